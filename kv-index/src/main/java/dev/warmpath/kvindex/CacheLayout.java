@@ -1,0 +1,29 @@
+package dev.warmpath.kvindex;
+
+import java.util.List;
+
+/**
+ * How one engine turns held blocks into a cache hit: its groups and what it holds back from every
+ * prompt.
+ *
+ * <p>Immutable.
+ *
+ * @param groups the engine's groups, by ascending index; empty until the first event
+ * @param withheldTokens tokens at the end of a prompt that are always computed: the hit is at most
+ *     {@code floor((n − withheldTokens) / B) · B} tokens. 1 for vLLM, L with lookahead hashes, 2
+ *     for SGLang with EAGLE
+ * @param droppedBlocks matched blocks that are computed again all the same: 1 for vLLM to 0.32 with
+ *     EAGLE or MTP, else 0
+ */
+public record CacheLayout(List<CacheGroup> groups, int withheldTokens, int droppedBlocks) {
+
+  public CacheLayout {
+    groups = List.copyOf(groups);
+    if (withheldTokens < 0) {
+      throw new IllegalArgumentException("withheldTokens=" + withheldTokens);
+    }
+    if (droppedBlocks < 0) {
+      throw new IllegalArgumentException("droppedBlocks=" + droppedBlocks);
+    }
+  }
+}

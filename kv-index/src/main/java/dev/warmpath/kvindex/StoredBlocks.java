@@ -1,0 +1,102 @@
+package dev.warmpath.kvindex;
+
+import java.util.Arrays;
+
+/**
+ * Consecutive blocks that one engine stored together, in columns; reused from event to event.
+ *
+ * <p>Named blocks carry local hashes and hang below a parent (or the root), so the index can derive
+ * their keys. Blocks without names (offload placeholders, sparse stores of hybrid models) carry
+ * engine hashes alone; they count once another store of the same engine names the same engine hash,
+ * before or after.
+ *
+ * <p>Single writer.
+ */
+public final class StoredBlocks {
+
+  private StorageTier tier = StorageTier.GPU;
+  private int group;
+  private boolean named;
+  private boolean atRoot;
+  private long parent;
+  private int count;
+  private long[] engineHashes = new long[64];
+  private long[] localHashes = new long[64];
+
+  /** Starts blocks without names. */
+  public StoredBlocks unnamed(StorageTier tier, int group) {
+    this.tier = tier;
+    this.group = group;
+    named = false;
+    atRoot = false;
+    parent = 0;
+    count = 0;
+    return this;
+  }
+
+  /**
+   * Starts named blocks at the beginning of a prompt, below {@code rootKey} of the engine's space.
+   */
+  public StoredBlocks atRoot(StorageTier tier, int group, long rootKey) {
+    unnamed(tier, group);
+    named = true;
+    atRoot = true;
+    parent = rootKey;
+    return this;
+  }
+
+  /** Starts named blocks behind the block with engine hash {@code parentEngineHash}. */
+  public StoredBlocks behind(StorageTier tier, int group, long parentEngineHash) {
+    unnamed(tier, group);
+    named = true;
+    parent = parentEngineHash;
+    return this;
+  }
+
+  /** Adds the next block; {@code localHash} is ignored for blocks without names. */
+  public StoredBlocks add(long engineHash, long localHash) {
+    if (count == engineHashes.length) {
+      engineHashes = Arrays.copyOf(engineHashes, 2 * count);
+      localHashes = Arrays.copyOf(localHashes, 2 * count);
+    }
+    engineHashes[count] = engineHash;
+    localHashes[count] = localHash;
+    count++;
+    return this;
+  }
+
+  public StorageTier tier() {
+    return tier;
+  }
+
+  public int group() {
+    return group;
+  }
+
+  /** Whether local hashes and the parent are given. */
+  public boolean named() {
+    return named;
+  }
+
+  /** Whether {@link #parent} is a root key rather than an engine hash. */
+  public boolean atRoot() {
+    return atRoot;
+  }
+
+  /** The root key or the parent's engine hash. */
+  public long parent() {
+    return parent;
+  }
+
+  public int count() {
+    return count;
+  }
+
+  public long engineHash(int index) {
+    return engineHashes[index];
+  }
+
+  public long localHash(int index) {
+    return localHashes[index];
+  }
+}

@@ -1,0 +1,71 @@
+package dev.warmpath.kvindex.block;
+
+import com.dynatrace.hash4j.hashing.HashStream64;
+import com.dynatrace.hash4j.hashing.Hasher64;
+import com.dynatrace.hash4j.hashing.Hashing;
+import java.util.List;
+
+/**
+ * The two hashes that name a block: the local hash of its content and the block key of its content
+ * and whole prefix.
+ *
+ * <p>Both are XXH3-64. Extra keys go in typed and length-prefixed, so that no two lists of keys
+ * give the same bytes.
+ *
+ * <p>Thread-safe.
+ */
+public final class BlockHasher {
+
+  private static final Hasher64 XXH3 = Hashing.xxh3_64();
+
+  private BlockHasher() {}
+
+  /**
+   * The local hash of one block.
+   *
+   * @param tokenIds holds the block and, right after it, its lookahead tokens
+   * @param from index of the block's first token
+   * @param lengthTokens tokens of the block and of its lookahead together
+   * @param extraKeys in the engine's order
+   */
+  public static long localHash(
+      int[] tokenIds, int from, int lengthTokens, List<ExtraKey> extraKeys) {
+    HashStream64 stream = XXH3.hashStream();
+    stream.putInt(lengthTokens);
+    for (int i = from; i < from + lengthTokens; i++) {
+      stream.putInt(tokenIds[i]);
+    }
+    for (int i = 0; i < extraKeys.size(); i++) {
+      put(stream, extraKeys.get(i));
+    }
+    return stream.getAsLong();
+  }
+
+  /**
+   * The key of the block with this local hash behind the block (or root) with key {@code
+   * parentKey}.
+   */
+  public static long blockKey(long parentKey, long localHash) {
+    return XXH3.hashLongLongToLong(parentKey, localHash);
+  }
+
+  static long rootKey(ChainSpace space) {
+    HashStream64 stream = XXH3.hashStream();
+    stream.putString(space.model());
+    stream.putInt(space.blockSizeTokens());
+    stream.putInt(space.lookaheadTokens());
+    return stream.getAsLong();
+  }
+
+  private static void put(HashStream64 stream, ExtraKey key) {
+    if (key instanceof ExtraKey.Lora lora) {
+      stream.putByte((byte) 1).putString(lora.name());
+    } else if (key instanceof ExtraKey.Multimodal item) {
+      stream.putByte((byte) 2).putString(item.identifier()).putInt(item.offset());
+    } else if (key instanceof ExtraKey.CacheSalt salt) {
+      stream.putByte((byte) 3).putString(salt.salt());
+    } else if (key instanceof ExtraKey.PromptEmbeds embeds) {
+      stream.putByte((byte) 4).putString(embeds.digest());
+    }
+  }
+}
