@@ -19,16 +19,16 @@ public record PromptKeys(@Nullable String loraName, @Nullable String cacheSalt) 
 
   /** The extra keys of block {@code blockIndex}, in the engine's order. */
   public List<ExtraKey> of(int blockIndex) {
-    boolean salted = blockIndex == 0 && cacheSalt != null;
-    if (loraName == null && !salted) {
+    String salt = blockIndex == 0 ? cacheSalt : null;
+    if (loraName == null && salt == null) {
       return List.of();
     }
     List<ExtraKey> keys = new ArrayList<>(2);
     if (loraName != null) {
       keys.add(new ExtraKey.Lora(loraName));
     }
-    if (salted) {
-      keys.add(new ExtraKey.CacheSalt(cacheSalt));
+    if (salt != null) {
+      keys.add(new ExtraKey.CacheSalt(salt));
     }
     return keys;
   }

@@ -1,0 +1,16 @@
+package dev.warmpath.router.cli;
+
+/** The exit codes of {@code warmpath}. */
+public final class Exit {
+
+  /** All went well. */
+  public static final int OK = 0;
+
+  /** A check failed, or something that the command needed was not there. */
+  public static final int FAILED = 1;
+
+  /** The command line or a configuration file is wrong. */
+  public static final int USAGE = 2;
+
+  private Exit() {}
+}

@@ -1,0 +1,72 @@
+package dev.warmpath.router.cli;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.ServiceLoader;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/**
+ * The program {@code warmpath}: finds the subcommands on the class path and runs the one that was
+ * asked for.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "warmpath",
+    description = "Routes LLM requests to the replica that already holds their prefix.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {
+      "",
+      "Exit codes: 0 all went well; 1 a check or the work failed; 2 wrong usage.",
+      "",
+      "Try: warmpath demo",
+      "     warmpath serve --help"
+    })
+public final class Main implements WarmpathCommand {
+
+  /** Runs the program and ends the process with its exit code. */
+  public static void main(String[] args) {
+    System.exit(run(args));
+  }
+
+  static int run(String... args) {
+    return commandLine().execute(args);
+  }
+
+  static CommandLine commandLine() {
+    CommandLine line = new CommandLine(new Main());
+    commands().forEach(line::addSubcommand);
+    line.setExecutionExceptionHandler(Main::report);
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    return line;
+  }
+
+  @Override
+  public Integer call() {
+    commandLine().usage(System.err);
+    return Exit.USAGE;
+  }
+
+  private static List<WarmpathCommand> commands() {
+    return ServiceLoader.load(WarmpathCommand.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .sorted(Comparator.comparing(Main::name))
+        .toList();
+  }
+
+  private static String name(WarmpathCommand command) {
+    return command.getClass().getAnnotation(Command.class).name();
+  }
+
+  private static int report(Exception failure, CommandLine line, CommandLine.ParseResult parsed) {
+    if (failure instanceof CommandException expected) {
+      line.getErr().println("warmpath " + line.getCommandName() + ": " + expected.getMessage());
+      return expected.exitCode();
+    }
+    failure.printStackTrace(line.getErr());
+    return Exit.FAILED;
+  }
+}
