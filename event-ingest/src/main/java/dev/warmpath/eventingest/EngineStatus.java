@@ -1,0 +1,39 @@
+package dev.warmpath.eventingest;
+
+import dev.warmpath.kvindex.block.ChainSpace;
+import java.time.Instant;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one engine's event stream at one moment.
+ *
+ * <p>Immutable.
+ *
+ * @param id the engine
+ * @param slot its slot in the index
+ * @param trust how far the index may be believed for it
+ * @param reason why trust is what it is, for people
+ * @param since when trust became what it is
+ * @param lastSequence sequence number of the last batch applied, −1 before the first
+ * @param space the space of its block keys, null until its first block
+ * @param counters counts since the engine was added, by metric name; the same names for every
+ *     engine
+ * @param lagSeconds time from arrival to application of the last batch; while a replay runs, time
+ *     since it began
+ */
+public record EngineStatus(
+    EngineId id,
+    int slot,
+    Trust trust,
+    String reason,
+    Instant since,
+    long lastSequence,
+    @Nullable ChainSpace space,
+    Map<String, Long> counters,
+    double lagSeconds) {
+
+  public EngineStatus {
+    counters = Map.copyOf(counters);
+  }
+}
