@@ -1,0 +1,157 @@
+package dev.warmpath.router.config;
+
+import static dev.warmpath.router.config.ConfigKey.bool;
+import static dev.warmpath.router.config.ConfigKey.choice;
+import static dev.warmpath.router.config.ConfigKey.decimal;
+import static dev.warmpath.router.config.ConfigKey.integer;
+import static dev.warmpath.router.config.ConfigKey.text;
+import static dev.warmpath.router.config.ConfigKey.texts;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Every key of the configuration. The reader, the reference file and the documentation page are
+ * held to this list.
+ *
+ * <p>Immutable.
+ */
+public final class ConfigKeys {
+
+  private static final long DAY_MS = 86_400_000;
+
+  /** The keys in the order of the documentation. */
+  public static final List<ConfigKey> ALL =
+      List.of(
+          text("listen.host", "127.0.0.1", "Address that clients connect to."),
+          integer("listen.port", 8080, 0, 65_535, "Port that clients connect to; 0 takes any."),
+          integer("listen.event-loops", 0, 0, 256, "Event loops; 0 means one per core."),
+          text("admin.host", "127.0.0.1", "Address of the admin endpoints."),
+          integer("admin.port", 8081, 0, 65_535, "Port of the admin endpoints; 0 takes any."),
+          choice(
+              "policy.name",
+              "warm",
+              List.of("random", "round-robin", "least-requests", "consistent-hash", "warm"),
+              "How a replica is chosen."),
+          decimal("policy.k", 2, 0, 100, "What a miss costs those behind it (policy `warm`)."),
+          text(
+              "policy.session-header",
+              "x-session-id",
+              "Request header that `consistent-hash` keeps together."),
+          text("models[].name", null, "Model as requests name it."),
+          text(
+              "models[].tokenizer",
+              null,
+              "Directory with the model's tokenizer files, a `tokenizer.json`, or `embedded`."),
+          text("replicas[].name", null, "Name in metrics, headers and admin answers."),
+          text("replicas[].url", null, "Base URL of the engine, `http://host:port`."),
+          text(
+              "replicas[].events", null, "ZMQ endpoint of the engine's KV events; none: no index."),
+          text("replicas[].replay", null, "ZMQ endpoint that replays missed events."),
+          bool("replicas[].bind", false, "Bind the events endpoint instead of connecting to it."),
+          choice("replicas[].dialect", "vllm", List.of("vllm", "sglang"), "Kind of engine."),
+          texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
+          integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
+          integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),
+          integer("health.rise", 1, 1, 100, "Good checks in a row that bring a replica up."),
+          integer("health.fall", 3, 1, 100, "Bad checks in a row that take a replica down."),
+          integer("timeouts.connect-ms", 1_000, 1, DAY_MS, "Connecting to a replica."),
+          integer("timeouts.request-body-ms", 30_000, 1, DAY_MS, "Reading a client's body."),
+          integer("timeouts.first-byte-ms", 300_000, 1, DAY_MS, "From dispatch to the first byte."),
+          integer(
+              "timeouts.stream-idle-ms", 120_000, 1, DAY_MS, "Between two bytes of a response."),
+          integer("timeouts.total-ms", 3_600_000, 1, DAY_MS, "From dispatch to the last byte."),
+          integer("limits.body-bytes", 67_108_864, 1, 1L << 30, "Largest request body."),
+          integer("limits.header-bytes", 16_384, 256, 1 << 20, "Largest request head."),
+          integer("limits.json-depth", 128, 8, 1_000, "Deepest request that is tokenized."),
+          integer(
+              "limits.client-buffer-bytes",
+              262_144,
+              1_024,
+              1 << 30,
+              "Response bytes held for a slow client before its engine is paused."),
+          integer("limits.replica-connections", 4_096, 1, 65_536, "Connections to one replica."),
+          integer(
+              "retry.attempts", 3, 1, 16, "Replicas tried for one request, the first included."),
+          integer("retry.backoff-ms", 10, 0, 60_000, "Longest wait before the second attempt."),
+          integer("retry.backoff-limit-ms", 500, 0, 60_000, "Longest wait before any attempt."),
+          integer("tokenizing.threads", 0, 0, 256, "Tokenizer threads; 0 means one per core."),
+          integer("tokenizing.queue", 256, 1, 65_536, "Prompts that may wait for a thread."),
+          integer(
+              "tokenizing.deadline-ms",
+              500,
+              1,
+              60_000,
+              "Time to tokenize a prompt; later it is routed on load."),
+          integer(
+              "index.expected-ttl-ms",
+              30_000,
+              100,
+              DAY_MS,
+              "How long blocks of a dispatched prompt are expected before events confirm them."),
+          integer(
+              "index.expected-blocks",
+              1_000_000,
+              0,
+              100_000_000,
+              "Most blocks that are expected at a time."),
+          integer(
+              "index.orphan-blocks",
+              65_536,
+              0,
+              100_000_000,
+              "Most blocks of one engine that wait for an unknown parent."),
+          bool("headers.enabled", true, "Add the `x-warmpath-…` response headers."),
+          integer(
+              "shutdown.delay-ms", 0, 0, DAY_MS, "Time between failing readiness and refusing."),
+          integer("shutdown.deadline-ms", 30_000, 0, DAY_MS, "Time for streams to finish."));
+
+  private static final Map<String, ConfigKey> BY_PATH =
+      ALL.stream().collect(Collectors.toUnmodifiableMap(ConfigKey::path, Function.identity()));
+
+  private ConfigKeys() {}
+
+  static Optional<ConfigKey> find(String path) {
+    return Optional.ofNullable(BY_PATH.get(path));
+  }
+
+  /** Is this the path of a section or of a list of sections? */
+  static boolean isSection(String path) {
+    return BY_PATH.keySet().stream().anyMatch(key -> key.startsWith(path + "."));
+  }
+
+  /** The key or section of the same parent whose name is most like the last one of {@code path}. */
+  static String nearest(String path) {
+    String parent = path.substring(0, path.lastIndexOf('.') + 1);
+    String name = path.substring(parent.length());
+    return ALL.stream()
+        .filter(key -> key.path().startsWith(parent))
+        .map(key -> key.path().substring(parent.length()).split("[.\\[]", 2)[0])
+        .distinct()
+        .min(Comparator.comparingInt(candidate -> distance(name, candidate)))
+        .map(candidate -> parent + candidate)
+        .orElse(parent);
+  }
+
+  /** Edits that turn one word into the other. */
+  private static int distance(String a, String b) {
+    int[] row = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      row[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int diagonal = row[0];
+      row[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        diagonal = row[j];
+        row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+      }
+    }
+    return row[b.length()];
+  }
+}

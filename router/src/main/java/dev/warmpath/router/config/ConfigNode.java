@@ -1,0 +1,53 @@
+package dev.warmpath.router.config;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One value of a configuration together with where it was written: {@code file:line} or a flag.
+ *
+ * <p>Immutable.
+ */
+sealed interface ConfigNode {
+
+  String origin();
+
+  /** A string, number, boolean or null. */
+  record Scalar(@Nullable Object value, String origin) implements ConfigNode {}
+
+  /** A list. */
+  record Listing(List<ConfigNode> items, String origin) implements ConfigNode {
+    public Listing {
+      items = List.copyOf(items);
+    }
+  }
+
+  /** Keys and values in the order in which they were written. */
+  record Mapping(Map<String, ConfigNode> entries, String origin) implements ConfigNode {
+
+    Mapping with(String key, ConfigNode value) {
+      Map<String, ConfigNode> changed = new LinkedHashMap<>(entries);
+      changed.put(key, value);
+      return new Mapping(changed, origin);
+    }
+
+    Mapping child(String key, String childOrigin) {
+      return entries.get(key) instanceof Mapping mapping
+          ? mapping
+          : new Mapping(Map.of(), childOrigin);
+    }
+
+    List<ConfigNode> items(String key) {
+      return entries.get(key) instanceof Listing listing
+          ? new ArrayList<>(listing.items())
+          : new ArrayList<>();
+    }
+
+    boolean named(String name) {
+      return entries.get("name") instanceof Scalar scalar && name.equals(scalar.value());
+    }
+  }
+}

@@ -1,0 +1,201 @@
+package dev.warmpath.router.config;
+
+import dev.warmpath.router.config.ConfigNode.Listing;
+import dev.warmpath.router.config.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigNode.Scalar;
+import dev.warmpath.router.config.RouterConfig.Address;
+import dev.warmpath.router.config.RouterConfig.Health;
+import dev.warmpath.router.config.RouterConfig.Index;
+import dev.warmpath.router.config.RouterConfig.Limits;
+import dev.warmpath.router.config.RouterConfig.Listen;
+import dev.warmpath.router.config.RouterConfig.Model;
+import dev.warmpath.router.config.RouterConfig.Policy;
+import dev.warmpath.router.config.RouterConfig.Retry;
+import dev.warmpath.router.config.RouterConfig.Shutdown;
+import dev.warmpath.router.config.RouterConfig.Timeouts;
+import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns checked nodes into records: a value that is not given gets its key's default; what a record
+ * rejects is reported with the origin of its section.
+ *
+ * <p>Immutable.
+ */
+final class ConfigReader {
+
+  private final Mapping section;
+  private final String path;
+
+  private ConfigReader(Mapping section, String path) {
+    this.section = section;
+    this.path = path;
+  }
+
+  static RouterConfig read(Mapping root) throws ConfigException {
+    List<Model> models = new ArrayList<>();
+    for (Mapping item : items(root, "models")) {
+      models.add(new ConfigReader(item, "models[]").model());
+    }
+    List<ReplicaConfig> replicas = new ArrayList<>();
+    for (Mapping item : items(root, "replicas")) {
+      replicas.add(new ConfigReader(item, "replicas[]").replica());
+    }
+    try {
+      return config(root, models, replicas);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(root.origin(), String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static RouterConfig config(
+      Mapping root, List<Model> models, List<ReplicaConfig> replicas) {
+    return new RouterConfig(
+        of(root, "listen").listen(),
+        of(root, "admin").address(),
+        of(root, "policy").policy(),
+        models,
+        replicas,
+        of(root, "health").health(),
+        of(root, "timeouts").timeouts(),
+        of(root, "limits").limits(),
+        of(root, "retry").retry(),
+        of(root, "tokenizing").tokenizing(),
+        of(root, "index").index(),
+        of(root, "headers").bool("enabled"),
+        of(root, "shutdown").shutdown());
+  }
+
+  private static ConfigReader of(Mapping root, String key) {
+    return new ConfigReader(root.child(key, root.origin()), key);
+  }
+
+  private static List<Mapping> items(Mapping root, String key) {
+    return root.items(key).stream().map(Mapping.class::cast).toList();
+  }
+
+  private Listen listen() {
+    return new Listen(address(), integer("event-loops"));
+  }
+
+  private Address address() {
+    return new Address(text("host"), integer("port"));
+  }
+
+  private Policy policy() {
+    return new Policy(text("name"), decimal("k"), text("session-header"));
+  }
+
+  private Health health() {
+    return new Health(
+        integer("interval-ms"), integer("timeout-ms"), integer("rise"), integer("fall"));
+  }
+
+  private Timeouts timeouts() {
+    return new Timeouts(
+        integer("connect-ms"),
+        integer("request-body-ms"),
+        integer("first-byte-ms"),
+        integer("stream-idle-ms"),
+        integer("total-ms"));
+  }
+
+  private Limits limits() {
+    return new Limits(
+        integer("body-bytes"),
+        integer("header-bytes"),
+        integer("json-depth"),
+        integer("client-buffer-bytes"),
+        integer("replica-connections"));
+  }
+
+  private Retry retry() {
+    return new Retry(integer("attempts"), integer("backoff-ms"), integer("backoff-limit-ms"));
+  }
+
+  private Tokenizing tokenizing() {
+    return new Tokenizing(integer("threads"), integer("queue"), integer("deadline-ms"));
+  }
+
+  private Index index() {
+    return new Index(
+        integer("expected-ttl-ms"), integer("expected-blocks"), integer("orphan-blocks"));
+  }
+
+  private Shutdown shutdown() {
+    return new Shutdown(integer("delay-ms"), integer("deadline-ms"));
+  }
+
+  private Model model() throws ConfigException {
+    return new Model(required("name"), required("tokenizer"));
+  }
+
+  private ReplicaConfig replica() throws ConfigException {
+    try {
+      return new ReplicaConfig(
+          required("name"),
+          ReplicaConfig.parseUrl(required("url")),
+          optional("events"),
+          optional("replay"),
+          bool("bind"),
+          ReplicaConfig.Dialect.of(text("dialect")),
+          texts("models"));
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(section.origin(), path + ": " + e.getMessage());
+    }
+  }
+
+  private String required(String key) throws ConfigException {
+    String value = optional(key);
+    if (value == null) {
+      throw new ConfigException(section.origin(), "'" + path + "." + key + "' is missing");
+    }
+    return value;
+  }
+
+  private @Nullable String optional(String key) {
+    return (String) value(key);
+  }
+
+  private String text(String key) {
+    return (String) given(key);
+  }
+
+  private int integer(String key) {
+    return Math.toIntExact((Long) given(key));
+  }
+
+  private double decimal(String key) {
+    return ((Number) given(key)).doubleValue();
+  }
+
+  private boolean bool(String key) {
+    return (Boolean) given(key);
+  }
+
+  private List<String> texts(String key) {
+    if (!(section.entries().get(key) instanceof Listing listing)) {
+      return List.of();
+    }
+    return listing.items().stream().map(item -> String.valueOf(((Scalar) item).value())).toList();
+  }
+
+  private Object given(String key) {
+    Object value = value(key);
+    if (value == null) {
+      throw new IllegalStateException("no default: " + path + "." + key);
+    }
+    return value;
+  }
+
+  private @Nullable Object value(String key) {
+    ConfigKey known =
+        ConfigKeys.find(path + "." + key).orElseThrow(() -> new IllegalStateException(key));
+    if (section.entries().get(key) instanceof Scalar scalar && scalar.value() != null) {
+      return scalar.value();
+    }
+    return known.defaultValue();
+  }
+}

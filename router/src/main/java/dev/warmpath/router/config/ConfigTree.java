@@ -1,0 +1,107 @@
+package dev.warmpath.router.config;
+
+import dev.warmpath.router.config.ConfigNode.Listing;
+import dev.warmpath.router.config.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigNode.Scalar;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A configuration as written, before it is checked: a file, or nothing, with flags laid over it.
+ * {@link #config()} checks all of it.
+ *
+ * <p>Immutable.
+ */
+public final class ConfigTree {
+
+  private final Mapping root;
+
+  private ConfigTree(Mapping root) {
+    this.root = root;
+  }
+
+  /** A configuration in which everything has its default. */
+  public static ConfigTree empty() {
+    return new ConfigTree(new Mapping(Map.of(), "defaults"));
+  }
+
+  /** Reads a YAML file. */
+  public static ConfigTree read(Path file) throws ConfigException {
+    try {
+      return parse(Files.readString(file), file.toString());
+    } catch (NoSuchFileException e) {
+      throw new ConfigException(file.toString(), "no such file");
+    } catch (CharacterCodingException e) {
+      throw new ConfigException(file.toString(), "not UTF-8 text");
+    } catch (IOException e) {
+      throw new ConfigException(file.toString(), "cannot be read: " + e.getMessage());
+    }
+  }
+
+  /** Reads YAML; {@code file} is what errors call it. */
+  public static ConfigTree parse(String yaml, String file) throws ConfigException {
+    return new ConfigTree(YamlReader.read(yaml, file));
+  }
+
+  /** The commented file that holds every default. */
+  public static String reference() {
+    try (var in = ConfigTree.class.getResourceAsStream("reference.yaml")) {
+      return new String(in == null ? new byte[0] : in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new IllegalStateException("reference.yaml", e);
+    }
+  }
+
+  /** Sets one value; {@code path} is {@code key} or {@code section.key}. */
+  public ConfigTree set(String path, Object value, String origin) {
+    int dot = path.indexOf('.');
+    Scalar scalar = new Scalar(value instanceof Integer i ? (Object) i.longValue() : value, origin);
+    if (dot < 0) {
+      return new ConfigTree(root.with(path, scalar));
+    }
+    String section = path.substring(0, dot);
+    Mapping changed = root.child(section, origin).with(path.substring(dot + 1), scalar);
+    return new ConfigTree(root.with(section, changed));
+  }
+
+  /** Sets one value from text that is read as YAML, so that {@code 5} is a number. */
+  public ConfigTree setText(String path, String yaml, String origin) throws ConfigException {
+    ConfigNode value = YamlReader.read("value: " + yaml, origin).entries().get("value");
+    if (value instanceof Scalar scalar && scalar.value() != null) {
+      return set(path, scalar.value(), origin);
+    }
+    throw new ConfigException(origin, "'" + path + "' cannot be set to '" + yaml + "' here");
+  }
+
+  /** Adds an item to a list of sections, in place of the one of the same name. */
+  public ConfigTree put(String list, Map<String, ?> item, String origin) {
+    Map<String, ConfigNode> entries = new LinkedHashMap<>();
+    item.forEach((key, value) -> entries.put(key, node(value, origin)));
+    String name = String.valueOf(item.get("name"));
+    List<ConfigNode> items = root.items(list);
+    items.removeIf(other -> other instanceof Mapping mapping && mapping.named(name));
+    items.add(new Mapping(entries, origin));
+    return new ConfigTree(root.with(list, new Listing(items, origin)));
+  }
+
+  /** The validated configuration; its error holds every problem. */
+  public RouterConfig config() throws ConfigException {
+    ConfigCheck.check(root);
+    return ConfigReader.read(root);
+  }
+
+  private static ConfigNode node(@Nullable Object value, String origin) {
+    if (value instanceof List<?> list) {
+      return new Listing(list.stream().map(item -> node(item, origin)).toList(), origin);
+    }
+    return new Scalar(value, origin);
+  }
+}

@@ -1,0 +1,95 @@
+package dev.warmpath.router.config;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Everything that a router process is told at its start. {@link ConfigKeys} has the meaning, unit
+ * and bounds of each value.
+ *
+ * <p>Immutable.
+ */
+public record RouterConfig(
+    Listen listen,
+    Address admin,
+    Policy policy,
+    List<Model> models,
+    List<ReplicaConfig> replicas,
+    Health health,
+    Timeouts timeouts,
+    Limits limits,
+    Retry retry,
+    Tokenizing tokenizing,
+    Index index,
+    boolean warmpathHeaders,
+    Shutdown shutdown) {
+
+  public RouterConfig {
+    models = List.copyOf(models);
+    replicas = List.copyOf(replicas);
+    distinct("models", models.stream().map(Model::name).toList());
+    distinct("replicas", replicas.stream().map(ReplicaConfig::name).toList());
+  }
+
+  /** The model that a request without a model means: the only one, if there is one only. */
+  public Optional<Model> onlyModel() {
+    return models.size() == 1 ? Optional.of(models.get(0)) : Optional.empty();
+  }
+
+  private static void distinct(String key, List<String> names) {
+    Set<String> seen = new HashSet<>();
+    for (String name : names) {
+      if (!seen.add(name)) {
+        throw new IllegalArgumentException("'" + key + "': name '" + name + "' is given twice");
+      }
+    }
+  }
+
+  /** A host and a port; port 0 takes any. */
+  public record Address(String host, int port) {}
+
+  /** Where clients connect. */
+  public record Listen(Address address, int eventLoops) {}
+
+  /** How a replica is chosen. */
+  public record Policy(String name, double k, String sessionHeader) {}
+
+  /** A model and where its tokenizer is: a path or {@code embedded}. */
+  public record Model(String name, String tokenizer) {}
+
+  /** When a replica counts as up. */
+  public record Health(int intervalMs, int timeoutMs, int rise, int fall) {}
+
+  /** How long each part of a request may take. */
+  public record Timeouts(
+      int connectMs, int requestBodyMs, int firstByteMs, int streamIdleMs, int totalMs) {}
+
+  /** How large things may get. */
+  public record Limits(
+      int bodyBytes,
+      int headerBytes,
+      int jsonDepth,
+      int clientBufferBytes,
+      int replicaConnections) {}
+
+  /** What happens to a request that a replica did not begin to answer. */
+  public record Retry(int attempts, int backoffMs, int backoffLimitMs) {
+    public Retry {
+      if (backoffMs > backoffLimitMs) {
+        throw new IllegalArgumentException(
+            "'retry.backoff-limit-ms' must be at least 'retry.backoff-ms'");
+      }
+    }
+  }
+
+  /** The threads that turn prompts into tokens. */
+  public record Tokenizing(int threads, int queue, int deadlineMs) {}
+
+  /** Bounds of what is remembered about blocks. */
+  public record Index(int expectedTtlMs, int expectedBlocks, int orphanBlocks) {}
+
+  /** How long leaving may take. */
+  public record Shutdown(int delayMs, int deadlineMs) {}
+}

@@ -1,0 +1,188 @@
+package dev.warmpath.router.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigTreeTest {
+
+  @Test
+  void defaultsAreThoseOfTheKeys() throws ConfigException {
+    RouterConfig config = ConfigTree.empty().config();
+    assertThat(config.listen().address()).isEqualTo(new RouterConfig.Address("127.0.0.1", 8080));
+    assertThat(config.admin()).isEqualTo(new RouterConfig.Address("127.0.0.1", 8081));
+    assertThat(config.policy().name()).isEqualTo("warm");
+    assertThat(config.replicas()).isEmpty();
+  }
+
+  @Test
+  void referenceFileHoldsEveryKeyWithItsDefault() throws ConfigException {
+    ConfigTree reference = ConfigTree.parse(ConfigTree.reference(), "reference.yaml");
+    assertThat(reference.config()).isEqualTo(ConfigTree.empty().config());
+    for (ConfigKey key : ConfigKeys.ALL) {
+      String leaf = key.path().replaceAll(".*[.]", "");
+      assertThat(ConfigTree.reference()).as(key.path()).containsPattern("[ #-]" + leaf + ":");
+    }
+  }
+
+  @Test
+  void referenceFileMeansWhatItSaysWhenUncommented() throws ConfigException {
+    String all =
+        ConfigTree.reference()
+            .replaceAll("(?m)^#( +- name|   +[a-z]+:)", " $1")
+            .replaceAll("(models|replicas): \\[\\](?=\n)", "$1:");
+    RouterConfig config = ConfigTree.parse(all, "f").config();
+    assertThat(config.models()).hasSize(1);
+    assertThat(config.replicas())
+        .singleElement()
+        .satisfies(replica -> assertThat(replica.replay()).isEqualTo("tcp://127.0.0.1:5657"));
+  }
+
+  @Test
+  void readsReplicasAndModels() throws ConfigException {
+    RouterConfig config =
+        read(
+            """
+            models:
+              - {name: qwen, tokenizer: embedded}
+            replicas:
+              - name: a
+                url: http://127.0.0.1:8000
+                events: tcp://127.0.0.1:5557
+                dialect: sglang
+                models: [qwen]
+              - name: b
+                url: http://127.0.0.1:8001/
+                replay:
+            """);
+    assertThat(config.onlyModel()).contains(new RouterConfig.Model("qwen", "embedded"));
+    assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
+    assertThat(config.replicas().get(0).models()).containsExactly("qwen");
+    assertThat(config.replicas().get(1).events()).isNull();
+  }
+
+  @Test
+  void unknownKeyNamesFileLineAndNearestKey() {
+    assertThat(problems("listen:\n  port: 1\n  prot: 2\n"))
+        .containsExactly("f.yaml:3: unknown key 'listen.prot'; did you mean 'listen.port'?");
+    assertThat(problems("replicas:\n  - name: a\n    url: http://h:1\n    event: x\n"))
+        .containsExactly(
+            "f.yaml:4: unknown key 'replicas[].event'; did you mean 'replicas[].events'?");
+    assertThat(problems("replica: []\n"))
+        .containsExactly("f.yaml:1: unknown key 'replica'; did you mean 'replicas'?");
+  }
+
+  @Test
+  void wrongTypesAndBoundsNameFileLineAndKey() {
+    assertThat(problems("listen: {port: 70000}\nretry:\n  attempts: many\nheaders: {enabled: 1}"))
+        .containsExactly(
+            "f.yaml:1: 'listen.port' must be a number in 0 … 65535",
+            "f.yaml:3: 'retry.attempts' must be a whole number",
+            "f.yaml:4: 'headers.enabled' must be true or false");
+    assertThat(problems("policy:\n  name: fastest"))
+        .singleElement()
+        .asString()
+        .startsWith("f.yaml:2: 'policy.name' must be one of random,");
+    assertThat(problems("policy: warm"))
+        .containsExactly("f.yaml:1: 'policy' must hold keys and values");
+    assertThat(problems("models: {}")).containsExactly("f.yaml:1: 'models' must be a list");
+    assertThat(problems("policy: {k: .nan}")).hasSize(1);
+    assertThat(problems("listen: {port: 99999999999999999999}")).hasSize(1);
+  }
+
+  @Test
+  void whatARecordRejectsNamesItsLine() {
+    assertThat(problems("replicas:\n  - name: a\n    url: ftp://h"))
+        .singleElement()
+        .asString()
+        .startsWith("f.yaml:2: replicas[]: 'url' must be http://host:port");
+    assertThat(problems("replicas:\n  - name: a"))
+        .containsExactly("f.yaml:2: 'replicas[].url' is missing");
+    assertThat(
+            problems(
+                "replicas:\n  - {name: a, url: 'http://h:1'}\n  - {name: a, url: 'http://h:2'}"))
+        .singleElement()
+        .asString()
+        .contains("'replicas': name 'a' is given twice");
+    assertThat(problems("replicas:\n  - {name: a, url: 'http://h:1', replay: 'tcp://h:2'}"))
+        .singleElement()
+        .asString()
+        .contains("need 'events'");
+  }
+
+  @Test
+  void whatIsNotYamlNamesItsLine() {
+    assertThat(problems("listen:\n  port: [1\n")).singleElement().asString().startsWith("f.yaml:");
+    assertThat(problems("a: 1\na: 2")).containsExactly("f.yaml:2: key 'a' is given twice");
+    assertThat(problems("- 1")).containsExactly("f.yaml:1: keys and values expected");
+    assertThat(problems("a: &a [*a]")).hasSize(1);
+  }
+
+  @Test
+  void flagsLieOverTheFile() throws ConfigException {
+    ConfigTree file = ConfigTree.parse("listen: {port: 1, host: h}", "f.yaml");
+    RouterConfig config =
+        file.set("listen.port", 0, "--port")
+            .setText("policy.k", "0.5", "--set")
+            .put("replicas", Map.of("name", "a", "url", "http://h:1"), "--replica")
+            .put("replicas", Map.of("name", "a", "url", "http://h:2"), "--replica")
+            .config();
+    assertThat(config.listen().address()).isEqualTo(new RouterConfig.Address("h", 0));
+    assertThat(config.policy().k()).isEqualTo(0.5);
+    assertThat(config.replicas()).singleElement().extracting(ReplicaConfig::port).isEqualTo(2);
+  }
+
+  @Test
+  void aWrongFlagIsNamed() {
+    ConfigTree tree = ConfigTree.empty().set("listen.port", 70_000, "--port");
+    ConfigException e = catchThrowableOfType(ConfigException.class, tree::config);
+    assertThat(e.problems()).containsExactly("--port: 'listen.port' must be a number in 0 … 65535");
+  }
+
+  @Test
+  void aMissingFileIsNamed(@TempDir Path folder) {
+    Path file = folder.resolve("none.yaml");
+    ConfigException e = catchThrowableOfType(ConfigException.class, () -> ConfigTree.read(file));
+    assertThat(e.problems()).containsExactly(file + ": no such file");
+  }
+
+  @Test
+  void documentationListsEveryKey() throws Exception {
+    List<String> rows =
+        Files.readAllLines(Path.of("../docs/configuration.md")).stream()
+            .filter(line -> line.startsWith("| `") && !line.startsWith("| `--"))
+            .toList();
+    assertThat(rows).isEqualTo(ConfigKeys.ALL.stream().map(ConfigTreeTest::row).toList());
+  }
+
+  @Property(tries = 500)
+  void anyTextIsReadOrRejected(@ForAll String text) {
+    try {
+      ConfigTree.parse(text, "f.yaml").config();
+    } catch (ConfigException e) {
+      assertThat(e.problems()).isNotEmpty().allSatisfy(p -> assertThat(p).startsWith("f.yaml"));
+    }
+  }
+
+  private static String row(ConfigKey key) {
+    Object standard = key.defaultValue();
+    String shown = standard == null || standard instanceof List<?> ? "" : "`" + standard + "`";
+    return "| `%s` | %s | %s | %s |".formatted(key.path(), shown, key.bounds(), key.meaning());
+  }
+
+  private static RouterConfig read(String yaml) throws ConfigException {
+    return ConfigTree.parse(yaml, "f.yaml").config();
+  }
+
+  private static List<String> problems(String yaml) {
+    return catchThrowableOfType(ConfigException.class, () -> read(yaml)).problems();
+  }
+}
