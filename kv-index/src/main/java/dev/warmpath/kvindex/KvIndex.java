@@ -16,6 +16,10 @@ import dev.warmpath.kvindex.block.BlockChain;
  * long as the engine holds the hash in any tier or group. A named store whose parent's key is
  * unknown waits as an orphan and is adopted when the parent is named.
  *
+ * <p>If a second store names a held engine hash differently (another parent, another local hash),
+ * nobody can tell the copies apart any more: the hash loses its name until no copy of it is held,
+ * and so does each block stored or waiting behind it meanwhile.
+ *
  * <p>Single writer, many readers: the write methods belong to one thread at a time, {@link #match}
  * and the statistics to any.
  */
@@ -53,11 +57,14 @@ public interface KvIndex {
    * @param orphanBlocks engine hashes that wait for their parent's name
    * @param orphansDropped orphans given up for lack of room, since the engine was added
    * @param unknownRemovals removals of blocks that were not held, since the engine was added
+   * @param contradictions blocks left without a name because stores disagreed about them or about a
+   *     block before them, since the engine was added
    */
   record EngineStats(
       long heldBlocks,
       long namedBlocks,
       long orphanBlocks,
       long orphansDropped,
-      long unknownRemovals) {}
+      long unknownRemovals,
+      long contradictions) {}
 }

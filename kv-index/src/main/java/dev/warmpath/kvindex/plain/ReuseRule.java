@@ -1,0 +1,137 @@
+package dev.warmpath.kvindex.plain;
+
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.CacheGroup.Kind;
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.block.BlockChain;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * How many tokens of one prompt an engine reuses, given which of the prompt's blocks each group
+ * holds.
+ *
+ * <p>A group agrees on a length if it holds the last blocks before it that its kind needs: all for
+ * full attention, {@code ceil((window − 1) / B)} for a sliding window, one for Mamba; fewer if the
+ * length has fewer. The engine reuses the longest length that is a multiple of all groups' block
+ * sizes, leaves the withheld tokens out, and on which all groups agree. With dropped blocks they
+ * must agree on both the length and the one that many units further.
+ *
+ * <p>A group's block is looked up under the name of the chain's block that ends with it; a group
+ * whose block size is no multiple of the chain's cannot be judged and never agrees.
+ *
+ * <p>Immutable.
+ */
+final class ReuseRule {
+
+  private final List<CacheGroup> groups;
+  private final int chainBlockTokens;
+  private final long unitTokens;
+  private final long droppedTokens;
+  private final long limitTokens;
+
+  ReuseRule(CacheLayout layout, BlockChain prompt) {
+    groups = layout.groups();
+    chainBlockTokens = prompt.space().blockSizeTokens();
+    unitTokens = unitTokens(groups);
+    droppedTokens = layout.droppedBlocks() * unitTokens;
+    limitTokens =
+        groups.stream().allMatch(this::judgeable)
+            ? Math.min(
+                (long) prompt.promptTokens() - layout.withheldTokens(),
+                (long) prompt.blocks() * chainBlockTokens)
+            : 0;
+  }
+
+  /**
+   * Tokens that are reused.
+   *
+   * @param held for each group of the layout, the indexes of the prompt's blocks that it holds
+   */
+  int tokens(BitSet[] held) {
+    if (groups.isEmpty()) {
+      return 0;
+    }
+    long longest = floorToUnit(Math.min(limitTokens, fullAttentionTokens(held)));
+    for (long length = longest - droppedTokens; length > 0; length -= unitTokens) {
+      if (othersAgree(held, length)
+          && (droppedTokens == 0 || othersAgree(held, length + droppedTokens))) {
+        return (int) length;
+      }
+    }
+    return 0;
+  }
+
+  private boolean judgeable(CacheGroup group) {
+    return group.kind() != Kind.UNKNOWN && group.blockSizeTokens() % chainBlockTokens == 0;
+  }
+
+  private long floorToUnit(long tokens) {
+    return tokens - Math.floorMod(tokens, unitTokens);
+  }
+
+  private long fullAttentionTokens(BitSet[] held) {
+    long tokens = Long.MAX_VALUE;
+    for (int i = 0; i < held.length; i++) {
+      if (groups.get(i).kind() == Kind.FULL_ATTENTION) {
+        tokens = Math.min(tokens, contiguousTokens(groups.get(i), held[i]));
+      }
+    }
+    return tokens;
+  }
+
+  private long contiguousTokens(CacheGroup group, BitSet held) {
+    int blocks = 0;
+    while (holds(group, held, blocks)) {
+      blocks++;
+    }
+    return (long) blocks * group.blockSizeTokens();
+  }
+
+  private boolean othersAgree(BitSet[] held, long length) {
+    for (int i = 0; i < held.length; i++) {
+      CacheGroup group = groups.get(i);
+      if (group.kind() != Kind.FULL_ATTENTION && !agrees(group, held[i], length)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean agrees(CacheGroup group, BitSet held, long length) {
+    int end = (int) (length / group.blockSizeTokens());
+    int needed = group.kind() == Kind.MAMBA ? 1 : windowBlocks(group);
+    for (int block = Math.max(0, end - needed); block < end; block++) {
+      if (!holds(group, held, block)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean holds(CacheGroup group, BitSet held, int block) {
+    int chainBlocks = group.blockSizeTokens() / chainBlockTokens;
+    long last = (block + 1L) * chainBlocks - 1;
+    return last <= Integer.MAX_VALUE && held.get((int) last);
+  }
+
+  private static int windowBlocks(CacheGroup group) {
+    return -Math.floorDiv(1 - group.slidingWindowTokens(), group.blockSizeTokens());
+  }
+
+  /** The least common multiple, or more than any prompt has when it does not fit. */
+  private static long unitTokens(List<CacheGroup> groups) {
+    long unit = 1;
+    for (CacheGroup group : groups) {
+      unit *= group.blockSizeTokens() / gcd(unit, group.blockSizeTokens());
+      if (unit > Integer.MAX_VALUE) {
+        return Integer.MAX_VALUE + 1L;
+      }
+    }
+    return unit;
+  }
+
+  private static long gcd(long a, long b) {
+    return b == 0 ? a : gcd(b, a % b);
+  }
+}

@@ -1,0 +1,239 @@
+package dev.warmpath.kvindex.plain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.CacheGroup.Kind;
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class PlainKvIndexTest {
+
+  private static final ChainSpace SPACE = new ChainSpace("m", 4, 0);
+  private static final BlockChain PROMPT =
+      BlockChain.of(SPACE, IntStream.range(0, 41).toArray(), PromptKeys.NONE);
+
+  private final PlainKvIndex index = new PlainKvIndex(4);
+  private int slot;
+
+  @BeforeEach
+  void addEngine() {
+    slot = index.addEngine(CopyCounting.PER_COPY);
+    index.layout(slot, fullAttention(1, 0));
+  }
+
+  @Test
+  void creditsContiguousBlocksFromTheFirst() {
+    store(0, 3);
+    assertThat(matched()).isEqualTo(12);
+    store(4, 6);
+    assertThat(matched()).isEqualTo(12);
+    store(3, 4);
+    assertThat(matched()).isEqualTo(24);
+  }
+
+  @Test
+  void neverCreditsTheWholePrompt() {
+    store(0, 10);
+    BlockChain prompt = BlockChain.of(SPACE, IntStream.range(0, 40).toArray(), PromptKeys.NONE);
+    assertThat(matched(prompt, StorageTier.GPU)).isEqualTo(36);
+  }
+
+  @Test
+  void keepsBlockUntilItsLastCopyIsRemoved() {
+    store(0, 2);
+    store(0, 1);
+    remove(0);
+    assertThat(matched()).isEqualTo(8);
+    remove(0);
+    assertThat(matched()).isZero();
+    store(0, 1);
+    assertThat(matched()).isEqualTo(8);
+  }
+
+  @Test
+  void forgetsPresentBlockAtOnceWithoutCounting() {
+    slot = index.addEngine(CopyCounting.PRESENCE);
+    index.layout(slot, fullAttention(1, 0));
+    store(0, 2);
+    store(0, 1);
+    remove(0);
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void adoptsOrphansWhenTheirAncestorIsNamed() {
+    store(2, 4);
+    store(1, 2);
+    assertThat(index.stats(slot).orphanBlocks()).isEqualTo(3);
+    store(0, 1);
+    assertThat(index.stats(slot).orphanBlocks()).isZero();
+    assertThat(matched()).isEqualTo(16);
+  }
+
+  @Test
+  void dropsTheOldestOrphanWhenThereIsNoRoom() {
+    store(1, 6);
+    assertThat(index.stats(slot).orphansDropped()).isEqualTo(1);
+    store(0, 1);
+    assertThat(matched()).isEqualTo(4);
+    store(1, 2);
+    assertThat(matched()).isEqualTo(24);
+  }
+
+  @Test
+  void namesBlocksStoredWithoutName() {
+    index.stored(slot, new StoredBlocks().unnamed(StorageTier.CPU, 0).add(hash(0), 0));
+    store(0, 1);
+    index.stored(slot, new StoredBlocks().unnamed(StorageTier.CPU, 0).add(hash(1), 0));
+    assertThat(matched(PROMPT, StorageTier.CPU)).isEqualTo(4);
+    store(1, 2);
+    remove(0);
+    remove(1);
+    assertThat(matched(PROMPT, StorageTier.GPU)).isZero();
+    assertThat(matched(PROMPT, StorageTier.CPU)).isEqualTo(8);
+  }
+
+  @Test
+  void creditsRemoteStorageToNobody() {
+    store(0, 3);
+    index.removed(slot, StorageTier.GPU, 0, hash(0));
+    index.stored(slot, new StoredBlocks().unnamed(StorageTier.REMOTE, 0).add(hash(0), 0));
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void creditsNoneOfTwoBlocksWithOneEngineHash() {
+    store(0, 2);
+    index.stored(
+        slot,
+        new StoredBlocks().atRoot(StorageTier.GPU, 0, SPACE.rootKey()).add(hash(0), 77).add(5, 78));
+    assertThat(matched()).isZero();
+    assertThat(index.stats(slot).contradictions()).isEqualTo(2);
+    remove(0);
+    remove(0);
+    store(0, 1);
+    assertThat(matched()).isEqualTo(8);
+  }
+
+  @Test
+  void needsAllGroupsToAgree() {
+    index.layout(
+        slot,
+        new CacheLayout(
+            List.of(
+                new CacheGroup(0, Kind.FULL_ATTENTION, 4, 0),
+                new CacheGroup(1, Kind.SLIDING_WINDOW, 4, 9),
+                new CacheGroup(2, Kind.MAMBA, 8, 0)),
+            1,
+            0));
+    store(0, 10);
+    assertThat(matched()).isZero();
+    unnamed(1, 4, 5, 6, 7);
+    unnamed(2, 5, 7);
+    assertThat(matched()).isEqualTo(32);
+    index.removed(slot, StorageTier.GPU, 1, hash(6));
+    assertThat(matched()).isEqualTo(24);
+    index.removed(slot, StorageTier.GPU, 2, hash(5));
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void dropsMatchedBlocksOnlyWhereGroupsAgreeOnBoth() {
+    index.layout(slot, fullAttention(1, 1));
+    store(0, 3);
+    assertThat(matched()).isEqualTo(8);
+    store(3, 10);
+    assertThat(matched()).isEqualTo(36);
+  }
+
+  @Test
+  void reusesSlotOfRemovedEngineWithoutItsBlocks() {
+    store(0, 3);
+    index.removeEngine(slot);
+    assertThatThrownBy(() -> index.stats(slot)).hasMessageContaining("slot=" + slot);
+    assertThat(index.addEngine(CopyCounting.PER_COPY)).isEqualTo(slot);
+    index.layout(slot, fullAttention(1, 0));
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void holdsNothingAfterClear() {
+    store(0, 3);
+    store(5, 6);
+    index.cleared(slot);
+    assertThat(matched()).isZero();
+    assertThat(index.stats(slot).heldBlocks()).isZero();
+    store(0, 3);
+    assertThat(matched()).isEqualTo(12);
+  }
+
+  @Test
+  void adoptsLongChainWithoutRecursion() {
+    PlainKvIndex large = new PlainKvIndex(200_000);
+    int engine = large.addEngine(CopyCounting.PER_COPY);
+    StoredBlocks chain = new StoredBlocks().behind(StorageTier.GPU, 0, 0);
+    for (int i = 1; i <= 100_000; i++) {
+      chain.add(i, i);
+    }
+    large.stored(engine, chain);
+    assertThat(large.stats(engine).orphanBlocks()).isEqualTo(100_000);
+    large.stored(engine, new StoredBlocks().atRoot(StorageTier.GPU, 0, 1).add(0, 0));
+    assertThat(large.stats(engine).namedBlocks()).isEqualTo(100_001);
+  }
+
+  private static CacheLayout fullAttention(int withheldTokens, int droppedBlocks) {
+    return new CacheLayout(
+        List.of(new CacheGroup(0, Kind.FULL_ATTENTION, 4, 0)), withheldTokens, droppedBlocks);
+  }
+
+  private static long hash(int block) {
+    return 1_000 + block;
+  }
+
+  private void store(int from, int to) {
+    StoredBlocks blocks = new StoredBlocks();
+    if (from == 0) {
+      blocks.atRoot(StorageTier.GPU, 0, SPACE.rootKey());
+    } else {
+      blocks.behind(StorageTier.GPU, 0, hash(from - 1));
+    }
+    for (int i = from; i < to; i++) {
+      blocks.add(hash(i), PROMPT.localHash(i));
+    }
+    index.stored(slot, blocks);
+  }
+
+  private void unnamed(int group, int... blocks) {
+    StoredBlocks stored = new StoredBlocks().unnamed(StorageTier.GPU, group);
+    for (int block : blocks) {
+      stored.add(hash(block), 0);
+    }
+    index.stored(slot, stored);
+  }
+
+  private void remove(int block) {
+    index.removed(slot, StorageTier.GPU, 0, hash(block));
+  }
+
+  private int matched() {
+    return matched(PROMPT, StorageTier.DISK);
+  }
+
+  private int matched(BlockChain prompt, StorageTier tier) {
+    PrefixMatches matches = new PrefixMatches();
+    index.match(prompt, matches);
+    return matches.tokens(slot, tier);
+  }
+}
