@@ -1,0 +1,29 @@
+package dev.warmpath.simulator.engine;
+
+import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+
+/**
+ * One engine's limits and speed.
+ *
+ * <p>Immutable.
+ *
+ * @param stepTokens tokens that one step computes at most ({@code max_num_batched_tokens})
+ * @param runningSequences sequences that run at once ({@code max_num_seqs})
+ * @param maxModelTokens longest prompt and answer together ({@code max_model_len})
+ */
+public record EngineConfig(
+    KvCacheConfig cache, int stepTokens, int runningSequences, int maxModelTokens, StepCost cost) {
+
+  public EngineConfig {
+    if (stepTokens < 1 || runningSequences < 1 || maxModelTokens < 2) {
+      throw new IllegalArgumentException(
+          "stepTokens=%d runningSequences=%d maxModelTokens=%d"
+              .formatted(stepTokens, runningSequences, maxModelTokens));
+    }
+    if (maxModelTokens > cache.maxSequenceTokens()) {
+      throw new IllegalArgumentException(
+          "maxModelTokens=%d does not fit the cache of %d tokens"
+              .formatted(maxModelTokens, cache.maxSequenceTokens()));
+    }
+  }
+}

@@ -1,0 +1,21 @@
+package dev.warmpath.simulator.engine;
+
+/**
+ * The engine's gauges and counters.
+ *
+ * <p>Immutable.
+ *
+ * @param running sequences admitted to the batch
+ * @param waiting sequences not yet admitted, or preempted
+ * @param cacheUsage share of blocks that requests hold, 0 to 1
+ * @param cacheQueriesTokens prompt tokens looked up in the cache so far
+ * @param cacheHitsTokens prompt tokens found there so far
+ * @param preemptions sequences that lost their blocks to others so far
+ */
+public record EngineLoad(
+    int running,
+    int waiting,
+    double cacheUsage,
+    long cacheQueriesTokens,
+    long cacheHitsTokens,
+    long preemptions) {}

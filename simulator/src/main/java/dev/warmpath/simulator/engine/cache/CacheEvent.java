@@ -1,0 +1,44 @@
+package dev.warmpath.simulator.engine.cache;
+
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.block.ExtraKey;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One change of the cache that the engine announces. Immutable. */
+public sealed interface CacheEvent {
+
+  /**
+   * Consecutive full blocks were committed for one request.
+   *
+   * @param parent hash of the block before the first token, or null at the start of a prompt
+   * @param hashes of the blocks; fewer than {@code tokenIds} cover when the group keeps only some
+   * @param tokenIds all tokens of the range
+   * @param extraKeys one list per hash
+   */
+  @SuppressWarnings("ArrayRecordComponent") // read at once, never compared
+  record Stored(
+      CacheGroup group,
+      @Nullable BlockHash parent,
+      List<BlockHash> hashes,
+      int[] tokenIds,
+      List<List<ExtraKey>> extraKeys,
+      @Nullable String loraName)
+      implements CacheEvent {
+
+    public Stored {
+      hashes = List.copyOf(hashes);
+      extraKeys = List.copyOf(extraKeys);
+      if (extraKeys.size() != hashes.size()) {
+        throw new IllegalArgumentException(
+            "hashes=" + hashes.size() + " extraKeys=" + extraKeys.size());
+      }
+    }
+  }
+
+  /** One copy of a block was evicted. */
+  record Removed(int group, BlockHash hash) implements CacheEvent {}
+
+  /** The whole cache was emptied. */
+  record Cleared() implements CacheEvent {}
+}

@@ -1,0 +1,149 @@
+package dev.warmpath.simulator.engine;
+
+import static dev.warmpath.simulator.engine.TestEngines.engine;
+import static dev.warmpath.simulator.engine.TestEngines.request;
+import static dev.warmpath.simulator.engine.TestEngines.run;
+import static dev.warmpath.simulator.engine.TestEngines.serve;
+import static dev.warmpath.simulator.engine.TestEngines.tokens;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.simulator.engine.StepResult.Token;
+import dev.warmpath.simulator.engine.cache.CacheEvent;
+import dev.warmpath.simulator.engine.cache.CacheEvent.Stored;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SimulatedEngineTest {
+
+  @Test
+  void generatedTokensAreCachedExceptTheLast() {
+    SimulatedEngine engine = engine(4, 50, 100);
+    EngineRequest first = request("a", tokens(0, 6), 6);
+    assertThat(serve(engine, first)).isZero();
+
+    int[] next = Arrays.copyOf(first.prompt(), 20);
+    System.arraycopy(first.answer(), 0, next, 6, 6);
+
+    assertThat(engine.committedBlocks()).isEqualTo(2);
+    assertThat(serve(engine, request("b", next, 1))).isEqualTo(8);
+  }
+
+  @Test
+  void promptIsComputedInChunksAndEachStepPublishesItsOwn() {
+    SimulatedEngine engine = engine(4, 50, 10);
+    engine.submit(request("a", tokens(0, 24), 2));
+
+    List<StepResult> steps = run(engine);
+
+    assertThat(steps).extracting(step -> step.tokens().size()).containsExactly(0, 0, 1, 1);
+    assertThat(steps)
+        .extracting(step -> step.events().stream().mapToInt(SimulatedEngineTest::blocks).sum())
+        .containsExactly(2, 3, 1, 0);
+  }
+
+  @Test
+  void aRequestHitsWhatAnotherOneStoresInTheSameStep() {
+    SimulatedEngine engine = engine(4, 50, 100);
+    engine.submit(request("a", tokens(0, 9), 1));
+    engine.submit(request("b", tokens(0, 9), 1));
+
+    List<Token> tokens = run(engine).get(0).tokens();
+
+    assertThat(tokens).extracting(Token::cachedTokens).containsExactly(0, 8);
+  }
+
+  @Test
+  void aRequestThatSkipsReadsStoresCopies() {
+    SimulatedEngine engine = engine(4, 50, 100);
+    serve(engine, request("a", tokens(0, 9), 1));
+    EngineRequest blind =
+        new EngineRequest("b", tokens(0, 9), new int[] {1}, PromptKeys.NONE, false);
+
+    assertThat(serve(engine, blind)).isZero();
+    assertThat(engine.committedBlocks()).isEqualTo(4);
+  }
+
+  @Test
+  void anExactRepeatComputesItsLastBlockAgain() {
+    SimulatedEngine engine = engine(4, 50, 100);
+    serve(engine, request("a", tokens(0, 8), 1));
+
+    assertThat(serve(engine, request("b", tokens(0, 8), 1))).isEqualTo(4);
+    assertThat(engine.committedBlocks()).isEqualTo(3);
+  }
+
+  @Test
+  void preemptionKeepsTheFirstCountOfCachedTokensAndFinishesEverybody() {
+    SimulatedEngine engine = engine(4, 11, 100);
+    engine.submit(request("a", tokens(0, 16), 20));
+    engine.submit(request("b", tokens(100, 16), 20));
+
+    List<Token> tokens = run(engine).stream().flatMap(step -> step.tokens().stream()).toList();
+
+    assertThat(engine.load().preemptions()).isPositive();
+    assertThat(tokens).hasSize(40).allMatch(token -> token.cachedTokens() == 0);
+    assertThat(tokens).filteredOn(Token::last).hasSize(2);
+    engine.checkInvariants();
+  }
+
+  @Test
+  void resetWaitsForNobodyAndItsEventForTheNextStep() {
+    SimulatedEngine engine = engine(4, 50, 100);
+    engine.submit(request("a", tokens(0, 9), 2));
+    engine.beginStep();
+    engine.endStep();
+    assertThat(engine.resetPrefixCache()).isFalse();
+    run(engine);
+    assertThat(engine.resetPrefixCache()).isTrue();
+
+    engine.submit(request("b", tokens(0, 9), 1));
+    List<CacheEvent> events = run(engine).get(0).events();
+
+    assertThat(events.get(0)).isEqualTo(new CacheEvent.Cleared());
+    assertThat(events.get(1)).isInstanceOf(Stored.class);
+  }
+
+  @Test
+  void abortInTheMiddleOfAStepGivesEverythingBack() {
+    SimulatedEngine engine = engine(4, 50, 100);
+    engine.submit(request("a", tokens(0, 9), 5));
+    engine.beginStep();
+    engine.abort("a");
+
+    StepResult result = engine.endStep();
+
+    assertThat(result.tokens()).isEmpty();
+    assertThat(result.events()).hasSize(1);
+    assertThat(engine.idle()).isTrue();
+    assertThat(engine.load().cacheUsage()).isZero();
+  }
+
+  @Test
+  void stepsTakeTheTimeOfTheirWork() {
+    EngineConfig base = TestEngines.config(4, 500, 1000);
+    StepCost cost = new StepCost(10, 1, 0.001, 0.5);
+    EngineConfig config = new EngineConfig(base.cache(), 1000, 8, 1000, cost);
+    SimulatedEngine engine = new SimulatedEngine(config, TestEngines.HASHING);
+    engine.submit(request("a", tokens(0, 100), 2));
+
+    assertThat(engine.beginStep()).isEqualTo(10 + 100 + 0.001 * 100 * 50);
+    engine.endStep();
+    assertThat(engine.beginStep()).isEqualTo(10 + 0.5 * 100);
+  }
+
+  @Test
+  void requestsThatDoNotFitAreRefused() {
+    SimulatedEngine engine = engine(4, 11, 100);
+
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> engine.submit(request("a", tokens(0, 40), 1)))
+        .withMessage("tokens=41 max=40");
+  }
+
+  private static int blocks(CacheEvent event) {
+    return event instanceof Stored stored ? stored.hashes().size() : 0;
+  }
+}

@@ -1,0 +1,191 @@
+package dev.warmpath.simulator.engine.cache;
+
+import static dev.warmpath.simulator.engine.TestEngines.HASHING;
+import static dev.warmpath.simulator.engine.TestEngines.tokens;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.block.ExtraKey;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.simulator.engine.cache.CacheEvent.Removed;
+import dev.warmpath.simulator.engine.cache.CacheEvent.Stored;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** vLLM's rules, one by one, with blocks of 4 tokens. */
+class KvCacheTest {
+
+  private final KvCache cache = new KvCache(KvCacheConfig.fullAttention(4, 9), HASHING);
+
+  @Test
+  void onlyFullBlocksAreCommittedAndAnnouncedTogether() {
+    CachedSequence sequence = store(tokens(0, 11));
+
+    List<CacheEvent> events = cache.takeEvents();
+    assertThat(events).hasSize(1);
+    Stored stored = (Stored) events.get(0);
+    assertThat(stored.hashes()).containsExactly(sequence.hash(0), sequence.hash(1));
+    assertThat(stored.tokenIds()).isEqualTo(tokens(0, 8));
+    assertThat(stored.parent()).isNull();
+    assertThat(stored.extraKeys()).containsExactly(List.of(), List.of());
+    assertThat(cache.committedBlocks()).isEqualTo(2);
+  }
+
+  @Test
+  void chunksHangBelowTheLastBlockOfTheChunkBefore() {
+    CachedSequence sequence = cache.sequence(tokens(0, 12), PromptKeys.NONE);
+    assertThat(cache.allocate(sequence, cache.noHit(), 0, 6)).isTrue();
+    assertThat(cache.allocate(sequence, cache.noHit(), 6, 12)).isTrue();
+
+    List<CacheEvent> events = cache.takeEvents();
+    assertThat(((Stored) events.get(0)).hashes()).containsExactly(sequence.hash(0));
+    Stored second = (Stored) events.get(1);
+    assertThat(second.parent()).isEqualTo(sequence.hash(0));
+    assertThat(second.hashes()).containsExactly(sequence.hash(1), sequence.hash(2));
+    assertThat(second.tokenIds()).isEqualTo(tokens(4, 8));
+  }
+
+  @Test
+  void hitLeavesTheLastTokenToCompute() {
+    cache.release(store(tokens(0, 12)));
+
+    assertThat(hit(tokens(0, 12))).isEqualTo(8);
+    assertThat(hit(tokens(0, 13))).isEqualTo(12);
+    assertThat(hit(tokens(0, 1))).isZero();
+  }
+
+  @Test
+  void copiesAreAnnouncedAndRemovedOneByOne() {
+    CachedSequence first = store(tokens(0, 8));
+    CachedSequence second = store(tokens(0, 8));
+    assertThat(cache.committedBlocks()).isEqualTo(4);
+    cache.release(first);
+    cache.release(second);
+    cache.takeEvents();
+
+    CachedSequence other = store(tokens(100, 20));
+
+    assertThat(removed()).containsExactly(first.hash(1));
+    assertThat(hit(tokens(0, 9))).isEqualTo(8);
+    cache.release(other);
+  }
+
+  @Test
+  void tailOfAFreedSequenceGoesFirst() {
+    CachedSequence old = store(tokens(0, 16));
+    cache.release(old);
+    cache.takeEvents();
+
+    store(tokens(100, 24));
+
+    assertThat(removed()).containsExactly(old.hash(3), old.hash(2));
+    assertThat(hit(tokens(0, 17))).isEqualTo(8);
+  }
+
+  @Test
+  void hitMovesABlockOutOfTheFreeQueue() {
+    CachedSequence old = store(tokens(0, 8));
+    cache.release(old);
+    CachedSequence young = store(tokens(100, 8));
+    cache.release(young);
+    CachedSequence again = cache.sequence(tokens(0, 9), PromptKeys.NONE);
+    assertThat(cache.allocate(again, cache.find(again), 8, 9)).isTrue();
+    cache.release(again);
+    cache.takeEvents();
+
+    CachedSequence filler = cache.sequence(tokens(200, 24), PromptKeys.NONE);
+    assertThat(cache.allocate(filler, cache.noHit(), 0, 24)).isTrue();
+
+    assertThat(removed()).containsExactly(young.hash(1), young.hash(0));
+    assertThat(hit(tokens(0, 9))).isEqualTo(8);
+  }
+
+  @Test
+  void freedBlocksWithoutAHashAreReusedFirst() {
+    CachedSequence sequence = store(tokens(0, 6));
+    cache.release(sequence);
+    cache.takeEvents();
+    for (int i = 0; i < 5; i++) {
+      cache.release(store(tokens(0, 3)));
+    }
+
+    assertThat(cache.takeEvents()).isEmpty();
+    assertThat(hit(tokens(0, 6))).isEqualTo(4);
+  }
+
+  @Test
+  void hitsInTheFreeQueueCountAsRoomTaken() {
+    CachedSequence old = store(tokens(0, 16));
+    cache.release(old);
+    CachedSequence running = store(tokens(100, 16));
+
+    CachedSequence next = cache.sequence(tokens(0, 20), PromptKeys.NONE);
+    assertThat(cache.allocate(next, cache.find(next), 16, 20)).isFalse();
+    cache.release(running);
+    assertThat(cache.allocate(next, cache.find(next), 16, 20)).isTrue();
+    cache.checkInvariants();
+  }
+
+  @Test
+  void resetNeedsAnUnusedCache() {
+    CachedSequence sequence = store(tokens(0, 8));
+    cache.takeEvents();
+
+    assertThat(cache.reset()).isFalse();
+    assertThat(cache.takeEvents()).isEmpty();
+    cache.release(sequence);
+    assertThat(cache.reset()).isTrue();
+    assertThat(cache.takeEvents()).containsExactly(new CacheEvent.Cleared());
+    assertThat(hit(tokens(0, 9))).isZero();
+    cache.checkInvariants();
+  }
+
+  @Test
+  void saltMarksTheFirstBlockAndPartsTheChain() {
+    PromptKeys keys = new PromptKeys("lora1", "salt");
+    CachedSequence salted = cache.sequence(tokens(0, 9), keys);
+    assertThat(cache.allocate(salted, cache.noHit(), 0, 9)).isTrue();
+
+    Stored stored = (Stored) cache.takeEvents().get(0);
+    ExtraKey lora = new ExtraKey.Lora("lora1");
+    assertThat(stored.extraKeys())
+        .containsExactly(List.of(lora, new ExtraKey.CacheSalt("salt")), List.of(lora));
+    assertThat(stored.loraName()).isEqualTo("lora1");
+    assertThat(hit(tokens(0, 9))).isZero();
+  }
+
+  @Test
+  void slidingWindowGroupKeepsTheTailAndAgreesOnTheRest() {
+    CacheGroup full = new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 4, 0);
+    CacheGroup window = new CacheGroup(1, CacheGroup.Kind.SLIDING_WINDOW, 4, 8);
+    KvCache hybrid = new KvCache(new KvCacheConfig(4, 40, List.of(full, window)), HASHING);
+    CachedSequence sequence = hybrid.sequence(tokens(0, 25), PromptKeys.NONE);
+    assertThat(hybrid.allocate(sequence, hybrid.noHit(), 0, 24)).isTrue();
+    assertThat(hybrid.allocate(sequence, hybrid.noHit(), 24, 25)).isTrue();
+    hybrid.release(sequence);
+
+    CachedSequence next = hybrid.sequence(tokens(0, 30), PromptKeys.NONE);
+    assertThat(hybrid.find(next).tokens()).isEqualTo(24);
+    assertThat(hybrid.allocate(next, hybrid.find(next), 24, 30)).isTrue();
+    assertThat(next.blocks.get(1).subList(0, 4)).allMatch(Block::isNull);
+    hybrid.release(next);
+    hybrid.checkInvariants();
+  }
+
+  private CachedSequence store(int[] prompt) {
+    CachedSequence sequence = cache.sequence(prompt, PromptKeys.NONE);
+    assertThat(cache.allocate(sequence, cache.noHit(), 0, prompt.length)).isTrue();
+    return sequence;
+  }
+
+  private int hit(int[] prompt) {
+    return cache.find(cache.sequence(prompt, PromptKeys.NONE)).tokens();
+  }
+
+  private List<BlockHash> removed() {
+    return cache.takeEvents().stream()
+        .filter(Removed.class::isInstance)
+        .map(event -> ((Removed) event).hash())
+        .toList();
+  }
+}
