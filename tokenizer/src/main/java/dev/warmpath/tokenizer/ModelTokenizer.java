@@ -1,0 +1,151 @@
+package dev.warmpath.tokenizer;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.tokenizer.PromptResult.Inexact;
+import dev.warmpath.tokenizer.PromptResult.Reason;
+import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.encode.TextEncoder;
+import dev.warmpath.tokenizer.files.ModelFiles;
+import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One model's tokenizer and template: a request's prompt becomes the token ids that the engine will
+ * compute for it, or the reason why that cannot be known here.
+ *
+ * <p>Rendering and encoding take milliseconds for long prompts: call from a worker, not from an
+ * event loop.
+ *
+ * <p>Thread-safe.
+ */
+public final class ModelTokenizer implements AutoCloseable {
+
+  private final ModelFiles files;
+  private final PromptEncoder encoder;
+  private final int maxTokenId;
+
+  private ModelTokenizer(ModelFiles files, PromptEncoder encoder) {
+    this.files = files;
+    this.encoder = encoder;
+    this.maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
+  }
+
+  /**
+   * Loads a model directory, or a {@code tokenizer.json} alone (which has no template, so that only
+   * completions can be rendered).
+   *
+   * @throws TokenizerLoadException naming the file and what is wrong with it
+   */
+  public static ModelTokenizer load(Path directoryOrTokenizerJson) {
+    ModelFiles files = ModelFiles.read(directoryOrTokenizerJson);
+    try {
+      return of(files);
+    } catch (IllegalArgumentException e) {
+      Path file =
+          Files.isDirectory(directoryOrTokenizerJson)
+              ? directoryOrTokenizerJson.resolve("tokenizer.json")
+              : directoryOrTokenizerJson;
+      throw new TokenizerLoadException(file, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private static ModelTokenizer of(ModelFiles files) {
+    TextEncoder encoder = TextEncoder.of(files.tokenizer().json());
+    return new ModelTokenizer(files, PromptEncoder.of(files, encoder));
+  }
+
+  /**
+   * The prompt of the request {@code body}.
+   *
+   * @param loraName the adapter that the request's model name stands for, or null
+   */
+  public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
+    RequestFields fields = new RequestFields(body);
+    PromptOptions options = PromptOptions.read(kind, fields);
+    String problem = fields.problem();
+    if (problem != null) {
+      return new Inexact(Reason.INVALID_REQUEST, problem);
+    }
+    if (kind == RequestKind.CHAT) {
+      return new Inexact(Reason.NO_TEMPLATE, "chats are not rendered");
+    }
+    if (fields.has("prompt_embeds")) {
+      return new Inexact(Reason.PROMPT_EMBEDS, "prompt_embeds is given");
+    }
+    CompletionPrompt prompt = CompletionPrompt.read(fields.node("prompt"), maxTokenId);
+    PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
+    if (prompt instanceof CompletionPrompt.Texts texts) {
+      return ofTexts(texts.texts(), options, keys);
+    }
+    if (prompt instanceof CompletionPrompt.TokenIds ids) {
+      return finish(ids.sequences(), null, options, keys);
+    }
+    return ((CompletionPrompt.Refused) prompt).why();
+  }
+
+  /** The token ids of {@code text}; with special tokens what a completions request adds. */
+  public int[] encode(String text, boolean addSpecialTokens) {
+    return encoder.encode(text, addSpecialTokens);
+  }
+
+  /** The text of {@code tokenIds}, special tokens written out. */
+  public String decode(int[] tokenIds) {
+    return encoder.decode(tokenIds);
+  }
+
+  /** The largest token id that the engine takes. */
+  public int maxTokenId() {
+    return maxTokenId;
+  }
+
+  @Override
+  public void close() {
+    encoder.close();
+  }
+
+  private PromptResult ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
+    List<int[]> sequences = new ArrayList<>(texts.size());
+    for (String text : texts) {
+      if (!TextEncoder.isWellFormed(text)) {
+        return new Inexact(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
+      }
+      sequences.add(encoder.encode(text, options.addSpecialTokens()));
+    }
+    if (options.addSpecialTokens() && encoder.addsSpecialTokens() && cuts(sequences, options)) {
+      return new Inexact(Reason.TRUNCATION, "truncation of a text with special tokens around it");
+    }
+    return finish(sequences, texts.size() == 1 ? texts.get(0) : null, options, keys);
+  }
+
+  private static boolean cuts(List<int[]> sequences, PromptOptions options) {
+    return sequences.stream().anyMatch(ids -> ids.length > options.keepTokens());
+  }
+
+  private static PromptResult finish(
+      List<int[]> sequences, @Nullable String text, PromptOptions options, PromptKeys keys) {
+    if (options.keepTokens() == PromptOptions.ENGINE_CHOICE) {
+      return new Inexact(Reason.TRUNCATION, "truncation to the engine's own limit");
+    }
+    if (sequences.stream().anyMatch(ids -> ids.length == 0)) {
+      return new Inexact(Reason.INVALID_REQUEST, "a prompt has no tokens");
+    }
+    List<int[]> kept = sequences.stream().map(ids -> keep(ids, options)).toList();
+    boolean comparable = options.singleChoice() && kept.size() == 1;
+    return new Tokens(kept, keys, options.readsCache(), comparable, text);
+  }
+
+  private static int[] keep(int[] ids, PromptOptions options) {
+    if (ids.length <= options.keepTokens()) {
+      return ids;
+    }
+    int count = (int) options.keepTokens();
+    int from = options.keepFirst() ? 0 : ids.length - count;
+    return Arrays.copyOfRange(ids, from, from + count);
+  }
+}

@@ -1,0 +1,13 @@
+package dev.warmpath.tokenizer;
+
+/**
+ * Which of the OpenAI routes a request came in by, and so how its prompt is to be read.
+ *
+ * <p>Immutable.
+ */
+public enum RequestKind {
+  /** {@code /v1/chat/completions}: messages, rendered through the model's template. */
+  CHAT,
+  /** {@code /v1/completions}: a text, token ids, or a list of either. */
+  COMPLETION
+}

@@ -1,0 +1,128 @@
+package dev.warmpath.tokenizer.encode;
+
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongFunction;
+
+/**
+ * One {@code tokenizer.json} at work: text to token ids and back.
+ *
+ * <p>Truncation and padding that the file may ask for are off; whether special tokens are added is
+ * said at each call. Text that names an added token gives that token, as in the engine.
+ *
+ * <p>Thread-safe.
+ */
+public final class TextEncoder implements AutoCloseable {
+
+  /*
+   * The tokenizer lives in native memory behind a number. Calls hold the read lock and close takes
+   * the write lock, so the memory is never freed under a call. There is no finalizer: an encoder
+   * that nobody closes lives as long as the process.
+   */
+  private final ReadWriteLock lifetime = new ReentrantReadWriteLock();
+  private long handle;
+
+  private TextEncoder(long handle) {
+    this.handle = handle;
+  }
+
+  /**
+   * The encoder that this {@code tokenizer.json} describes.
+   *
+   * @throws IllegalArgumentException if the native library cannot read it
+   */
+  public static TextEncoder of(String tokenizerJson) {
+    long handle;
+    try {
+      handle = NativeTokenizers.library().createTokenizerFromString(tokenizerJson);
+    } catch (RuntimeException e) {
+      throw new IllegalArgumentException("not a usable tokenizer: " + e.getMessage(), e);
+    }
+    NativeTokenizers.library().disableTruncation(handle);
+    NativeTokenizers.library().disablePadding(handle);
+    return new TextEncoder(handle);
+  }
+
+  /** Whether {@code text} is well-formed UTF-16, which is all that can be encoded. */
+  public static boolean isWellFormed(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (Character.isSurrogate(c)) {
+        boolean pair = i + 1 < text.length() && Character.isSurrogatePair(c, text.charAt(i + 1));
+        if (!pair) {
+          return false;
+        }
+        i++;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * The token ids of {@code text}.
+   *
+   * @param addSpecialTokens whether the file's post-processor may add what it adds (mostly a BOS)
+   * @throws IllegalArgumentException if the text is not {@linkplain #isWellFormed well-formed}
+   */
+  public int[] encode(String text, boolean addSpecialTokens) {
+    if (!isWellFormed(text)) {
+      throw new IllegalArgumentException("text holds half a surrogate pair");
+    }
+    return alive(tokenizer -> encode(tokenizer, text, addSpecialTokens));
+  }
+
+  /** The text of {@code tokenIds}, special tokens written out. Unknown ids give nothing. */
+  public String decode(int[] tokenIds) {
+    long[] ids = new long[tokenIds.length];
+    for (int i = 0; i < ids.length; i++) {
+      ids[i] = tokenIds[i];
+    }
+    return alive(tokenizer -> NativeTokenizers.library().decode(tokenizer, ids, false));
+  }
+
+  /** Frees the native tokenizer once the calls under way are done. Later calls throw. */
+  @Override
+  public void close() {
+    Lock lock = lifetime.writeLock();
+    lock.lock();
+    try {
+      if (handle != 0) {
+        NativeTokenizers.library().deleteTokenizer(handle);
+        handle = 0;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private <T> T alive(LongFunction<T> call) {
+    Lock lock = lifetime.readLock();
+    lock.lock();
+    try {
+      if (handle == 0) {
+        throw new IllegalStateException("the encoder is closed");
+      }
+      return call.apply(handle);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static int[] encode(long tokenizer, String text, boolean addSpecialTokens) {
+    long encoding = NativeTokenizers.library().encode(tokenizer, text, addSpecialTokens);
+    try {
+      return narrow(NativeTokenizers.library().getTokenIds(encoding));
+    } finally {
+      NativeTokenizers.library().deleteEncoding(encoding);
+    }
+  }
+
+  private static int[] narrow(long[] ids) {
+    int[] narrow = new int[ids.length];
+    for (int i = 0; i < ids.length; i++) {
+      narrow[i] = (int) ids[i];
+    }
+    return narrow;
+  }
+}

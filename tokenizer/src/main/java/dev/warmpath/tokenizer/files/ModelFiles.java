@@ -1,0 +1,124 @@
+package dev.warmpath.tokenizer.files;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The tokenizer files of one model.
+ *
+ * <p>Immutable.
+ *
+ * @param tokenizer {@code tokenizer.json}
+ * @param config {@code tokenizer_config.json}, empty if there is none; not to be changed
+ * @param specialTokens the special tokens by name ({@code bos_token}, …)
+ * @param templates the sources of the chat templates
+ * @param modelType {@code model_type} of {@code config.json}, or the empty string
+ * @param modelMaxTokenId the largest id that the model's own vocabulary size allows, or -1
+ * @param foreignTokenizer whether the engine reads other tokenizer files than these
+ */
+public record ModelFiles(
+    TokenizerJson tokenizer,
+    ObjectNode config,
+    Map<String, String> specialTokens,
+    TemplateSources templates,
+    String modelType,
+    int modelMaxTokenId,
+    boolean foreignTokenizer) {
+
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  /** Models whose chats the engine renders in code of its own. */
+  private static final Set<String> RENDERED_IN_CODE =
+      Set.of("gpt_oss", "deepseek_v32", "deepseek_v4", "kimi_k3", "kimi_audio", "inkling");
+
+  /**
+   * Reads a model directory, or a {@code tokenizer.json} alone.
+   *
+   * @throws TokenizerLoadException naming the file that is missing or wrong
+   */
+  public static ModelFiles read(Path directoryOrTokenizerJson) {
+    if (!Files.exists(directoryOrTokenizerJson)) {
+      throw new TokenizerLoadException(directoryOrTokenizerJson, "no such file or directory");
+    }
+    if (Files.isDirectory(directoryOrTokenizerJson)) {
+      return readDirectory(directoryOrTokenizerJson);
+    }
+    return of(TokenizerJson.read(directoryOrTokenizerJson), emptyObject(), TemplateSources.NONE);
+  }
+
+  /** Files that come from elsewhere than a directory. */
+  public static ModelFiles of(
+      TokenizerJson tokenizer, ObjectNode config, TemplateSources templates) {
+    Map<String, String> special = SpecialTokens.named(config, emptyObject());
+    return new ModelFiles(tokenizer, config, special, templates, "", -1, false);
+  }
+
+  /** Whether the engine makes this model's chats into tokens without its Jinja template. */
+  public boolean rendersChatInCode() {
+    return foreignTokenizer
+        || RENDERED_IN_CODE.contains(modelType)
+        || modelType.startsWith("cohere")
+        || modelType.startsWith("inkling");
+  }
+
+  private static ModelFiles readDirectory(Path directory) {
+    Path tokenizer = directory.resolve("tokenizer.json");
+    if (!Files.isRegularFile(tokenizer)) {
+      throw new TokenizerLoadException(
+          tokenizer, "missing; a model directory needs the fast tokenizer's file");
+    }
+    ObjectNode config = readObject(directory.resolve("tokenizer_config.json"));
+    ObjectNode map = readObject(directory.resolve("special_tokens_map.json"));
+    ObjectNode model = readObject(directory.resolve("config.json"));
+    return new ModelFiles(
+        TokenizerJson.read(tokenizer),
+        config,
+        SpecialTokens.named(config, map),
+        TemplateSources.read(directory, config),
+        model.path("model_type").asText("").toLowerCase(Locale.ROOT),
+        vocabularySize(model) - 1,
+        Files.exists(directory.resolve("tekken.json")));
+  }
+
+  private static int vocabularySize(ObjectNode model) {
+    int own = model.path("vocab_size").asInt(0);
+    return Math.max(own, model.path("text_config").path("vocab_size").asInt(0));
+  }
+
+  /** The JSON object in {@code file}, empty if there is no such file. */
+  static ObjectNode readObject(Path file) {
+    if (!Files.exists(file)) {
+      return emptyObject();
+    }
+    try {
+      JsonNode node = MAPPER.readTree(Files.readString(file));
+      if (node instanceof ObjectNode object) {
+        return object;
+      }
+      throw new TokenizerLoadException(file, "it holds no JSON object");
+    } catch (IOException e) {
+      throw new TokenizerLoadException(file, "not readable as JSON: " + brief(e), e);
+    }
+  }
+
+  static ObjectNode emptyObject() {
+    return MAPPER.createObjectNode();
+  }
+
+  /** The problem in one line, with its place and without a piece of the file. */
+  static String brief(IOException e) {
+    if (e instanceof JsonProcessingException json && json.getLocation() != null) {
+      return json.getOriginalMessage() + " (line " + json.getLocation().getLineNr() + ")";
+    }
+    String message = e.getMessage();
+    return message == null ? e.getClass().getSimpleName() : message;
+  }
+}

@@ -1,0 +1,52 @@
+package dev.warmpath.tokenizer.files;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the special tokens that templates may name from the tokenizer's configuration.
+ *
+ * <p>Immutable.
+ */
+final class SpecialTokens {
+
+  private static final List<String> NAMES =
+      List.of(
+          "bos_token",
+          "eos_token",
+          "unk_token",
+          "sep_token",
+          "pad_token",
+          "cls_token",
+          "mask_token");
+
+  private SpecialTokens() {}
+
+  /** The tokens by name; {@code map} fills in what {@code config} does not have. */
+  static Map<String, String> named(ObjectNode config, ObjectNode map) {
+    Map<String, String> tokens = new LinkedHashMap<>();
+    for (String name : NAMES) {
+      put(tokens, name, config.has(name) ? config.path(name) : map.path(name));
+    }
+    JsonNode extra = config.path("extra_special_tokens");
+    extra.properties().forEach(entry -> put(tokens, entry.getKey(), entry.getValue()));
+    return Map.copyOf(tokens);
+  }
+
+  private static void put(Map<String, String> tokens, String name, JsonNode token) {
+    String content = content(token);
+    if (content != null) {
+      tokens.putIfAbsent(name, content);
+    }
+  }
+
+  /** A token is written as a string, or as an object with its properties. */
+  private static @Nullable String content(JsonNode token) {
+    JsonNode content = token.isObject() ? token.path("content") : token;
+    return content.isTextual() ? content.textValue() : null;
+  }
+}

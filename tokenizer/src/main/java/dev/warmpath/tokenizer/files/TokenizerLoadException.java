@@ -1,0 +1,21 @@
+package dev.warmpath.tokenizer.files;
+
+import java.nio.file.Path;
+
+/**
+ * Tokenizer files that are missing or unusable; the message names the file and says what is wrong.
+ *
+ * <p>Immutable.
+ */
+public final class TokenizerLoadException extends RuntimeException {
+
+  private static final long serialVersionUID = 1L;
+
+  public TokenizerLoadException(Path file, String problem) {
+    super(file + ": " + problem);
+  }
+
+  public TokenizerLoadException(Path file, String problem, Throwable cause) {
+    super(file + ": " + problem, cause);
+  }
+}

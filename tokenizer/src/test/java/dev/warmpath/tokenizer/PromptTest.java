@@ -1,0 +1,242 @@
+package dev.warmpath.tokenizer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.tokenizer.PromptResult.Inexact;
+import dev.warmpath.tokenizer.PromptResult.Reason;
+import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import dev.warmpath.tokenizer.train.BpeTrainer;
+import dev.warmpath.tokenizer.train.TokenizerFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Completions prompts, in a model directory that the tests write themselves. */
+class PromptTest {
+
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+  private static final String TOKENIZER =
+      TokenizerFile.of(BpeTrainer.train("a b ab abc abc abc", 260), List.of("<s>", "</s>"));
+
+  @TempDir Path directory;
+  private ModelTokenizer tokenizer;
+
+  @BeforeEach
+  void load() throws IOException {
+    write("tokenizer.json", TOKENIZER);
+    tokenizer = ModelTokenizer.load(directory);
+  }
+
+  @AfterEach
+  void close() {
+    tokenizer.close();
+  }
+
+  @Test
+  void tokenIdsAreTakenAsTheyAre() {
+    assertThat(tokens("{'prompt': [5, 0, 7]}").sequences()).containsExactly(new int[] {5, 0, 7});
+  }
+
+  @Test
+  void severalPromptsAreSeveralSequences() {
+    Tokens tokens = tokens("{'prompt': [[5], [6, 7]]}");
+    assertThat(tokens.sequences()).containsExactly(new int[] {5}, new int[] {6, 7});
+    assertThat(tokens.comparable()).isFalse();
+  }
+
+  @Test
+  void aTextComesBackWithItsTokens() {
+    Tokens tokens = tokens("{'prompt': 'abc <s>'}");
+    assertThat(tokens.text()).isEqualTo("abc <s>");
+    assertThat(tokens.sequences().get(0)).endsWith(tokenizer.encode("<s>", false));
+    assertThat(tokenizer.decode(tokens.sequences().get(0))).isEqualTo("abc <s>");
+  }
+
+  @Test
+  void severalTextsAreSeveralSequences() {
+    assertThat(tokens("{'prompt': ['abc', 'b']}").sequences())
+        .containsExactly(tokenizer.encode("abc", true), tokenizer.encode("b", true));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"[-1]", "[100000]", "[[1], [-2]]", "[5000000000]"})
+  void aTokenThatTheModelDoesNotHaveIsNotGuessed(String prompt) {
+    assertThat(inexact("{'prompt': " + prompt + "}")).isEqualTo(Reason.TOKEN_OUT_OF_RANGE);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "{'prompt': null}",
+        "{'prompt': []}",
+        "{'prompt': ''}",
+        "{'prompt': [[]]}",
+        "{'prompt': ['a', 1]}",
+        "{'prompt': [1, 'a']}",
+        "{'prompt': [[1], 2]}",
+        "{'prompt': [1.5]}",
+        "{'prompt': {'a': 1}}",
+        "{'prompt': 'a', 'echo': 'yes'}",
+        "{'prompt': 'a', 'n': 1.5}",
+        "{'prompt': 'a', 'truncate_prompt_tokens': 0}",
+        "{'prompt': 'a', 'truncation_side': 'middle'}",
+        "{'prompt': 'a', 'cache_salt': ''}",
+        "{'prompt': 'a', 'cache_salt': 'a/b'}",
+        "{'prompt': 'a', 'cache_salt': 7}"
+      })
+  void aRequestThatIsWrongIsNotGuessed(String body) {
+    assertThat(inexact(body)).isEqualTo(Reason.INVALID_REQUEST);
+  }
+
+  @Test
+  void aSaltHasItsLimit() {
+    String longest = "é".repeat(128);
+    assertThat(tokens("{'prompt': 'a', 'cache_salt': '" + longest + "'}").keys())
+        .isEqualTo(new PromptKeys(null, longest));
+    assertThat(inexact("{'prompt': 'a', 'cache_salt': '" + longest + "a'}"))
+        .isEqualTo(Reason.INVALID_REQUEST);
+  }
+
+  @Test
+  void theAdapterIsAmongTheKeys() {
+    PromptResult result =
+        tokenizer.prompt(RequestKind.COMPLETION, body("{'prompt': 'a'}"), "adapter");
+    assertThat(((Tokens) result).keys()).isEqualTo(new PromptKeys("adapter", null));
+  }
+
+  @Test
+  void halfASurrogatePairIsNotGuessed() {
+    ObjectNode body = MAPPER.createObjectNode().put("prompt", "a\ud83d");
+    PromptResult result = tokenizer.prompt(RequestKind.COMPLETION, body, null);
+    assertThat(((Inexact) result).reason()).isEqualTo(Reason.MALFORMED_TEXT);
+  }
+
+  @Test
+  void embeddingsAreNotGuessed() {
+    assertThat(inexact("{'prompt_embeds': 'AAAA'}")).isEqualTo(Reason.PROMPT_EMBEDS);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{'prompt': [1]} | true",
+        "{'prompt': [1], 'prompt_logprobs': null} | true",
+        "{'prompt': [1], 'echo': true} | true",
+        "{'prompt': [1], 'logprobs': 1} | true",
+        "{'prompt': [1], 'echo': true, 'logprobs': 0} | false",
+        "{'prompt': [1], 'prompt_logprobs': 0} | false",
+        "{'prompt': [1], 'prompt_logprob_token_ids': [4]} | false"
+      })
+  void logProbabilitiesOfThePromptForbidReuse(String body, boolean readsCache) {
+    assertThat(tokens(body).readsCache()).isEqualTo(readsCache);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{'prompt': [1]} | true",
+        "{'prompt': [1], 'n': 1, 'best_of': 1} | true",
+        "{'prompt': [1], 'n': 2} | false",
+        "{'prompt': [1], 'best_of': 2} | false",
+        "{'prompt': [1], 'use_beam_search': true} | false",
+        "{'prompt': [1], 'kv_transfer_params': {'do_remote_prefill': true}} | false"
+      })
+  void theEnginesFigureIsComparableForOneSequenceOnly(String body, boolean comparable) {
+    assertThat(tokens(body).comparable()).isEqualTo(comparable);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {"2 | left | 3 4", "2 | right | 1 2", "4 | left | 1 2 3 4", "9 | right | 1 2 3 4"})
+  void truncationKeepsOneEnd(int tokens, String side, String kept) {
+    String body =
+        "{'prompt': [1,2,3,4], 'truncate_prompt_tokens': %d, 'truncation_side': '%s'}"
+            .formatted(tokens, side);
+    assertThat(tokens(body).sequences().get(0))
+        .containsExactly(List.of(kept.split(" ")).stream().mapToInt(Integer::parseInt).toArray());
+  }
+
+  @Test
+  void truncationToTheEnginesLimitIsNotGuessed() {
+    assertThat(inexact("{'prompt': [1], 'truncate_prompt_tokens': -1}"))
+        .isEqualTo(Reason.TRUNCATION);
+  }
+
+  @Test
+  void theConfigurationSaysWhatIsAdded() throws IOException {
+    int[] plain = tokenizer.encode("abc", false);
+    int bos = tokenizer.encode("<s>", false)[0];
+    assertThat(tokenizer.encode("abc", true)).containsExactly(plain);
+    write("tokenizer_config.json", "{'add_bos_token': true, 'bos_token': {'content': '<s>'}}");
+    try (ModelTokenizer adding = ModelTokenizer.load(directory)) {
+      assertThat(adding.encode("abc", true)).startsWith(bos).endsWith(plain);
+      assertThat(adding.encode("abc", false)).containsExactly(plain);
+      ObjectNode body = body("{'prompt': 'abc', 'truncate_prompt_tokens': 1}");
+      assertThat(((Inexact) adding.prompt(RequestKind.COMPLETION, body, null)).reason())
+          .isEqualTo(Reason.TRUNCATION);
+    }
+  }
+
+  @Test
+  void errorsNameTheFile() throws IOException {
+    Path absent = directory.resolve("absent");
+    assertThatThrownBy(() -> ModelTokenizer.load(absent))
+        .isInstanceOf(TokenizerLoadException.class)
+        .hasMessageStartingWith(absent.toString());
+    Path broken = write("tokenizer.json", "{'model': ");
+    assertThatThrownBy(() -> ModelTokenizer.load(directory))
+        .isInstanceOf(TokenizerLoadException.class)
+        .hasMessageStartingWith(broken + ": not readable as JSON");
+    write("tokenizer.json", "{'version': '1.0'}");
+    assertThatThrownBy(() -> ModelTokenizer.load(directory))
+        .isInstanceOf(TokenizerLoadException.class)
+        .hasMessageContaining(broken + ": not a usable tokenizer");
+  }
+
+  private Tokens tokens(String body) {
+    PromptResult result = tokenizer.prompt(RequestKind.COMPLETION, body(body), null);
+    assertThat(result).isInstanceOf(Tokens.class);
+    return (Tokens) result;
+  }
+
+  private Reason inexact(String body) {
+    PromptResult result = tokenizer.prompt(RequestKind.COMPLETION, body(body), null);
+    assertThat(result).isInstanceOf(Inexact.class);
+    return ((Inexact) result).reason();
+  }
+
+  private Path write(String name, String content) throws IOException {
+    return Files.writeString(directory.resolve(name), json(content));
+  }
+
+  private static ObjectNode body(String json) {
+    try {
+      return (ObjectNode) MAPPER.readTree(json(json));
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  /** Single quotes read better in Java; a tokenizer's own file has none of them to spare. */
+  private static String json(String text) {
+    return text.startsWith("{'") ? text.replace('\'', '"') : text;
+  }
+}
