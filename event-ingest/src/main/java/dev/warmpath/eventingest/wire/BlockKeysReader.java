@@ -1,0 +1,115 @@
+package dev.warmpath.eventingest.wire;
+
+import dev.warmpath.eventingest.wire.EventFields.Field;
+import dev.warmpath.kvindex.block.ExtraKey;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the extra keys of a store, typed by their shape: an array is a multimodal item, binary a
+ * digest of embeddings, a text the adapter if it comes first and equals the event's {@code
+ * lora_name}, else a salt.
+ *
+ * <p>Confined to its decoder.
+ */
+final class BlockKeysReader {
+
+  private static final byte[][] SALT_KEY = {{'c', 'a', 'c', 'h', 'e', '_', 's', 'a', 'l', 't'}};
+
+  private final WireCursor cursor;
+  private final EventFields fields;
+  private Naming naming = Naming.DENSE;
+
+  BlockKeysReader(WireCursor cursor, EventFields fields) {
+    this.cursor = cursor;
+    this.fields = fields;
+  }
+
+  /** Reads the extra keys of a store of so many hashes. */
+  BlockKeys keys(int hashes) throws WireException {
+    naming = Naming.DENSE;
+    String loraName = null;
+    String cacheSalt = fields.find(Field.CACHE_SALT) ? cursor.text() : null;
+    if (fields.find(Field.LORA_NAME)) {
+      if (cursor.nextIsMap()) {
+        cacheSalt = saltOfMap(); // SGLang before maps: [..., medium, {"cache_salt": ...}]
+      } else {
+        loraName = cursor.text();
+      }
+    }
+    if (loraName == null && fields.find(Field.LORA_ID)) {
+      naming = Naming.UNNAMED_ADAPTER;
+    }
+    List<List<ExtraKey>> perBlock = perBlock(hashes, loraName);
+    if (loraName == null && cacheSalt == null && perBlock.isEmpty() && naming == Naming.DENSE) {
+      return BlockKeys.NONE;
+    }
+    return new BlockKeys(loraName, cacheSalt, perBlock, naming);
+  }
+
+  private @Nullable String saltOfMap() throws WireException {
+    String salt = null;
+    int length = cursor.mapLength();
+    for (int i = 0; i < length; i++) {
+      if (!cursor.nextIsText()) {
+        cursor.skip();
+        cursor.skip();
+      } else if (cursor.textAmong(SALT_KEY) != 0) {
+        cursor.skip();
+      } else if (!cursor.skipNil()) {
+        salt = cursor.text();
+      }
+    }
+    return salt;
+  }
+
+  private List<List<ExtraKey>> perBlock(int hashes, @Nullable String loraName)
+      throws WireException {
+    if (!fields.find(Field.EXTRA_KEYS)) {
+      return List.of();
+    }
+    int blocks = cursor.arrayLength();
+    if (blocks != hashes) {
+      naming = Naming.UNEVEN;
+      return List.of();
+    }
+    List<List<ExtraKey>> perBlock = new ArrayList<>(blocks);
+    for (int i = 0; i < blocks; i++) {
+      perBlock.add(cursor.skipNil() ? List.of() : block(loraName));
+    }
+    return perBlock;
+  }
+
+  private List<ExtraKey> block(@Nullable String loraName) throws WireException {
+    int length = cursor.arrayLength();
+    List<ExtraKey> keys = new ArrayList<>(length);
+    for (int i = 0; i < length; i++) {
+      if (cursor.nextIsArray()) {
+        keys.add(multimodal());
+      } else if (cursor.nextIsBinary()) {
+        keys.add(new ExtraKey.PromptEmbeds(HexFormat.of().formatHex(cursor.binary())));
+      } else if (cursor.nextIsText()) {
+        String text = cursor.text();
+        boolean lora = i == 0 && text.equals(loraName);
+        keys.add(lora ? new ExtraKey.Lora(text) : new ExtraKey.CacheSalt(text));
+      } else {
+        naming = Naming.UNKNOWN_KEY;
+        cursor.skip();
+      }
+    }
+    return keys;
+  }
+
+  /** An identifier and its offset, or the identifier alone. */
+  private ExtraKey multimodal() throws WireException {
+    int length = cursor.arrayLength();
+    if (length != 1 && length != 2) {
+      throw new WireException(cursor.position(), "not a multimodal item");
+    }
+    String identifier = cursor.text();
+    int offset = length == 2 ? cursor.integerWithin(Integer.MIN_VALUE, Integer.MAX_VALUE) : 0;
+    return new ExtraKey.Multimodal(identifier, offset);
+  }
+}

@@ -1,0 +1,314 @@
+package dev.warmpath.eventingest.wire;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Reads MessagePack values one after another from a payload that nobody vouches for.
+ *
+ * <p>Every read checks its bounds and its type and throws {@link WireException}. A declared length
+ * is refused when the bytes left cannot hold it, so a caller may allocate by it. Nothing recurses.
+ *
+ * <p>Confined to its decoder.
+ */
+final class WireCursor {
+
+  private static final int NIL = 0xc0;
+
+  private final byte[] bytes;
+  private final ByteBuffer buffer;
+  private int position;
+
+  WireCursor(byte[] bytes) {
+    this.bytes = bytes;
+    buffer = ByteBuffer.wrap(bytes);
+  }
+
+  int position() {
+    return position;
+  }
+
+  void seek(int newPosition) {
+    position = newPosition;
+  }
+
+  boolean atEnd() {
+    return position == bytes.length;
+  }
+
+  boolean nextIsArray() throws WireException {
+    int head = peek();
+    return (head & 0xf0) == 0x90 || head == 0xdc || head == 0xdd;
+  }
+
+  boolean nextIsMap() throws WireException {
+    int head = peek();
+    return (head & 0xf0) == 0x80 || head == 0xde || head == 0xdf;
+  }
+
+  boolean nextIsText() throws WireException {
+    int head = peek();
+    return (head & 0xe0) == 0xa0 || (head >= 0xd9 && head <= 0xdb);
+  }
+
+  boolean nextIsBinary() throws WireException {
+    int head = peek();
+    return head >= 0xc4 && head <= 0xc6;
+  }
+
+  boolean nextIsNumber() throws WireException {
+    int head = peek();
+    return head < 0x80 || head >= 0xe0 || (head >= 0xca && head <= 0xd3);
+  }
+
+  boolean nextIsInteger() throws WireException {
+    int head = peek();
+    return head < 0x80 || head >= 0xe0 || (head >= 0xcc && head <= 0xd3);
+  }
+
+  /** Passes over a nil if one comes next. */
+  boolean skipNil() throws WireException {
+    boolean nil = peek() == NIL;
+    if (nil) {
+      position++;
+    }
+    return nil;
+  }
+
+  /** Passes over one value, however it is nested. */
+  void skip() throws WireException {
+    int start = position;
+    long pending = 1;
+    while (pending > 0) {
+      pending += skipHead() - 1;
+      if (pending > bytes.length - position) {
+        throw new WireException(start, "a value ends after the payload");
+      }
+    }
+  }
+
+  /** Passes over a value, or over the head of a container; returns how many values are inside. */
+  private long skipHead() throws WireException {
+    int start = position;
+    int head = head();
+    if (head < 0x80 || head >= 0xe0) {
+      return 0;
+    }
+    if (head < 0x90) {
+      return 2L * (head & 0x0f);
+    }
+    if (head < 0xa0) {
+      return head & 0x0f;
+    }
+    if (head < 0xc0) {
+      return advance(head & 0x1f);
+    }
+    return switch (head) {
+      case 0xc0, 0xc2, 0xc3 -> 0;
+      case 0xc4, 0xd9 -> advance(unsigned(1));
+      case 0xc5, 0xda -> advance(unsigned(2));
+      case 0xc6, 0xdb -> advance(unsigned(4));
+      case 0xc7 -> advance(unsigned(1) + 1);
+      case 0xc8 -> advance(unsigned(2) + 1);
+      case 0xc9 -> advance(unsigned(4) + 1);
+      case 0xcc, 0xd0 -> advance(1);
+      case 0xcd, 0xd1, 0xd4 -> advance(2);
+      case 0xd5 -> advance(3);
+      case 0xca, 0xce, 0xd2 -> advance(4);
+      case 0xd6 -> advance(5);
+      case 0xcb, 0xcf, 0xd3 -> advance(8);
+      case 0xd7 -> advance(9);
+      case 0xd8 -> advance(17);
+      case 0xdc -> unsigned(2);
+      case 0xdd -> unsigned(4);
+      case 0xde -> 2 * unsigned(2);
+      case 0xdf -> 2 * unsigned(4);
+      default -> throw new WireException(start, "a byte that no value begins with");
+    };
+  }
+
+  /** Reads the head of an array; that many values follow. */
+  int arrayLength() throws WireException {
+    int start = position;
+    int head = head();
+    long length =
+        switch (head) {
+          case 0xdc -> unsigned(2);
+          case 0xdd -> unsigned(4);
+          default -> (head & 0xf0) == 0x90 ? head & 0x0f : mismatch(start, "an array");
+        };
+    return fitting(start, length, length);
+  }
+
+  /** Reads the head of a map; that many keys and values follow. */
+  int mapLength() throws WireException {
+    int start = position;
+    int head = head();
+    long length =
+        switch (head) {
+          case 0xde -> unsigned(2);
+          case 0xdf -> unsigned(4);
+          default -> (head & 0xf0) == 0x80 ? head & 0x0f : mismatch(start, "a map");
+        };
+    return fitting(start, length, 2 * length);
+  }
+
+  /** Reads an integer of any size as its 64-bit two's-complement pattern. */
+  long integer() throws WireException {
+    int start = position;
+    int head = head();
+    if (head < 0x80 || head >= 0xe0) {
+      return (byte) head;
+    }
+    return switch (head) {
+      case 0xcc -> unsigned(1);
+      case 0xcd -> unsigned(2);
+      case 0xce -> unsigned(4);
+      case 0xcf, 0xd3 -> unsigned(8);
+      case 0xd0 -> (byte) unsigned(1);
+      case 0xd1 -> (short) unsigned(2);
+      case 0xd2 -> (int) unsigned(4);
+      default -> mismatch(start, "an integer");
+    };
+  }
+
+  /** Reads an integer that must lie between the bounds, both allowed. */
+  int integerWithin(int least, int most) throws WireException {
+    int start = position;
+    long value = integer();
+    if (value < least || value > most) {
+      throw new WireException(start, "an integer outside " + least + ".." + most);
+    }
+    return (int) value;
+  }
+
+  /** Reads a floating-point number or an integer. */
+  double number() throws WireException {
+    int head = peek();
+    if (head == 0xca) {
+      position++;
+      return Float.intBitsToFloat((int) unsigned(4));
+    }
+    if (head == 0xcb) {
+      position++;
+      return Double.longBitsToDouble(unsigned(8));
+    }
+    return integer();
+  }
+
+  String text() throws WireException {
+    int length = textLength();
+    position += length;
+    return new String(bytes, position - length, length, StandardCharsets.UTF_8);
+  }
+
+  /** Reads a text; returns the index of the name that it equals, or -1. */
+  int textAmong(byte[][] names) throws WireException {
+    int length = textLength();
+    int start = position;
+    position += length;
+    for (int i = 0; i < names.length; i++) {
+      byte[] name = names[i];
+      if (name.length == length && equalsAt(start, name)) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** Reads the head of a binary value; its bytes begin at {@link #position}. */
+  int binaryLength() throws WireException {
+    int start = position;
+    long length =
+        switch (head()) {
+          case 0xc4 -> unsigned(1);
+          case 0xc5 -> unsigned(2);
+          case 0xc6 -> unsigned(4);
+          default -> mismatch(start, "binary");
+        };
+    return fitting(start, length, length);
+  }
+
+  byte[] binary() throws WireException {
+    int length = binaryLength();
+    position += length;
+    return Arrays.copyOfRange(bytes, position - length, position);
+  }
+
+  /** Reads up to 8 bytes as an unsigned big-endian number. */
+  long unsigned(int length) throws WireException {
+    int start = position;
+    advance(length);
+    return switch (length) {
+      case 1 -> bytes[start] & 0xff;
+      case 2 -> buffer.getShort(start) & 0xffff;
+      case 4 -> buffer.getInt(start) & 0xffff_ffffL;
+      case 8 -> buffer.getLong(start);
+      default -> slowUnsigned(start, length);
+    };
+  }
+
+  private long slowUnsigned(int start, int length) {
+    long value = 0;
+    for (int i = 0; i < length; i++) {
+      value = (value << 8) | (bytes[start + i] & 0xff);
+    }
+    return value;
+  }
+
+  /** Passes over bytes; returns 0. */
+  long advance(long length) throws WireException {
+    if (length > bytes.length - position) {
+      throw new WireException(position, "the payload ends inside a value");
+    }
+    position += (int) length;
+    return 0;
+  }
+
+  private int textLength() throws WireException {
+    int start = position;
+    int head = head();
+    long length =
+        switch (head) {
+          case 0xd9 -> unsigned(1);
+          case 0xda -> unsigned(2);
+          case 0xdb -> unsigned(4);
+          default -> (head & 0xe0) == 0xa0 ? head & 0x1f : mismatch(start, "a text");
+        };
+    return fitting(start, length, length);
+  }
+
+  private int fitting(int start, long length, long leastBytes) throws WireException {
+    if (leastBytes > bytes.length - position) {
+      throw new WireException(start, "a length of " + length + " beyond the payload");
+    }
+    return (int) length;
+  }
+
+  private boolean equalsAt(int start, byte[] name) {
+    for (int i = 0; i < name.length; i++) {
+      if (bytes[start + i] != name[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private int peek() throws WireException {
+    if (position == bytes.length) {
+      throw new WireException(position, "the payload ends where a value should begin");
+    }
+    return bytes[position] & 0xff;
+  }
+
+  private int head() throws WireException {
+    int head = peek();
+    position++;
+    return head;
+  }
+
+  private static long mismatch(int start, String expected) throws WireException {
+    throw new WireException(start, "not " + expected);
+  }
+}
