@@ -6,6 +6,7 @@ import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.encode.TextEncoder;
+import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.nio.file.Files;
@@ -53,6 +54,11 @@ public final class ModelTokenizer implements AutoCloseable {
               : directoryOrTokenizerJson;
       throw new TokenizerLoadException(file, String.valueOf(e.getMessage()), e);
     }
+  }
+
+  /** The project's own small tokenizer with a ChatML template; the simulated engines use it. */
+  public static ModelTokenizer embedded() {
+    return of(EmbeddedFiles.read());
   }
 
   private static ModelTokenizer of(ModelFiles files) {

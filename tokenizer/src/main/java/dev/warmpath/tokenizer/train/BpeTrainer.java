@@ -27,8 +27,6 @@ public final class BpeTrainer {
       Pattern.compile(
           "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+");
 
-  private static final int MIN_PAIR_COUNT = 2;
-
   private final List<String> tokens = new ArrayList<>(ByteAlphabet.letters());
   private final List<Merge> merges = new ArrayList<>();
   private final List<Word> words;
@@ -38,8 +36,7 @@ public final class BpeTrainer {
   }
 
   /**
-   * Learns from {@code text} until there are {@code vocabularySize} tokens, or no pair is seen
-   * twice.
+   * Learns from {@code text} until there are {@code vocabularySize} tokens, or every word is one.
    */
   public static BpeVocabulary train(String text, int vocabularySize) {
     BpeTrainer trainer = new BpeTrainer(words(text));
@@ -64,7 +61,7 @@ public final class BpeTrainer {
       word.countPairs(counts);
     }
     Pair best = null;
-    int bestCount = MIN_PAIR_COUNT - 1;
+    int bestCount = 0;
     for (Map.Entry<Pair, Integer> entry : counts.entrySet()) {
       int count = entry.getValue();
       if (count > bestCount || (count == bestCount && entry.getKey().isBefore(best))) {
