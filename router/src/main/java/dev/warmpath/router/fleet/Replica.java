@@ -1,0 +1,97 @@
+package dev.warmpath.router.fleet;
+
+import java.net.URI;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One HTTP endpoint that runs an engine, or several as data-parallel ranks.
+ *
+ * <p>Two replicas are equal only if they are the same object: one that was removed and added again
+ * under its old name is another replica.
+ *
+ * <p>Thread-safe.
+ */
+public final class Replica {
+
+  /** What the last health checks said. */
+  public enum Health {
+    UP,
+    DOWN
+  }
+
+  private final String name;
+  private final URI baseUrl;
+  private final int ranks;
+  private volatile Set<String> models;
+  private volatile Health health = Health.DOWN;
+  private volatile boolean draining;
+
+  /**
+   * A replica that is down until {@link #health(Health)} says otherwise.
+   *
+   * @param baseUrl where its API is, without a path
+   * @param models the names that requests may call it by: base models and adapters
+   * @param ranks data-parallel ranks behind the endpoint, at least 1; each is an engine
+   */
+  public Replica(String name, URI baseUrl, Set<String> models, int ranks) {
+    if (name.isBlank()) {
+      throw new IllegalArgumentException("name='" + name + "'");
+    }
+    if (ranks < 1) {
+      throw new IllegalArgumentException("ranks=" + ranks);
+    }
+    this.name = name;
+    this.baseUrl = baseUrl;
+    this.models = Set.copyOf(models);
+    this.ranks = ranks;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public URI baseUrl() {
+    return baseUrl;
+  }
+
+  public int ranks() {
+    return ranks;
+  }
+
+  public Set<String> models() {
+    return models;
+  }
+
+  /** It serves these models from now on, as when an adapter was loaded. */
+  public void models(Set<String> served) {
+    models = Set.copyOf(served);
+  }
+
+  /** Whether it serves {@code model}; null stands for whatever it serves. */
+  public boolean serves(@Nullable String model) {
+    return model == null || models.contains(model);
+  }
+
+  public Health health() {
+    return health;
+  }
+
+  public void health(Health found) {
+    health = found;
+  }
+
+  /** Whether it gets no new requests while the old ones run out. */
+  public boolean draining() {
+    return draining;
+  }
+
+  void drain() {
+    draining = true;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,170 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.EngineLoad;
+import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine that was given a request, and the load and expected blocks that are reserved for it
+ * there until {@link #finished}.
+ *
+ * <p>To be told, each at most once that counts: {@link #firstByte}, {@link #usage}, {@link
+ * #finished}. Whatever comes again, or after the end, does nothing.
+ *
+ * <p>Thread-safe.
+ */
+public final class Assignment implements DispatchResult {
+
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private final Dispatcher dispatcher;
+  private final EngineState engine;
+  private final Prediction prediction;
+  private final int promptTokens;
+  private final boolean comparable;
+  private final Reservation reservation;
+
+  private boolean answering;
+  private boolean reported;
+  private boolean over;
+  private double firstByteMillis;
+  private int cachedTokens;
+
+  /**
+   * What is held for the request.
+   *
+   * @param share its load
+   * @param claim the blocks expected because of it, null if its tokens are not known
+   * @param alone whether no prompt was queued before it
+   */
+  record Reservation(
+      EngineLoad.Share share,
+      ExpectedBlocks.@Nullable Claim claim,
+      boolean alone,
+      long sinceNanos) {}
+
+  Assignment(
+      Dispatcher dispatcher,
+      EngineState engine,
+      Prompt prompt,
+      Prediction prediction,
+      Reservation reservation) {
+    this.dispatcher = dispatcher;
+    this.engine = engine;
+    this.promptTokens = prompt.lengthTokens();
+    this.comparable = prompt.comparable();
+    this.prediction = prediction;
+    this.reservation = reservation;
+    this.cachedTokens = prediction.cachedTokens();
+  }
+
+  public Replica replica() {
+    return engine.replica();
+  }
+
+  /** The data-parallel rank that it is meant for; 0 for a replica with one engine. */
+  public int dpRank() {
+    return engine.dpRank();
+  }
+
+  /** The engine's name, as it is shown in metrics. */
+  public String engine() {
+    return engine.name();
+  }
+
+  public Prediction prediction() {
+    return prediction;
+  }
+
+  /** The cached tokens that the engine is expected to report, or {@link Prediction#NONE}. */
+  public int predictedCachedTokens() {
+    return prediction.cachedTokens();
+  }
+
+  /** The first byte of a good answer came: the prompt has been computed. */
+  public void firstByte() {
+    synchronized (dispatcher.lock()) {
+      if (answering || over) {
+        return;
+      }
+      answering = true;
+      firstByteMillis = (dispatcher.nanos() - reservation.sinceNanos) / NANOS_PER_MILLI;
+      engine.load().prefilled(reservation.share);
+      engine.suspension().answered();
+    }
+  }
+
+  /**
+   * The engine reported its usage.
+   *
+   * @param promptTokens the prompt's length as the engine counts it
+   * @param cachedTokens how many of them it did not compute
+   */
+  public void usage(int promptTokens, int cachedTokens) {
+    synchronized (dispatcher.lock()) {
+      if (reported || over) {
+        return;
+      }
+      reported = true;
+      this.cachedTokens = cachedTokens;
+    }
+    DispatchListener listener = dispatcher.listener();
+    if (prediction.predicts()) {
+      listener.compared(this, prediction.cachedTokens(), cachedTokens);
+    }
+    if (comparable && this.promptTokens != promptTokens) {
+      listener.miscounted(this, this.promptTokens, promptTokens);
+    }
+  }
+
+  /** The request ended in one way or another; what is reserved for it is given back. */
+  public void finished(Outcome outcome) {
+    synchronized (dispatcher.lock()) {
+      if (over) {
+        return;
+      }
+      over = true;
+      giveBack();
+      conclude(outcome);
+    }
+    dispatcher.listener().finished(this, outcome);
+  }
+
+  private void giveBack() {
+    if (!answering) {
+      engine.load().prefilled(reservation.share);
+    }
+    engine.load().remove(reservation.share);
+  }
+
+  private void conclude(Outcome outcome) {
+    boolean completed = outcome == Outcome.COMPLETED;
+    endClaim(completed || answering && outcome == Outcome.CANCELLED);
+    if (completed) {
+      engine.suspension().answered();
+      learn();
+    } else if (outcome == Outcome.FAILED) {
+      engine.suspension().failed(dispatcher.nanos());
+    }
+  }
+
+  private void endClaim(boolean computed) {
+    if (reservation.claim == null) {
+      return;
+    }
+    if (computed) {
+      engine.expected().settle(reservation.claim, dispatcher.nanos());
+    } else {
+      engine.expected().cancel(reservation.claim);
+    }
+  }
+
+  /** A time is a sample of the engine's speed if nothing was ahead and the work is known. */
+  private void learn() {
+    if (reservation.alone && answering && comparable && cachedTokens >= 0) {
+      engine.prefill().observe(promptTokens - cachedTokens, promptTokens, firstByteMillis);
+    }
+  }
+}

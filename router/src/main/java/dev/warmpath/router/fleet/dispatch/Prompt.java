@@ -1,0 +1,89 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.BlockHasher;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.tokenizer.PromptResult;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request's prompt as dispatching needs it. Of several prompts in one request the first stands
+ * for all where blocks are concerned; the length is that of all together.
+ *
+ * <p>Confined to the thread that dispatches.
+ */
+final class Prompt {
+
+  /** Prompts that begin with the same so many tokens begin alike. */
+  private static final int PREFIX_TOKENS = 128;
+
+  /**
+   * Stands in for the space of an engine that has announced no block yet. Nothing in the index is
+   * in it, but prompts sent to such engines can be expected there.
+   */
+  private static final ChainSpace ASSUMED = new ChainSpace("", 16, 0);
+
+  private final PromptResult.@Nullable Tokens tokens;
+  private final @Nullable String fallback;
+  private final long prefixHash;
+  private final Map<ChainSpace, BlockChain> chains = new HashMap<>();
+
+  private Prompt(PromptResult.@Nullable Tokens tokens, @Nullable String fallback) {
+    this.tokens = tokens;
+    this.fallback = fallback;
+    this.prefixHash = tokens == null ? 0 : prefixHash(tokens);
+  }
+
+  private static long prefixHash(PromptResult.Tokens tokens) {
+    int[] ids = tokens.sequences().get(0);
+    return BlockHasher.localHash(ids, 0, Math.min(ids.length, PREFIX_TOKENS), tokens.keys().of(0));
+  }
+
+  static Prompt of(@Nullable PromptResult result) {
+    if (result instanceof PromptResult.Tokens tokens) {
+      return new Prompt(tokens, null);
+    }
+    return result instanceof PromptResult.Inexact inexact
+        ? new Prompt(null, inexact.reason().label())
+        : new Prompt(null, "no_prompt");
+  }
+
+  /** Why the tokens are not known, as a label; null if they are. */
+  @Nullable String fallback() {
+    return fallback;
+  }
+
+  /** Tokens of the whole prompt, or {@link RoutingRequest#UNKNOWN_TOKENS}. */
+  int lengthTokens() {
+    return tokens == null ? RoutingRequest.UNKNOWN_TOKENS : tokens.totalTokens();
+  }
+
+  boolean readsCache() {
+    return tokens != null && tokens.readsCache();
+  }
+
+  /** Whether the engine's figure speaks about the tokens known here. */
+  boolean comparable() {
+    return tokens != null && tokens.comparable();
+  }
+
+  /** Equal for prompts that begin alike, 0 if the tokens are not known. */
+  long prefixHash() {
+    return prefixHash;
+  }
+
+  /** The chain in the space of one engine, null if the tokens are not known. */
+  @Nullable BlockChain chain(@Nullable ChainSpace space) {
+    if (tokens == null) {
+      return null;
+    }
+    int[] ids = tokens.sequences().get(0);
+    PromptKeys keys = tokens.keys();
+    return chains.computeIfAbsent(
+        space == null ? ASSUMED : space, wanted -> BlockChain.of(wanted, ids, keys));
+  }
+}

@@ -1,0 +1,114 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.fleet.engine.EngineLoad;
+import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.routing.Candidate;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.Score;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One engine that may get a request: what the index shows, and what the router remembers.
+ *
+ * <p>Confined to the dispatcher's lock.
+ *
+ * @param expectedTokens leading tokens that the index shows or that are on their way; at least what
+ *     the index shows
+ * @param candidate how the policy sees it
+ */
+record Prospect(EngineState engine, Sighting sighting, int expectedTokens, Candidate candidate) {
+
+  static Prospect of(EngineState engine, Sighting sighting, Prompt prompt, long nowNanos) {
+    int expected = expectedTokens(engine, sighting, nowNanos);
+    Candidate candidate =
+        new Candidate(
+            engine.name(),
+            prompt.readsCache() ? creditTokens(sighting, expected) : 0,
+            engine.load().snapshot(),
+            engine.prefill().cost(),
+            engine.lastTurn());
+    return new Prospect(engine, sighting, expected, candidate);
+  }
+
+  private static int expectedTokens(EngineState engine, Sighting sighting, long nowNanos) {
+    BlockChain chain = sighting.chain();
+    if (chain == null) {
+      return 0;
+    }
+    int depth = engine.expected().depth(chain, sighting.matchedBlocks(), nowNanos);
+    return Math.max(sighting.matchedTokens(), depth * chain.space().blockSizeTokens());
+  }
+
+  /**
+   * The tokens to count on when choosing. What the index shows counts by how far it can be
+   * believed; what the router itself has sent there counts in full.
+   */
+  private static int creditTokens(Sighting sighting, int expectedTokens) {
+    double weight =
+        switch (sighting.view().trust()) {
+          case EXACT -> 1;
+          case SUSPECT -> 0.75;
+          case CATCHING_UP -> 0.5;
+          case NONE -> 0;
+        };
+    int matched = sighting.matchedTokens();
+    return (int) (weight * matched) + expectedTokens - matched;
+  }
+
+  /** What the engine will report for {@code prompt} if it gets it. */
+  Prediction prediction(Prompt prompt) {
+    if (prompt.fallback() != null) {
+      return Prediction.none(Prediction.Basis.PROMPT_UNKNOWN);
+    }
+    if (!prompt.comparable()) {
+      return Prediction.none(Prediction.Basis.NOT_COMPARABLE);
+    }
+    if (!prompt.readsCache()) {
+      return new Prediction(0, Prediction.Basis.READS_NO_CACHE);
+    }
+    return switch (sighting.view().trust()) {
+      case EXACT -> new Prediction(sighting.matchedTokens(), Prediction.Basis.INDEX);
+      case SUSPECT, CATCHING_UP -> Prediction.none(Prediction.Basis.NOT_TRUSTED);
+      case NONE -> Prediction.none(Prediction.Basis.NO_EVENTS);
+    };
+  }
+
+  /** Takes the engine's load and expected blocks for the request. */
+  Assignment.Reservation reserve(RoutingRequest request, long nowNanos) {
+    boolean alone = engine.load().snapshot().queuedPrefillTokens() == 0;
+    EngineLoad.Share share = share(request);
+    engine.load().add(share);
+    return new Assignment.Reservation(share, claim(nowNanos), alone, nowNanos);
+  }
+
+  private EngineLoad.Share share(RoutingRequest request) {
+    if (!request.promptKnown()) {
+      return new EngineLoad.Share(0, 0, 0);
+    }
+    int uncached = Math.max(0, request.promptTokens() - candidate.creditTokens());
+    long micros = Math.round(1000 * candidate.prefillMillis(request));
+    return new EngineLoad.Share(uncached, micros, request.promptTokens());
+  }
+
+  private ExpectedBlocks.@Nullable Claim claim(long nowNanos) {
+    BlockChain chain = sighting.chain();
+    return chain == null
+        ? null
+        : engine.expected().claim(chain, sighting.matchedBlocks(), nowNanos);
+  }
+
+  Explanation.Candidature candidature(Prompt prompt, Score score) {
+    return new Explanation.Candidature(
+        engine.name(),
+        sighting.view(),
+        sighting.matchedBlocks(),
+        sighting.matchedTokens(),
+        expectedTokens,
+        candidate.creditTokens(),
+        prediction(prompt),
+        candidate.load(),
+        score);
+  }
+}

@@ -1,0 +1,5 @@
+/** The replicas that there are, whether they are well, and what is known of their engines. */
+@NullMarked
+package dev.warmpath.router.fleet;
+
+import org.jspecify.annotations.NullMarked;
