@@ -19,6 +19,11 @@ public record CacheLayout(List<CacheGroup> groups, int withheldTokens, int dropp
 
   public CacheLayout {
     groups = List.copyOf(groups);
+    for (int i = 1; i < groups.size(); i++) {
+      if (groups.get(i).index() <= groups.get(i - 1).index()) {
+        throw new IllegalArgumentException("groups=" + groups);
+      }
+    }
     if (withheldTokens < 0) {
       throw new IllegalArgumentException("withheldTokens=" + withheldTokens);
     }

@@ -1,5 +1,7 @@
 package dev.warmpath.kvindex.block;
 
+import java.util.List;
+
 /**
  * A prompt as the index sees it: the local hash and the block key of each full block, in order.
  *
@@ -26,10 +28,12 @@ public final class BlockChain {
     int count = Math.max(0, (tokenIds.length - space.lookaheadTokens()) / size);
     long[] localHashes = new long[count];
     long[] blockKeys = new long[count];
+    int lengthTokens = size + space.lookaheadTokens();
+    List<ExtraKey> laterKeys = keys.of(1);
     long parent = space.rootKey();
     for (int i = 0; i < count; i++) {
-      localHashes[i] =
-          BlockHasher.localHash(tokenIds, i * size, size + space.lookaheadTokens(), keys.of(i));
+      List<ExtraKey> extraKeys = i == 0 ? keys.of(0) : laterKeys;
+      localHashes[i] = BlockHasher.localHash(tokenIds, i * size, lengthTokens, extraKeys);
       parent = BlockHasher.blockKey(parent, localHashes[i]);
       blockKeys[i] = parent;
     }

@@ -17,6 +17,7 @@ import java.util.List;
 public final class BlockHasher {
 
   private static final Hasher64 XXH3 = Hashing.xxh3_64();
+  private static final ThreadLocal<HashStream64> STREAM = ThreadLocal.withInitial(XXH3::hashStream);
 
   private BlockHasher() {}
 
@@ -30,7 +31,7 @@ public final class BlockHasher {
    */
   public static long localHash(
       int[] tokenIds, int from, int lengthTokens, List<ExtraKey> extraKeys) {
-    HashStream64 stream = XXH3.hashStream();
+    HashStream64 stream = STREAM.get().reset();
     stream.putInt(lengthTokens);
     for (int i = from; i < from + lengthTokens; i++) {
       stream.putInt(tokenIds[i]);
@@ -50,8 +51,8 @@ public final class BlockHasher {
   }
 
   static long rootKey(ChainSpace space) {
-    HashStream64 stream = XXH3.hashStream();
-    stream.putString(space.model());
+    HashStream64 stream = STREAM.get().reset();
+    put(stream, space.model());
     stream.putInt(space.blockSizeTokens());
     stream.putInt(space.lookaheadTokens());
     return stream.getAsLong();
@@ -59,13 +60,18 @@ public final class BlockHasher {
 
   private static void put(HashStream64 stream, ExtraKey key) {
     if (key instanceof ExtraKey.Lora lora) {
-      stream.putByte((byte) 1).putString(lora.name());
+      put(stream.putByte((byte) 1), lora.name());
     } else if (key instanceof ExtraKey.Multimodal item) {
-      stream.putByte((byte) 2).putString(item.identifier()).putInt(item.offset());
+      put(stream.putByte((byte) 2), item.identifier()).putInt(item.offset());
     } else if (key instanceof ExtraKey.CacheSalt salt) {
-      stream.putByte((byte) 3).putString(salt.salt());
+      put(stream.putByte((byte) 3), salt.salt());
     } else if (key instanceof ExtraKey.PromptEmbeds embeds) {
-      stream.putByte((byte) 4).putString(embeds.digest());
+      put(stream.putByte((byte) 4), embeds.digest());
     }
+  }
+
+  /** The library's own {@code putString} writes the length last, which is ambiguous in a list. */
+  private static HashStream64 put(HashStream64 stream, String text) {
+    return stream.putInt(text.length()).putChars(text);
   }
 }

@@ -1,0 +1,106 @@
+package dev.warmpath.kvindex.block;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class BlockChainTest {
+
+  private static final ChainSpace SPACE = new ChainSpace("m", 4, 0);
+  private static final int[] PROMPT = IntStream.range(0, 12).toArray();
+
+  @Property
+  void countsFullBlocksWithTheirLookahead(
+      @ForAll @IntRange(max = 100) int tokens,
+      @ForAll @IntRange(min = 1, max = 20) int blockSizeTokens,
+      @ForAll @IntRange(max = 5) int lookaheadTokens) {
+    ChainSpace space = new ChainSpace("m", blockSizeTokens, lookaheadTokens);
+    BlockChain chain = BlockChain.of(space, new int[tokens], PromptKeys.NONE);
+    int blocks = chain.blocks();
+    assertThat(blocks == 0 || blocks * blockSizeTokens + lookaheadTokens <= tokens).isTrue();
+    assertThat((blocks + 1) * blockSizeTokens + lookaheadTokens).isGreaterThan(tokens);
+    assertThat(chain.promptTokens()).isEqualTo(tokens);
+  }
+
+  @Test
+  void chainsLocalHashesFromTheRoot() {
+    BlockChain chain = BlockChain.of(SPACE, PROMPT, PromptKeys.NONE);
+    long key = SPACE.rootKey();
+    for (int i = 0; i < 3; i++) {
+      assertThat(chain.localHash(i)).isEqualTo(BlockHasher.localHash(PROMPT, 4 * i, 4, List.of()));
+      key = BlockHasher.blockKey(key, chain.localHash(i));
+      assertThat(chain.blockKey(i)).isEqualTo(key);
+    }
+  }
+
+  @Test
+  void changedTokenChangesItsBlockAndAllLaterKeys() {
+    int[] other = PROMPT.clone();
+    other[5] = 99;
+    BlockChain one = BlockChain.of(SPACE, PROMPT, PromptKeys.NONE);
+    BlockChain two = BlockChain.of(SPACE, other, PromptKeys.NONE);
+    assertThat(one.blockKey(0)).isEqualTo(two.blockKey(0));
+    assertThat(one.blockKey(1)).isNotEqualTo(two.blockKey(1));
+    assertThat(one.blockKey(2)).isNotEqualTo(two.blockKey(2));
+    assertThat(one.localHash(2)).isEqualTo(two.localHash(2));
+  }
+
+  @Test
+  void saltIsOnTheFirstBlockOnlyAndPartsTheWholeChain() {
+    BlockChain plain = BlockChain.of(SPACE, PROMPT, PromptKeys.NONE);
+    BlockChain salted = BlockChain.of(SPACE, PROMPT, new PromptKeys(null, "tenant"));
+    assertThat(salted.localHash(0)).isNotEqualTo(plain.localHash(0));
+    assertThat(salted.localHash(1)).isEqualTo(plain.localHash(1));
+    assertThat(salted.blockKey(2)).isNotEqualTo(plain.blockKey(2));
+  }
+
+  @Test
+  void adapterIsOnEveryBlock() {
+    BlockChain plain = BlockChain.of(SPACE, PROMPT, PromptKeys.NONE);
+    BlockChain adapted = BlockChain.of(SPACE, PROMPT, new PromptKeys("adapter", null));
+    for (int i = 0; i < 3; i++) {
+      assertThat(adapted.localHash(i)).isNotEqualTo(plain.localHash(i));
+    }
+  }
+
+  @Test
+  void keysComeInTheEnginesOrder() {
+    PromptKeys keys = new PromptKeys("adapter", "tenant");
+    assertThat(keys.of(0))
+        .containsExactly(new ExtraKey.Lora("adapter"), new ExtraKey.CacheSalt("tenant"));
+    assertThat(keys.of(1)).containsExactly(new ExtraKey.Lora("adapter"));
+  }
+
+  @Test
+  void lookaheadTokenNamesTheBlockBeforeIt() {
+    ChainSpace ahead = new ChainSpace("m", 4, 1);
+    int[] other = {0, 1, 2, 3, 99};
+    assertThat(BlockChain.of(ahead, other, PromptKeys.NONE).blocks()).isEqualTo(1);
+    assertThat(BlockChain.of(ahead, other, PromptKeys.NONE).blockKey(0))
+        .isNotEqualTo(BlockChain.of(ahead, PROMPT, PromptKeys.NONE).blockKey(0));
+  }
+
+  @Test
+  void spacesShareNoKeys() {
+    assertThat(
+            List.of(
+                SPACE.rootKey(),
+                new ChainSpace("n", 4, 0).rootKey(),
+                new ChainSpace("m", 8, 0).rootKey(),
+                new ChainSpace("m", 4, 1).rootKey()))
+        .doesNotHaveDuplicates();
+  }
+
+  @Test
+  void spacesAreValidated() {
+    assertThatThrownBy(() -> new ChainSpace("m", 0, 0)).hasMessage("blockSizeTokens=0");
+    assertThatThrownBy(() -> new ChainSpace("m", 1 << 17, 0)).hasMessageContaining("131072");
+    assertThatThrownBy(() -> new ChainSpace("m", 1, -1)).hasMessage("lookaheadTokens=-1");
+  }
+}
