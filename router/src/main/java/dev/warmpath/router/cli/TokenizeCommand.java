@@ -1,0 +1,153 @@
+package dev.warmpath.router.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.router.cli.tokens.PromptReport;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code warmpath tokenize}: shows a prompt as the engine will see it: its text, its token ids and
+ * the keys of its blocks.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "tokenize",
+    description = "Shows a prompt's rendered text, token ids and block keys.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Examples:",
+      "  warmpath tokenize --text 'Hello, world'",
+      "  warmpath tokenize --tokenizer models/qwen3 --chat request.json --json",
+      "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | warmpath tokenize --chat -"
+    })
+public final class TokenizeCommand implements WarmpathCommand {
+
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  /** What is to be shown. */
+  static final class Input {
+    @Option(
+        names = "--text",
+        paramLabel = "STR",
+        description = "A text, as the prompt of a completions request.")
+    @Nullable String text;
+
+    @Option(
+        names = "--chat",
+        paramLabel = "FILE|-",
+        description = "A chat: a request body with messages, or the list of messages alone.")
+    @Nullable String chat;
+  }
+
+  @ArgGroup(multiplicity = "1")
+  private Input input = new Input();
+
+  @Option(
+      names = "--tokenizer",
+      paramLabel = "DIR",
+      description = "A model directory or a tokenizer.json. Default: the embedded tokenizer.")
+  private @Nullable Path tokenizer;
+
+  @Option(
+      names = "--model",
+      paramLabel = "NAME",
+      description = "The model's name in the block keys. Default: the directory's name.")
+  private @Nullable String model;
+
+  @Option(
+      names = "--lora",
+      paramLabel = "NAME",
+      description = "The adapter that serves the request. Default: none.")
+  private @Nullable String lora;
+
+  @Option(
+      names = "--block-size",
+      paramLabel = "B",
+      defaultValue = "16",
+      description = "Tokens a block. Default: ${DEFAULT-VALUE}.")
+  private int blockSizeTokens;
+
+  @Option(names = "--json", description = "Print one JSON object.")
+  private boolean json;
+
+  @Override
+  public Integer call() {
+    ChainSpace space = space();
+    RequestKind kind = input.chat == null ? RequestKind.COMPLETION : RequestKind.CHAT;
+    ObjectNode body = input.chat == null ? textBody() : chatBody(input.chat);
+    try (ModelTokenizer loaded = load()) {
+      PromptReport report = new PromptReport(space, loaded.prompt(kind, body, lora));
+      if (json) {
+        System.out.println(report.json());
+      } else {
+        report.print(System.out);
+      }
+      return report.exact() ? Exit.OK : Exit.FAILED;
+    }
+  }
+
+  private ChainSpace space() {
+    try {
+      return new ChainSpace(modelName(), blockSizeTokens, 0);
+    } catch (IllegalArgumentException e) {
+      throw CommandException.usage("--block-size must be 1 to " + ChainSpace.MAX_BLOCK_SIZE_TOKENS);
+    }
+  }
+
+  private String modelName() {
+    if (model != null) {
+      return model;
+    }
+    Path name = tokenizer == null ? null : tokenizer.toAbsolutePath().normalize().getFileName();
+    return name == null ? "embedded" : name.toString();
+  }
+
+  private ModelTokenizer load() {
+    try {
+      return tokenizer == null ? ModelTokenizer.embedded() : ModelTokenizer.load(tokenizer);
+    } catch (TokenizerLoadException e) {
+      throw CommandException.failed("--tokenizer: " + e.getMessage());
+    }
+  }
+
+  private ObjectNode textBody() {
+    return MAPPER.createObjectNode().put("prompt", input.text);
+  }
+
+  private static ObjectNode chatBody(String file) {
+    JsonNode chat = read(file);
+    if (chat.isArray()) {
+      return MAPPER.createObjectNode().set("messages", chat);
+    }
+    if (chat instanceof ObjectNode body) {
+      return body;
+    }
+    throw CommandException.usage("--chat " + file + ": neither a request body nor a list");
+  }
+
+  private static JsonNode read(String file) {
+    try (InputStream in = file.equals("-") ? System.in : Files.newInputStream(Path.of(file))) {
+      return MAPPER.readTree(in);
+    } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
+      int line = e.getLocation() == null ? 0 : e.getLocation().getLineNr();
+      throw CommandException.usage(
+          "--chat " + file + ": line " + line + ": " + e.getOriginalMessage());
+    } catch (IOException e) {
+      throw CommandException.failed("--chat " + file + ": not readable: " + e);
+    }
+  }
+}

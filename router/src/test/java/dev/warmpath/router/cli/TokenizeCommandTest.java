@@ -1,0 +1,93 @@
+package dev.warmpath.router.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TokenizeCommandTest {
+
+  private static final String TEXT = "The router knows what each replica holds.";
+
+  @TempDir Path folder;
+
+  @Test
+  void printsTextTokensAndBlockKeys() throws IOException {
+    JsonNode json =
+        json("--text", TEXT, "--block-size", "4", "--model", "m", "--lora", "a", "--json");
+    int[] ids = encode(TEXT);
+    BlockChain chain = BlockChain.of(new ChainSpace("m", 4, 0), ids, new PromptKeys("a", null));
+    assertThat(json.path("text").asText()).isEqualTo(TEXT);
+    assertThat(json.path("tokens").asInt()).isEqualTo(ids.length);
+    assertThat(json.path("tokenIds")).extracting(JsonNode::asInt).containsExactly(boxed(ids));
+    assertThat(json.path("blockKeys")).hasSize(chain.blocks());
+    assertThat(json.path("blockKeys").get(0).asText())
+        .isEqualTo("%016x".formatted(chain.blockKey(0)));
+  }
+
+  @Test
+  void saysWhyAPromptIsNotExact() throws IOException {
+    Run run = run("--text", "", "--json");
+    assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    assertThat(run.lastLine().path("inexact").path("reason").asText()).isEqualTo("invalid_request");
+  }
+
+  @Test
+  void wrongUsageIsOneLineAboutTheFlag() throws IOException {
+    assertThat(run("--text", "a", "--block-size", "0").exitCode()).isEqualTo(Exit.USAGE);
+    assertThat(run("--text", "a", "--chat", "b").exitCode()).isEqualTo(Exit.USAGE);
+    assertThat(run().exitCode()).isEqualTo(Exit.USAGE);
+    Path broken = Files.writeString(folder.resolve("chat.json"), "{\n\"messages\": [}");
+    assertThat(run("--chat", broken.toString()).exitCode()).isEqualTo(Exit.USAGE);
+    assertThat(run("--tokenizer", "absent", "--text", "a").exitCode()).isEqualTo(Exit.FAILED);
+  }
+
+  private record Run(int exitCode, String out) {
+
+    JsonNode lastLine() throws IOException {
+      return new ObjectMapper().readTree(out.lines().reduce("", (before, line) -> line));
+    }
+  }
+
+  private static JsonNode json(String... args) throws IOException {
+    Run run = run(args);
+    assertThat(run.exitCode()).isEqualTo(Exit.OK);
+    return run.lastLine();
+  }
+
+  private static Run run(String... args) {
+    PrintStream out = System.out;
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+    try {
+      String[] all = new String[args.length + 1];
+      all[0] = "tokenize";
+      System.arraycopy(args, 0, all, 1, args.length);
+      return new Run(Main.run(all), bytes.toString(StandardCharsets.UTF_8));
+    } finally {
+      System.setOut(out);
+    }
+  }
+
+  private static int[] encode(String text) {
+    try (ModelTokenizer tokenizer = ModelTokenizer.embedded()) {
+      return tokenizer.encode(text, true);
+    }
+  }
+
+  private static Integer[] boxed(int[] ids) {
+    return java.util.Arrays.stream(ids).boxed().toArray(Integer[]::new);
+  }
+}
