@@ -63,7 +63,7 @@ public final class Main implements WarmpathCommand {
 
   private static int report(Exception failure, CommandLine line, CommandLine.ParseResult parsed) {
     if (failure instanceof CommandException expected) {
-      line.getErr().println("warmpath " + line.getCommandName() + ": " + expected.getMessage());
+      line.getErr().println(line.getCommandSpec().qualifiedName() + ": " + expected.getMessage());
       return expected.exitCode();
     }
     failure.printStackTrace(line.getErr());

@@ -1,0 +1,22 @@
+package dev.warmpath.eventingest.capture;
+
+import java.io.IOException;
+
+/**
+ * A file is not a capture, or is damaged other than by being cut; the message names the file, the
+ * record and the byte.
+ *
+ * <p>Immutable.
+ */
+public final class CaptureException extends IOException {
+
+  private static final long serialVersionUID = 1L;
+
+  CaptureException(String message) {
+    super(message);
+  }
+
+  CaptureException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}
