@@ -1,0 +1,208 @@
+package dev.warmpath.eventingest;
+
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.stream.EnginePort;
+import dev.warmpath.eventingest.stream.EngineStream;
+import dev.warmpath.eventingest.stream.EventApplier;
+import dev.warmpath.eventingest.stream.StreamCounter;
+import dev.warmpath.eventingest.stream.StreamCounters;
+import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.eventingest.stream.TrustState;
+import dev.warmpath.eventingest.zmq.EventSubscriber;
+import dev.warmpath.eventingest.zmq.LiveSink;
+import dev.warmpath.eventingest.zmq.ReplayClient;
+import dev.warmpath.eventingest.zmq.ReplaySink;
+import dev.warmpath.kvindex.KvIndex;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.zeromq.ZContext;
+
+/**
+ * One engine's sockets and stream, tied together: the sockets' threads hand everything to the
+ * writer's inbox, and the writer alone runs the stream.
+ *
+ * <p>Thread-safe; {@link #stream} and {@link #remove} are the writer's.
+ */
+final class FollowedEngine implements EnginePort, LiveSink {
+
+  private final EngineSource source;
+  private final Inbox inbox;
+  private final ReplayClient replayClient;
+  private final Executor replays;
+  private final StreamCounters counters = new StreamCounters();
+  private final EventApplier applier;
+  private final EngineStream stream;
+  private final EventSubscriber subscriber;
+  private final Clock clock;
+  private boolean removed;
+  private volatile long wantedReplay;
+  private volatile long lagNanos;
+
+  /** What all engines of a fleet share. */
+  record Shared(
+      KvIndex index,
+      Clock clock,
+      IngestOptions options,
+      Inbox inbox,
+      ZContext context,
+      ReplayClient replayClient,
+      Executor replays) {}
+
+  FollowedEngine(EngineSource source, Shared shared) {
+    this.source = source;
+    inbox = shared.inbox();
+    replayClient = shared.replayClient();
+    replays = shared.replays();
+    clock = shared.clock();
+    applier = new EventApplier(shared.index(), source, SglangNamespaces.PLAIN, counters);
+    stream =
+        new EngineStream(
+            applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
+    subscriber = new EventSubscriber(shared.context(), source.endpoint(), source.bind(), this);
+  }
+
+  EngineSource source() {
+    return source;
+  }
+
+  EventSubscriber subscriber() {
+    return subscriber;
+  }
+
+  EngineStream stream() {
+    return stream;
+  }
+
+  int slot() {
+    return applier.slot();
+  }
+
+  /** Frees the engine's slot; what still waits in the inbox is passed over. */
+  void remove() {
+    removed = true;
+    wantedReplay = -1;
+    applier.remove();
+  }
+
+  EngineStatus status() {
+    TrustState trust = stream.trust();
+    double lagSeconds =
+        trust.trust() == Trust.CATCHING_UP ? secondsSince(trust.since()) : lagNanos / 1e9;
+    return new EngineStatus(
+        source.id(),
+        applier.slot(),
+        trust.trust(),
+        trust.reason(),
+        trust.since(),
+        stream.lastSequence(),
+        applier.space(),
+        counters.snapshot(),
+        lagSeconds);
+  }
+
+  private double secondsSince(Instant moment) {
+    return Duration.between(moment, clock.instant()).toNanos() / 1e9;
+  }
+
+  @Override
+  public void message(StreamMessage message) {
+    long arrivedNanos = System.nanoTime();
+    if (!inbox.offer(() -> live(message, arrivedNanos), message.payload().length)) {
+      counters.add(StreamCounter.QUEUE_OVERFLOWS);
+    }
+  }
+
+  private void live(StreamMessage message, long arrivedNanos) {
+    if (!removed) {
+      stream.live(message);
+    }
+    lagNanos = System.nanoTime() - arrivedNanos;
+  }
+
+  @Override
+  public void badMessage(int frames) {
+    counters.add(StreamCounter.BAD_MESSAGES);
+  }
+
+  @Override
+  public void up() {
+    tell(stream::connected);
+  }
+
+  @Override
+  public void down() {
+    tell(stream::disconnected);
+  }
+
+  @Override
+  public boolean canReplay() {
+    return source.replayEndpoint() != null;
+  }
+
+  @Override
+  public void replay(long replayId, long fromSequence) {
+    wantedReplay = replayId;
+    try {
+      replays.execute(() -> fetch(replayId, fromSequence));
+    } catch (RejectedExecutionException e) {
+      wantedReplay = -1; // the ingest is closing
+    }
+  }
+
+  @Override
+  public void reopen() {
+    subscriber.reopen();
+  }
+
+  /** Has the writer do something with the stream. */
+  void tell(Runnable work) {
+    inbox.command(unlessRemoved(work));
+  }
+
+  private Runnable unlessRemoved(Runnable work) {
+    return () -> {
+      if (!removed) {
+        work.run();
+      }
+    };
+  }
+
+  private void fetch(long replayId, long fromSequence) {
+    @Nullable String endpoint = source.replayEndpoint();
+    if (wantedReplay != replayId || endpoint == null) {
+      return;
+    }
+    boolean whole = replayClient.fetch(endpoint, fromSequence, new Replay(replayId));
+    tell(() -> stream.replayEnded(replayId, whole));
+  }
+
+  private final class Replay implements ReplaySink {
+
+    private final long replayId;
+
+    Replay(long replayId) {
+      this.replayId = replayId;
+    }
+
+    @Override
+    public boolean batch(StreamMessage batch) {
+      try {
+        return wantedReplay == replayId
+            && inbox.put(
+                unlessRemoved(() -> stream.replayed(replayId, batch)), batch.payload().length);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return false;
+      }
+    }
+
+    @Override
+    public void badReply(int frames) {
+      counters.add(StreamCounter.BAD_MESSAGES);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package dev.warmpath.eventingest.sglang;
+
+import dev.warmpath.eventingest.wire.BlockTokens;
+import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
+import dev.warmpath.kvindex.block.BlockHasher;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the name spaces of one SGLang engine apart, the one that a request's {@code extra_key}
+ * opens included: no field of an event shows it, but the first page's hash may.
+ *
+ * <p>The first block of a chain whose hash is not what a request without {@code extra_key} gives is
+ * named by that hash instead of its salt; a request that can compute the same hash finds it.
+ *
+ * <p>Immutable.
+ */
+public final class SglangNamespaces {
+
+  /** Nothing is known of adapters. */
+  public static final SglangNamespaces PLAIN = new SglangNamespaces(Map.of());
+
+  private static final byte[] URL_NAMESPACE =
+      HexFormat.of().parseHex("6ba7b8119dad11d180b400c04fd430c8");
+
+  private final Map<String, String> adapterIds;
+
+  /**
+   * @param adapterIds ids of the adapters by name; blocks of other adapters are taken as they come
+   */
+  public SglangNamespaces(Map<String, String> adapterIds) {
+    this.adapterIds = Map.copyOf(adapterIds);
+  }
+
+  /** The name spaces of an engine that was started with these adapters at {@code lora/NAME}. */
+  public static SglangNamespaces ofAdapters(Collection<String> names) {
+    Map<String, String> ids = new HashMap<>();
+    for (String name : names) {
+      ids.put(name, adapterId(name, "lora/" + name));
+    }
+    return new SglangNamespaces(ids);
+  }
+
+  /** SGLang's id of an adapter that was named at start. */
+  public static String adapterId(String name, String path) {
+    try {
+      MessageDigest sha1 = MessageDigest.getInstance("SHA-1");
+      sha1.update(URL_NAMESPACE);
+      byte[] uuid = sha1.digest((name + "\0" + path).getBytes(StandardCharsets.UTF_8));
+      ByteBuffer head = ByteBuffer.wrap(uuid);
+      long high = (head.getLong() & ~0xf000L) | 0x5000L;
+      long low = (head.getLong() & ~(3L << 62)) | (1L << 63);
+      return HexFormat.of().toHexDigits(high) + HexFormat.of().toHexDigits(low);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("a JDK without SHA-1", e);
+    }
+  }
+
+  /** The local hash of the first block of a dense store at the root. */
+  public long rootLocalHash(BlockStored store) {
+    BlockTokens tokens = store.tokens();
+    long hash = store.blockHashes()[0];
+    if (isPlain(hash, tokens, store.keys().loraName(), store.keys().cacheSalt())) {
+      return store.localHash(0);
+    }
+    PromptKeys keys = hidden(store.keys().loraName(), hash);
+    return BlockHasher.localHash(
+        tokens.ids(), 0, tokens.blockSizeTokens() + tokens.lookaheadTokens(), keys.of(0));
+  }
+
+  /**
+   * The keys under which a request with an {@code extra_key} finds its blocks, or null if the
+   * engine's hashes do not show them.
+   */
+  public @Nullable PromptKeys keys(
+      EventFormat format, ChainSpace space, int[] promptIds, PromptKeys keys, String extraKey) {
+    String lora = keys.loraName();
+    String adapter = lora == null ? "" : adapterIds.get(lora);
+    boolean shows = format == EventFormat.DYNAMO || lora != null;
+    int size = space.blockSizeTokens();
+    boolean pairs = space.lookaheadTokens() > 0;
+    if (!shows || adapter == null || promptIds.length < size + space.lookaheadTokens()) {
+      return null;
+    }
+    long page = PageHasher.page(promptIds, size, pairs, keys.cacheSalt());
+    String second = format == EventFormat.DYNAMO ? keys.cacheSalt() : null;
+    return hidden(lora, PageHasher.inNamespace(page, extraKey + adapter, second));
+  }
+
+  private boolean isPlain(
+      long hash, BlockTokens tokens, @Nullable String lora, @Nullable String salt) {
+    String adapter = lora == null ? null : adapterIds.get(lora);
+    if (lora != null && adapter == null) {
+      return true;
+    }
+    boolean pairs = tokens.lookaheadTokens() > 0;
+    long page = PageHasher.page(tokens.ids(), tokens.blockSizeTokens(), pairs, salt);
+    List<Long> plain = new ArrayList<>();
+    plain.add(adapter == null ? page : PageHasher.inNamespace(page, adapter, null));
+    if (salt != null) {
+      plain.add(PageHasher.inNamespace(page, adapter, salt));
+    }
+    return plain.contains(hash);
+  }
+
+  private static PromptKeys hidden(@Nullable String lora, long firstPageHash) {
+    return new PromptKeys(lora, "\0page:" + HexFormat.of().toHexDigits(firstPageHash));
+  }
+}

@@ -1,0 +1,61 @@
+package dev.warmpath.eventingest.stream;
+
+import java.util.Arrays;
+import java.util.zip.CRC32;
+import java.util.zip.CRC32C;
+
+/**
+ * Digests of the last batches applied, to tell a batch that came twice from another one with its
+ * number. Payloads hold the engine's clock, so batches of two lifetimes never agree.
+ *
+ * <p>Confined to the writer.
+ */
+final class BatchDigests {
+
+  /** What is known of a batch. */
+  enum Verdict {
+    SAME,
+    OTHER,
+    /** Too long ago, or never applied. */
+    UNKNOWN
+  }
+
+  private static final int KEPT = 4096;
+
+  private final long[] sequences = new long[KEPT];
+  private final long[] digests = new long[KEPT];
+
+  BatchDigests() {
+    clear();
+  }
+
+  void put(StreamMessage batch) {
+    int place = place(batch.sequence());
+    sequences[place] = batch.sequence();
+    digests[place] = digest(batch.payload());
+  }
+
+  Verdict compare(StreamMessage batch) {
+    int place = place(batch.sequence());
+    if (sequences[place] != batch.sequence()) {
+      return Verdict.UNKNOWN;
+    }
+    return digests[place] == digest(batch.payload()) ? Verdict.SAME : Verdict.OTHER;
+  }
+
+  void clear() {
+    Arrays.fill(sequences, -1);
+  }
+
+  private static int place(long sequence) {
+    return (int) (sequence & (KEPT - 1));
+  }
+
+  static long digest(byte[] payload) {
+    CRC32C castagnoli = new CRC32C();
+    castagnoli.update(payload);
+    CRC32 ethernet = new CRC32();
+    ethernet.update(payload);
+    return castagnoli.getValue() << 32 | ethernet.getValue();
+  }
+}

@@ -1,0 +1,496 @@
+package dev.warmpath.eventingest.stream;
+
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
+import dev.warmpath.eventingest.stream.EventApplier.Effect;
+import dev.warmpath.eventingest.wire.KvEventBatch;
+import dev.warmpath.eventingest.wire.KvEventDecoder;
+import dev.warmpath.eventingest.wire.WireException;
+import java.time.Clock;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps one engine's batches in order and complete, or else forgets what the engine held.
+ *
+ * <p>Sequence numbers begin at 0 with each lifetime of the engine's process. A jump is repaired by
+ * a replay, which begins one batch early: that batch proves by its bytes that the process is still
+ * the same. What no replay brings back is lost; then the engine is cleared, because removals may
+ * have been among it, and learns anew from what follows. {@link #trust} says what that leaves to
+ * believe.
+ *
+ * <p>Confined to the writer; {@link #trust} and {@link #lastSequence} may be read by any thread.
+ */
+public final class EngineStream {
+
+  /*
+   *            first batch is 0                    jump, reconnect, silence
+   *   silent ───────────────────▶ live ◀──────────────────────────────────▶ replaying
+   *     │  first batch is not 0                      end, or attempts used up: lost
+   *     └──────────────────────────────────────────────────────────────────────▲
+   *
+   * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a clear
+   * I2  `complete` only if nothing was lost since the engine held nothing
+   * I3  while `replay` is set no live batch is applied; they wait in `buffer`
+   */
+
+  private final EventApplier applier;
+  private final KvEventDecoder decoder = new KvEventDecoder();
+  private final EnginePort port;
+  private final StreamLimits limits;
+  private final Clock clock;
+  private final StreamCounters counters;
+  private final int dpRank;
+  private final LiveBuffer buffer;
+  private final BatchDigests digests = new BatchDigests();
+
+  private volatile TrustState trust;
+  private volatile long lastSequence = -1;
+  private long next;
+  private boolean started;
+  private boolean complete;
+  private String incomplete = "";
+  private boolean connected;
+  private @Nullable ReplayProgress replay;
+  private long replayIds;
+  private int fruitlessReplays;
+  private Instant noReplayBefore = Instant.MIN;
+  private Instant probeAt = Instant.MAX;
+  private boolean liveSinceProbe;
+  private boolean clearAfterReplay;
+
+  /**
+   * @param dpRank the rank that the engine's batches should name
+   */
+  public EngineStream(
+      EventApplier applier,
+      EnginePort port,
+      StreamLimits limits,
+      Clock clock,
+      StreamCounters counters,
+      int dpRank) {
+    this.applier = applier;
+    this.port = port;
+    this.limits = limits;
+    this.clock = clock;
+    this.counters = counters;
+    this.dpRank = dpRank;
+    buffer = new LiveBuffer(limits);
+    trust = new TrustState(Trust.NONE, "not connected yet", clock.instant());
+  }
+
+  /** How far the engine is believed. */
+  public TrustState trust() {
+    return trust;
+  }
+
+  /**
+   * Number of the last batch of this lifetime that was applied or given up, −1 before the first.
+   */
+  public long lastSequence() {
+    return lastSequence;
+  }
+
+  /** The live connection is up, for the first time or again. */
+  public void connected() {
+    if (started) {
+      counters.add(StreamCounter.RECONNECTS);
+    }
+    connected = true;
+    probeAt = clock.instant().plusSeconds(1);
+    liveSinceProbe = false;
+    if (started) {
+      verify("reconnected");
+    } else if (mayReplay()) {
+      ask(Purpose.REPAIR, "first contact");
+    }
+    settleTrust();
+  }
+
+  /** The live connection is gone: what the engine does now is not heard. */
+  public void disconnected() {
+    connected = false;
+    probeAt = Instant.MAX;
+    settleTrust();
+  }
+
+  /** One message of the live connection. */
+  public void live(StreamMessage batch) {
+    liveSinceProbe = true;
+    if (connected) {
+      probeAt = clock.instant().plus(limits.probeInterval());
+    }
+    if (replay == null) {
+      route(batch);
+    } else {
+      keep(batch);
+    }
+    settleTrust();
+  }
+
+  /** One batch of the answer to a replay. */
+  public void replayed(long replayId, StreamMessage batch) {
+    ReplayProgress current = replay;
+    if (current == null || current.id != replayId) {
+      return;
+    }
+    if (!started || batch.sequence() >= next) {
+      replayedNew(current, batch);
+    } else {
+      replayedOld(current, batch);
+    }
+    settleTrust();
+  }
+
+  /**
+   * A replay is over.
+   *
+   * @param whole whether the engine said so; else it fell silent or could not be asked
+   */
+  public void replayEnded(long replayId, boolean whole) {
+    ReplayProgress current = replay;
+    if (current == null || current.id != replayId) {
+      return;
+    }
+    replay = null;
+    if (current.fruitful) {
+      fruitlessReplays = 0;
+    }
+    if (whole) {
+      ended(current);
+    } else {
+      counters.add(StreamCounter.REPLAY_FAILURES);
+      failed(current);
+    }
+    settleTrust();
+  }
+
+  /** The engine's cache is known to be empty although its own event may come late. */
+  public void cleared(String why) {
+    applier.clear();
+    complete = started || complete;
+    incomplete = complete ? "" : why;
+    clearAfterReplay = replay != null;
+    settleTrust();
+  }
+
+  /** The engine's process is known to be gone or new. */
+  public void restarted(String why) {
+    newLifetime(why);
+    if (connected && mayReplay()) {
+      ask(Purpose.REPAIR, why);
+    }
+    settleTrust();
+  }
+
+  /** Lets time pass: after a silence the replay socket is asked whether something was missed. */
+  public void tick() {
+    if (replay == null && port.canReplay() && !clock.instant().isBefore(probeAt)) {
+      probeAt = clock.instant().plus(limits.probeInterval());
+      if (mayReplay()) {
+        ask(Purpose.PROBE, "silence");
+      }
+      settleTrust();
+    }
+  }
+
+  /** Applies a batch, or finds out why it cannot be applied yet. */
+  private void route(StreamMessage batch) {
+    long sequence = batch.sequence();
+    if (!started) {
+      begin(batch);
+    } else if (sequence == next) {
+      apply(batch);
+    } else if (sequence > next) {
+      gap(batch);
+    } else if (digests.compare(batch) == Verdict.SAME) {
+      counters.add(StreamCounter.DUPLICATES);
+    } else {
+      newLifetime("sequence went back from " + (next - 1) + " to " + sequence);
+      begin(batch);
+    }
+  }
+
+  private void begin(StreamMessage batch) {
+    if (batch.sequence() == 0) {
+      complete = true;
+      apply(batch);
+    } else if (mayReplay()) {
+      buffer.putBack(batch);
+      ask(Purpose.REPAIR, "joined at batch " + batch.sequence());
+    } else {
+      joinedLate(batch);
+    }
+  }
+
+  private void joinedLate(StreamMessage batch) {
+    complete = false;
+    incomplete = "joined at batch " + batch.sequence();
+    counters.add(StreamCounter.LOST_BATCHES, batch.sequence());
+    apply(batch);
+  }
+
+  private void gap(StreamMessage batch) {
+    if (mayReplay()) {
+      counters.add(StreamCounter.GAPS);
+      buffer.putBack(batch);
+      ask(Purpose.REPAIR, "batch " + next + " is missing");
+    } else {
+      counters.add(StreamCounter.GAPS);
+      lost(batch.sequence());
+      apply(batch);
+    }
+  }
+
+  /** Gives up the batches from {@code next} to the one before {@code sequence}. */
+  private void lost(long sequence) {
+    counters.add(StreamCounter.LOST_BATCHES, sequence - next);
+    forget("lost batches " + next + " to " + (sequence - 1));
+    next = sequence;
+  }
+
+  private void forget(String why) {
+    applier.clear();
+    complete = false;
+    incomplete = why;
+  }
+
+  private void newLifetime(String why) {
+    counters.add(StreamCounter.RESTARTS);
+    applier.reset();
+    digests.clear();
+    buffer.clear();
+    replay = null;
+    next = 0;
+    lastSequence = -1;
+    started = false;
+    complete = false;
+    incomplete = why;
+  }
+
+  private void apply(StreamMessage batch) {
+    started = true;
+    next = batch.sequence() + 1;
+    lastSequence = batch.sequence();
+    digests.put(batch);
+    try {
+      apply(decoder.decode(batch.payload()), batch.sequence());
+    } catch (WireException e) {
+      counters.add(StreamCounter.UNDECODABLE_BATCHES);
+      forget("batch " + batch.sequence() + " could not be read: " + e.getMessage());
+    }
+  }
+
+  private void apply(KvEventBatch batch, long sequence) {
+    counters.add(StreamCounter.BATCHES);
+    if (batch.dataParallelRank() >= 0 && batch.dataParallelRank() != dpRank) {
+      counters.add(StreamCounter.RANK_MISMATCHES);
+    }
+    batch.skipped().values().forEach(n -> counters.add(StreamCounter.SKIPPED_EVENTS, n));
+    Effect effect = applier.apply(batch);
+    if (batch.mayHideRemovals()) {
+      forget("an event of batch " + sequence + " could not be read: " + batch.firstProblem());
+    } else if (effect == Effect.EMPTIED) {
+      complete = true;
+    } else if (effect == Effect.FORGOTTEN) {
+      complete = false;
+      incomplete = "block size changed in batch " + sequence;
+    }
+  }
+
+  /** Keeps a live batch until the replay is over. */
+  private void keep(StreamMessage batch) {
+    StreamMessage last = buffer.last();
+    if (started && batch.sequence() < next) {
+      keepOld(batch, digests.compare(batch));
+    } else if (last != null && batch.sequence() <= last.sequence()) {
+      keepOld(batch, sameBytes(last, batch) ? Verdict.SAME : Verdict.OTHER);
+    } else if (!buffer.add(batch)) {
+      counters.add(StreamCounter.BUFFER_OVERFLOWS);
+    }
+  }
+
+  private void keepOld(StreamMessage batch, Verdict verdict) {
+    if (verdict == Verdict.SAME) {
+      counters.add(StreamCounter.DUPLICATES);
+    } else {
+      newLifetime("sequence went back to " + batch.sequence());
+      begin(batch);
+    }
+  }
+
+  private static boolean sameBytes(StreamMessage a, StreamMessage b) {
+    return a.sequence() == b.sequence()
+        && BatchDigests.digest(a.payload()) == BatchDigests.digest(b.payload());
+  }
+
+  private void replayedOld(ReplayProgress current, StreamMessage batch) {
+    Verdict verdict = digests.compare(batch);
+    if (verdict == Verdict.OTHER) {
+      anew("a replay shows another batch " + batch.sequence());
+    } else if (verdict == Verdict.SAME) {
+      current.verified = true;
+    }
+  }
+
+  private void replayedNew(ReplayProgress current, StreamMessage batch) {
+    if (started && !current.verified) {
+      anew("a replay no longer shows batch " + (next - 1));
+      return;
+    }
+    if (!started) {
+      complete = batch.sequence() == 0;
+      incomplete = complete ? "" : "the replay begins at batch " + batch.sequence();
+      counters.add(StreamCounter.LOST_BATCHES, batch.sequence());
+    } else if (batch.sequence() > next) {
+      lost(batch.sequence());
+    }
+    current.verified = true;
+    current.fruitful = true;
+    counters.add(StreamCounter.REPLAYED_BATCHES);
+    apply(batch);
+  }
+
+  /** The process is another one, or cannot be shown to be the same: everything is asked again. */
+  private void anew(String why) {
+    newLifetime(why);
+    if (mayReplay()) {
+      ask(Purpose.REPAIR, why);
+    }
+  }
+
+  private void ended(ReplayProgress current) {
+    if (started && !current.verified) {
+      anew("a replay no longer shows batch " + (next - 1));
+      return;
+    }
+    if (!started) {
+      complete = true;
+    }
+    if (current.purpose == Purpose.PROBE) {
+      probed(current);
+    }
+    StreamMessage first = buffer.first();
+    if (first != null && first.sequence() > next && ++fruitlessReplays >= limits.replayAttempts()) {
+      giveUp(current);
+    }
+    drain();
+  }
+
+  private void failed(ReplayProgress current) {
+    if (current.purpose == Purpose.PROBE) {
+      drain();
+    } else if (++fruitlessReplays < limits.replayAttempts()) {
+      ask(current.purpose, current.why);
+    } else {
+      giveUp(current);
+      drain();
+    }
+  }
+
+  /** The engine is not asked again for a while, and what is missing counts as lost. */
+  private void giveUp(ReplayProgress current) {
+    fruitlessReplays = 0;
+    noReplayBefore = clock.instant().plus(limits.replayCooldown());
+    StreamMessage first = buffer.first();
+    if (started && first != null && first.sequence() > next) {
+      lost(first.sequence());
+    } else if (started) {
+      forget(current.why + " and no replay answers");
+    }
+  }
+
+  /** Batches that only a replay brings, twice in a row, mean that the connection is deaf. */
+  private void probed(ReplayProgress current) {
+    if (current.fruitful && !liveSinceProbe) {
+      counters.add(StreamCounter.DEAF_CONNECTIONS);
+      port.reopen();
+    }
+    liveSinceProbe = false;
+  }
+
+  private void drain() {
+    while (replay == null) {
+      StreamMessage batch = buffer.poll();
+      if (batch == null) {
+        clearOnceMore();
+        return;
+      }
+      route(batch);
+    }
+  }
+
+  /**
+   * What a replay brought may be older than the moment at which the cache was known to be empty.
+   */
+  private void clearOnceMore() {
+    if (clearAfterReplay) {
+      clearAfterReplay = false;
+      applier.clear();
+    }
+  }
+
+  /** After a reconnect: is it the same process, and was anything missed? */
+  private void verify(String why) {
+    if (mayReplay()) {
+      ask(Purpose.REPAIR, why);
+    } else {
+      forget(why + " without a replay");
+    }
+  }
+
+  private boolean mayReplay() {
+    return port.canReplay() && !clock.instant().isBefore(noReplayBefore);
+  }
+
+  private void ask(Purpose purpose, String why) {
+    long from = started ? next - 1 : 0;
+    replay = new ReplayProgress(++replayIds, purpose, why);
+    counters.add(StreamCounter.REPLAYS);
+    port.replay(replayIds, from);
+  }
+
+  private void settleTrust() {
+    ReplayProgress current = replay;
+    if (current != null && current.purpose == Purpose.REPAIR) {
+      trust(Trust.CATCHING_UP, current.why);
+    } else if (!started && !complete) {
+      trust(Trust.NONE, connected ? "nothing heard yet" : "not connected");
+    } else if (!connected) {
+      trust(Trust.SUSPECT, "connection lost");
+    } else if (complete) {
+      trust(Trust.EXACT, "complete");
+    } else {
+      trust(Trust.SUSPECT, incomplete);
+    }
+  }
+
+  private void trust(Trust now, String reason) {
+    TrustState before = trust;
+    if (before.trust() != now || !before.reason().equals(reason)) {
+      trust = new TrustState(now, reason, clock.instant());
+    }
+  }
+
+  private enum Purpose {
+    /** Something is or may be missing: until the end the engine is not believed. */
+    REPAIR,
+    /** Nothing speaks for a loss; the question is asked to be sure. */
+    PROBE
+  }
+
+  /** One replay under way. */
+  private static final class ReplayProgress {
+    final long id;
+    final Purpose purpose;
+    final String why;
+    boolean verified;
+    boolean fruitful;
+
+    ReplayProgress(long id, Purpose purpose, String why) {
+      this.id = id;
+      this.purpose = purpose;
+      this.why = why;
+    }
+  }
+}

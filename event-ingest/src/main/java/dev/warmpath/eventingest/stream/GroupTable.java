@@ -1,0 +1,129 @@
+package dev.warmpath.eventingest.stream;
+
+import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.CacheGroup.Kind;
+import dev.warmpath.kvindex.block.ChainSpace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The KV-cache groups of one engine, learned from its stores.
+ *
+ * <p>The main group gives block keys their block size: the first one of full attention, or else the
+ * first one whose rule is known. A group that was heard of but never described, and every group
+ * below it, is UNKNOWN, which keeps the engine from being credited.
+ *
+ * <p>Confined to the writer.
+ */
+final class GroupTable {
+
+  /** What a store says about its group. */
+  enum Lesson {
+    /** Nothing new. */
+    KNOWN,
+    /** The layout is another one now. */
+    NEW,
+    /** A piece of a block: smaller than the group's blocks. */
+    PARTIAL,
+    /** The group's blocks had another size until now, so what was learned of them is void. */
+    CHANGED,
+    /** Not to be believed: a block size or group index beyond all measure. */
+    REFUSED
+  }
+
+  private static final int MAX_GROUPS = 64;
+
+  private final TreeMap<Integer, CacheGroup> groups = new TreeMap<>();
+  private int highest = -1;
+
+  /** Learns from a store that describes its group's blocks. */
+  Lesson learn(BlockStored store) {
+    int index = store.place().groupIdx();
+    int size = store.tokens().blockSizeTokens();
+    heardOf(index);
+    if (index >= MAX_GROUPS || size < 1 || size > ChainSpace.MAX_BLOCK_SIZE_TOKENS) {
+      return Lesson.REFUSED;
+    }
+    CacheGroup known = groups.get(index);
+    if (known == null) {
+      groups.put(index, group(store));
+      return Lesson.NEW;
+    }
+    if (size == known.blockSizeTokens()) {
+      return relearnKind(known, group(store));
+    }
+    return isPiece(store, known) ? Lesson.PARTIAL : resize(store);
+  }
+
+  /** Notes that the group exists; whether that is news. */
+  boolean heardOf(int index) {
+    int before = highest;
+    highest = Math.max(highest, Math.min(index, MAX_GROUPS));
+    return highest > before;
+  }
+
+  /** Whether a store has described the group. */
+  boolean describes(int index) {
+    return groups.containsKey(index);
+  }
+
+  /** The group that gives the block keys their size, or null if none is known. */
+  @Nullable CacheGroup main() {
+    CacheGroup first = null;
+    for (CacheGroup group : groups.values()) {
+      if (group.kind() == Kind.FULL_ATTENTION) {
+        return group;
+      }
+      if (first == null && group.kind() != Kind.UNKNOWN) {
+        first = group;
+      }
+    }
+    return first;
+  }
+
+  /** All groups from index 0 to the highest one heard of. */
+  List<CacheGroup> layout() {
+    List<CacheGroup> layout = new ArrayList<>();
+    for (int index = 0; index <= highest; index++) {
+      CacheGroup group = groups.get(index);
+      layout.add(group == null ? new CacheGroup(index, Kind.UNKNOWN, 1, 0) : group);
+    }
+    return layout;
+  }
+
+  void forget() {
+    groups.clear();
+    highest = -1;
+  }
+
+  private Lesson relearnKind(CacheGroup known, CacheGroup said) {
+    if (known.equals(said)) {
+      return Lesson.KNOWN;
+    }
+    groups.put(said.index(), said);
+    return Lesson.NEW;
+  }
+
+  private Lesson resize(BlockStored store) {
+    groups.put(store.place().groupIdx(), group(store));
+    return Lesson.CHANGED;
+  }
+
+  private static boolean isPiece(BlockStored store, CacheGroup group) {
+    int size = store.tokens().blockSizeTokens();
+    return store.blockHashes().length == 1
+        && size < group.blockSizeTokens()
+        && group.blockSizeTokens() % size == 0;
+  }
+
+  private static CacheGroup group(BlockStored store) {
+    int index = store.place().groupIdx();
+    Kind rule = store.spec().rule();
+    Kind kind = index > 0 && store.spec().kind() == null ? Kind.UNKNOWN : rule;
+    int window = kind == Kind.SLIDING_WINDOW ? store.spec().slidingWindowTokens() : 0;
+    return new CacheGroup(index, kind, store.tokens().blockSizeTokens(), window);
+  }
+}

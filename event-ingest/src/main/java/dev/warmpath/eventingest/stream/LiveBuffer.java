@@ -1,0 +1,60 @@
+package dev.warmpath.eventingest.stream;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Live batches that wait for the end of a replay, in the order of their numbers.
+ *
+ * <p>Confined to the writer.
+ */
+final class LiveBuffer {
+
+  private final int maxBatches;
+  private final long maxBytes;
+  private final Deque<StreamMessage> batches = new ArrayDeque<>();
+  private long bytes;
+
+  LiveBuffer(StreamLimits limits) {
+    maxBatches = limits.bufferedBatches();
+    maxBytes = limits.bufferedBytes();
+  }
+
+  /** Whether there was room. */
+  boolean add(StreamMessage batch) {
+    if (batches.size() >= maxBatches || bytes + batch.payload().length > maxBytes) {
+      return false;
+    }
+    bytes += batch.payload().length;
+    batches.addLast(batch);
+    return true;
+  }
+
+  /** Puts back what {@link #poll} took; there is always room for that. */
+  void putBack(StreamMessage batch) {
+    bytes += batch.payload().length;
+    batches.addFirst(batch);
+  }
+
+  @Nullable StreamMessage poll() {
+    StreamMessage first = batches.pollFirst();
+    if (first != null) {
+      bytes -= first.payload().length;
+    }
+    return first;
+  }
+
+  @Nullable StreamMessage first() {
+    return batches.peekFirst();
+  }
+
+  @Nullable StreamMessage last() {
+    return batches.peekLast();
+  }
+
+  void clear() {
+    batches.clear();
+    bytes = 0;
+  }
+}

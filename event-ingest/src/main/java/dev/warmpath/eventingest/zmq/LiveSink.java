@@ -1,0 +1,23 @@
+package dev.warmpath.eventingest.zmq;
+
+import dev.warmpath.eventingest.stream.StreamMessage;
+
+/**
+ * Where a subscriber hands over what it hears; nothing here may block.
+ *
+ * <p>Implementations are called by the subscriber's thread only.
+ */
+public interface LiveSink {
+
+  /** A message came. */
+  void message(StreamMessage message);
+
+  /** A message of a wrong shape came and is gone. */
+  void badMessage(int frames);
+
+  /** The connection is up: its peer speaks ZMQ. */
+  void up();
+
+  /** The connection is gone. */
+  void down();
+}

@@ -1,0 +1,17 @@
+package dev.warmpath.eventingest.zmq;
+
+import dev.warmpath.eventingest.stream.StreamMessage;
+
+/**
+ * Where a replay hands over what it hears; may block, which slows the replay down.
+ *
+ * <p>Implementations are called by the replay's thread only.
+ */
+public interface ReplaySink {
+
+  /** A batch came; returns whether more are wanted. */
+  boolean batch(StreamMessage batch);
+
+  /** A reply of a wrong shape came and is gone. */
+  void badReply(int frames);
+}
