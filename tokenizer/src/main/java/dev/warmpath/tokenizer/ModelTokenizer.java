@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ModelTokenizer implements AutoCloseable {
 
-  private final ModelFiles files;
   private final PromptEncoder encoder;
+  private final boolean encodesTexts;
   private final int maxTokenId;
 
   private ModelTokenizer(ModelFiles files, PromptEncoder encoder) {
-    this.files = files;
     this.encoder = encoder;
+    this.encodesTexts = !files.tokenizesElsewhere();
     this.maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
   }
 
@@ -118,8 +118,9 @@ public final class ModelTokenizer implements AutoCloseable {
   private PromptResult ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
     List<int[]> sequences = new ArrayList<>(texts.size());
     for (String text : texts) {
-      if (!TextEncoder.isWellFormed(text)) {
-        return new Inexact(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
+      Inexact refusal = refusal(text);
+      if (refusal != null) {
+        return refusal;
       }
       sequences.add(encoder.encode(text, options.addSpecialTokens()));
     }
@@ -127,6 +128,19 @@ public final class ModelTokenizer implements AutoCloseable {
       return new Inexact(Reason.TRUNCATION, "truncation of a text with special tokens around it");
     }
     return finish(sequences, texts.size() == 1 ? texts.get(0) : null, options, keys);
+  }
+
+  private @Nullable Inexact refusal(String text) {
+    if (!encodesTexts) {
+      return new Inexact(Reason.UNSUPPORTED_MODEL, "the engine reads other tokenizer files");
+    }
+    if (!TextEncoder.isWellFormed(text)) {
+      return new Inexact(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
+    }
+    if (!encoder.knowsAllTokensOf(text)) {
+      return new Inexact(Reason.UNSUPPORTED_MODEL, "a token that only tokenizer_config.json has");
+    }
+    return null;
   }
 
   private static boolean cuts(List<int[]> sequences, PromptOptions options) {

@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import dev.warmpath.tokenizer.files.ModelFiles;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,21 +25,30 @@ final class PromptEncoder implements AutoCloseable {
   private final boolean addsByFile;
   private final int[] before;
   private final int[] after;
+  private final List<String> missingTokens;
 
-  private PromptEncoder(TextEncoder encoder, boolean addsByFile, int[] before, int[] after) {
+  private PromptEncoder(TextEncoder encoder, ModelFiles files) {
     this.encoder = encoder;
-    this.addsByFile = addsByFile;
-    this.before = before;
-    this.after = after;
+    this.addsByFile = !replacesPostProcessor(files) && files.tokenizer().hasPostProcessor();
+    this.before = added(files, encoder, "add_bos_token", "bos_token");
+    this.after = added(files, encoder, "add_eos_token", "eos_token");
+    this.missingTokens =
+        files.configuredTokens().stream()
+            .filter(token -> encoder.encode(token, false).length != 1)
+            .toList();
   }
 
   /** The encoder for these files; it owns {@code encoder}. */
   static PromptEncoder of(ModelFiles files, TextEncoder encoder) {
-    boolean replaced = files.config().has("add_bos_token") || files.config().has("add_eos_token");
-    boolean byFile = !replaced && files.tokenizer().hasPostProcessor();
-    int[] before = added(files, encoder, "add_bos_token", "bos_token");
-    int[] after = added(files, encoder, "add_eos_token", "eos_token");
-    return new PromptEncoder(encoder, byFile, before, after);
+    return new PromptEncoder(encoder, files);
+  }
+
+  /**
+   * Whether {@code text} is free of tokens that {@code tokenizer_config.json} adds and {@code
+   * tokenizer.json} does not have; the ids that the engine gives those are not known here.
+   */
+  boolean knowsAllTokensOf(String text) {
+    return missingTokens.stream().noneMatch(text::contains);
   }
 
   /** Whether anything can stand around a text when special tokens are added. */
@@ -68,6 +78,10 @@ final class PromptEncoder implements AutoCloseable {
   @Override
   public void close() {
     encoder.close();
+  }
+
+  private static boolean replacesPostProcessor(ModelFiles files) {
+    return files.config().has("add_bos_token") || files.config().has("add_eos_token");
   }
 
   private static int[] added(ModelFiles files, TextEncoder encoder, String flag, String name) {

@@ -196,6 +196,47 @@ class PromptTest {
   }
 
   @Test
+  void tokensThatOnlyTheConfigurationHasAreNotGuessed() throws IOException {
+    write("tokenizer_config.json", "{'added_tokens_decoder': {'300': {'content': '<new>'}}}");
+    try (ModelTokenizer lacking = ModelTokenizer.load(directory)) {
+      PromptResult with =
+          lacking.prompt(RequestKind.COMPLETION, body("{'prompt': 'a <new> b'}"), null);
+      assertThat(((Inexact) with).reason()).isEqualTo(Reason.UNSUPPORTED_MODEL);
+      assertThat(lacking.prompt(RequestKind.COMPLETION, body("{'prompt': 'a new b'}"), null))
+          .isInstanceOf(Tokens.class);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "tekken.json | {}",
+        "tokenizer_config.json | {'split_special_tokens': true}"
+      })
+  void textsOfModelsThatTokenizeElsewhereAreNotGuessed(String file, String content)
+      throws IOException {
+    write(file, content);
+    try (ModelTokenizer other = ModelTokenizer.load(directory)) {
+      PromptResult text = other.prompt(RequestKind.COMPLETION, body("{'prompt': 'a'}"), null);
+      assertThat(((Inexact) text).reason()).isEqualTo(Reason.UNSUPPORTED_MODEL);
+      assertThat(other.prompt(RequestKind.COMPLETION, body("{'prompt': [1]}"), null))
+          .isInstanceOf(Tokens.class);
+    }
+  }
+
+  @Test
+  void theModelsVocabularyMayBeLargerThanTheTokenizers() throws IOException {
+    String large = "{'prompt': [9999]}";
+    assertThat(inexact(large)).isEqualTo(Reason.TOKEN_OUT_OF_RANGE);
+    write("config.json", "{'model_type': 'any', 'text_config': {'vocab_size': 10000}}");
+    try (ModelTokenizer padded = ModelTokenizer.load(directory)) {
+      assertThat(padded.prompt(RequestKind.COMPLETION, body(large), null))
+          .isInstanceOf(Tokens.class);
+    }
+  }
+
+  @Test
   void errorsNameTheFile() throws IOException {
     Path absent = directory.resolve("absent");
     assertThatThrownBy(() -> ModelTokenizer.load(absent))

@@ -63,10 +63,20 @@ public record ModelFiles(
 
   /** Whether the engine makes this model's chats into tokens without its Jinja template. */
   public boolean rendersChatInCode() {
-    return foreignTokenizer
+    return tokenizesElsewhere()
         || RENDERED_IN_CODE.contains(modelType)
         || modelType.startsWith("cohere")
         || modelType.startsWith("inkling");
+  }
+
+  /** Whether the engine tokenizes this model's texts by other means than these files. */
+  public boolean tokenizesElsewhere() {
+    return foreignTokenizer || config.path("split_special_tokens").asBoolean(false);
+  }
+
+  /** The tokens that the configuration names, which the engine adds where the file lacks them. */
+  public Set<String> configuredTokens() {
+    return SpecialTokens.configured(config, specialTokens);
   }
 
   private static ModelFiles readDirectory(Path directory) {

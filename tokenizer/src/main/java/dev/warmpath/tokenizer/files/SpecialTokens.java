@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +37,24 @@ final class SpecialTokens {
     JsonNode extra = config.path("extra_special_tokens");
     extra.properties().forEach(entry -> put(tokens, entry.getKey(), entry.getValue()));
     return Map.copyOf(tokens);
+  }
+
+  /** All tokens that the configuration names in one way or another. */
+  static Set<String> configured(ObjectNode config, Map<String, String> named) {
+    Set<String> tokens = new TreeSet<>(named.values());
+    addAll(tokens, config.path("added_tokens_decoder"));
+    addAll(tokens, config.path("additional_special_tokens"));
+    addAll(tokens, config.path("extra_special_tokens"));
+    return tokens;
+  }
+
+  private static void addAll(Set<String> tokens, JsonNode list) {
+    for (JsonNode token : list) {
+      String content = content(token);
+      if (content != null && !content.isEmpty()) {
+        tokens.add(content);
+      }
+    }
   }
 
   private static void put(Map<String, String> tokens, String name, JsonNode token) {
