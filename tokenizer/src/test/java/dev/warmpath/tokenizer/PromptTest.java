@@ -210,10 +210,7 @@ class PromptTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
-      value = {
-        "tekken.json | {}",
-        "tokenizer_config.json | {'split_special_tokens': true}"
-      })
+      value = {"tekken.json | {}", "tokenizer_config.json | {'split_special_tokens': true}"})
   void textsOfModelsThatTokenizeElsewhereAreNotGuessed(String file, String content)
       throws IOException {
     write(file, content);

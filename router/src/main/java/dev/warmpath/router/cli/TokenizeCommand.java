@@ -4,7 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.router.cli.tokens.CaptureRendering;
+import dev.warmpath.router.cli.tokens.LoadedModels;
 import dev.warmpath.router.cli.tokens.PromptReport;
+import dev.warmpath.router.cli.tokens.RenderTotals;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
@@ -12,6 +15,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -32,6 +36,7 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  warmpath tokenize --text 'Hello, world'",
       "  warmpath tokenize --tokenizer models/qwen3 --chat request.json --json",
+      "  warmpath tokenize --models models --capture chats.wpc.gz",
       "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | warmpath tokenize --chat -"
     })
 public final class TokenizeCommand implements WarmpathCommand {
@@ -51,6 +56,15 @@ public final class TokenizeCommand implements WarmpathCommand {
         paramLabel = "FILE|-",
         description = "A chat: a request body with messages, or the list of messages alone.")
     @Nullable String chat;
+
+    @Option(
+        names = "--capture",
+        paramLabel = "FILE",
+        arity = "1..*",
+        description =
+            "Captures of real engines: renders their requests and compares with the engines' own"
+                + " tokens. Exit code 1 if one differs.")
+    @Nullable List<Path> captures;
   }
 
   @ArgGroup(multiplicity = "1")
@@ -61,6 +75,12 @@ public final class TokenizeCommand implements WarmpathCommand {
       paramLabel = "DIR",
       description = "A model directory or a tokenizer.json. Default: the embedded tokenizer.")
   private @Nullable Path tokenizer;
+
+  @Option(
+      names = "--models",
+      paramLabel = "DIR",
+      description = "With --capture: the folder that holds a model directory for each model.")
+  private @Nullable Path models;
 
   @Option(
       names = "--model",
@@ -86,10 +106,14 @@ public final class TokenizeCommand implements WarmpathCommand {
 
   @Override
   public Integer call() {
+    return input.captures == null ? show() : checkCaptures(input.captures);
+  }
+
+  private int show() {
     ChainSpace space = space();
     RequestKind kind = input.chat == null ? RequestKind.COMPLETION : RequestKind.CHAT;
     ObjectNode body = input.chat == null ? textBody() : chatBody(input.chat);
-    try (ModelTokenizer loaded = load()) {
+    try (ModelTokenizer loaded = load(tokenizer)) {
       PromptReport report = new PromptReport(space, loaded.prompt(kind, body, lora));
       if (json) {
         System.out.println(report.json());
@@ -98,6 +122,26 @@ public final class TokenizeCommand implements WarmpathCommand {
       }
       return report.exact() ? Exit.OK : Exit.FAILED;
     }
+  }
+
+  private int checkCaptures(List<Path> files) {
+    RenderTotals totals = RenderTotals.NONE;
+    try (LoadedModels loaded = new LoadedModels(this::load)) {
+      CaptureRendering check = new CaptureRendering(loaded::of, System.err::println);
+      for (Path file : files) {
+        RenderTotals ofFile = check.check(file);
+        System.err.println(file + ": " + ofFile.json());
+        totals = totals.plus(ofFile);
+      }
+    } catch (IOException e) {
+      throw CommandException.failed("--capture: " + e.getMessage());
+    }
+    System.out.println(totals.json());
+    return totals.wrong() == 0 ? Exit.OK : Exit.FAILED;
+  }
+
+  private ModelTokenizer load(String ofModel) {
+    return load(models == null ? tokenizer : models.resolve(ofModel));
   }
 
   private ChainSpace space() {
@@ -116,11 +160,11 @@ public final class TokenizeCommand implements WarmpathCommand {
     return name == null ? "embedded" : name.toString();
   }
 
-  private ModelTokenizer load() {
+  private static ModelTokenizer load(@Nullable Path files) {
     try {
-      return tokenizer == null ? ModelTokenizer.embedded() : ModelTokenizer.load(tokenizer);
+      return files == null ? ModelTokenizer.embedded() : ModelTokenizer.load(files);
     } catch (TokenizerLoadException e) {
-      throw CommandException.failed("--tokenizer: " + e.getMessage());
+      throw CommandException.failed(String.valueOf(e.getMessage()));
     }
   }
 
