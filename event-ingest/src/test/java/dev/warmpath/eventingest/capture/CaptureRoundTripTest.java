@@ -40,7 +40,7 @@ class CaptureRoundTripTest {
           new Request(0.5, 0, "r1", body()),
           new Events(1.5, 1, new byte[] {'k'}, -2, new byte[300]),
           new Replay(
-              2, 0, 7, List.of(List.of(new byte[] {1}, new byte[70_000]), List.of(new byte[0]))),
+              2, 0, 7, List.of(List.of(new byte[] {1}, new byte[700]), List.of(new byte[0]))),
           new Response(3, 0, "r1", Map.of("cached_tokens", 64L, "status", 200L)));
 
   @TempDir private Path folder;
@@ -92,6 +92,18 @@ class CaptureRoundTripTest {
         writer.write(RECORDS.get(i));
         assertThat(wholeRecords(Files.readAllBytes(file))).isEqualTo(i + 1);
       }
+    }
+  }
+
+  @Test
+  void readsLargeFrames() throws IOException {
+    Path file = folder.resolve("large.wpc");
+    CaptureRecord large = new Events(0, 0, new byte[0], 0, new byte[200_001]);
+    try (CaptureWriter writer = CaptureWriter.create(file, HEADER)) {
+      writer.write(large);
+    }
+    try (CaptureReader reader = CaptureReader.open(file)) {
+      assertThat(reader.next()).usingRecursiveComparison().isEqualTo(large);
     }
   }
 
