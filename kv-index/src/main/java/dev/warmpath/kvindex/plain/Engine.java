@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 /**
  * What one engine holds, and the names of what it holds.
@@ -106,6 +107,39 @@ final class Engine {
         heldBlocks, namedBlocks, orphans.size(), orphansDropped, unknownRemovals, contradictions);
   }
 
+  /** Asserts I1 to I3. */
+  void checkInvariants() {
+    long held = 0;
+    for (HeldBlock block : blocks.values()) {
+      held += block.copies.size();
+      check(block.copies.size() > 0, "I1", block);
+      check(!block.isNamed() || listed(block), "I2", block);
+      check(block.naming == Naming.ORPHAN == orphans.contains(block), "I3", block);
+      check(block.naming != Naming.ORPHAN || !settledParent(block), "I3", block);
+    }
+    if (held != heldBlocks) {
+      throw new AssertionError("held=" + held + " heldBlocks=" + heldBlocks);
+    }
+  }
+
+  private boolean listed(HeldBlock block) {
+    Tally holders = table.holders(block.blockKey);
+    return holders != null
+        && IntStream.range(0, block.copies.size())
+            .allMatch(i -> holders.count(block.copies.shelf(i)) > 0);
+  }
+
+  private boolean settledParent(HeldBlock orphan) {
+    HeldBlock parent = blocks.get(Objects.requireNonNull(orphan.claim).parent());
+    return parent != null && (parent.isNamed() || parent.naming == Naming.DOUBTFUL);
+  }
+
+  private static void check(boolean holds, String invariant, HeldBlock block) {
+    if (!holds) {
+      throw new AssertionError(invariant + " engineHash=" + block.engineHash);
+    }
+  }
+
   private static long shelfKey(StorageTier tier, int group) {
     return (long) group << 2 | tier.ordinal();
   }
@@ -117,7 +151,7 @@ final class Engine {
   }
 
   private void hold(HeldBlock block, int shelf) {
-    boolean present = block.copies.contains(shelf);
+    boolean present = block.copies.count(shelf) > 0;
     if (present && counting == CopyCounting.PRESENCE) {
       return;
     }

@@ -53,4 +53,9 @@ final class HolderTable {
   @Nullable Tally holders(long blockKey) {
     return holders.get(blockKey);
   }
+
+  /** Number of (block key, shelf) pairs, counted as often as they were put. */
+  long total() {
+    return holders.values().stream().mapToLong(Tally::total).sum();
+  }
 }

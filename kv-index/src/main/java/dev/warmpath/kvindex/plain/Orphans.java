@@ -43,6 +43,10 @@ final class Orphans {
     return byAge.iterator().next();
   }
 
+  boolean contains(HeldBlock block) {
+    return byAge.contains(block);
+  }
+
   int size() {
     return byAge.size();
   }

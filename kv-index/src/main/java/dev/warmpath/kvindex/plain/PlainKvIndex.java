@@ -94,6 +94,20 @@ public final class PlainKvIndex implements KvIndex {
     return locked(lock.readLock(), () -> engine(slot).stats());
   }
 
+  /** Asserts what {@link Engine} says of itself and that the table lists nothing else. */
+  void checkInvariants() {
+    long listed = 0;
+    for (Engine engine : engines) {
+      if (engine != null) {
+        engine.checkInvariants();
+        listed += engine.stats().namedBlocks();
+      }
+    }
+    if (listed != table.total()) {
+      throw new AssertionError("listed=" + table.total() + " named=" + listed);
+    }
+  }
+
   private int place(Engine engine) {
     int slot = engines.indexOf(null);
     if (slot < 0) {

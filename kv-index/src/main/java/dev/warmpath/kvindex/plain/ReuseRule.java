@@ -49,7 +49,7 @@ final class ReuseRule {
    * @param held for each group of the layout, the indexes of the prompt's blocks that it holds
    */
   int tokens(BitSet[] held) {
-    if (groups.isEmpty()) {
+    if (groups.isEmpty() || limitTokens <= 0) {
       return 0;
     }
     long longest = floorToUnit(Math.min(limitTokens, fullAttentionTokens(held)));

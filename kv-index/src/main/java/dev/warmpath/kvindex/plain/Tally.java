@@ -40,8 +40,14 @@ final class Tally {
     return left;
   }
 
-  boolean contains(int shelf) {
-    return indexOf(shelf) >= 0;
+  int count(int shelf) {
+    int at = indexOf(shelf);
+    return at < 0 ? 0 : counts[at];
+  }
+
+  /** Sum of all counts. */
+  long total() {
+    return Arrays.stream(counts, 0, size).asLongStream().sum();
   }
 
   /** Number of different shelves. */

@@ -1,0 +1,44 @@
+package dev.warmpath.kvindex.model;
+
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.StorageTier;
+
+/**
+ * One call to an index. Blocks are places in a small tree of prompts, engines are positions among
+ * those alive.
+ *
+ * <p>Immutable.
+ */
+public sealed interface Operation {
+
+  /** A new engine arrives, with a layout. */
+  record Add(CopyCounting counting, CacheLayout layout) implements Operation {}
+
+  /** An engine leaves. */
+  record Remove(int engine) implements Operation {}
+
+  /** An engine's layout becomes known better. */
+  record Layout(int engine, CacheLayout layout) implements Operation {}
+
+  /** An engine stores blocks {@code from … from + count − 1} of a path. */
+  record Store(int engine, Place place, Path path, int count, boolean named) implements Operation {}
+
+  /** An engine drops one copy of the block at {@code path}. */
+  record Drop(int engine, Place place, Path path) implements Operation {}
+
+  /** An engine's cache is reset. */
+  record Clear(int engine) implements Operation {}
+
+  /** Where in an engine. */
+  record Place(StorageTier tier, int group) {}
+
+  /**
+   * A block of the tree.
+   *
+   * @param prompt which leaf's path
+   * @param block which block of the path
+   * @param lie 0, or how far the engine hash is moved onto those of other blocks
+   */
+  record Path(int prompt, int block, int lie) {}
+}

@@ -1,0 +1,81 @@
+package dev.warmpath.kvindex.model;
+
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The truth about who holds what, short enough to believe: plain sets per engine, names as whole
+ * paths, matches by trying every length.
+ *
+ * <p>Single writer.
+ */
+public final class ReferenceModel implements KvIndex {
+
+  private final int maxOrphansPerEngine;
+  private final Map<Integer, ReferenceEngine> engines = new TreeMap<>();
+
+  public ReferenceModel(int maxOrphansPerEngine) {
+    this.maxOrphansPerEngine = maxOrphansPerEngine;
+  }
+
+  @Override
+  public int addEngine(CopyCounting counting) {
+    int slot = 0;
+    while (engines.containsKey(slot)) {
+      slot++;
+    }
+    engines.put(slot, new ReferenceEngine(counting, maxOrphansPerEngine));
+    return slot;
+  }
+
+  @Override
+  public void removeEngine(int slot) {
+    engines.remove(slot);
+  }
+
+  @Override
+  public void layout(int slot, CacheLayout layout) {
+    engines.get(slot).layout = layout;
+  }
+
+  @Override
+  public void stored(int slot, StoredBlocks blocks) {
+    for (int i = 0; i < blocks.count(); i++) {
+      engines.get(slot).stored(blocks, i);
+    }
+  }
+
+  @Override
+  public void removed(int slot, StorageTier tier, int group, long engineHash) {
+    engines.get(slot).removed(tier, group, engineHash);
+  }
+
+  @Override
+  public void cleared(int slot) {
+    engines.get(slot).clear();
+  }
+
+  @Override
+  public void match(BlockChain prompt, PrefixMatches matches) {
+    matches.begin(engines.keySet().stream().mapToInt(slot -> slot + 1).max().orElse(0));
+    engines.forEach((slot, engine) -> {
+      for (StorageTier tier : StorageTier.values()) {
+        if (tier != StorageTier.REMOTE) {
+          matches.set(slot, tier, engine.reusableTokens(prompt, tier));
+        }
+      }
+    });
+  }
+
+  @Override
+  public EngineStats stats(int slot) {
+    return engines.get(slot).stats();
+  }
+}

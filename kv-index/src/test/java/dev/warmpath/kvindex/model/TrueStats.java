@@ -1,0 +1,58 @@
+package dev.warmpath.kvindex.model;
+
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
+
+/** Gives an index the statistics of the model, so that only its matches can betray it. */
+final class TrueStats extends ForwardingIndex {
+
+  private final KvIndex truth = new ReferenceModel(Differential.MAX_ORPHANS);
+
+  TrueStats(KvIndex index) {
+    super(index);
+  }
+
+  @Override
+  public int addEngine(CopyCounting counting) {
+    truth.addEngine(counting);
+    return super.addEngine(counting);
+  }
+
+  @Override
+  public void removeEngine(int slot) {
+    truth.removeEngine(slot);
+    super.removeEngine(slot);
+  }
+
+  @Override
+  public void layout(int slot, CacheLayout layout) {
+    truth.layout(slot, layout);
+    super.layout(slot, layout);
+  }
+
+  @Override
+  public void stored(int slot, StoredBlocks blocks) {
+    truth.stored(slot, blocks);
+    super.stored(slot, blocks);
+  }
+
+  @Override
+  public void removed(int slot, StorageTier tier, int group, long engineHash) {
+    truth.removed(slot, tier, group, engineHash);
+    super.removed(slot, tier, group, engineHash);
+  }
+
+  @Override
+  public void cleared(int slot) {
+    truth.cleared(slot);
+    super.cleared(slot);
+  }
+
+  @Override
+  public EngineStats stats(int slot) {
+    return truth.stats(slot);
+  }
+}
