@@ -1,0 +1,195 @@
+package dev.warmpath.simulator.live;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+
+import dev.warmpath.kvindex.enginehash.HashAlgorithm;
+import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.EngineLoad;
+import dev.warmpath.simulator.engine.SimulatedEngine;
+import dev.warmpath.simulator.live.drive.EngineDriver;
+import dev.warmpath.simulator.live.drive.EngineMetrics;
+import dev.warmpath.simulator.live.http.EngineApi;
+import dev.warmpath.simulator.live.http.ServedModel;
+import dev.warmpath.simulator.live.publish.EventPublisher;
+import dev.warmpath.simulator.live.publish.PublisherOptions;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One simulated engine that serves HTTP and publishes its KV events.
+ *
+ * <p>{@link #kill} ends the lifetime as a crash does: connections break in the middle, unsent
+ * events are lost. {@link #restart} begins a new one on the same ports, with an empty cache and
+ * batch numbers from 0.
+ *
+ * <p>Thread-safe.
+ */
+public final class LiveEngine implements AutoCloseable {
+
+  private static final long BIND_SECONDS = 10;
+
+  private final Vertx vertx;
+  private final ModelTokenizer tokenizer;
+  private LiveEngineOptions options;
+  private @Nullable Lifetime lifetime;
+
+  /** What dies together. Immutable. */
+  private record Lifetime(HttpServer server, EngineDriver driver, EventPublisher publisher) {
+    /** Sockets first, so that nobody sees an orderly end. */
+    void end() {
+      await(server.close());
+      driver.close();
+      publisher.close();
+    }
+  }
+
+  LiveEngine(Vertx vertx, ModelTokenizer tokenizer, LiveEngineOptions options) {
+    this.vertx = vertx;
+    this.tokenizer = tokenizer;
+    this.options = options;
+    restart();
+  }
+
+  /** Begins a new lifetime; ends the old one first if there is one. */
+  public synchronized void restart() {
+    kill();
+    Lifetime begun = begin();
+    options =
+        options.at(
+            new Ports(
+                begun.server.actualPort(),
+                begun.publisher.livePort(),
+                begun.publisher.replayPort()));
+    lifetime = begun;
+  }
+
+  /** Ends the lifetime at once; does nothing if there is none. */
+  public synchronized void kill() {
+    Lifetime ending = lifetime;
+    lifetime = null;
+    if (ending != null) {
+      ending.end();
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+  }
+
+  /** The ports that it has, also while it is dead. */
+  public synchronized Ports ports() {
+    return options.ports();
+  }
+
+  /** Base URL of its HTTP surface. */
+  public String url() {
+    return "http://127.0.0.1:" + ports().http();
+  }
+
+  /** Where its events are published. */
+  public String eventsEndpoint() {
+    return "tcp://127.0.0.1:" + ports().events();
+  }
+
+  /** Where missed events can be asked for. */
+  public String replayEndpoint() {
+    return "tcp://127.0.0.1:" + ports().replay();
+  }
+
+  /** Gauges and counters of the running lifetime. */
+  public synchronized EngineLoad load() {
+    if (lifetime == null) {
+      throw new IllegalStateException("not running");
+    }
+    return lifetime.driver.load();
+  }
+
+  private Lifetime begin() {
+    EngineConfig config = options.engine();
+    boolean namesGroups = true;
+    EventPublisher publisher =
+        new EventPublisher(
+            options.events(),
+            options.ports().events(),
+            options.ports().replay(),
+            namesGroups,
+            LiveEngine::wallClockSeconds);
+    int blockSize = config.cache().blockSizeTokens();
+    EngineHashing hashing = new EngineHashing(options.hashing(), blockSize, options.adapters());
+    EngineDriver driver =
+        new EngineDriver(
+            Integer.toString(publisher.livePort()),
+            new SimulatedEngine(config, hashing),
+            publisher::publish,
+            options.speed());
+    try {
+      return new Lifetime(listen(publisher, driver), driver, publisher);
+    } catch (RuntimeException e) {
+      driver.close();
+      publisher.close();
+      throw e;
+    }
+  }
+
+  private HttpServer listen(EventPublisher publisher, EngineDriver driver) {
+    EngineMetrics metrics = new EngineMetrics(options.model(), cacheConfig(), wallClockSeconds());
+    ServedModel model =
+        new ServedModel(
+            options.model(),
+            options.adapters(),
+            options.engine().maxModelTokens(),
+            (long) wallClockSeconds());
+    EngineApi api =
+        new EngineApi(
+            vertx,
+            tokenizer,
+            model,
+            new EngineApi.Parts(driver, metrics, eventSources(publisher), options.answerTokens()));
+    return await(
+        vertx
+            .createHttpServer()
+            .requestHandler(api.router())
+            .listen(options.ports().http(), "127.0.0.1"));
+  }
+
+  private Map<String, String> cacheConfig() {
+    EngineConfig config = options.engine();
+    Map<String, String> labels = new TreeMap<>();
+    labels.put("block_size", Integer.toString(config.cache().blockSizeTokens()));
+    labels.put("num_gpu_blocks", Integer.toString(config.cache().blocks()));
+    labels.put("enable_prefix_caching", "True");
+    boolean pickle = options.hashing() == HashAlgorithm.SHA256;
+    labels.put("prefix_caching_hash_algo", pickle ? "sha256" : "sha256_cbor");
+    return labels;
+  }
+
+  private String eventSources(EventPublisher publisher) {
+    PublisherOptions events = options.events();
+    return """
+    {"0":{"enable_kv_cache_events":true,"publisher":"zmq","endpoint":"tcp://*:%d",\
+    "replay_endpoint":"tcp://*:%d","buffer_steps":%d,"hwm":%d,"max_queue_size":%d,\
+    "topic":"%s"}}\
+    """
+        .formatted(
+            publisher.livePort(),
+            publisher.replayPort(),
+            events.bufferBatches(),
+            events.highWaterMark(),
+            events.queueBatches(),
+            events.topic());
+  }
+
+  private static double wallClockSeconds() {
+    return System.currentTimeMillis() / 1e3;
+  }
+
+  private static <T> T await(Future<T> future) {
+    return future.toCompletionStage().toCompletableFuture().orTimeout(BIND_SECONDS, SECONDS).join();
+  }
+}

@@ -1,0 +1,164 @@
+package dev.warmpath.simulator.live.http;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.simulator.engine.EngineRequest;
+import dev.warmpath.simulator.engine.StepResult.Token;
+import dev.warmpath.simulator.live.drive.EngineDriver;
+import dev.warmpath.simulator.live.drive.EngineMetrics;
+import dev.warmpath.tokenizer.RequestKind;
+import io.vertx.core.Context;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.List;
+
+/**
+ * One completion request from its submission to the last byte of its answer.
+ *
+ * <p>Confined to its event loop.
+ */
+final class Call {
+
+  private final CallOptions options;
+  private final List<Choice> choices;
+  private final AnswerJson json;
+  private final HttpServerResponse response;
+  private final EngineDriver driver;
+  private final EngineMetrics metrics;
+  private final long startNanos = System.nanoTime();
+  private int finished;
+  private boolean over;
+
+  /** One sequence of the call. */
+  static final class Choice {
+    final EngineRequest request;
+    final Detokenizer text;
+    final boolean cutByLimit;
+    final StringBuilder whole = new StringBuilder();
+    int cachedTokens;
+    long lastTokenNanos;
+
+    Choice(EngineRequest request, Detokenizer text, boolean cutByLimit) {
+      this.request = request;
+      this.text = text;
+      this.cutByLimit = cutByLimit;
+    }
+
+    String finishReason() {
+      return cutByLimit ? "length" : "stop";
+    }
+  }
+
+  /** Where a call gets its tokens and leaves its traces. Immutable. */
+  record Surroundings(EngineDriver driver, EngineMetrics metrics) {}
+
+  Call(
+      CallOptions options,
+      List<Choice> choices,
+      AnswerJson json,
+      HttpServerResponse response,
+      Surroundings surroundings) {
+    this.options = options;
+    this.choices = List.copyOf(choices);
+    this.json = json;
+    this.response = response;
+    driver = surroundings.driver;
+    metrics = surroundings.metrics;
+  }
+
+  /** Submits everything; tokens come back on {@code context}. */
+  void begin(Context context) {
+    response.closeHandler(gone -> abandon());
+    response.exceptionHandler(failure -> abandon());
+    for (int i = 0; i < choices.size(); i++) {
+      int index = i;
+      choices.get(i).lastTokenNanos = startNanos;
+      driver.submit(
+          choices.get(i).request, token -> context.runOnContext(run -> accept(index, token)));
+    }
+  }
+
+  private void abandon() {
+    if (over) {
+      return;
+    }
+    over = true;
+    choices.forEach(choice -> driver.abort(choice.request.id()));
+    metrics.finished("abort", secondsSince(startNanos));
+  }
+
+  private void accept(int index, Token token) {
+    if (over) {
+      return;
+    }
+    Choice choice = choices.get(index);
+    count(choice, token);
+    String piece = choice.text.add(token.tokenId(), token.last());
+    if (options.stream()) {
+      stream(index, token, piece);
+    } else {
+      choice.whole.append(piece);
+    }
+    if (token.last()) {
+      metrics.finished(choice.finishReason(), secondsSince(startNanos));
+      finished++;
+    }
+    if (finished == choices.size()) {
+      over = true;
+      end();
+    }
+  }
+
+  private void count(Choice choice, Token token) {
+    metrics.token(token, secondsSince(choice.lastTokenNanos));
+    choice.lastTokenNanos = System.nanoTime();
+    if (token.index() == 0) {
+      choice.cachedTokens = token.cachedTokens();
+      metrics.prompt(choice.request.prompt().length);
+    }
+  }
+
+  private void stream(int index, Token token, String piece) {
+    Choice choice = choices.get(index);
+    if (!response.headWritten()) {
+      response.putHeader("content-type", "text/event-stream; charset=utf-8").setChunked(true);
+    }
+    if (token.index() == 0 && options.kind() == RequestKind.CHAT) {
+      send(json.opening(index, choice.request.prompt()));
+    }
+    String finish = token.last() ? choice.finishReason() : null;
+    if (!piece.isEmpty() || finish != null) {
+      send(json.piece(index, piece, token.tokenId(), finish));
+    }
+  }
+
+  private void send(ObjectNode chunk) {
+    response.write("data: " + chunk + "\n\n");
+  }
+
+  private void end() {
+    if (options.stream()) {
+      if (options.includeUsage()) {
+        send(json.usageChunk(usage(choices.get(0))));
+      }
+      response.end("data: [DONE]\n\n");
+      return;
+    }
+    ObjectNode answer = json.answer(usage(choices.get(choices.size() - 1)));
+    for (int i = 0; i < choices.size(); i++) {
+      Choice choice = choices.get(i);
+      json.whole(answer, i, choice.whole.toString(), choice.finishReason());
+      json.tokenIds(answer, choice.request.prompt(), choice.text.tokenIds());
+    }
+    response.putHeader("content-type", "application/json").end(answer.toString());
+  }
+
+  /** The sum over all choices; cached tokens of one, because that is what vLLM reports. */
+  private AnswerJson.Usage usage(Choice reported) {
+    int prompt = choices.stream().mapToInt(choice -> choice.request.prompt().length).sum();
+    int completion = choices.stream().mapToInt(choice -> choice.text.length()).sum();
+    return new AnswerJson.Usage(prompt, completion, reported.cachedTokens);
+  }
+
+  private static double secondsSince(long nanos) {
+    return (System.nanoTime() - nanos) / 1e9;
+  }
+}

@@ -1,0 +1,72 @@
+package dev.warmpath.simulator.live.http;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.RequestKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a completion request asks for besides its prompt.
+ *
+ * <p>Immutable.
+ *
+ * @param maxTokens limit of the answer, 0 for none
+ * @param minTokens at least so many, or as many as {@code maxTokens} with {@code ignore_eos}
+ */
+record CallOptions(
+    RequestKind kind,
+    String model,
+    boolean stream,
+    boolean includeUsage,
+    boolean returnTokenIds,
+    int maxTokens,
+    int minTokens) {
+
+  private static final int DEFAULT_COMPLETION_TOKENS = 16;
+
+  static CallOptions read(RequestKind kind, ObjectNode body, ServedModel served) {
+    int maxTokens = maxTokens(kind, body);
+    boolean ignoresEnd = body.path("ignore_eos").asBoolean(false);
+    if (body.path("n").asInt(1) != 1) {
+      throw ApiException.badRequest("n must be 1 here", "n");
+    }
+    return new CallOptions(
+        kind,
+        body.path("model").asText(served.name()),
+        body.path("stream").asBoolean(false),
+        body.path("stream_options").path("include_usage").asBoolean(false),
+        body.path("return_token_ids").asBoolean(false),
+        maxTokens,
+        ignoresEnd ? maxTokens : body.path("min_tokens").asInt(0));
+  }
+
+  private static int maxTokens(RequestKind kind, ObjectNode body) {
+    JsonNode limit = body.path("max_tokens");
+    if (kind == RequestKind.CHAT && body.hasNonNull("max_completion_tokens")) {
+      limit = body.path("max_completion_tokens");
+    }
+    if (limit.isMissingNode() || limit.isNull()) {
+      return kind == RequestKind.CHAT ? 0 : DEFAULT_COMPLETION_TOKENS;
+    }
+    if (!limit.isIntegralNumber() || limit.asInt() < 1) {
+      throw ApiException.badRequest("max_tokens must be at least 1", "max_tokens");
+    }
+    return limit.asInt();
+  }
+
+  /** How many tokens the answer to a prompt of this length may have. */
+  int answerLimit(int promptTokens, int maxModelTokens) {
+    int room = maxModelTokens - promptTokens;
+    if (room < Math.max(1, maxTokens)) {
+      throw ApiException.badRequest(
+          "This model's maximum context length is %d tokens. The prompt has %d and the answer up to %d."
+              .formatted(maxModelTokens, promptTokens, Math.max(1, maxTokens)),
+          null);
+    }
+    return maxTokens == 0 ? room : maxTokens;
+  }
+
+  @Nullable String adapter(ServedModel served) {
+    return served.adapterOf(model);
+  }
+}

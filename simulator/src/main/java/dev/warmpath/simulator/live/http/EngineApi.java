@@ -1,0 +1,198 @@
+package dev.warmpath.simulator.live.http;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.simulator.engine.EngineRequest;
+import dev.warmpath.simulator.live.drive.EngineDriver;
+import dev.warmpath.simulator.live.drive.EngineMetrics;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.PromptResult.Inexact;
+import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.RequestKind;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The routes of one engine: completions, models, tokenize, health, metrics, event sources, cache
+ * reset.
+ *
+ * <p>Prompts are rendered and tokenized on worker threads.
+ *
+ * <p>Thread-safe.
+ */
+public final class EngineApi {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final long BODY_LIMIT_BYTES = 64L << 20;
+
+  private final Vertx vertx;
+  private final ModelTokenizer tokenizer;
+  private final ServedModel model;
+  private final Parts parts;
+  private final AnswerText answers;
+  private final AtomicLong calls = new AtomicLong();
+
+  /**
+   * What stands behind the routes. Immutable.
+   *
+   * @param eventSources body of {@code /kv_event_sources}
+   * @param answerTokens usual length of an answer that nobody limits
+   */
+  public record Parts(
+      EngineDriver driver, EngineMetrics metrics, String eventSources, int answerTokens) {}
+
+  public EngineApi(Vertx vertx, ModelTokenizer tokenizer, ServedModel model, Parts parts) {
+    this.vertx = vertx;
+    this.tokenizer = tokenizer;
+    this.model = model;
+    this.parts = parts;
+    answers = new AnswerText(tokenizer, parts.answerTokens());
+  }
+
+  /** The routes as a handler. */
+  public Router router() {
+    Router router = Router.router(vertx);
+    router.route().handler(BodyHandler.create(false).setBodyLimit(BODY_LIMIT_BYTES));
+    router.post("/v1/chat/completions").handler(at -> complete(at, RequestKind.CHAT));
+    router.post("/v1/completions").handler(at -> complete(at, RequestKind.COMPLETION));
+    router.post("/tokenize").handler(this::tokenize);
+    router.post("/reset_prefix_cache").handler(this::reset);
+    router.get("/v1/models").handler(at -> json(at.response(), model.list()));
+    router.get("/kv_event_sources").handler(at -> json(at.response(), parts.eventSources()));
+    router.get("/version").handler(at -> json(at.response(), "{\"version\":\"0.32.0\"}"));
+    router.get("/health").handler(at -> at.response().end());
+    router.get("/ping").handler(at -> at.response().end());
+    router.get("/metrics").handler(this::metrics);
+    return router;
+  }
+
+  private void metrics(RoutingContext at) {
+    at.response()
+        .putHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")
+        .end(parts.metrics().page(parts.driver().load()));
+  }
+
+  private void reset(RoutingContext at) {
+    Future.fromCompletionStage(parts.driver().resetPrefixCache(), vertx.getOrCreateContext())
+        .onSuccess(done -> json(at.response(), "{\"success\":" + done + "}"));
+  }
+
+  private void complete(RoutingContext at, RequestKind kind) {
+    Context context = vertx.getOrCreateContext();
+    HttpServerRequest request = at.request();
+    byte[] body = at.body().buffer() == null ? new byte[0] : at.body().buffer().getBytes();
+    vertx
+        .executeBlocking(() -> call(request, kind, body), false)
+        .onSuccess(call -> call.begin(context))
+        .onFailure(failure -> fail(at.response(), failure));
+  }
+
+  private Call call(HttpServerRequest request, RequestKind kind, byte[] bytes) {
+    ObjectNode body = parse(bytes);
+    CallOptions options = CallOptions.read(kind, body, model);
+    Tokens prompt = prompt(kind, body, options);
+    String id = id(kind, request);
+    List<Call.Choice> choices = new ArrayList<>();
+    for (int[] sequence : prompt.sequences()) {
+      choices.add(choice(id + "-" + choices.size(), sequence, prompt, options));
+    }
+    AnswerJson json = new AnswerJson(options, id, System.currentTimeMillis() / 1000);
+    return new Call(
+        options,
+        choices,
+        json,
+        request.response(),
+        new Call.Surroundings(parts.driver(), parts.metrics()));
+  }
+
+  private Call.Choice choice(String id, int[] prompt, Tokens tokens, CallOptions options) {
+    int limit = options.answerLimit(prompt.length, model.maxModelTokens());
+    int[] answer = answers.answer(prompt, Math.min(options.minTokens(), limit), limit);
+    EngineRequest request =
+        new EngineRequest(id, prompt, answer, tokens.keys(), tokens.readsCache());
+    return new Call.Choice(request, new Detokenizer(tokenizer), answer.length == limit);
+  }
+
+  private Tokens prompt(RequestKind kind, ObjectNode body, CallOptions options) {
+    PromptResult result = tokenizer.prompt(kind, body, options.adapter(model));
+    if (result instanceof Inexact inexact) {
+      throw ApiException.badRequest(
+          "cannot be served here: " + inexact.reason().label() + ": " + inexact.detail(), null);
+    }
+    return (Tokens) result;
+  }
+
+  private void tokenize(RoutingContext at) {
+    byte[] bytes = at.body().buffer() == null ? new byte[0] : at.body().buffer().getBytes();
+    vertx
+        .executeBlocking(() -> tokens(bytes), false)
+        .onSuccess(body -> json(at.response(), body))
+        .onFailure(failure -> fail(at.response(), failure));
+  }
+
+  private String tokens(byte[] bytes) {
+    ObjectNode body = parse(bytes);
+    RequestKind kind = body.has("messages") ? RequestKind.CHAT : RequestKind.COMPLETION;
+    Tokens prompt = prompt(kind, body, CallOptions.read(kind, body, model));
+    int[] tokenIds = prompt.sequences().get(0);
+    ObjectNode answer = JSON.createObjectNode();
+    answer.put("count", tokenIds.length).put("max_model_len", model.maxModelTokens());
+    ArrayNode array = answer.putArray("tokens");
+    for (int tokenId : tokenIds) {
+      array.add(tokenId);
+    }
+    return answer.toString();
+  }
+
+  /** A name that is new even if the client repeats its own. */
+  private String id(RequestKind kind, HttpServerRequest request) {
+    String given = request.getHeader("X-Request-Id");
+    String base = given == null ? "warmpath" : given;
+    String prefix = kind == RequestKind.CHAT ? "chatcmpl-" : "cmpl-";
+    return prefix + base + "-" + Long.toHexString(calls.incrementAndGet());
+  }
+
+  private static ObjectNode parse(byte[] bytes) {
+    try {
+      JsonNode body = JSON.readTree(bytes);
+      if (body instanceof ObjectNode object) {
+        return object;
+      }
+    } catch (JsonProcessingException e) {
+      throw ApiException.badRequest("the body is not JSON", null);
+    } catch (IOException e) {
+      throw new UncheckedIOException("reading memory", e);
+    }
+    throw ApiException.badRequest("the body is not a JSON object", null);
+  }
+
+  private static void json(HttpServerResponse response, String body) {
+    response.putHeader("content-type", "application/json").end(body);
+  }
+
+  private static void fail(HttpServerResponse response, Throwable failure) {
+    ApiException error =
+        failure instanceof ApiException known
+            ? known
+            : ApiException.unavailable(failure.getClass().getSimpleName());
+    if (!response.ended() && !response.closed()) {
+      response.setStatusCode(error.status());
+      json(response, error.body());
+    }
+  }
+}

@@ -1,0 +1,251 @@
+package dev.warmpath.simulator.live;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.StepCost;
+import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class LiveEngineTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+  private static ModelTokenizer tokenizer;
+  private static LiveEngines engines;
+
+  private final LiveEngine engine = engines.start(options());
+
+  @BeforeAll
+  static void load() {
+    tokenizer = ModelTokenizer.embedded();
+    engines = new LiveEngines(tokenizer);
+  }
+
+  @AfterAll
+  static void unload() {
+    engines.close();
+    tokenizer.close();
+  }
+
+  @AfterEach
+  void stop() {
+    engine.close();
+  }
+
+  static LiveEngineOptions options() {
+    EngineConfig config =
+        new EngineConfig(
+            KvCacheConfig.fullAttention(16, 400), 512, 16, 2048, new StepCost(1, 0.01, 0, 0));
+    return LiveEngineOptions.of("sim", config)
+        .with(Map.of("lora1", "/adapters/lora1"))
+        .pace(10, 32);
+  }
+
+  @Test
+  void streamCarriesTheSameTextInPieces() throws Exception {
+    String body =
+        "{\"model\":\"sim\",\"prompt\":\"Blocks and paths\",\"max_tokens\":9,\"ignore_eos\":true";
+    JsonNode whole = json(post("/v1/completions", body + "}"));
+    String stream =
+        post(
+                "/v1/completions",
+                body + ",\"stream\":true,\"stream_options\":{\"include_usage\":true}}")
+            .body();
+
+    List<String> events =
+        stream.lines().filter(line -> line.startsWith("data: ")).map(l -> l.substring(6)).toList();
+    assertThat(events.get(events.size() - 1)).isEqualTo("[DONE]");
+    StringBuilder text = new StringBuilder();
+    for (String event : events.subList(0, events.size() - 1)) {
+      text.append(JSON.readTree(event).path("choices").path(0).path("text").asText(""));
+    }
+    assertThat(text.toString())
+        .isEqualTo(whole.path("choices").path(0).path("text").asText())
+        .isNotEmpty();
+    JsonNode usage = JSON.readTree(events.get(events.size() - 2)).path("usage");
+    assertThat(usage.path("completion_tokens").asInt()).isEqualTo(9);
+    assertThat(usage.path("prompt_tokens_details").path("cached_tokens").isInt()).isTrue();
+  }
+
+  @Test
+  void tokenIdsAreEchoedAndEqualTokenize() throws Exception {
+    JsonNode answer =
+        json(
+            post(
+                "/v1/completions",
+                "{\"prompt\":\"Where is it warm?\",\"return_token_ids\":true,\"max_tokens\":3}"));
+    JsonNode tokens = json(post("/tokenize", "{\"prompt\":\"Where is it warm?\"}"));
+
+    JsonNode choice = answer.path("choices").path(0);
+    assertThat(choice.path("prompt_token_ids")).isEqualTo(tokens.path("tokens"));
+    assertThat(choice.path("token_ids")).hasSize(3);
+    assertThat(choice.path("finish_reason").asText()).isEqualTo("length");
+    assertThat(tokens.path("count").asInt()).isEqualTo(tokens.path("tokens").size());
+  }
+
+  @Test
+  void severalPromptsGiveSeveralChoices() throws Exception {
+    JsonNode answer =
+        json(post("/v1/completions", "{\"prompt\":[[1,2,3],[4,5,6]],\"max_tokens\":2}"));
+
+    assertThat(answer.path("choices")).hasSize(2);
+    assertThat(answer.path("usage").path("prompt_tokens").asInt()).isEqualTo(6);
+  }
+
+  @Test
+  void errorsHaveTheFormOfOpenAi() throws Exception {
+    assertThat(error(post("/v1/completions", "no json"))).isEqualTo("400 BadRequestError");
+    assertThat(error(post("/v1/completions", "{\"model\":\"x\",\"prompt\":\"a\"}")))
+        .isEqualTo("404 NotFoundError");
+    assertThat(error(post("/v1/completions", "{\"prompt\":\"a\",\"max_tokens\":4096}")))
+        .isEqualTo("400 BadRequestError");
+    assertThat(error(post("/v1/chat/completions", "{}"))).isEqualTo("400 BadRequestError");
+  }
+
+  @Test
+  void modelsListAdaptersWithTheirPaths() throws Exception {
+    JsonNode data = json(get("/v1/models")).path("data");
+
+    assertThat(data.findValuesAsText("id")).containsExactly("sim", "lora1");
+    assertThat(data.path(1).path("root").asText()).isEqualTo("/adapters/lora1");
+    assertThat(data.path(1).path("parent").asText()).isEqualTo("sim");
+  }
+
+  @Test
+  void adaptersDoNotShareBlocks() throws Exception {
+    String prompt = "\"prompt\":\"" + "One two three four. ".repeat(20) + "\",\"max_tokens\":1}";
+    assertThat(cached(json(post("/v1/completions", "{" + prompt)))).isZero();
+    assertThat(cached(json(post("/v1/completions", "{\"model\":\"lora1\"," + prompt)))).isZero();
+    assertThat(cached(json(post("/v1/completions", "{" + prompt)))).isPositive();
+    assertThat(cached(json(post("/v1/completions", "{\"model\":\"lora1\"," + prompt))))
+        .isPositive();
+  }
+
+  @Test
+  void metricsAndSourcesSpeakAsVllmDoes() throws Exception {
+    post("/v1/completions", "{\"prompt\":\"a b c\",\"max_tokens\":4}");
+
+    String page = get("/metrics").body();
+    assertThat(page)
+        .contains("vllm:num_requests_running{engine=\"0\",model_name=\"sim\"} 0.0")
+        .contains("vllm:generation_tokens_total{engine=\"0\",model_name=\"sim\"} 4.0")
+        .contains("vllm:time_to_first_token_seconds_count{engine=\"0\",model_name=\"sim\"} 1")
+        .contains("num_gpu_blocks=\"400\"");
+    JsonNode source = json(get("/kv_event_sources")).path("0");
+    assertThat(source.path("endpoint").asText()).endsWith(":" + engine.ports().events());
+    assertThat(get("/health").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void resetEmptiesTheCache() throws Exception {
+    String body = "{\"prompt\":\"" + "One two three four. ".repeat(20) + "\",\"max_tokens\":1}";
+    post("/v1/completions", body);
+    assertThat(cached(json(post("/v1/completions", body)))).isPositive();
+    assertThat(json(post("/reset_prefix_cache", "")).path("success").asBoolean()).isTrue();
+    assertThat(cached(json(post("/v1/completions", body)))).isZero();
+  }
+
+  @Test
+  void restartComesBackEmptyOnTheSamePorts() throws Exception {
+    String body = "{\"prompt\":\"" + "One two three four. ".repeat(20) + "\",\"max_tokens\":1}";
+    post("/v1/completions", body);
+    Ports ports = engine.ports();
+
+    engine.kill();
+    engine.restart();
+
+    assertThat(engine.ports()).isEqualTo(ports);
+    assertThat(cached(json(post("/v1/completions", body)))).isZero();
+  }
+
+  @Test
+  void requestOfAClientThatLeavesIsAborted() throws Exception {
+    try (LiveEngine slow = engines.start(options().pace(0.05, 32))) {
+      stream(slow).body().close();
+
+      while (slow.load().running() > 0) {
+        Thread.onSpinWait();
+      }
+      HttpRequest metrics = HttpRequest.newBuilder(URI.create(slow.url() + "/metrics")).build();
+      assertThat(HTTP.send(metrics, BodyHandlers.ofString()).body())
+          .contains("finished_reason=\"abort\"} 1.0");
+    }
+  }
+
+  @Test
+  void killBreaksStreamsInTheMiddle() throws Exception {
+    try (LiveEngine slow = engines.start(options().pace(0.05, 32))) {
+      HttpResponse<InputStream> response = stream(slow);
+      slow.kill();
+
+      String rest;
+      try {
+        rest = new String(response.body().readAllBytes(), StandardCharsets.UTF_8);
+      } catch (IOException broken) {
+        rest = "";
+      }
+      assertThat(rest).doesNotContain("[DONE]");
+    }
+  }
+
+  /** An endless stream whose first byte has come. */
+  private static HttpResponse<InputStream> stream(LiveEngine engine) throws Exception {
+    String body = "{\"prompt\":\"a\",\"max_tokens\":2000,\"ignore_eos\":true,\"stream\":true}";
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(engine.url() + "/v1/completions"))
+            .POST(BodyPublishers.ofString(body))
+            .build();
+    HttpResponse<InputStream> response = HTTP.send(request, BodyHandlers.ofInputStream());
+    response.body().read();
+    return response;
+  }
+
+  private HttpResponse<String> post(String path, String body) throws Exception {
+    return HTTP.send(request(path, body), BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> get(String path) throws Exception {
+    HttpRequest request = HttpRequest.newBuilder(URI.create(engine.url() + path)).build();
+    return HTTP.send(request, BodyHandlers.ofString());
+  }
+
+  private HttpRequest request(String path, String body) {
+    return HttpRequest.newBuilder(URI.create(engine.url() + path))
+        .POST(BodyPublishers.ofString(body))
+        .build();
+  }
+
+  private static JsonNode json(HttpResponse<String> response) throws IOException {
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return JSON.readTree(response.body());
+  }
+
+  private static String error(HttpResponse<String> response) throws IOException {
+    JsonNode error = JSON.readTree(response.body()).path("error");
+    assertThat(error.path("code").asInt()).isEqualTo(response.statusCode());
+    assertThat(error.path("message").asText()).isNotBlank();
+    return response.statusCode() + " " + error.path("type").asText();
+  }
+
+  private static int cached(JsonNode answer) {
+    return answer.path("usage").path("prompt_tokens_details").path("cached_tokens").asInt(-1);
+  }
+}
