@@ -4,8 +4,10 @@ import dev.warmpath.router.routing.Policy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /** Every policy by the name that a configuration gives it, with its options. Thread-safe. */
 public final class Policies {
@@ -21,7 +23,7 @@ public final class Policies {
           "consistent-hash",
               new Kind(
                   Map.of("load-bound", ConsistentHashPolicy.DEFAULT_LOAD_BOUND),
-                  options -> new ConsistentHashPolicy(options.get("load-bound"))),
+                  options -> new ConsistentHashPolicy(options.applyAsDouble("load-bound"))),
           "warm",
               new Kind(
                   Map.of(
@@ -59,7 +61,7 @@ public final class Policies {
             "policy '" + name + "' has no option '" + option.getKey() + "', " + kind.offer());
       }
     }
-    return kind.make().apply(options);
+    return kind.make().apply(option -> Objects.requireNonNull(options.get(option)));
   }
 
   private static Kind kind(String name) {
@@ -71,15 +73,16 @@ public final class Policies {
     return kind;
   }
 
-  private static WarmPolicy.Weights weights(Map<String, Double> options) {
+  private static WarmPolicy.Weights weights(ToDoubleFunction<String> options) {
     return new WarmPolicy.Weights(
-        options.get("miss-weight"),
-        options.get("decode-weight"),
-        options.get("step-millis"),
-        options.get("context-millis"));
+        options.applyAsDouble("miss-weight"),
+        options.applyAsDouble("decode-weight"),
+        options.applyAsDouble("step-millis"),
+        options.applyAsDouble("context-millis"));
   }
 
-  private record Kind(Map<String, Double> defaults, Function<Map<String, Double>, Policy> make) {
+  private record Kind(
+      Map<String, Double> defaults, Function<ToDoubleFunction<String>, Policy> make) {
     String offer() {
       return defaults.isEmpty()
           ? "it has none"

@@ -1,0 +1,150 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import static dev.warmpath.router.fleet.dispatch.World.prompt;
+import static dev.warmpath.router.fleet.dispatch.World.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.routing.Load;
+import dev.warmpath.tokenizer.PromptResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** Many threads at once: nothing is lost, nothing is given back twice. */
+class DispatcherConcurrencyTest {
+
+  private static final int THREADS = 8;
+
+  @Test
+  void countersReturnToZeroAfterChaos() throws Exception {
+    World world = new World("warm").with(4);
+    atOnce(thread -> {
+      Random random = new Random(thread);
+      List<Assignment> open = new ArrayList<>();
+      for (int i = 0; i < 500; i++) {
+        step(world, random, open);
+      }
+      open.forEach(assignment -> assignment.finished(Outcome.CANCELLED));
+      return null;
+    });
+    assertThat(world.dispatcher.report())
+        .hasSize(4)
+        .allSatisfy(report -> assertThat(report.load()).isEqualTo(Load.NONE));
+    world.pass(60_000);
+    assertThat(world.dispatcher.report())
+        .allSatisfy(report -> assertThat(report.expectedBlocks().expected()).isZero());
+  }
+
+  private static void step(World world, Random random, List<Assignment> open) {
+    switch (random.nextInt(5)) {
+      case 0 -> {
+        PromptResult prompt = prompt(160, 16 * random.nextInt(20), random.nextInt(4), 1);
+        if (world.dispatcher.assign(request(prompt)) instanceof Assignment assignment) {
+          open.add(assignment);
+        }
+      }
+      case 1 -> some(random, open).forEach(Assignment::firstByte);
+      case 2 -> some(random, open).forEach(assignment -> assignment.usage(160, 16));
+      case 3 -> {
+        Outcome outcome = Outcome.values()[random.nextInt(Outcome.values().length)];
+        some(random, open).forEach(assignment -> assignment.finished(outcome));
+      }
+      default -> {
+        Replica replica = world.replica("r" + random.nextInt(4));
+        replica.health(Replica.Health.values()[random.nextInt(2)]);
+        world.pass(random.nextInt(50));
+      }
+    }
+  }
+
+  private static List<Assignment> some(Random random, List<Assignment> open) {
+    return open.isEmpty() ? List.of() : List.of(open.get(random.nextInt(open.size())));
+  }
+
+  @Test
+  void oneAssignmentEndedByManyThreadsIsGivenBackOnce() throws Exception {
+    World world = new World("warm").with(1);
+    Assignment kept = world.assign(prompt(160));
+    for (int i = 0; i < 50; i++) {
+      Assignment assignment = world.assign(prompt(320));
+      atOnce(thread -> {
+        assignment.firstByte();
+        assignment.finished(Outcome.values()[thread % Outcome.values().length]);
+        return null;
+      });
+    }
+    assertThat(world.report("r0").load().requestsInFlight()).isEqualTo(1);
+    kept.finished(Outcome.COMPLETED);
+    assertThat(world.report("r0").load()).isEqualTo(Load.NONE);
+    assertThat(world.heard).filteredOn(line -> line.startsWith("finished")).hasSize(51);
+  }
+
+  @Test
+  void siblingsAtOnceSeeEachOther() throws Exception {
+    // One after another or all at once, 96 equal requests are spread the same way.
+    World serial = new World("least-requests").with(4);
+    World parallel = new World("least-requests").with(4);
+    for (int i = 0; i < 96; i++) {
+      serial.assign(prompt(160));
+    }
+    atOnce(thread -> {
+      for (int i = 0; i < 96 / THREADS; i++) {
+        parallel.assign(prompt(160));
+      }
+      return null;
+    });
+    assertThat(inFlight(parallel))
+        .isEqualTo(inFlight(serial))
+        .isEqualTo(Map.of("r0", 24, "r1", 24, "r2", 24, "r3", 24));
+  }
+
+  @Test
+  void warmSiblingsAtOnceStayTogetherLikeSiblingsInTurn() throws Exception {
+    World parallel = new World("warm").with(4);
+    atOnce(thread -> parallel.assign(prompt(8000, 100, 1, thread)));
+    assertThat(inFlight(parallel).values()).containsExactlyInAnyOrder(0, 0, 0, THREADS);
+  }
+
+  private static Map<String, Integer> inFlight(World world) {
+    Map<String, Integer> inFlight = new TreeMap<>();
+    world
+        .dispatcher
+        .report()
+        .forEach(report -> inFlight.put(report.engine(), report.load().requestsInFlight()));
+    return inFlight;
+  }
+
+  /** What one of the threads does. */
+  private interface Part {
+    Object of(int thread) throws Exception;
+  }
+
+  private static void atOnce(Part part) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    CyclicBarrier start = new CyclicBarrier(THREADS);
+    List<Callable<Object>> parts = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      int thread = i;
+      parts.add(() -> {
+        start.await();
+        return part.of(thread);
+      });
+    }
+    try {
+      for (Future<Object> done : threads.invokeAll(parts)) {
+        done.get();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}

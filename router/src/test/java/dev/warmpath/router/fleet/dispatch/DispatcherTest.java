@@ -1,0 +1,217 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import static dev.warmpath.router.fleet.dispatch.World.prompt;
+import static dev.warmpath.router.fleet.dispatch.World.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
+import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
+import dev.warmpath.router.fleet.dispatch.Prediction.Basis;
+import dev.warmpath.tokenizer.PromptResult;
+import java.net.URI;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Who may get a request, what is predicted, and what is heard of it. */
+class DispatcherTest {
+
+  private final World world = new World("warm");
+
+  @Test
+  void theReplicaThatHoldsThePrefixGetsTheRequest() {
+    world.with(4).store("r2", 50, prompt(1000));
+    Assignment assignment = world.assign(prompt(1000));
+    assertThat(assignment.replica().name()).isEqualTo("r2");
+    assertThat(assignment.prediction()).isEqualTo(new Prediction(800, Basis.INDEX));
+    assertThat(world.heard).containsExactly("assigned warm cache r2");
+  }
+
+  @Test
+  void anEmptyCacheIsPredictedAsEmpty() {
+    world.with(1);
+    assertThat(world.assign(prompt(1000)).prediction()).isEqualTo(new Prediction(0, Basis.INDEX));
+  }
+
+  @Test
+  void whatIsOnlyExpectedIsNotPredicted() {
+    world.with(1);
+    world.assign(prompt(1000));
+    assertThat(world.assign(prompt(1000)).predictedCachedTokens()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Trust.class,
+      names = {"SUSPECT", "CATCHING_UP"})
+  void nothingIsPredictedFromAnIndexThatIsNotExact(Trust trust) {
+    world.with(1).store("r0", 10, prompt(1000));
+    world.trust("r0", trust);
+    assertThat(world.assign(prompt(1000)).prediction().basis()).isEqualTo(Basis.NOT_TRUSTED);
+  }
+
+  @Test
+  void nothingIsPredictedForAnEngineThatIsNotHeard() {
+    world.with(1);
+    world.trust("r0", Trust.NONE);
+    assertThat(world.assign(prompt(1000)).prediction().basis()).isEqualTo(Basis.NO_EVENTS);
+    world.views.clear();
+    assertThat(world.assign(prompt(1000)).prediction().basis()).isEqualTo(Basis.NO_EVENTS);
+  }
+
+  @Test
+  void aRequestThatReadsNoCacheIsPredictedToFindNothing() {
+    world.with(2).store("r0", 50, prompt(1000));
+    PromptResult reads = prompt(1000);
+    PromptResult.Tokens skips =
+        new PromptResult.Tokens(
+            ((PromptResult.Tokens) reads).sequences(), PromptKeys.NONE, false, true, null);
+    Explanation explanation = world.dispatcher.explain(request(skips));
+    assertThat(explanation.engines())
+        .extracting(Explanation.Candidature::creditTokens)
+        .containsOnly(0);
+    assertThat(world.assign(skips).prediction()).isEqualTo(new Prediction(0, Basis.READS_NO_CACHE));
+  }
+
+  @Test
+  void severalPromptsAreNotPredictedButTheFirstFindsItsPlace() {
+    world.with(3).store("r1", 50, prompt(1000));
+    int[] first = prompt(1000).sequences().get(0);
+    PromptResult.Tokens both =
+        new PromptResult.Tokens(
+            List.of(first, new int[] {1, 2, 3}), PromptKeys.NONE, true, false, null);
+    Assignment assignment = world.assign(both);
+    assertThat(assignment.replica().name()).isEqualTo("r1");
+    assertThat(assignment.prediction().basis()).isEqualTo(Basis.NOT_COMPARABLE);
+    assertThat(world.report("r1").load().contextTokens()).isEqualTo(1003);
+  }
+
+  @Test
+  void withoutThePromptLoadDecidesAndTheCauseIsHeard() {
+    world.with(2).store("r0", 50, prompt(1000));
+    PromptResult inexact = new PromptResult.Inexact(PromptResult.Reason.MULTIMODAL, "an image");
+    Set<String> names =
+        Set.of(
+            world.assign(inexact).replica().name(),
+            ((Assignment) world.dispatcher.assign(new DispatchRequest("m", null, null, Set.of())))
+                .replica()
+                .name());
+    assertThat(names).containsExactlyInAnyOrder("r0", "r1");
+    assertThat(world.heard)
+        .filteredOn(line -> line.startsWith("fallback"))
+        .containsExactly("fallback multimodal", "fallback no_prompt");
+  }
+
+  @Test
+  void withoutReplicasThereIsNobody() {
+    assertThat(world.dispatcher.assign(request(prompt(10))))
+        .isEqualTo(new NoCandidate(Cause.NO_REPLICA));
+    assertThat(world.heard).containsExactly("unassigned no_replica");
+  }
+
+  @Test
+  void theCauseIsThatOfWhoCameNearest() {
+    world.with(3);
+    assertThat(causeFor("other", Set.of())).isEqualTo(Cause.UNKNOWN_MODEL);
+    world.fleet.drain("r0");
+    world.replica("r1").health(Replica.Health.DOWN);
+    assertThat(causeFor("m", Set.of("r2"))).isEqualTo(Cause.EXCLUDED);
+    world.replica("r2").health(Replica.Health.DOWN);
+    assertThat(causeFor("m", Set.of())).isEqualTo(Cause.DOWN);
+    world.fleet.drain("r1");
+    world.fleet.drain("r2");
+    assertThat(causeFor("m", Set.of())).isEqualTo(Cause.DRAINING);
+  }
+
+  private Cause causeFor(String model, Set<String> excluded) {
+    return ((NoCandidate)
+            world.dispatcher.assign(new DispatchRequest(model, prompt(10), null, excluded)))
+        .cause();
+  }
+
+  @Test
+  void aRetryGoesElsewhereEvenIfThatIsColder() {
+    world.with(2).store("r0", 50, prompt(1000));
+    Assignment first = world.assign(prompt(1000));
+    assertThat(first.replica().name()).isEqualTo("r0");
+    first.finished(Outcome.FAILED);
+    DispatchRequest again = new DispatchRequest("m", prompt(1000), null, Set.of("r0"));
+    Assignment second = (Assignment) world.dispatcher.assign(again);
+    assertThat(second.replica().name()).isEqualTo("r1");
+  }
+
+  @Test
+  void aReplicaThatIsRemovedGetsNothingAndIsGivenBackTo() {
+    world.with(2).store("r0", 50, prompt(1000));
+    Assignment running = world.assign(prompt(1000));
+    world.fleet.remove("r0");
+    assertThat(world.assign(prompt(1000)).replica().name()).isEqualTo("r1");
+    running.firstByte();
+    running.finished(Outcome.COMPLETED);
+    Replica again = world.add("r0");
+    assertThat(again).isNotSameAs(running.replica());
+    assertThat(world.report("r0").load().requestsInFlight()).isZero();
+    assertThat(world.report("r0").expectedBlocks().expected()).isZero();
+  }
+
+  @Test
+  void anAdapterIsServedWhereItIsLoaded() {
+    world.with(3);
+    world.replica("r1").models(Set.of("m", "adapter"));
+    DispatchRequest request = new DispatchRequest("adapter", prompt(100), null, Set.of());
+    for (int i = 0; i < 4; i++) {
+      assertThat(((Assignment) world.dispatcher.assign(request)).replica().name()).isEqualTo("r1");
+    }
+  }
+
+  @Test
+  void eachRankIsAnEngineOfItsOwn() {
+    Replica replica = new Replica("dp", URI.create("http://dp"), Set.of("m"), 4);
+    replica.health(Replica.Health.UP);
+    world.fleet.add(replica);
+    List<Assignment> all = List.of(assignDp(1), assignDp(2), assignDp(3), assignDp(4));
+    assertThat(all).extracting(Assignment::dpRank).containsExactlyInAnyOrder(0, 1, 2, 3);
+    assertThat(all).extracting(Assignment::engine).contains("dp/0", "dp/3");
+  }
+
+  private Assignment assignDp(int own) {
+    return world.assign(prompt(0, 500, 0, own));
+  }
+
+  @Test
+  void roundRobinRotatesThroughEachModelsReplicas() {
+    World two = new World("round-robin").with(2);
+    two.add("x0").models(Set.of("n"));
+    two.add("x1").models(Set.of("n"));
+    StringBuilder order = new StringBuilder();
+    for (int i = 0; i < 8; i++) {
+      String model = i % 2 == 0 ? "m" : "n";
+      DispatchRequest request = new DispatchRequest(model, null, null, Set.of());
+      order.append(((Assignment) two.dispatcher.assign(request)).replica().name().charAt(1));
+    }
+    // Each model's turns alternate, whoever begins.
+    assertThat(order.charAt(0)).isNotEqualTo(order.charAt(2)).isEqualTo(order.charAt(4));
+    assertThat(order.charAt(1)).isNotEqualTo(order.charAt(3)).isEqualTo(order.charAt(5));
+  }
+
+  @Test
+  void enginesWithOtherBlockSizesAreAskedInTheirOwnSpace() {
+    world.with(2).store("r0", 50, prompt(1000));
+    Replica other = world.replica("r1");
+    world.views.put(
+        other,
+        new dev.warmpath.router.fleet.EngineView(
+            world.views.get(other).slot(),
+            new dev.warmpath.kvindex.block.ChainSpace("m", 32, 0),
+            Trust.EXACT));
+    Explanation explanation = world.dispatcher.explain(request(prompt(1000)));
+    assertThat(explanation.engines())
+        .extracting(Explanation.Candidature::matchedTokens)
+        .containsExactly(800, 0);
+  }
+}

@@ -1,0 +1,169 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Knowledge;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.tokenizer.PromptResult;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+/** A fleet, an index, a clock that stands still, and a dispatcher among them. */
+final class World {
+
+  static final ChainSpace SPACE = new ChainSpace("m", 16, 0);
+
+  final Fleet fleet = new Fleet();
+  final KvIndex index = new PlainKvIndex(1000);
+  final Map<Replica, EngineView> views = new ConcurrentHashMap<>();
+  final AtomicLong nanos = new AtomicLong();
+  final List<String> heard = new CopyOnWriteArrayList<>();
+  final Dispatcher dispatcher;
+
+  World(String policy) {
+    dispatcher =
+        new Dispatcher(
+            fleet,
+            new Knowledge(index, (replica, rank) -> views.getOrDefault(replica, EngineView.UNSEEN)),
+            Policies.named(policy, Map.of()),
+            ExpectedBlocks.Limits.DEFAULT,
+            new Dispatcher.Surroundings(nanos::get, new Random(3), new Ear(heard)));
+  }
+
+  /** Adds replicas r0, r1, … that are up and whose index is exact and empty. */
+  World with(int replicas) {
+    for (int i = 0; i < replicas; i++) {
+      add("r" + i);
+    }
+    return this;
+  }
+
+  Replica add(String name) {
+    Replica replica = new Replica(name, URI.create("http://" + name), Set.of("m"), 1);
+    replica.health(Replica.Health.UP);
+    int slot = index.addEngine(CopyCounting.PER_COPY);
+    CacheGroup group = new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 16, 0);
+    index.layout(slot, new CacheLayout(List.of(group), 1, 0));
+    views.put(replica, new EngineView(slot, SPACE, Trust.EXACT));
+    fleet.add(replica);
+    return replica;
+  }
+
+  Replica replica(String name) {
+    return fleet.find(name).orElseThrow();
+  }
+
+  void trust(String name, Trust trust) {
+    Replica replica = replica(name);
+    EngineView view = views.get(replica);
+    views.put(replica, new EngineView(view.slot(), view.space(), trust));
+  }
+
+  /** The engine stores the first blocks of a prompt. */
+  void store(String name, int blocks, PromptResult prompt) {
+    BlockChain chain = chain(prompt);
+    StoredBlocks stored = new StoredBlocks().atRoot(StorageTier.GPU, 0, SPACE.rootKey());
+    for (int i = 0; i < blocks; i++) {
+      stored.add(chain.blockKey(i), chain.localHash(i));
+    }
+    index.stored(views.get(replica(name)).slot(), stored);
+  }
+
+  void evict(String name, int block, PromptResult prompt) {
+    index.removed(
+        views.get(replica(name)).slot(), StorageTier.GPU, 0, chain(prompt).blockKey(block));
+  }
+
+  private static BlockChain chain(PromptResult prompt) {
+    PromptResult.Tokens tokens = (PromptResult.Tokens) prompt;
+    return BlockChain.of(SPACE, tokens.sequences().get(0), tokens.keys());
+  }
+
+  Assignment assign(PromptResult prompt) {
+    return (Assignment) dispatcher.assign(request(prompt));
+  }
+
+  static DispatchRequest request(PromptResult prompt) {
+    return new DispatchRequest("m", prompt, null, Set.of());
+  }
+
+  /** A prompt that shares its first tokens with all others of the same family. */
+  static PromptResult.Tokens prompt(int sharedTokens, int ownTokens, int family, int own) {
+    int[] ids =
+        IntStream.range(0, sharedTokens + ownTokens)
+            .map(i -> (i < sharedTokens ? family : 1000 + own) * 100_000 + i)
+            .toArray();
+    return new PromptResult.Tokens(List.of(ids), PromptKeys.NONE, true, true, null);
+  }
+
+  static PromptResult.Tokens prompt(int tokens) {
+    return prompt(tokens, 0, 1, 0);
+  }
+
+  EngineReport report(String engine) {
+    return dispatcher.report().stream()
+        .filter(report -> report.engine().equals(engine))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  void pass(long millis) {
+    nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
+  }
+
+  /** Writes down what it hears. */
+  private record Ear(List<String> heard) implements DispatchListener {
+
+    @Override
+    public void assigned(String policy, Decision decision, Assignment assignment) {
+      heard.add("assigned " + policy + " " + decision.reason() + " " + assignment.engine());
+    }
+
+    @Override
+    public void unassigned(DispatchResult.Cause cause) {
+      heard.add("unassigned " + cause.label());
+    }
+
+    @Override
+    public void fallback(String cause) {
+      heard.add("fallback " + cause);
+    }
+
+    @Override
+    public void compared(Assignment assignment, int predictedTokens, int actualTokens) {
+      heard.add("compared " + predictedTokens + " " + actualTokens);
+    }
+
+    @Override
+    public void miscounted(Assignment assignment, int routerTokens, int engineTokens) {
+      heard.add("miscounted " + routerTokens + " " + engineTokens);
+    }
+
+    @Override
+    public void finished(Assignment assignment, Outcome outcome) {
+      heard.add("finished " + assignment.engine() + " " + outcome);
+    }
+  }
+}

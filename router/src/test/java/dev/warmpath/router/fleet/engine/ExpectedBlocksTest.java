@@ -1,0 +1,129 @@
+package dev.warmpath.router.fleet.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class ExpectedBlocksTest {
+
+  private static final ChainSpace SPACE = new ChainSpace("m", 4, 0);
+
+  private final ExpectedBlocks expected = new ExpectedBlocks(new ExpectedBlocks.Limits(8, 100, 10));
+  private final BlockChain prompt = chain(0, 16);
+
+  @Test
+  void whatWasSentIsExpected() {
+    expected.claim(prompt, 0, 0);
+    assertThat(expected.depth(prompt, 0, 0)).isEqualTo(4);
+    assertThat(expected.depth(chain(0, 9), 0, 0)).isEqualTo(2);
+    assertThat(expected.depth(chain(1, 16), 0, 0)).isZero();
+  }
+
+  @Test
+  void continuesWhatIsHeld() {
+    expected.claim(prompt, 2, 0);
+    assertThat(expected.depth(prompt, 2, 0)).isEqualTo(4);
+    assertThat(expected.depth(prompt, 0, 0)).isZero();
+    assertThat(expected.depth(prompt, 1, 0)).isEqualTo(1);
+  }
+
+  @Test
+  void aConfirmedBlockIsExpectedNoMore() {
+    ExpectedBlocks.Claim first = expected.claim(prompt, 0, 0);
+    expected.claim(prompt, 3, 1);
+    assertThat(expected.depth(prompt, 0, 1)).isZero();
+    assertThat(counts(1)).isEqualTo(new ExpectedBlocks.Counts(1, 3, 0, 0, 0));
+    expected.cancel(first);
+    assertThat(expected.depth(prompt, 3, 1)).isEqualTo(4);
+  }
+
+  @Test
+  void timeEndsExpectation() {
+    expected.claim(prompt, 0, 0);
+    assertThat(expected.depth(prompt, 0, 99)).isEqualTo(4);
+    assertThat(expected.depth(prompt, 0, 100)).isZero();
+    assertThat(counts(100)).isEqualTo(new ExpectedBlocks.Counts(0, 0, 4, 0, 0));
+  }
+
+  @Test
+  void aSecondRequestKeepsBlocksLonger() {
+    expected.claim(prompt, 0, 0);
+    expected.claim(chain(0, 8), 0, 50);
+    assertThat(expected.depth(prompt, 0, 120)).isEqualTo(2);
+  }
+
+  @Test
+  void theClockMayWrapAround() {
+    long late = Long.MAX_VALUE - 50;
+    expected.claim(prompt, 0, late);
+    assertThat(expected.depth(prompt, 0, late + 99)).isEqualTo(4);
+    assertThat(expected.depth(prompt, 0, late + 100)).isZero();
+  }
+
+  @Test
+  void failureCancelsWhatNobodyElseBrings() {
+    ExpectedBlocks.Claim shorter = expected.claim(chain(0, 8), 0, 0);
+    ExpectedBlocks.Claim longer = expected.claim(prompt, 0, 0);
+    expected.cancel(longer);
+    assertThat(expected.depth(prompt, 0, 0)).isEqualTo(2);
+    expected.cancel(shorter);
+    assertThat(expected.depth(prompt, 0, 0)).isZero();
+    assertThat(counts(0)).isEqualTo(new ExpectedBlocks.Counts(0, 0, 0, 4, 0));
+  }
+
+  @Test
+  void successLeavesTimeForTheEvents() {
+    ExpectedBlocks.Claim claim = expected.claim(prompt, 0, 0);
+    expected.settle(claim, 40);
+    assertThat(expected.depth(prompt, 0, 49)).isEqualTo(4);
+    assertThat(expected.depth(prompt, 0, 50)).isZero();
+  }
+
+  @Test
+  void successOfOneLeavesTheOthersTheirTime() {
+    ExpectedBlocks.Claim claim = expected.claim(prompt, 0, 0);
+    expected.claim(prompt, 0, 5);
+    expected.settle(claim, 40);
+    assertThat(expected.depth(prompt, 0, 104)).isEqualTo(4);
+  }
+
+  @Test
+  void anOldClaimDoesNotTouchANewBlockOfTheSameKey() {
+    ExpectedBlocks.Claim old = expected.claim(prompt, 0, 0);
+    expected.claim(prompt, 4, 1);
+    expected.claim(prompt, 0, 2);
+    expected.cancel(old);
+    assertThat(expected.depth(prompt, 0, 2)).isEqualTo(4);
+  }
+
+  @Test
+  void theOldestGiveWay() {
+    expected.claim(prompt, 0, 0);
+    expected.claim(chain(1, 20), 0, 1);
+    assertThat(counts(1)).isEqualTo(new ExpectedBlocks.Counts(8, 0, 0, 0, 1));
+    assertThat(expected.depth(prompt, 0, 1)).isZero();
+    assertThat(expected.depth(chain(1, 20), 0, 1)).isEqualTo(5);
+  }
+
+  @Test
+  void aPromptThatIsTooLongLeavesItsEnd() {
+    BlockChain endless = chain(0, 400);
+    ExpectedBlocks.Claim claim = expected.claim(endless, 0, 0);
+    assertThat(counts(0)).isEqualTo(new ExpectedBlocks.Counts(8, 0, 0, 0, 92));
+    expected.cancel(claim);
+    assertThat(counts(0)).isEqualTo(new ExpectedBlocks.Counts(0, 0, 0, 8, 92));
+  }
+
+  private ExpectedBlocks.Counts counts(long nowNanos) {
+    return expected.counts(nowNanos);
+  }
+
+  private static BlockChain chain(int first, int tokens) {
+    int[] ids = IntStream.range(0, tokens).map(i -> 1000 * first + i).toArray();
+    return BlockChain.of(SPACE, ids, PromptKeys.NONE);
+  }
+}

@@ -1,0 +1,131 @@
+package dev.warmpath.router.routing.policy;
+
+import static dev.warmpath.router.routing.policy.Fleets.busy;
+import static dev.warmpath.router.routing.policy.Fleets.draw;
+import static dev.warmpath.router.routing.policy.Fleets.idle;
+import static dev.warmpath.router.routing.policy.Fleets.session;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warmpath.router.routing.Candidate;
+import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.RoutingRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class ConsistentHashPolicyTest {
+
+  private final Policy policy = new ConsistentHashPolicy(ConsistentHashPolicy.DEFAULT_LOAD_BOUND);
+
+  @Test
+  void aSessionStaysWhereItIs() {
+    List<Candidate> candidates = idle(8);
+    String first = home("alice", candidates);
+    List<Candidate> reversed = new ArrayList<>(candidates);
+    java.util.Collections.reverse(reversed);
+    assertThat(home("alice", reversed)).isEqualTo(first);
+  }
+
+  @Test
+  void sessionsSpreadOverAll() {
+    Map<String, Integer> homes = new TreeMap<>();
+    for (int i = 0; i < 8000; i++) {
+      homes.merge(home("session-" + i, idle(8)), 1, Integer::sum);
+    }
+    assertThat(homes).hasSize(8);
+    assertThat(homes.values()).allSatisfy(count -> assertThat(count).isBetween(700, 1300));
+  }
+
+  @Property(tries = 200)
+  void aReplicaThatLeavesMovesOnlyItsOwnKeys(
+      @ForAll @IntRange(min = 2, max = 12) int replicas,
+      @ForAll int key,
+      @ForAll @IntRange(max = 11) int leaver) {
+    List<Candidate> before = idle(replicas);
+    List<Candidate> after = new ArrayList<>(before);
+    String gone = after.remove(leaver % replicas).name();
+    String home = home("s" + key, before);
+    if (!home.equals(gone)) {
+      assertThat(home("s" + key, after)).isEqualTo(home);
+    }
+  }
+
+  @Test
+  void aReplicaThatComesTakesItsFairShare() {
+    int moved = 0;
+    for (int i = 0; i < 2000; i++) {
+      String before = home("s" + i, idle(9));
+      String after = home("s" + i, idle(10));
+      if (!before.equals(after)) {
+        assertThat(after).isEqualTo("r9");
+        moved++;
+      }
+    }
+    assertThat(moved).isBetween(120, 290);
+  }
+
+  @Test
+  void aFullReplicaPassesOnToTheNext() {
+    List<Candidate> candidates = idle(3);
+    int home = policy.choose(session("bob"), candidates).winner();
+    // Fair shares of 1.25·(9 + 1)/3 = 4.2, so at most 5: with 4 it takes one more, with 5 none.
+    assertThat(policy.choose(session("bob"), loaded(home, 4, 5)).winner()).isEqualTo(home);
+    Decision full = policy.choose(session("bob"), loaded(home, 5, 4));
+    assertThat(full.winner()).isNotEqualTo(home);
+    assertThat(full.reason()).isEqualTo("session");
+  }
+
+  private static List<Candidate> loaded(int home, int there, int elsewhere) {
+    List<Candidate> candidates = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      int other = (home + 1) % 3 == i ? elsewhere : 0;
+      candidates.add(busy("r" + i, i == home ? there : other));
+    }
+    return candidates;
+  }
+
+  @Property(tries = 200)
+  void nobodyComesAboveTheBound(
+      @ForAll List<@IntRange(max = 50) Integer> loads, @ForAll String session) {
+    List<Candidate> candidates = new ArrayList<>(List.of(busy("first", 0)));
+    for (int i = 0; i < loads.size(); i++) {
+      candidates.add(busy("r" + i, loads.get(i)));
+    }
+    int winner = policy.choose(session(session), candidates).winner();
+    int sum = loads.stream().mapToInt(Integer::intValue).sum();
+    assertThat(candidates.get(winner).load().requestsInFlight() + 1)
+        .isLessThanOrEqualTo((int) Math.ceil(1.25 * (sum + 1) / candidates.size()));
+  }
+
+  @Test
+  void promptsThatBeginAlikeGoTogetherWithoutASession() {
+    RoutingRequest alike = new RoutingRequest(100, null, 77, 1);
+    RoutingRequest longer = new RoutingRequest(900, null, 77, 2);
+    Decision decision = policy.choose(alike, idle(8));
+    assertThat(decision.reason()).isEqualTo("prefix");
+    assertThat(policy.choose(longer, idle(8)).winner()).isEqualTo(decision.winner());
+  }
+
+  @Test
+  void withoutAnyKeyTheLeastLoadedIsTaken() {
+    Decision decision = policy.choose(draw(0), List.of(busy("a", 2), busy("b", 1)));
+    assertThat(decision.winner()).isEqualTo(1);
+    assertThat(decision.reason()).isEqualTo("load");
+  }
+
+  @Test
+  void refusesABoundThatLeavesNoRoom() {
+    assertThatThrownBy(() -> new ConsistentHashPolicy(1)).hasMessageContaining("loadBound=1.0");
+  }
+
+  private String home(String session, List<Candidate> candidates) {
+    return candidates.get(policy.choose(session(session), candidates).winner()).name();
+  }
+}
