@@ -4,6 +4,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineLoad;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.fleet.match.Prompt;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Decision;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;

@@ -6,6 +6,8 @@ import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.fleet.match.Sighting;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Score;
 import java.util.LinkedHashMap;

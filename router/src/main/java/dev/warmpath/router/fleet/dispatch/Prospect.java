@@ -4,6 +4,8 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.engine.EngineLoad;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.fleet.match.Sighting;
 import dev.warmpath.router.routing.Candidate;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;

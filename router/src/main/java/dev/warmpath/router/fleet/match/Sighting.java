@@ -1,4 +1,4 @@
-package dev.warmpath.router.fleet.dispatch;
+package dev.warmpath.router.fleet.match;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -21,18 +21,18 @@ import org.jspecify.annotations.Nullable;
  * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
  * @param matchedTokens leading tokens that the engine would reuse; 0 if its index is not believed
  */
-record Sighting(
+public record Sighting(
     Replica replica, int dpRank, EngineView view, @Nullable BlockChain chain, int matchedTokens) {
 
   /** Leading blocks that the index shows. */
-  int matchedBlocks() {
+  public int matchedBlocks() {
     return chain == null
         ? 0
         : Math.min(chain.blocks(), matchedTokens / chain.space().blockSizeTokens());
   }
 
   /** One sighting for each engine of {@code replicas}; the index is asked once for each space. */
-  static List<Sighting> all(List<Replica> replicas, Prompt prompt, Knowledge knowledge) {
+  public static List<Sighting> all(List<Replica> replicas, Prompt prompt, Knowledge knowledge) {
     Map<ChainSpace, PrefixMatches> matches = new HashMap<>();
     List<Sighting> sightings = new ArrayList<>();
     for (Replica replica : replicas) {

@@ -1,4 +1,4 @@
-package dev.warmpath.router.fleet.dispatch;
+package dev.warmpath.router.fleet.match;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.BlockHasher;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread that dispatches.
  */
-final class Prompt {
+public final class Prompt {
 
   /** Prompts that begin with the same so many tokens begin alike. */
   private static final int PREFIX_TOKENS = 128;
@@ -43,7 +43,8 @@ final class Prompt {
     return BlockHasher.localHash(ids, 0, Math.min(ids.length, PREFIX_TOKENS), tokens.keys().of(0));
   }
 
-  static Prompt of(@Nullable PromptResult result) {
+  /** The prompt that a request's reading gave; null where nothing was read. */
+  public static Prompt of(@Nullable PromptResult result) {
     if (result instanceof PromptResult.Tokens tokens) {
       return new Prompt(tokens, null);
     }
@@ -53,26 +54,26 @@ final class Prompt {
   }
 
   /** Why the tokens are not known, as a label; null if they are. */
-  @Nullable String fallback() {
+  public @Nullable String fallback() {
     return fallback;
   }
 
   /** Tokens of the whole prompt, or {@link RoutingRequest#UNKNOWN_TOKENS}. */
-  int lengthTokens() {
+  public int lengthTokens() {
     return tokens == null ? RoutingRequest.UNKNOWN_TOKENS : tokens.totalTokens();
   }
 
-  boolean readsCache() {
+  public boolean readsCache() {
     return tokens != null && tokens.readsCache();
   }
 
   /** Whether the engine's figure speaks about the tokens known here. */
-  boolean comparable() {
+  public boolean comparable() {
     return tokens != null && tokens.comparable();
   }
 
   /** Equal for prompts that begin alike, 0 if the tokens are not known. */
-  long prefixHash() {
+  public long prefixHash() {
     return prefixHash;
   }
 
