@@ -7,7 +7,9 @@ import static dev.warmpath.router.config.ConfigKey.integer;
 import static dev.warmpath.router.config.ConfigKey.text;
 import static dev.warmpath.router.config.ConfigKey.texts;
 
+import dev.warmpath.router.routing.policy.Policies;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,6 +26,8 @@ public final class ConfigKeys {
 
   private static final long DAY_MS = 86_400_000;
 
+  private static final Map<String, Double> POLICY_OPTIONS = policyOptions();
+
   /** The keys in the order of the documentation. */
   public static final List<ConfigKey> ALL =
       List.of(
@@ -32,12 +36,12 @@ public final class ConfigKeys {
           integer("listen.event-loops", 0, 0, 256, "Event loops; 0 means one per core."),
           text("admin.host", "127.0.0.1", "Address of the admin endpoints."),
           integer("admin.port", 8081, 0, 65_535, "Port of the admin endpoints; 0 takes any."),
-          choice(
-              "policy.name",
-              "warm",
-              List.of("random", "round-robin", "least-requests", "consistent-hash", "warm"),
-              "How a replica is chosen."),
-          decimal("policy.k", 2, 0, 100, "What a miss costs those behind it (policy `warm`)."),
+          choice("policy.name", "warm", Policies.names(), "How a replica is chosen."),
+          option("load-bound", "`consistent-hash`: most requests of a replica, in averages."),
+          option("miss-weight", "`warm`: what a miss costs those behind it, in its own time."),
+          option("decode-weight", "`warm`: what a request in flight costs, in steps."),
+          option("step-millis", "`warm`: milliseconds of a step of the engine."),
+          option("context-millis", "`warm`: milliseconds a step takes longer per context token."),
           text(
               "policy.session-header",
               "x-session-id",
@@ -53,6 +57,12 @@ public final class ConfigKeys {
               "replicas[].events", null, "ZMQ endpoint of the engine's KV events; none: no index."),
           text("replicas[].replay", null, "ZMQ endpoint that replays missed events."),
           bool("replicas[].bind", false, "Bind the events endpoint instead of connecting to it."),
+          integer(
+              "replicas[].ranks",
+              1,
+              1,
+              1_024,
+              "Data-parallel ranks; rank r has its events and replay at the port plus r."),
           choice("replicas[].dialect", "vllm", List.of("vllm", "sglang"), "Kind of engine."),
           texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
           integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
@@ -94,11 +104,17 @@ public final class ConfigKeys {
               DAY_MS,
               "How long blocks of a dispatched prompt are expected before events confirm them."),
           integer(
-              "index.expected-blocks",
-              1_000_000,
+              "index.expected-settle-ms",
+              2_000,
               0,
+              DAY_MS,
+              "How long they are expected after their request has ended well."),
+          integer(
+              "index.expected-blocks",
+              65_536,
+              1,
               100_000_000,
-              "Most blocks that are expected at a time."),
+              "Most blocks of one engine that are expected at a time."),
           integer(
               "index.orphan-blocks",
               65_536,
@@ -114,6 +130,16 @@ public final class ConfigKeys {
       ALL.stream().collect(Collectors.toUnmodifiableMap(ConfigKey::path, Function.identity()));
 
   private ConfigKeys() {}
+
+  private static ConfigKey option(String name, String meaning) {
+    return decimal("policy." + name, POLICY_OPTIONS.get(name), 0, 1_000_000, meaning);
+  }
+
+  private static Map<String, Double> policyOptions() {
+    Map<String, Double> options = new HashMap<>();
+    Policies.names().forEach(name -> options.putAll(Policies.options(name)));
+    return options;
+  }
 
   static Optional<ConfigKey> find(String path) {
     return Optional.ofNullable(BY_PATH.get(path));

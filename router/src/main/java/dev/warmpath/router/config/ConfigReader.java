@@ -14,8 +14,11 @@ import dev.warmpath.router.config.RouterConfig.Retry;
 import dev.warmpath.router.config.RouterConfig.Shutdown;
 import dev.warmpath.router.config.RouterConfig.Timeouts;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import dev.warmpath.router.routing.policy.Policies;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,7 +88,9 @@ final class ConfigReader {
   }
 
   private Policy policy() {
-    return new Policy(text("name"), decimal("k"), text("session-header"));
+    Map<String, Double> options = new HashMap<>();
+    Policies.options(text("name")).keySet().forEach(key -> options.put(key, decimal(key)));
+    return new Policy(text("name"), options, text("session-header"));
   }
 
   private Health health() {
@@ -121,7 +126,10 @@ final class ConfigReader {
 
   private Index index() {
     return new Index(
-        integer("expected-ttl-ms"), integer("expected-blocks"), integer("orphan-blocks"));
+        integer("expected-ttl-ms"),
+        integer("expected-settle-ms"),
+        integer("expected-blocks"),
+        integer("orphan-blocks"));
   }
 
   private Shutdown shutdown() {
@@ -140,6 +148,7 @@ final class ConfigReader {
           optional("events"),
           optional("replay"),
           bool("bind"),
+          integer("ranks"),
           ReplicaConfig.Dialect.of(text("dialect")),
           texts("models"));
     } catch (IllegalArgumentException e) {

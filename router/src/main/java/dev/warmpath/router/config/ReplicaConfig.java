@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param events ZMQ endpoint of its KV events, or null when it has none
  * @param replay ZMQ endpoint that replays missed events, or null
  * @param bind true when the router binds the events endpoint
+ * @param ranks data-parallel ranks behind the URL
  * @param models what it serves until it says so itself; empty for anything
  */
 public record ReplicaConfig(
@@ -24,6 +25,7 @@ public record ReplicaConfig(
     @Nullable String events,
     @Nullable String replay,
     boolean bind,
+    int ranks,
     Dialect dialect,
     List<String> models) {
 
@@ -46,8 +48,8 @@ public record ReplicaConfig(
           "'name' must be letters, digits, '.', '_', '-', at most 63: '" + name + "'");
     }
     checkUrl(url);
-    checkEndpoint("events", events);
-    checkEndpoint("replay", replay);
+    checkEndpoint("events", events, ranks);
+    checkEndpoint("replay", replay, ranks);
     if (events == null && (replay != null || bind)) {
       throw new IllegalArgumentException("'replay' and 'bind' need 'events'");
     }
@@ -59,6 +61,16 @@ public record ReplicaConfig(
     } catch (URISyntaxException e) {
       throw new IllegalArgumentException("'url' is not a URL: '" + text + "'", e);
     }
+  }
+
+  /** An endpoint of rank {@code rank}: its port is that of rank 0 plus the rank. */
+  public static String ofRank(String endpoint, int rank) {
+    int colon = endpoint.lastIndexOf(':');
+    if (rank == 0) {
+      return endpoint;
+    }
+    return endpoint.substring(0, colon + 1)
+        + (Integer.parseInt(endpoint.substring(colon + 1)) + rank);
   }
 
   /** The port of {@link #url}, 80 when it names none. */
@@ -75,10 +87,13 @@ public record ReplicaConfig(
     }
   }
 
-  private static void checkEndpoint(String key, @Nullable String endpoint) {
+  private static void checkEndpoint(String key, @Nullable String endpoint, int ranks) {
     if (endpoint != null && !endpoint.matches("(tcp|ipc|inproc)://.+")) {
       throw new IllegalArgumentException(
           "'" + key + "' must be a ZMQ endpoint such as tcp://host:5557: '" + endpoint + "'");
+    }
+    if (endpoint != null && ranks > 1 && !endpoint.matches("tcp://.+:[0-9]{1,5}")) {
+      throw new IllegalArgumentException("'" + key + "' of several ranks must be tcp://host:port");
     }
   }
 }

@@ -1,7 +1,9 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.router.routing.policy.Policies;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -53,8 +55,17 @@ public record RouterConfig(
   /** Where clients connect. */
   public record Listen(Address address, int eventLoops) {}
 
-  /** How a replica is chosen. */
-  public record Policy(String name, double k, String sessionHeader) {}
+  /**
+   * How a replica is chosen.
+   *
+   * @param options those that the policy has; checked by making one
+   */
+  public record Policy(String name, Map<String, Double> options, String sessionHeader) {
+    public Policy {
+      options = Map.copyOf(options);
+      Policies.named(name, options);
+    }
+  }
 
   /** A model and where its tokenizer is: a path or {@code embedded}. */
   public record Model(String name, String tokenizer) {}
@@ -88,7 +99,15 @@ public record RouterConfig(
   public record Tokenizing(int threads, int queue, int deadlineMs) {}
 
   /** Bounds of what is remembered about blocks. */
-  public record Index(int expectedTtlMs, int expectedBlocks, int orphanBlocks) {}
+  public record Index(
+      int expectedTtlMs, int expectedSettleMs, int expectedBlocks, int orphanBlocks) {
+    public Index {
+      if (expectedSettleMs > expectedTtlMs) {
+        throw new IllegalArgumentException(
+            "'index.expected-settle-ms' must be at most 'index.expected-ttl-ms'");
+      }
+    }
+  }
 
   /** How long leaving may take. */
   public record Shutdown(int delayMs, int deadlineMs) {}

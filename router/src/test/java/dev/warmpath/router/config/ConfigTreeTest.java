@@ -90,11 +90,11 @@ class ConfigTreeTest {
     assertThat(problems("policy:\n  name: fastest"))
         .singleElement()
         .asString()
-        .startsWith("f.yaml:2: 'policy.name' must be one of random,");
+        .startsWith("f.yaml:2: 'policy.name' must be one of consistent-hash,");
     assertThat(problems("policy: warm"))
         .containsExactly("f.yaml:1: 'policy' must hold keys and values");
     assertThat(problems("models: {}")).containsExactly("f.yaml:1: 'models' must be a list");
-    assertThat(problems("policy: {k: .nan}")).hasSize(1);
+    assertThat(problems("policy: {miss-weight: .nan}")).hasSize(1);
     assertThat(problems("listen: {port: 99999999999999999999}")).hasSize(1);
   }
 
@@ -131,12 +131,12 @@ class ConfigTreeTest {
     ConfigTree file = ConfigTree.parse("listen: {port: 1, host: h}", "f.yaml");
     RouterConfig config =
         file.set("listen.port", 0, "--port")
-            .setText("policy.k", "0.5", "--set")
+            .setText("policy.miss-weight", "0.5", "--set")
             .put("replicas", Map.of("name", "a", "url", "http://h:1"), "--replica")
             .put("replicas", Map.of("name", "a", "url", "http://h:2"), "--replica")
             .config();
     assertThat(config.listen().address()).isEqualTo(new RouterConfig.Address("h", 0));
-    assertThat(config.policy().k()).isEqualTo(0.5);
+    assertThat(config.policy().options()).containsEntry("miss-weight", 0.5);
     assertThat(config.replicas()).singleElement().extracting(ReplicaConfig::port).isEqualTo(2);
   }
 

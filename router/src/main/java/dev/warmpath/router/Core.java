@@ -1,0 +1,133 @@
+package dev.warmpath.router;
+
+import dev.warmpath.eventingest.EventIngest;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Knowledge;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.health.ModelCatalog;
+import dev.warmpath.router.observe.RouterMetrics;
+import dev.warmpath.router.prompt.PromptPool;
+import dev.warmpath.router.prompt.PromptReader;
+import dev.warmpath.router.prompt.Tokenizers;
+import dev.warmpath.router.routing.policy.Policies;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Everything of the process but its sockets to clients: index, event streams, tokenizers, fleet,
+ * dispatcher.
+ *
+ * <p>Thread-safe.
+ */
+final class Core implements AutoCloseable {
+
+  private static final String ANY_MODEL = "";
+
+  private final RouterConfig config;
+  private final RouterMetrics metrics = new RouterMetrics();
+  private final Fleet fleet = new Fleet();
+  private final ModelCatalog catalog = new ModelCatalog(fleet);
+  private final KvIndex index;
+  private final TokenizerSet tokenizers;
+  private final EventIngest ingest;
+  private final Dispatcher dispatcher;
+  private final PromptPool prompts;
+
+  Core(RouterConfig config, Surroundings around) {
+    this.config = config;
+    this.tokenizers = TokenizerSet.load(config.models());
+    this.index = new PlainKvIndex(config.index().orphanBlocks());
+    this.ingest = new EventIngest(index, around.clock());
+    EventStreams streams = new EventStreams(ingest);
+    this.dispatcher =
+        new Dispatcher(
+            fleet,
+            new Knowledge(index, streams),
+            Policies.named(config.policy().name(), config.policy().options()),
+            expectedBlocks(config.index()),
+            new Dispatcher.Surroundings(around.nanoClock(), around.random(), metrics));
+    this.prompts = newPrompts();
+    try {
+      config.replicas().forEach(replica -> add(replica, streams));
+    } catch (RuntimeException e) {
+      close();
+      throw new StartException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private static ExpectedBlocks.Limits expectedBlocks(RouterConfig.Index bounds) {
+    return new ExpectedBlocks.Limits(
+        bounds.expectedBlocks(),
+        TimeUnit.MILLISECONDS.toNanos(bounds.expectedTtlMs()),
+        TimeUnit.MILLISECONDS.toNanos(bounds.expectedSettleMs()));
+  }
+
+  private PromptPool newPrompts() {
+    AtomicInteger count = new AtomicInteger();
+    return new PromptPool(
+        new PromptReader(
+            new Tokenizers(tokenizers.byModel(), catalog), config.limits().jsonDepth()),
+        config.tokenizing(),
+        work -> {
+          Thread thread = new Thread(work, "warmpath-tokenizer-" + count.incrementAndGet());
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  private void add(ReplicaConfig replica, EventStreams streams) {
+    streams.follow(replica, model(replica));
+    fleet.add(
+        new Replica(replica.name(), replica.url(), Set.copyOf(replica.models()), replica.ranks()));
+  }
+
+  /** Engines share block keys if they serve the same model, as far as the configuration tells. */
+  private String model(ReplicaConfig replica) {
+    if (!replica.models().isEmpty()) {
+      return replica.models().get(0);
+    }
+    return config.onlyModel().map(RouterConfig.Model::name).orElse(ANY_MODEL);
+  }
+
+  RouterMetrics metrics() {
+    return metrics;
+  }
+
+  Fleet fleet() {
+    return fleet;
+  }
+
+  ModelCatalog catalog() {
+    return catalog;
+  }
+
+  KvIndex index() {
+    return index;
+  }
+
+  EventIngest ingest() {
+    return ingest;
+  }
+
+  Dispatcher dispatcher() {
+    return dispatcher;
+  }
+
+  PromptPool prompts() {
+    return prompts;
+  }
+
+  @Override
+  public void close() {
+    prompts.close();
+    ingest.close();
+    tokenizers.close();
+  }
+}

@@ -1,0 +1,43 @@
+package dev.warmpath.router;
+
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.proxy.Pages;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answers that the router gives itself.
+ *
+ * <p>Thread-safe.
+ */
+final class RouterPages implements Pages {
+
+  private final Core core;
+
+  RouterPages(Core core) {
+    this.core = core;
+  }
+
+  @Override
+  public @Nullable String models() {
+    return core.catalog().list();
+  }
+
+  @Override
+  public int replicasUp() {
+    return (int) core.fleet().replicas().stream().filter(RouterPages::takesRequests).count();
+  }
+
+  private static boolean takesRequests(Replica replica) {
+    return replica.health() == Replica.Health.UP && !replica.draining();
+  }
+
+  @Override
+  public int replicas() {
+    return core.fleet().replicas().size();
+  }
+
+  @Override
+  public String metrics() {
+    return core.metrics().scrape();
+  }
+}

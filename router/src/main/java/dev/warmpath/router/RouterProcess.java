@@ -1,0 +1,245 @@
+package dev.warmpath.router;
+
+import dev.warmpath.router.admin.AdminContext;
+import dev.warmpath.router.admin.AdminVerticle;
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.health.HealthChecker;
+import dev.warmpath.router.observe.FleetCollector;
+import dev.warmpath.router.proxy.Openness;
+import dev.warmpath.router.proxy.ProxyContext;
+import dev.warmpath.router.proxy.ProxyVerticle;
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
+import io.vertx.micrometer.Label;
+import io.vertx.micrometer.MetricsDomain;
+import io.vertx.micrometer.MicrometerMetricsFactory;
+import io.vertx.micrometer.MicrometerMetricsOptions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running router. It starts whether or not its replicas are there, and {@link #close} ends it in
+ * bounded time: readiness fails, new requests are refused, streams finish until their deadline and
+ * are then cut off with an error.
+ *
+ * <p>Thread-safe.
+ */
+public final class RouterProcess implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RouterProcess.class);
+  private static final long START_SECONDS = 30;
+  private static final long STOP_SECONDS = 5;
+  private static final long CUT_MILLIS = 1_000;
+  private static final int LOOPS_BESIDES_THE_PROXY = 2;
+
+  private final RouterConfig config;
+  private final Core core;
+  private final Vertx vertx;
+  private final Openness openness = new Openness();
+  private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
+  private final AdminVerticle admin;
+
+  private RouterProcess(RouterConfig config, Surroundings around) {
+    this.config = config;
+    this.core = new Core(config, around);
+    this.vertx = newVertx();
+    this.admin = new AdminVerticle(adminContext(config));
+    core.metrics().registry().getPrometheusRegistry().register(collector());
+    try {
+      deploy(around);
+    } catch (StartException e) {
+      release();
+      throw e;
+    }
+  }
+
+  /**
+   * Starts a router and returns when its ports are open.
+   *
+   * @throws StartException when that cannot be
+   */
+  public static RouterProcess start(RouterConfig config, Surroundings around) {
+    return new RouterProcess(config, around);
+  }
+
+  /** Starts a router with the machine's clocks. */
+  public static RouterProcess start(RouterConfig config) {
+    return start(config, Surroundings.ofTheMachine());
+  }
+
+  /** The port that clients connect to. */
+  public int port() {
+    return loops.get(0).port();
+  }
+
+  /** The port of the admin endpoints. */
+  public int adminPort() {
+    return admin.port();
+  }
+
+  /** The replicas. */
+  public Fleet fleet() {
+    return core.fleet();
+  }
+
+  /** What gives requests to engines. */
+  public Dispatcher dispatcher() {
+    return core.dispatcher();
+  }
+
+  /** Requests being served now. */
+  public int serving() {
+    return openness.serving();
+  }
+
+  @Override
+  public void close() {
+    LOG.info("leaving, {} requests in flight", openness.serving());
+    openness.advance(Openness.Stage.LEAVING);
+    openness.awaitEnd(config.shutdown().delayMs());
+    openness.advance(Openness.Stage.CLOSING);
+    if (!openness.awaitEmpty(config.shutdown().deadlineMs())) {
+      LOG.warn("cutting off {} requests", openness.serving());
+      List.copyOf(loops).forEach(ProxyVerticle::cut);
+      openness.awaitEmpty(CUT_MILLIS);
+    }
+    release();
+  }
+
+  private void release() {
+    try {
+      await(vertx.close(), STOP_SECONDS, "closing");
+    } catch (StartException e) {
+      LOG.warn("not everything was closed in time", e);
+    }
+    core.close();
+  }
+
+  private Vertx newVertx() {
+    MicrometerMetricsOptions measured =
+        new MicrometerMetricsOptions()
+            .setEnabled(true)
+            .setLabels(EnumSet.of(Label.HTTP_CODE, Label.HTTP_METHOD, Label.POOL_TYPE));
+    EnumSet.complementOf(EnumSet.of(MetricsDomain.HTTP_SERVER, MetricsDomain.HTTP_CLIENT))
+        .forEach(measured::addDisabledMetricsCategory);
+    VertxOptions options =
+        new VertxOptions()
+            .setEventLoopPoolSize(eventLoops() + LOOPS_BESIDES_THE_PROXY)
+            .setMetricsOptions(measured)
+            .setFileSystemOptions(
+                new FileSystemOptions()
+                    .setFileCachingEnabled(false)
+                    .setClassPathResolvingEnabled(false));
+    return Vertx.builder()
+        .with(options)
+        .withMetrics(new MicrometerMetricsFactory(core.metrics().registry()))
+        .build();
+  }
+
+  private int eventLoops() {
+    int configured = config.listen().eventLoops();
+    return configured > 0 ? configured : Runtime.getRuntime().availableProcessors();
+  }
+
+  private void deploy(Surroundings around) {
+    ProxyContext proxy =
+        new ProxyContext(
+            config,
+            core.dispatcher(),
+            core.prompts(),
+            new RouterPages(core),
+            core.metrics(),
+            around.random(),
+            around.nanoClock(),
+            openness);
+    deploy(() -> newLoop(proxy), eventLoops(), "listen on " + shown(config.listen().address()));
+    deploy(() -> admin, 1, "admin on " + shown(config.admin()));
+    deploy(this::newHealthChecker, 1, "health checks");
+  }
+
+  private ProxyVerticle newLoop(ProxyContext proxy) {
+    ProxyVerticle loop = new ProxyVerticle(proxy);
+    loops.add(loop);
+    return loop;
+  }
+
+  private HealthChecker newHealthChecker() {
+    Map<String, ReplicaConfig.Dialect> dialects =
+        config.replicas().stream()
+            .collect(Collectors.toMap(ReplicaConfig::name, ReplicaConfig::dialect));
+    Function<Replica, String> path =
+        replica ->
+            dialects.get(replica.name()) == ReplicaConfig.Dialect.SGLANG
+                ? "/model_info"
+                : "/health";
+    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path);
+  }
+
+  private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {
+    await(
+        vertx.deployVerticle(verticle, new DeploymentOptions().setInstances(instances)),
+        START_SECONDS,
+        what);
+  }
+
+  private static void await(Future<?> future, long seconds, String what) {
+    try {
+      future.toCompletionStage().toCompletableFuture().get(seconds, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw new StartException(what + ": " + e.getCause().getMessage(), e);
+    } catch (TimeoutException e) {
+      throw new StartException(what + ": took longer than " + seconds + " s", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StartException(what + ": interrupted", e);
+    }
+  }
+
+  private AdminContext adminContext(RouterConfig config) {
+    return new AdminContext(
+        config.admin(),
+        config.limits(),
+        core.fleet(),
+        core.dispatcher(),
+        core.prompts(),
+        core.ingest()::status,
+        core.index(),
+        core.metrics()::scrape,
+        openness);
+  }
+
+  private FleetCollector collector() {
+    return new FleetCollector(
+        new FleetCollector.Sources(
+            core.fleet(),
+            core.dispatcher()::report,
+            core.ingest()::status,
+            core.index(),
+            openness::serving,
+            core.prompts()::waiting,
+            config.tokenizing().queue()));
+  }
+
+  private static String shown(RouterConfig.Address address) {
+    return address.host() + ":" + address.port();
+  }
+}

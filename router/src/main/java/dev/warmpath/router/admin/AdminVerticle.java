@@ -1,0 +1,137 @@
+package dev.warmpath.router.admin;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.RequestKind;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code POST
+ * /admin/explain}, {@code GET /metrics}. All work is done off the event loop.
+ *
+ * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
+ */
+public final class AdminVerticle extends VerticleBase {
+
+  private static final Logger LOG = LoggerFactory.getLogger(AdminVerticle.class);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final AdminContext admin;
+  private volatile int port;
+  private @Nullable HttpServer server;
+
+  public AdminVerticle(AdminContext admin) {
+    this.admin = admin;
+  }
+
+  /** The port that it listens on. */
+  public int port() {
+    return port;
+  }
+
+  @Override
+  public Future<?> start() {
+    HttpServerOptions options = new HttpServerOptions().setHttp2ClearTextEnabled(false);
+    server = vertx.createHttpServer(options).requestHandler(this::serve);
+    return server
+        .listen(admin.address().port(), admin.address().host())
+        .onSuccess(listening -> port = listening.actualPort());
+  }
+
+  @Override
+  public Future<?> stop() {
+    return server == null ? Future.succeededFuture() : server.close();
+  }
+
+  private void serve(HttpServerRequest request) {
+    switch (request.method().name() + " " + request.path()) {
+      case "GET /admin/fleet" -> answer(request.response(), () -> FleetReport.of(admin).toString());
+      case "POST /admin/explain" -> explain(request);
+      case "GET /metrics" -> metrics(request.response());
+      default -> fail(request.response(), 404, "no such path, or not with this method");
+    }
+  }
+
+  private void metrics(HttpServerResponse response) {
+    response.putHeader("content-type", "text/plain; version=0.0.4");
+    answer(response, () -> admin.metrics().get());
+  }
+
+  private void explain(HttpServerRequest request) {
+    Buffer body = Buffer.buffer();
+    request.handler(chunk -> {
+      if (body.length() <= admin.limits().bodyBytes()) {
+        body.appendBuffer(chunk);
+      }
+    });
+    request.endHandler(v -> {
+      if (body.length() > admin.limits().bodyBytes()) {
+        fail(request.response(), 413, "the body is too large");
+      } else {
+        explain(request.response(), body.getBytes());
+      }
+    });
+  }
+
+  private void explain(HttpServerResponse response, byte[] body) {
+    answer(
+        response,
+        () -> {
+          JsonNode parsed = parse(body);
+          if (!parsed.isObject()) {
+            response.setStatusCode(400);
+            return error("the body is not a JSON object");
+          }
+          RequestKind kind = parsed.has("messages") ? RequestKind.CHAT : RequestKind.COMPLETION;
+          return ExplainReport.of(admin, kind, body).toString();
+        });
+  }
+
+  private static JsonNode parse(byte[] body) {
+    try {
+      return JSON.readTree(body);
+    } catch (IOException e) {
+      return JSON.nullNode();
+    }
+  }
+
+  private void answer(HttpServerResponse response, Callable<String> work) {
+    vertx
+        .executeBlocking(work, false)
+        .onSuccess(text -> send(response, text))
+        .onFailure(e -> {
+          LOG.error("an admin request failed", e);
+          fail(response, 500, "internal error");
+        });
+  }
+
+  private static void send(HttpServerResponse response, String text) {
+    if (!response.headers().contains("content-type")) {
+      response.putHeader("content-type", "application/json");
+    }
+    response.end(text);
+  }
+
+  private static void fail(HttpServerResponse response, int status, String what) {
+    response.putHeader("content-type", "application/json");
+    response.setStatusCode(status).end(error(what));
+  }
+
+  private static String error(String what) {
+    ObjectNode root = JSON.createObjectNode();
+    root.putObject("error").put("message", what);
+    return root.toString();
+  }
+}

@@ -1,0 +1,144 @@
+package dev.warmpath.router.admin;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.kvindex.KvIndex.EngineStats;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.EngineReport;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import java.util.IdentityHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer of {@code GET /admin/fleet}: every replica, its engines, and how their event streams
+ * and their part of the index stand.
+ *
+ * <p>Confined to the asking thread.
+ */
+final class FleetReport {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final AdminContext admin;
+  private final Map<EngineId, EngineStatus> streams;
+
+  private FleetReport(AdminContext admin) {
+    this.admin = admin;
+    this.streams =
+        admin.streams().get().stream()
+            .collect(Collectors.toMap(EngineStatus::id, Function.identity()));
+  }
+
+  static ObjectNode of(AdminContext admin) {
+    return new FleetReport(admin).report();
+  }
+
+  private ObjectNode report() {
+    ObjectNode root = JSON.createObjectNode();
+    root.put("policy", admin.dispatcher().policy().name());
+    root.put("stage", lower(admin.openness().stage()));
+    root.put("requestsServing", admin.openness().serving());
+    root.put("promptsWaiting", admin.prompts().waiting());
+    Map<Replica, ArrayNode> engines = new IdentityHashMap<>();
+    ArrayNode replicas = root.putArray("replicas");
+    admin
+        .fleet()
+        .replicas()
+        .forEach(replica -> engines.put(replica, replica(replicas.addObject(), replica)));
+    for (EngineReport report : admin.dispatcher().report()) {
+      ArrayNode list = engines.get(report.replica());
+      if (list != null) {
+        engine(list.addObject(), report);
+      }
+    }
+    return root;
+  }
+
+  private static ArrayNode replica(ObjectNode to, Replica replica) {
+    to.put("name", replica.name());
+    to.put("url", replica.baseUrl().toString());
+    to.put("health", lower(replica.health()));
+    to.put("draining", replica.draining());
+    ArrayNode models = to.putArray("models");
+    replica.models().stream().sorted().forEach(models::add);
+    return to.putArray("engines");
+  }
+
+  private void engine(ObjectNode to, EngineReport report) {
+    to.put("engine", report.engine());
+    to.put("dpRank", report.dpRank());
+    to.put("requestsInFlight", report.load().requestsInFlight());
+    to.put("queuedPrefillTokens", report.load().queuedPrefillTokens());
+    to.put("suspended", report.suspended());
+    to.putObject("prefill")
+        .put("millisPerToken", report.prefillCost().millisPerToken())
+        .put("millisPerTokenPair", report.prefillCost().millisPerTokenPair())
+        .put("samples", report.prefillSamples());
+    expected(to.putObject("expectedBlocks"), report.expectedBlocks());
+    EngineStatus stream = streams.get(new EngineId(report.replica().name(), report.dpRank()));
+    if (stream == null) {
+      to.putNull("events");
+    } else {
+      events(to.putObject("events"), stream);
+      index(to, stream.slot());
+    }
+  }
+
+  private static void expected(ObjectNode to, ExpectedBlocks.Counts counts) {
+    to.put("now", counts.expected());
+    to.put("confirmed", counts.confirmed());
+    to.put("expired", counts.expired());
+    to.put("cancelled", counts.cancelled());
+    to.put("dropped", counts.dropped());
+  }
+
+  private static void events(ObjectNode to, EngineStatus stream) {
+    to.put("trust", lower(stream.trust()));
+    to.put("reason", stream.reason());
+    to.put("since", stream.since().toString());
+    to.put("lastSequence", stream.lastSequence());
+    to.put("lagSeconds", stream.lagSeconds());
+    space(to, stream.space());
+    ObjectNode counters = to.putObject("counters");
+    new TreeMap<>(stream.counters()).forEach(counters::put);
+  }
+
+  private static void space(ObjectNode to, @Nullable ChainSpace space) {
+    if (space == null) {
+      to.putNull("blockSizeTokens");
+    } else {
+      to.put("blockSizeTokens", space.blockSizeTokens());
+      to.put("lookaheadTokens", space.lookaheadTokens());
+    }
+  }
+
+  private void index(ObjectNode to, int slot) {
+    EngineStats stats;
+    try {
+      stats = admin.index().stats(slot);
+    } catch (IllegalArgumentException e) {
+      to.putNull("index"); // it left the fleet between two looks
+      return;
+    }
+    to.putObject("index")
+        .put("heldBlocks", stats.heldBlocks())
+        .put("namedBlocks", stats.namedBlocks())
+        .put("orphanBlocks", stats.orphanBlocks())
+        .put("orphansDropped", stats.orphansDropped())
+        .put("unknownRemovals", stats.unknownRemovals())
+        .put("contradictions", stats.contradictions());
+  }
+
+  private static String lower(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+}

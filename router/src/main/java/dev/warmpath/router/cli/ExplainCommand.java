@@ -1,0 +1,145 @@
+package dev.warmpath.router.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/**
+ * {@code warmpath explain}: asks a running router who would get a request, and why.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "explain",
+    description = "Asks a running router who would get a request, and why.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Examples:",
+      "  warmpath explain request.json",
+      "  warmpath explain --admin http://127.0.0.1:9081 --json - < request.json"
+    })
+public final class ExplainCommand implements WarmpathCommand {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final String ROW = "%-2s%-24s %-12s %8s %9s %9s %7s %9s %12s  %s%n";
+
+  @Parameters(paramLabel = "FILE", description = "A request body; - reads standard input.")
+  private String file = "-";
+
+  @Option(
+      names = "--admin",
+      paramLabel = "URL",
+      defaultValue = "http://127.0.0.1:8081",
+      description = "The router's admin address; default ${DEFAULT-VALUE}.")
+  private URI admin = URI.create("http://127.0.0.1:8081");
+
+  @Option(names = "--json", description = "Print the router's answer, one JSON object.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    JsonNode answer = ask(body());
+    if (json) {
+      System.out.println(answer);
+    } else {
+      print(answer);
+    }
+    return answer.path("winner").isTextual() ? Exit.OK : Exit.FAILED;
+  }
+
+  private byte[] body() {
+    try {
+      return file.equals("-") ? System.in.readAllBytes() : Files.readAllBytes(Path.of(file));
+    } catch (IOException e) {
+      throw CommandException.usage(file + ": cannot be read");
+    }
+  }
+
+  private JsonNode ask(byte[] body) throws InterruptedException {
+    try {
+      HttpResponse<String> response =
+          HttpClient.newHttpClient()
+              .send(
+                  HttpRequest.newBuilder(admin.resolve("/admin/explain"))
+                      .timeout(PATIENCE)
+                      .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+                      .build(),
+                  HttpResponse.BodyHandlers.ofString());
+      JsonNode answer = JSON.readTree(response.body());
+      if (response.statusCode() != 200) {
+        String why = answer.path("error").path("message").asText("no reason");
+        throw CommandException.failed(admin + ": " + response.statusCode() + " " + why);
+      }
+      return answer;
+    } catch (IOException | IllegalArgumentException e) {
+      throw CommandException.failed(
+          "--admin " + admin + ": no router answers there (" + e.getClass().getSimpleName() + ")");
+    }
+  }
+
+  private static void print(JsonNode answer) {
+    JsonNode prompt = answer.path("prompt");
+    if (prompt.path("exact").asBoolean()) {
+      System.out.printf("prompt   %d tokens, exact%n", prompt.path("tokens").asInt());
+    } else {
+      System.out.printf(
+          "prompt   not known: %s %s%n",
+          prompt.path("reason").asText(), prompt.path("detail").asText(""));
+    }
+    System.out.printf("policy   %s%n", answer.path("policy").asText());
+    System.out.printf(
+        "winner   %s (%s)%n%n",
+        answer.path("winner").asText("nobody"), answer.path("reason").asText());
+    System.out.printf(
+        ROW,
+        "",
+        "engine",
+        "trust",
+        "blocks",
+        "matched",
+        "expected",
+        "load",
+        "predict",
+        "score",
+        "terms");
+    for (JsonNode engine : answer.path("engines")) {
+      row(engine, engine.path("engine").equals(answer.path("winner")));
+    }
+    for (Map.Entry<String, JsonNode> passed : answer.path("passedOver").properties()) {
+      System.out.printf("  %-24s passed over: %s%n", passed.getKey(), passed.getValue().asText());
+    }
+  }
+
+  private static void row(JsonNode engine, boolean wins) {
+    StringBuilder terms = new StringBuilder();
+    for (Map.Entry<String, JsonNode> term : engine.path("terms").properties()) {
+      terms.append(String.format("%s=%.2f ", term.getKey(), term.getValue().asDouble()));
+    }
+    JsonNode predicted = engine.path("predictedCachedTokens");
+    System.out.printf(
+        ROW,
+        wins ? ">" : "",
+        engine.path("engine").asText(),
+        engine.path("trust").asText(),
+        engine.path("matchedBlocks").asText(),
+        engine.path("matchedTokens").asText(),
+        engine.path("expectedTokens").asText(),
+        engine.path("requestsInFlight").asText(),
+        predicted.isNull() ? "-" : predicted.asText(),
+        String.format("%.2f", engine.path("score").asDouble()),
+        terms.toString().trim());
+  }
+}

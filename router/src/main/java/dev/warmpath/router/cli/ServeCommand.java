@@ -1,0 +1,77 @@
+package dev.warmpath.router.cli;
+
+import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.StartException;
+import dev.warmpath.router.cli.serve.ServeFlags;
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.RouterConfig;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code warmpath serve}: runs the router until the process is told to end.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "serve",
+    description = "Runs the router.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Examples:",
+      "  warmpath serve --config warmpath.yaml",
+      "  warmpath serve --config warmpath.yaml --check-config",
+      "  warmpath serve --tokenizer qwen3=/models/qwen3 \\",
+      "    --replica a=http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657 \\",
+      "    --replica b=http://127.0.0.1:8001,events=tcp://127.0.0.1:5558,replay=tcp://127.0.0.1:5658"
+    })
+public final class ServeCommand implements WarmpathCommand {
+
+  @Mixin private ServeFlags flags = new ServeFlags();
+
+  @Option(names = "--check-config", description = "Check the configuration and end.")
+  private boolean checkConfig;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    RouterConfig config = config();
+    if (checkConfig) {
+      System.out.println("The configuration is fine.");
+      return Exit.OK;
+    }
+    RouterProcess router = start(config);
+    Runtime.getRuntime().addShutdownHook(new Thread(router::close, "warmpath-shutdown"));
+    announce(config, router);
+    new CountDownLatch(1).await();
+    return Exit.OK;
+  }
+
+  private RouterConfig config() {
+    try {
+      return flags.config();
+    } catch (ConfigException e) {
+      throw CommandException.usage(String.join(System.lineSeparator(), e.problems()));
+    }
+  }
+
+  private static RouterProcess start(RouterConfig config) {
+    try {
+      return RouterProcess.start(config);
+    } catch (StartException e) {
+      throw CommandException.failed(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static void announce(RouterConfig config, RouterProcess router) {
+    String host = config.listen().address().host();
+    System.out.printf("warmpath listens on http://%s:%d%n", host, router.port());
+    System.out.printf(
+        "  admin    http://%s:%d/admin/fleet%n", config.admin().host(), router.adminPort());
+    System.out.printf("  policy   %s%n", config.policy().name());
+    System.out.printf("  replicas %d%n", config.replicas().size());
+    System.out.flush();
+  }
+}

@@ -1,0 +1,126 @@
+package dev.warmpath.router.cli.serve;
+
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.RouterConfig;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/**
+ * The flags that describe a router: a file, and what lies over it.
+ *
+ * <p>Confined to the main thread.
+ */
+public final class ServeFlags {
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "YAML file; see docs/configuration.md.")
+  private @Nullable Path config;
+
+  @Option(names = "--host", paramLabel = "ADDRESS", description = "Address for clients.")
+  private @Nullable String host;
+
+  @Option(names = "--port", paramLabel = "N", description = "Port for clients; 0 takes any.")
+  private @Nullable Integer port;
+
+  @Option(names = "--admin-host", paramLabel = "ADDRESS", description = "Address for admins.")
+  private @Nullable String adminHost;
+
+  @Option(names = "--admin-port", paramLabel = "N", description = "Port for admins; 0 takes any.")
+  private @Nullable Integer adminPort;
+
+  @Option(names = "--policy", paramLabel = "NAME", description = "How a replica is chosen.")
+  private @Nullable String policy;
+
+  @Option(
+      names = "--replica",
+      paramLabel = "NAME=URL[,KEY=VALUE]...",
+      description = {
+        "A replica; may be repeated. Keys: events, replay (ZMQ endpoints), bind, ranks, dialect, model."
+      })
+  private List<String> replicas = new ArrayList<>();
+
+  @Option(
+      names = "--tokenizer",
+      paramLabel = "MODEL=DIR",
+      description =
+          "A model's tokenizer: directory, tokenizer.json or 'embedded'; may be repeated.")
+  private List<String> tokenizers = new ArrayList<>();
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "Any key of the file outside lists, such as timeouts.connect-ms=500.")
+  private List<String> sets = new ArrayList<>();
+
+  /** The configuration that the file and the flags make together. */
+  public RouterConfig config() throws ConfigException {
+    ConfigTree tree = config == null ? ConfigTree.empty() : ConfigTree.read(config);
+    tree = set(tree, "listen.host", host, "--host");
+    tree = set(tree, "listen.port", port, "--port");
+    tree = set(tree, "admin.host", adminHost, "--admin-host");
+    tree = set(tree, "admin.port", adminPort, "--admin-port");
+    tree = set(tree, "policy.name", policy, "--policy");
+    for (String assignment : sets) {
+      String[] pair = pair(assignment, "--set", "KEY=VALUE");
+      tree = tree.setText(pair[0], pair[1], "--set " + assignment);
+    }
+    for (String tokenizer : tokenizers) {
+      String[] pair = pair(tokenizer, "--tokenizer", "MODEL=DIR");
+      Map<String, String> model = Map.of("name", pair[0], "tokenizer", pair[1]);
+      tree = tree.put("models", model, "--tokenizer " + tokenizer);
+    }
+    for (String replica : replicas) {
+      tree = tree.put("replicas", replica(replica), "--replica " + replica);
+    }
+    return tree.config();
+  }
+
+  private static ConfigTree set(ConfigTree tree, String path, @Nullable Object value, String flag) {
+    return value == null ? tree : tree.set(path, value, flag);
+  }
+
+  private static Map<String, Object> replica(String flag) throws ConfigException {
+    Map<String, Object> replica = new LinkedHashMap<>();
+    List<String> models = new ArrayList<>();
+    boolean first = true;
+    for (String part : flag.split(",", -1)) {
+      String[] pair = pair(part, "--replica " + flag, first ? "NAME=URL" : "KEY=VALUE");
+      if (first) {
+        replica.put("name", pair[0]);
+        replica.put("url", pair[1]);
+      } else if (pair[0].equals("model")) {
+        models.add(pair[1]);
+      } else {
+        replica.put(pair[0], value(pair[1]));
+      }
+      first = false;
+    }
+    if (!models.isEmpty()) {
+      replica.put("models", models);
+    }
+    return replica;
+  }
+
+  private static Object value(String text) {
+    if (text.equals("true") || text.equals("false")) {
+      return Boolean.valueOf(text);
+    }
+    return text.matches("[0-9]{1,9}") ? (Object) Long.valueOf(text) : text;
+  }
+
+  private static String[] pair(String text, String flag, String shape) throws ConfigException {
+    int equals = text.indexOf('=');
+    if (equals < 1 || equals == text.length() - 1) {
+      throw new ConfigException(List.of(flag + ": '" + text + "' must be " + shape));
+    }
+    return new String[] {text.substring(0, equals), text.substring(equals + 1)};
+  }
+}

@@ -1,0 +1,154 @@
+package dev.warmpath.router.health;
+
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks every replica at an interval whether it is well, over connections of its own so that load
+ * does not starve the checks, and what models it serves. A replica's models are known before it
+ * comes up.
+ *
+ * <p>Confined to its event loop.
+ */
+public final class HealthChecker extends VerticleBase {
+
+  private static final Logger LOG = LoggerFactory.getLogger(HealthChecker.class);
+  private static final int CONNECTIONS_PER_REPLICA = 2;
+  private static final int MODELS_LIMIT_BYTES = 1 << 20;
+
+  private final RouterConfig.Health health;
+  private final Fleet fleet;
+  private final ModelCatalog catalog;
+  private final Function<Replica, String> healthPath;
+  private final Map<Replica, Streak> streaks = new WeakHashMap<>();
+  private final Map<Replica, Boolean> asking = new WeakHashMap<>();
+  private @Nullable HttpClient client;
+
+  /**
+   * Checks the replicas of {@code fleet}.
+   *
+   * @param healthPath the path that tells the health of a replica by its status
+   */
+  public HealthChecker(
+      RouterConfig.Health health,
+      Fleet fleet,
+      ModelCatalog catalog,
+      Function<Replica, String> healthPath) {
+    this.health = health;
+    this.fleet = fleet;
+    this.catalog = catalog;
+    this.healthPath = healthPath;
+  }
+
+  @Override
+  public Future<?> start() {
+    client =
+        vertx.createHttpClient(
+            new HttpClientOptions().setKeepAlive(false).setConnectTimeout(health.timeoutMs()),
+            new PoolOptions().setHttp1MaxSize(CONNECTIONS_PER_REPLICA));
+    vertx.setPeriodic(0, health.intervalMs(), id -> checkAll());
+    return Future.succeededFuture();
+  }
+
+  @Override
+  public Future<?> stop() {
+    return client == null ? Future.succeededFuture() : client.close();
+  }
+
+  private void checkAll() {
+    for (Replica replica : fleet.replicas()) {
+      if (asking.putIfAbsent(replica, true) == null) {
+        check(replica);
+      }
+    }
+  }
+
+  private void check(Replica replica) {
+    get(replica, healthPath.apply(replica))
+        .compose(body -> models(replica))
+        .onComplete(done -> {
+          asking.remove(replica);
+          judge(replica, done.succeeded());
+        });
+  }
+
+  /** Asks for the models; a replica without an answer to that keeps what was configured. */
+  private Future<Void> models(Replica replica) {
+    return get(replica, "/v1/models")
+        .map(body -> ServedModel.read(body.toString()))
+        .onSuccess(read -> read.ifPresent(models -> catalog.learn(replica, models)))
+        .<Void>mapEmpty()
+        .otherwiseEmpty();
+  }
+
+  private void judge(Replica replica, boolean good) {
+    Streak streak = streaks.computeIfAbsent(replica, r -> new Streak(health.rise(), health.fall()));
+    Replica.Health verdict = streak.after(good);
+    if (verdict != replica.health()) {
+      LOG.info("replica {} is {}", replica.name(), verdict);
+      replica.health(verdict);
+    }
+  }
+
+  private Future<Buffer> get(Replica replica, String path) {
+    int port = replica.baseUrl().getPort();
+    RequestOptions options =
+        new RequestOptions()
+            .setMethod(HttpMethod.GET)
+            .setHost(replica.baseUrl().getHost())
+            .setPort(port < 0 ? 80 : port)
+            .setConnectTimeout(health.timeoutMs())
+            .setURI(path);
+    if (client == null) {
+      return Future.failedFuture("not started");
+    }
+    return client
+        .request(options)
+        .compose(request -> answer(request))
+        .timeout(health.timeoutMs(), TimeUnit.MILLISECONDS);
+  }
+
+  private Future<Buffer> answer(HttpClientRequest request) {
+    return request
+        .send()
+        .compose(HealthChecker::body)
+        .timeout(health.timeoutMs(), TimeUnit.MILLISECONDS)
+        .onFailure(e -> request.reset());
+  }
+
+  private static Future<Buffer> body(HttpClientResponse response) {
+    if (response.statusCode() != 200) {
+      return Future.failedFuture("status " + response.statusCode());
+    }
+    Buffer body = Buffer.buffer();
+    return Future.future(promise -> {
+      response.handler(chunk -> {
+        if (body.length() + chunk.length() > MODELS_LIMIT_BYTES) {
+          promise.tryFail("answer too large");
+        } else {
+          body.appendBuffer(chunk);
+        }
+      });
+      response.endHandler(v -> promise.tryComplete(body));
+      response.exceptionHandler(promise::tryFail);
+    });
+  }
+}

@@ -1,0 +1,73 @@
+package dev.warmpath.router.health;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.prompt.Tokenizers;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the replicas said that they serve, the last time they were asked.
+ *
+ * <p>Thread-safe.
+ */
+public final class ModelCatalog implements Tokenizers.Adapters {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Fleet fleet;
+  private final Map<String, List<ServedModel>> byReplica = new ConcurrentHashMap<>();
+
+  public ModelCatalog(Fleet fleet) {
+    this.fleet = fleet;
+  }
+
+  void learn(Replica replica, List<ServedModel> models) {
+    byReplica.put(replica.name(), List.copyOf(models));
+    replica.models(models.stream().map(ServedModel::id).collect(Collectors.toSet()));
+  }
+
+  @Override
+  public @Nullable String baseOf(String model) {
+    for (Replica replica : fleet.replicas()) {
+      for (ServedModel served : of(replica)) {
+        if (served.id().equals(model) && served.parent() != null) {
+          return served.parent();
+        }
+      }
+    }
+    return null;
+  }
+
+  /**
+   * The models of all replicas that are up, one entry each, in the form of {@code /v1/models}; null
+   * if none is up.
+   */
+  public @Nullable String list() {
+    Map<String, JsonNode> entries = new LinkedHashMap<>();
+    boolean anyUp = false;
+    for (Replica replica : fleet.replicas()) {
+      if (replica.health() == Replica.Health.UP) {
+        anyUp = true;
+        of(replica).forEach(model -> entries.putIfAbsent(model.id(), model.entry()));
+      }
+    }
+    if (!anyUp) {
+      return null;
+    }
+    ObjectNode root = JSON.createObjectNode().put("object", "list");
+    root.putArray("data").addAll(entries.values());
+    return root.toString();
+  }
+
+  private List<ServedModel> of(Replica replica) {
+    return byReplica.getOrDefault(replica.name(), List.of());
+  }
+}

@@ -1,0 +1,49 @@
+package dev.warmpath.router.health;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One entry of an engine's {@code /v1/models}.
+ *
+ * <p>Immutable.
+ *
+ * @param id the name that requests use
+ * @param parent the base model when this is an adapter, else null
+ * @param entry the entry as the engine gave it; not to be changed
+ */
+record ServedModel(String id, @Nullable String parent, JsonNode entry) {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Reads an answer; empty if it is not a list of models. */
+  static Optional<List<ServedModel>> read(String answer) {
+    JsonNode data;
+    try {
+      data = JSON.readTree(answer).path("data");
+    } catch (JsonProcessingException e) {
+      return Optional.empty();
+    }
+    if (!data.isArray()) {
+      return Optional.empty();
+    }
+    List<ServedModel> models = new ArrayList<>();
+    for (JsonNode entry : data) {
+      if (entry.path("id").isTextual()) {
+        models.add(of(entry));
+      }
+    }
+    return Optional.of(models);
+  }
+
+  private static ServedModel of(JsonNode entry) {
+    JsonNode parent = entry.path("parent");
+    return new ServedModel(
+        entry.path("id").textValue(), parent.isTextual() ? parent.textValue() : null, entry);
+  }
+}

@@ -1,0 +1,113 @@
+package dev.warmpath.router.observe;
+
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.KvIndex.EngineStats;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.EngineReport;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Reads the state of the fleet, its engines and their event streams when a scrape asks for it, so
+ * that what has left the fleet leaves the metrics too.
+ *
+ * <p>Thread-safe if its sources are.
+ */
+public final class FleetCollector implements MultiCollector {
+
+  /**
+   * Where the state is read.
+   *
+   * @param serving requests being served
+   * @param waiting prompts that wait for a tokenizer thread
+   */
+  public record Sources(
+      Fleet fleet,
+      Supplier<List<EngineReport>> engines,
+      Supplier<List<EngineStatus>> streams,
+      KvIndex index,
+      IntSupplier serving,
+      IntSupplier waiting,
+      int waitingLimit) {}
+
+  private final Sources sources;
+
+  public FleetCollector(Sources sources) {
+    this.sources = sources;
+  }
+
+  @Override
+  public MetricSnapshots collect() {
+    Snapshot snapshot = new Snapshot();
+    snapshot.add(Metric.REQUESTS_SERVING, sources.serving().getAsInt());
+    snapshot.add(Metric.TOKENIZER_WAITING, sources.waiting().getAsInt());
+    snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
+    sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
+    sources.engines().get().forEach(report -> engine(snapshot, report));
+    sources.streams().get().forEach(status -> stream(snapshot, status));
+    return snapshot.build();
+  }
+
+  private static void replica(Snapshot to, Replica replica) {
+    to.add(Metric.REPLICA_UP, is(replica.health() == Replica.Health.UP), replica.name());
+    to.add(Metric.REPLICA_DRAINING, is(replica.draining()), replica.name());
+  }
+
+  private static void engine(Snapshot to, EngineReport report) {
+    String engine = report.engine();
+    to.add(Metric.ENGINE_SUSPENDED, is(report.suspended()), engine);
+    to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, report.load().requestsInFlight(), engine);
+    to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, report.load().queuedPrefillTokens(), engine);
+    ExpectedBlocks.Counts expected = report.expectedBlocks();
+    to.add(Metric.EXPECTED_BLOCKS, expected.expected(), engine);
+    to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.confirmed(), engine, "confirmed");
+    to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.expired(), engine, "expired");
+    to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.cancelled(), engine, "cancelled");
+    to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.dropped(), engine, "dropped");
+  }
+
+  private void stream(Snapshot to, EngineStatus status) {
+    String engine = name(status);
+    for (Trust trust : Trust.values()) {
+      String label = trust.name().toLowerCase(Locale.ROOT);
+      to.add(Metric.EVENT_TRUST, is(status.trust() == trust), engine, label);
+    }
+    to.add(Metric.EVENT_LAG_SECONDS, status.lagSeconds(), engine);
+    to.add(Metric.EVENT_SEQUENCE, status.lastSequence(), engine);
+    status
+        .counters()
+        .forEach((what, count) -> to.add(Metric.EVENT_STREAM_TOTAL, count, engine, what));
+    index(to, engine, status.slot());
+  }
+
+  private void index(Snapshot to, String engine, int slot) {
+    EngineStats held;
+    try {
+      held = sources.index().stats(slot);
+    } catch (IllegalArgumentException e) {
+      return; // it left the fleet between two looks
+    }
+    to.add(Metric.INDEX_BLOCKS, held.heldBlocks(), engine, "held");
+    to.add(Metric.INDEX_BLOCKS, held.namedBlocks(), engine, "named");
+    to.add(Metric.INDEX_BLOCKS, held.orphanBlocks(), engine, "orphans");
+  }
+
+  /** The engine's name as the dispatcher has it. */
+  private String name(EngineStatus status) {
+    String replica = status.id().replica();
+    boolean several = sources.fleet().find(replica).map(Replica::ranks).orElse(1) > 1;
+    return several ? replica + "/" + status.id().dpRank() : replica;
+  }
+
+  private static double is(boolean holds) {
+    return holds ? 1 : 0;
+  }
+}

@@ -1,0 +1,108 @@
+package dev.warmpath.router.observe;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Every metric of Warmpath's own, under the name that a scrape shows. The documentation page is
+ * held to this list.
+ *
+ * <p>Immutable.
+ */
+public enum Metric {
+  REQUESTS_TOTAL(Type.COUNTER, "Requests to the OpenAI paths, ended.", "path", "status", "ending"),
+  REQUEST_DURATION_SECONDS(
+      Type.HISTOGRAM, "From a request's head to the last byte of its response.", "path"),
+  FIRST_BYTE_SECONDS(
+      Type.HISTOGRAM, "From a request's head to the first byte of a good response.", "replica"),
+  REQUESTS_SERVING(Type.GAUGE, "Requests being served now."),
+  REJECTED_TOTAL(Type.COUNTER, "Errors that the router answered itself.", "code"),
+  RETRIES_TOTAL(Type.COUNTER, "Times that another replica was tried.", "cause"),
+  FALLBACKS_TOTAL(Type.COUNTER, "Requests routed without knowing their prompt.", "cause"),
+  PICKS_TOTAL(Type.COUNTER, "Requests given to an engine.", "engine", "policy", "reason"),
+  UNASSIGNED_TOTAL(Type.COUNTER, "Requests that no replica could take.", "cause"),
+  OUTCOMES_TOTAL(Type.COUNTER, "How requests ended at an engine.", "engine", "outcome"),
+  PREDICTIONS_TOTAL(
+      Type.COUNTER,
+      "Predicted cached tokens compared with the engine's: exact, over, under.",
+      "engine",
+      "result"),
+  PREDICTION_ERROR_TOKENS(
+      Type.HISTOGRAM, "Predicted minus actual cached tokens of one request.", "engine"),
+  PROMPT_MISCOUNTS_TOTAL(
+      Type.COUNTER, "Prompts whose length the engine counts otherwise: an alarm.", "engine"),
+  TOKENIZER_WAITING(Type.GAUGE, "Prompts that wait for a tokenizer thread."),
+  TOKENIZER_QUEUE_LIMIT(Type.GAUGE, "Prompts that may wait."),
+  REPLICA_UP(Type.GAUGE, "1 when health checks pass.", "replica"),
+  REPLICA_DRAINING(Type.GAUGE, "1 when it gets no new requests.", "replica"),
+  ENGINE_SUSPENDED(Type.GAUGE, "1 when it failed too often just now.", "engine"),
+  ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
+  ENGINE_QUEUED_PREFILL_TOKENS(
+      Type.GAUGE, "Prompt tokens dispatched and not known to be computed.", "engine"),
+  EXPECTED_BLOCKS(Type.GAUGE, "Blocks of dispatched prompts that no event confirmed.", "engine"),
+  EXPECTED_BLOCKS_ENDED_TOTAL(
+      Type.COUNTER,
+      "How expected blocks ended: confirmed, expired, cancelled, dropped.",
+      "engine",
+      "how"),
+  INDEX_BLOCKS(
+      Type.GAUGE,
+      "Blocks in the index: held, named (of these), orphans (waiting).",
+      "engine",
+      "state"),
+  EVENT_TRUST(
+      Type.GAUGE, "1 for the trust in the engine's events that holds now.", "engine", "trust"),
+  EVENT_LAG_SECONDS(Type.GAUGE, "From arrival to application of the last batch.", "engine"),
+  EVENT_SEQUENCE(Type.GAUGE, "Sequence number of the last batch applied.", "engine"),
+  EVENT_STREAM_TOTAL(
+      Type.COUNTER,
+      "What happened on an engine's event stream; docs/kv-events.md.",
+      "engine",
+      "what");
+
+  /** Prometheus types. */
+  public enum Type {
+    COUNTER,
+    GAUGE,
+    HISTOGRAM
+  }
+
+  private final Type type;
+  private final String meaning;
+  private final List<String> labels;
+
+  Metric(Type type, String meaning, String... labels) {
+    this.type = type;
+    this.meaning = meaning;
+    this.labels = List.copyOf(Arrays.asList(labels));
+  }
+
+  /** The name in a scrape; a histogram adds its suffixes. */
+  public String exposed() {
+    return "warmpath_" + name().toLowerCase(Locale.ROOT);
+  }
+
+  /** The name to register under: the registry adds the suffix of counters and of times. */
+  String registered() {
+    return exposed().replaceFirst("(_total|_seconds)$", "");
+  }
+
+  /** The name without the suffix of counters only. */
+  String family() {
+    return exposed().replaceFirst("_total$", "");
+  }
+
+  public Type type() {
+    return type;
+  }
+
+  public List<String> labels() {
+    return labels;
+  }
+
+  /** What it says, one line. */
+  public String meaning() {
+    return meaning;
+  }
+}

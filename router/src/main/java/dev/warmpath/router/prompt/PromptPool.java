@@ -1,0 +1,109 @@
+package dev.warmpath.router.prompt;
+
+import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.tokenizer.RequestKind;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The threads that read prompts, so that event loops do not. At most a configured number of prompts
+ * wait for them; one more is answered at once without its prompt.
+ *
+ * <p>Thread-safe.
+ */
+public final class PromptPool implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PromptPool.class);
+
+  /** A prompt that is being read; who has no more time for it gives it up. Thread-safe. */
+  public final class Ticket {
+    private final AtomicBoolean settled = new AtomicBoolean();
+    private final byte[] body;
+    private final Consumer<ReadRequest> done;
+
+    private Ticket(byte[] body, Consumer<ReadRequest> done) {
+      this.body = body;
+      this.done = done;
+    }
+
+    /** Answers without the prompt, on this thread, unless it was answered already. */
+    public void giveUp(Unread why) {
+      if (settled.compareAndSet(false, true)) {
+        done.accept(reader.readModel(body, why));
+      }
+    }
+
+    /** Wants no answer any more. */
+    public void drop() {
+      settled.set(true);
+    }
+
+    private void read(RequestKind kind) {
+      if (settled.get()) {
+        return;
+      }
+      ReadRequest result = attempt(kind);
+      if (settled.compareAndSet(false, true)) {
+        done.accept(result);
+      }
+    }
+
+    private ReadRequest attempt(RequestKind kind) {
+      try {
+        return reader.read(kind, body);
+      } catch (RuntimeException | StackOverflowError e) {
+        LOG.error("reading a prompt failed, bodyBytes={}", body.length, e);
+        return reader.readModel(body, Unread.FAILURE);
+      }
+    }
+  }
+
+  private final PromptReader reader;
+  private final ThreadPoolExecutor threads;
+
+  public PromptPool(PromptReader reader, Tokenizing bounds, ThreadFactory factory) {
+    this.reader = reader;
+    int count =
+        bounds.threads() > 0 ? bounds.threads() : Runtime.getRuntime().availableProcessors();
+    this.threads =
+        new ThreadPoolExecutor(
+            count, count, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(bounds.queue()), factory);
+  }
+
+  /**
+   * Reads the prompt in {@code body}; the answer is given exactly once, on a thread of the pool, or
+   * on the caller's before this returns if the queue is full.
+   */
+  public Ticket read(RequestKind kind, byte[] body, Consumer<ReadRequest> done) {
+    Ticket ticket = new Ticket(body, done);
+    try {
+      threads.execute(() -> ticket.read(kind));
+    } catch (RejectedExecutionException e) {
+      ticket.giveUp(Unread.QUEUE_FULL);
+    }
+    return ticket;
+  }
+
+  /** Reads the prompt on the caller's thread, as {@code explain} does. */
+  public ReadRequest readNow(RequestKind kind, byte[] body) {
+    return reader.read(kind, body);
+  }
+
+  /** Prompts that wait for a thread. */
+  public int waiting() {
+    return threads.getQueue().size();
+  }
+
+  @Override
+  public void close() {
+    threads.shutdownNow();
+  }
+}

@@ -1,0 +1,102 @@
+package dev.warmpath.router.prompt;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.tokenizer.RequestKind;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a request's body: its model, its session and, with the model's tokenizer, its prompt. The
+ * body is the engine's to judge: what cannot be read here is routed without its prompt.
+ *
+ * <p>Thread-safe.
+ */
+public final class PromptReader {
+
+  private final Tokenizers tokenizers;
+  private final ObjectMapper json;
+
+  /**
+   * Reads with these tokenizers.
+   *
+   * @param depthLimit deeper bodies are not read
+   */
+  public PromptReader(Tokenizers tokenizers, int depthLimit) {
+    this.tokenizers = tokenizers;
+    this.json = mapper(depthLimit);
+  }
+
+  private static ObjectMapper mapper(int depthLimit) {
+    StreamReadConstraints limits =
+        StreamReadConstraints.builder()
+            .maxNestingDepth(depthLimit)
+            .maxStringLength(Integer.MAX_VALUE)
+            .build();
+    return new ObjectMapper(JsonFactory.builder().streamReadConstraints(limits).build());
+  }
+
+  /** Reads the body whole. */
+  public ReadRequest read(RequestKind kind, byte[] body) {
+    if (!(parse(body) instanceof ObjectNode request)) {
+      return ReadRequest.without(null, null, Unread.BAD_JSON);
+    }
+    String model = text(request, "model");
+    String session = session(request);
+    Tokenizers.Choice choice = tokenizers.choose(model);
+    if (choice == null) {
+      return ReadRequest.without(model, session, Unread.NO_TOKENIZER);
+    }
+    return new ReadRequest(
+        model, choice.tokenizer().prompt(kind, request, choice.loraName()), session, null);
+  }
+
+  /** Reads only the model, without building anything: for when there is no time for the rest. */
+  public ReadRequest readModel(byte[] body, Unread why) {
+    try (JsonParser parser = json.getFactory().createParser(body)) {
+      return ReadRequest.without(model(parser), null, why);
+    } catch (IOException e) {
+      return ReadRequest.without(null, null, why);
+    }
+  }
+
+  private static @Nullable String model(JsonParser parser) throws IOException {
+    if (parser.nextToken() != JsonToken.START_OBJECT) {
+      return null;
+    }
+    String found = null;
+    while (parser.nextToken() == JsonToken.FIELD_NAME) {
+      boolean isModel = parser.currentName().equals("model");
+      JsonToken value = parser.nextToken();
+      if (isModel) {
+        found = value == JsonToken.VALUE_STRING ? parser.getText() : null;
+      }
+      parser.skipChildren();
+    }
+    return found;
+  }
+
+  private @Nullable JsonNode parse(byte[] body) {
+    try {
+      return json.readTree(body);
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private static @Nullable String session(ObjectNode request) {
+    String session = text(request, "session_id");
+    return session == null ? text(request, "user") : session;
+  }
+
+  private static @Nullable String text(ObjectNode request, String field) {
+    JsonNode value = request.get(field);
+    return value != null && value.isTextual() ? value.textValue() : null;
+  }
+}

@@ -1,0 +1,45 @@
+package dev.warmpath.router.prompt;
+
+import dev.warmpath.tokenizer.PromptResult;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the router understood of a request's body.
+ *
+ * <p>Immutable.
+ *
+ * @param model the model it names, or null
+ * @param prompt its prompt, or null for the reason in {@code unread}
+ * @param sessionKey what the body calls its session or user, or null
+ * @param unread why there is no prompt, as a metric label; null when there is one
+ */
+public record ReadRequest(
+    @Nullable String model,
+    @Nullable PromptResult prompt,
+    @Nullable String sessionKey,
+    @Nullable Unread unread) {
+
+  /** Why a prompt was not read. */
+  public enum Unread {
+    /** The body is not a JSON object, or too deep. */
+    BAD_JSON,
+    /** No tokenizer is configured for the model. */
+    NO_TOKENIZER,
+    /** Too many prompts wait for a tokenizer thread. */
+    QUEUE_FULL,
+    /** Tokenizing took too long. */
+    DEADLINE,
+    /** The tokenizer failed, which is a bug of ours. */
+    FAILURE;
+
+    /** The name in metrics and answers: lower case with underscores. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  static ReadRequest without(@Nullable String model, @Nullable String sessionKey, Unread why) {
+    return new ReadRequest(model, null, sessionKey, why);
+  }
+}

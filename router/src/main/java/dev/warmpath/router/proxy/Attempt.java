@@ -1,0 +1,324 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.router.config.RouterConfig.Timeouts;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.Outcome;
+import dev.warmpath.router.fleet.dispatch.Prediction;
+import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.router.proxy.usage.UsageScanner;
+import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.RequestOptions;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One try of a request at one replica, from dispatch to the last byte. It finishes its assignment
+ * exactly once, whatever happens, and takes the connection down whenever the replica could
+ * otherwise go on working for nobody.
+ *
+ * <p>Confined to its event loop.
+ */
+final class Attempt {
+
+  /*
+   * before the first byte                 after it
+   *   connect error, timeout, 408/429/      broken stream, timeout ─▶ breakOff: error event, close
+   *   502/503/504 ─▶ exchange.retry,        client gone            ─▶ abandon: reset upstream
+   *   else an error of our own              last byte              ─▶ complete
+   * The response's head is sent with its first byte, so until then a retry is possible.
+   */
+
+  private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
+
+  private final Exchange exchange;
+  private final ProxyContext proxy;
+  private final Exchange.Loop loop;
+  private final Assignment assignment;
+  private final Watchdog watchdog;
+
+  private boolean over;
+  private boolean headSent;
+  private long totalTimer = -1;
+  private @Nullable HttpClientRequest upstream;
+  private @Nullable HttpClientResponse answer;
+  private @Nullable UsageScanner usage;
+
+  Attempt(Exchange exchange, ProxyContext proxy, Exchange.Loop loop, Assignment assignment) {
+    this.exchange = exchange;
+    this.proxy = proxy;
+    this.loop = loop;
+    this.assignment = assignment;
+    this.watchdog = new Watchdog(loop.vertx(), proxy.nanoClock(), this::tooSlow);
+  }
+
+  /** An attempt that only holds its assignment until the real one begins. */
+  static Attempt waiting(
+      Exchange exchange, ProxyContext proxy, Exchange.Loop loop, Assignment assignment) {
+    return new Attempt(exchange, proxy, loop, assignment);
+  }
+
+  void start(HttpServerRequest client, String requestId, Buffer body) {
+    Timeouts limits = proxy.config().timeouts();
+    watchdog.phase(limits.firstByteMs());
+    totalTimer = loop.vertx().setTimer(limits.totalMs(), id -> tooSlow());
+    Future<HttpClientRequest> connecting = loop.client().request(options(client, requestId));
+    connecting.onComplete(connected -> {
+      if (connected.failed()) {
+        unreachable("connect");
+      } else {
+        send(connected.result(), body);
+      }
+    });
+  }
+
+  private RequestOptions options(HttpServerRequest client, String requestId) {
+    Replica replica = assignment.replica();
+    MultiMap headers = Headers.upwards(client.headers());
+    headers.set(RequestIds.HEADER, requestId);
+    if (replica.ranks() > 1) {
+      headers.set("x-data-parallel-rank", Integer.toString(assignment.dpRank()));
+    }
+    int port = replica.baseUrl().getPort();
+    return new RequestOptions()
+        .setMethod(client.method())
+        .setHost(replica.baseUrl().getHost())
+        .setPort(port < 0 ? 80 : port)
+        .setURI(client.uri())
+        .setConnectTimeout(proxy.config().timeouts().connectMs())
+        .setHeaders(headers);
+  }
+
+  private void send(HttpClientRequest request, Buffer body) {
+    upstream = request;
+    if (over) {
+      request.reset();
+      return;
+    }
+    request.exceptionHandler(e -> broken());
+    request
+        .send(body)
+        .onComplete(sent -> {
+          if (sent.failed()) {
+            unreachable("no_response");
+          } else {
+            answered(sent.result());
+          }
+        });
+  }
+
+  private void answered(HttpClientResponse found) {
+    if (over) {
+      return;
+    }
+    answer = found;
+    if (RETRYABLE.contains(found.statusCode()) && retry("status_" + found.statusCode(), false)) {
+      return;
+    }
+    usage = UsageScanner.of(Optional.ofNullable(found.getHeader("content-type")).orElse(""));
+    found.handler(this::chunk);
+    found.endHandler(v -> complete());
+    found.exceptionHandler(e -> broken());
+  }
+
+  private boolean retry(String cause, boolean sameAgain) {
+    if (!exchange.retry(cause, sameAgain)) {
+      return false;
+    }
+    finish(isRefusal(cause) ? Outcome.REFUSED : Outcome.FAILED);
+    reset();
+    return true;
+  }
+
+  private static boolean isRefusal(String cause) {
+    return cause.equals("status_429") || cause.equals("status_503");
+  }
+
+  private void chunk(Buffer chunk) {
+    if (over) {
+      return;
+    }
+    watchdog.alive();
+    if (!headSent) {
+      sendHead();
+    }
+    scan(chunk);
+    HttpServerResponse down = exchange.response();
+    down.write(chunk);
+    if (down.writeQueueFull()) {
+      pauseFor(down);
+    }
+  }
+
+  private void scan(Buffer chunk) {
+    if (usage != null) {
+      usage.feed(chunk.getBytes());
+    }
+  }
+
+  private void pauseFor(HttpServerResponse down) {
+    HttpClientResponse from = answer;
+    if (from == null) {
+      return;
+    }
+    from.pause();
+    down.drainHandler(v -> {
+      watchdog.alive();
+      from.resume();
+    });
+  }
+
+  private void sendHead() {
+    HttpClientResponse from = Objects.requireNonNull(answer);
+    HttpServerResponse down = exchange.response();
+    headSent = true;
+    exchange.committed();
+    watchdog.phase(proxy.config().timeouts().streamIdleMs());
+    if (isGood()) {
+      assignment.firstByte();
+      proxy
+          .listener()
+          .firstByte(exchange.route(), assignment.replica().name(), exchange.elapsedNanos());
+    }
+    down.setStatusCode(from.statusCode()).setStatusMessage(from.statusMessage());
+    Headers.downwards(from.headers(), down.headers());
+    addOwnHeaders(down);
+    if (!from.headers().contains("content-length")) {
+      down.setChunked(true);
+    }
+  }
+
+  private void addOwnHeaders(HttpServerResponse down) {
+    if (!proxy.config().warmpathHeaders()) {
+      return;
+    }
+    down.putHeader("x-warmpath-replica", assignment.replica().name());
+    if (assignment.predictedCachedTokens() != Prediction.NONE) {
+      String tokens = Integer.toString(assignment.predictedCachedTokens());
+      down.putHeader("x-warmpath-cached-tokens", tokens);
+    }
+  }
+
+  private boolean isGood() {
+    return answer != null && answer.statusCode() < 400;
+  }
+
+  private void complete() {
+    if (over) {
+      return;
+    }
+    if (!headSent) {
+      sendHead();
+    }
+    reportUsage();
+    finish(outcome());
+    exchange.end(exchange.response().getStatusCode(), Ending.COMPLETE);
+    exchange.response().end();
+  }
+
+  private void reportUsage() {
+    Usage said = usage == null ? new Usage(Usage.ABSENT, Usage.ABSENT) : usage.usage();
+    if (said.tellsCachedTokens() && isGood()) {
+      assignment.usage(said.promptTokens(), said.cachedTokens());
+    }
+  }
+
+  private Outcome outcome() {
+    int status = answer == null ? 502 : answer.statusCode();
+    if (status < 400) {
+      return Outcome.COMPLETED;
+    }
+    return status < 500 || status == 503 ? Outcome.REFUSED : Outcome.FAILED;
+  }
+
+  /** No connection, or one that ended before the response's head. */
+  private void unreachable(String cause) {
+    if (over || retry(cause, true)) {
+      return;
+    }
+    finish(Outcome.FAILED);
+    reset();
+    exchange.reject(
+        ApiError.upstream(502, cause, "The replica could not be reached or did not answer."));
+  }
+
+  /** The connection ended in the middle. */
+  private void broken() {
+    if (over) {
+      return;
+    }
+    if (headSent) {
+      breakOff(
+          ApiError.upstream(502, "stream_broken", "The replica broke off its response."),
+          Ending.BROKEN_OFF,
+          Outcome.FAILED);
+    } else {
+      unreachable("no_first_byte");
+    }
+  }
+
+  private void tooSlow() {
+    if (over) {
+      return;
+    }
+    ApiError error = ApiError.upstream(504, "timeout", "The replica took too long.");
+    if (headSent) {
+      breakOff(error, Ending.CUT_OFF, Outcome.FAILED);
+    } else {
+      finish(Outcome.FAILED);
+      reset();
+      exchange.reject(error);
+    }
+  }
+
+  /**
+   * Ends a response that has begun: an event stream says why if it stands between two events, then
+   * the connection is closed without the mark of a whole response.
+   */
+  void breakOff(ApiError error, Ending ending, Outcome outcome) {
+    if (over) {
+      return;
+    }
+    finish(outcome);
+    reset();
+    HttpServerResponse down = exchange.response();
+    exchange.end(down.getStatusCode(), ending);
+    if (usage != null && usage.betweenEvents() && !down.writeQueueFull()) {
+      down.write(error.event()).onComplete(v -> exchange.request().connection().close());
+    } else {
+      exchange.request().connection().close();
+    }
+  }
+
+  /** Nobody wants the response any more. */
+  void abandon(Outcome outcome) {
+    if (!over) {
+      finish(outcome);
+      reset();
+    }
+  }
+
+  private void finish(Outcome outcome) {
+    over = true;
+    watchdog.stop();
+    if (totalTimer >= 0) {
+      loop.vertx().cancelTimer(totalTimer);
+    }
+    assignment.finished(outcome);
+  }
+
+  private void reset() {
+    if (upstream != null) {
+      upstream.reset();
+    }
+  }
+}

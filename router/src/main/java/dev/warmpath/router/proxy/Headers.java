@@ -1,0 +1,76 @@
+package dev.warmpath.router.proxy;
+
+import io.vertx.core.MultiMap;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Which headers are passed on. Those of one connection (RFC 9110, 7.6.1) never are, in either
+ * direction. Upwards neither are the ones that steer the engine, which are the router's to set, and
+ * {@code accept-encoding}, so that responses stay readable here.
+ *
+ * <p>Immutable.
+ */
+final class Headers {
+
+  private static final Set<String> OF_THE_CONNECTION =
+      Set.of(
+          "connection",
+          "keep-alive",
+          "proxy-authenticate",
+          "proxy-authorization",
+          "proxy-connection",
+          "te",
+          "trailer",
+          "transfer-encoding",
+          "upgrade");
+
+  private static final Set<String> NOT_UPWARDS =
+      Set.of(
+          "accept-encoding",
+          "content-length",
+          "expect",
+          "host",
+          "http2-settings",
+          "x-data-parallel-rank",
+          "x-vllm-priority");
+
+  private Headers() {}
+
+  /** The headers of a client's request that its replica sees. */
+  static MultiMap upwards(MultiMap client) {
+    return copy(client, NOT_UPWARDS, MultiMap.caseInsensitiveMultiMap());
+  }
+
+  /** Adds the headers of a replica's response that the client sees to {@code client}. */
+  static void downwards(MultiMap replica, MultiMap client) {
+    copy(replica, Set.of(), client);
+  }
+
+  private static MultiMap copy(MultiMap from, Set<String> without, MultiMap to) {
+    Set<String> named = namedByConnection(from);
+    for (Map.Entry<String, String> header : from) {
+      String name = header.getKey().toLowerCase(Locale.ROOT);
+      if (!OF_THE_CONNECTION.contains(name) && !without.contains(name) && !named.contains(name)) {
+        to.add(header.getKey(), header.getValue());
+      }
+    }
+    return to;
+  }
+
+  /** What {@code Connection} itself says to belong to the connection. */
+  private static Set<String> namedByConnection(MultiMap headers) {
+    if (!headers.contains("connection")) {
+      return Set.of();
+    }
+    Set<String> names = new HashSet<>();
+    for (String value : headers.getAll("connection")) {
+      for (String name : value.split(",")) {
+        names.add(name.trim().toLowerCase(Locale.ROOT));
+      }
+    }
+    return names;
+  }
+}

@@ -1,0 +1,24 @@
+package dev.warmpath.router.proxy;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the router answers itself. Called on event loops; implementations are thread-safe and do not
+ * block.
+ *
+ * <p>Thread-safe.
+ */
+public interface Pages {
+
+  /** The models of all replicas as {@code /v1/models} lists them; null if no replica is up. */
+  @Nullable String models();
+
+  /** How many replicas could take a request. */
+  int replicasUp();
+
+  /** How many replicas there are. */
+  int replicas();
+
+  /** The metrics as Prometheus scrapes them. */
+  String metrics();
+}

@@ -1,0 +1,24 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.prompt.PromptPool;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * What all event loops of the proxy share.
+ *
+ * <p>Thread-safe if its parts are.
+ *
+ * @param random thread-safe
+ */
+public record ProxyContext(
+    RouterConfig config,
+    Dispatcher dispatcher,
+    PromptPool prompts,
+    Pages pages,
+    ProxyListener listener,
+    RandomGenerator random,
+    LongSupplier nanoClock,
+    Openness openness) {}

@@ -1,0 +1,174 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.router.config.RouterConfig;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.PoolOptions;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One event loop of the proxy: a server socket, shared with the other loops, and its own
+ * connections to the replicas. It answers the paths of {@link Route} and no others.
+ *
+ * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
+ */
+public final class ProxyVerticle extends VerticleBase {
+
+  private static final int ANY_PORT_SHARED_BY_ALL_LOOPS = -1;
+  private static final int REPLICA_KEEP_ALIVE_SECONDS = 4;
+  private static final int IDLE_MARGIN_MS = 60_000;
+  private static final String JSON = "application/json";
+
+  private final ProxyContext proxy;
+  private final Set<Exchange> exchanges = new LinkedHashSet<>();
+  private volatile int port;
+  private @Nullable HttpServer server;
+  private Exchange.@Nullable Loop loop;
+
+  public ProxyVerticle(ProxyContext proxy) {
+    this.proxy = proxy;
+  }
+
+  /** The port that clients connect to. */
+  public int port() {
+    return port;
+  }
+
+  @Override
+  public Future<?> start() {
+    RouterConfig.Address at = proxy.config().listen().address();
+    HttpClient client = vertx.createHttpClient(clientOptions(), poolOptions());
+    loop = new Exchange.Loop(vertx, context, client, new RequestIds(proxy.random()));
+    server = vertx.createHttpServer(serverOptions()).requestHandler(this::serve);
+    return server
+        .listen(at.port() == 0 ? ANY_PORT_SHARED_BY_ALL_LOOPS : at.port(), at.host())
+        .onSuccess(listening -> port = listening.actualPort());
+  }
+
+  /** Stops listening; waits for nothing. */
+  @Override
+  public Future<?> stop() {
+    cutAll();
+    Future<Void> closed = server == null ? Future.succeededFuture() : server.close();
+    return closed.eventually(() -> loop == null ? Future.succeededFuture() : loop.client().close());
+  }
+
+  /** Cuts off every request that is still being served; may be called from any thread. */
+  public void cut() {
+    if (loop != null) {
+      loop.context().runOnContext(v -> cutAll());
+    }
+  }
+
+  private void cutAll() {
+    new ArrayList<>(exchanges).forEach(Exchange::cut);
+  }
+
+  private HttpServerOptions serverOptions() {
+    RouterConfig.Limits limits = proxy.config().limits();
+    return new HttpServerOptions()
+        .setMaxHeaderSize(limits.headerBytes())
+        .setMaxInitialLineLength(limits.headerBytes())
+        .setHandle100ContinueAutomatically(true)
+        .setHttp2ClearTextEnabled(false)
+        .setTcpNoDelay(true)
+        .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
+        .setIdleTimeout(proxy.config().timeouts().totalMs() + IDLE_MARGIN_MS);
+  }
+
+  /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
+  private HttpClientOptions clientOptions() {
+    return new HttpClientOptions()
+        .setKeepAliveTimeout(REPLICA_KEEP_ALIVE_SECONDS)
+        .setTcpNoDelay(true)
+        .setDecompressionSupported(false)
+        .setConnectTimeout(proxy.config().timeouts().connectMs());
+  }
+
+  private PoolOptions poolOptions() {
+    return new PoolOptions().setHttp1MaxSize(proxy.config().limits().replicaConnections());
+  }
+
+  private void serve(HttpServerRequest request) {
+    Route route = Route.find(request.path()).orElse(null);
+    if (route == null) {
+      decline(request, ApiError.notFound("There is no such path here."));
+    } else if (!route.method().equals(request.method().name())) {
+      decline(request, ApiError.methodNotAllowed(route.method()));
+    } else if (route.kind() == null) {
+      page(route, request.response());
+    } else if (proxy.openness().stage() == Openness.Stage.CLOSING) {
+      request.response().putHeader("connection", "close");
+      decline(request, ApiError.unavailable("shutting_down", "The router is shutting down."));
+    } else {
+      exchange(route, request);
+    }
+  }
+
+  private void decline(HttpServerRequest request, ApiError error) {
+    proxy.listener().rejected(error.code());
+    error.send(request.response());
+  }
+
+  private void exchange(Route route, HttpServerRequest request) {
+    Exchange.Loop own = java.util.Objects.requireNonNull(loop);
+    proxy.openness().entered();
+    Exchange[] self = new Exchange[1];
+    Exchange exchange = new Exchange(proxy, own, route, request, () -> ended(self));
+    self[0] = exchange;
+    exchanges.add(exchange);
+    exchange.start();
+  }
+
+  private void ended(Exchange[] exchange) {
+    exchanges.remove(exchange[0]);
+    proxy.openness().left();
+  }
+
+  private void page(Route route, HttpServerResponse response) {
+    switch (route) {
+      case MODELS -> models(response);
+      case HEALTH -> health(response);
+      default -> metrics(response);
+    }
+  }
+
+  private void models(HttpServerResponse response) {
+    String models = proxy.pages().models();
+    if (models == null) {
+      ApiError.unavailable("no_replica", "No replica is up.").send(response);
+    } else {
+      response.putHeader("content-type", JSON).end(models);
+    }
+  }
+
+  private void health(HttpServerResponse response) {
+    boolean open = proxy.openness().stage() == Openness.Stage.OPEN;
+    int up = proxy.pages().replicasUp();
+    String status = open ? up > 0 ? "ok" : "no_replica" : "leaving";
+    response
+        .setStatusCode(status.equals("ok") ? 200 : 503)
+        .putHeader("content-type", JSON)
+        .end(
+            "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d}"
+                .formatted(status, proxy.pages().replicas(), up));
+  }
+
+  private void metrics(HttpServerResponse response) {
+    context
+        .executeBlocking(() -> proxy.pages().metrics(), false)
+        .onSuccess(
+            text -> response.putHeader("content-type", "text/plain; version=0.0.4").end(text))
+        .onFailure(e -> response.setStatusCode(500).end());
+  }
+}

@@ -1,0 +1,53 @@
+package dev.warmpath.router.proxy.usage;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.async.ByteArrayFeeder;
+import java.io.IOException;
+
+/**
+ * Scans a response that is one JSON document, chunk by chunk, without ever having it whole.
+ *
+ * <p>Confined to its event loop.
+ */
+final class DocumentScanner extends UsageScanner {
+
+  private final UsageFields fields = new UsageFields();
+  private final JsonParser parser;
+  private boolean readable = true;
+
+  DocumentScanner() {
+    try {
+      parser = JSON.createNonBlockingByteArrayParser();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void feed(byte[] chunk) {
+    if (!readable || chunk.length == 0) {
+      return;
+    }
+    try {
+      ((ByteArrayFeeder) parser.getNonBlockingInputFeeder()).feedInput(chunk, 0, chunk.length);
+      JsonToken token = parser.nextToken();
+      while (token != null && token != JsonToken.NOT_AVAILABLE) {
+        fields.accept(token, parser);
+        token = parser.nextToken();
+      }
+    } catch (IOException e) {
+      readable = false;
+    }
+  }
+
+  @Override
+  public Usage usage() {
+    return fields.usage();
+  }
+
+  @Override
+  public boolean betweenEvents() {
+    return false;
+  }
+}

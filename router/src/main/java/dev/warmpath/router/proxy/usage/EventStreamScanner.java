@@ -1,0 +1,113 @@
+package dev.warmpath.router.proxy.usage;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Scans a stream of server-sent events. Only data lines that hold a usage object are parsed; the
+ * others are looked through where they lie. The part of a line that ends a chunk is kept for the
+ * next one, up to {@link #LINE_LIMIT_BYTES}; a longer line is not a usage report.
+ *
+ * <p>Confined to its event loop.
+ */
+final class EventStreamScanner extends UsageScanner {
+
+  static final int LINE_LIMIT_BYTES = 1 << 16;
+
+  private static final byte[] DATA = "data:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] KEY = "\"usage\"".getBytes(StandardCharsets.US_ASCII);
+
+  private Usage usage = Usage.NONE;
+  private byte[] started = new byte[0];
+  private boolean tooLong;
+  private boolean betweenEvents = true;
+
+  @Override
+  public void feed(byte[] chunk) {
+    int from = 0;
+    for (int at = 0; at < chunk.length; at++) {
+      if (chunk[at] == '\n') {
+        lineEnds(chunk, from, at);
+        from = at + 1;
+      }
+    }
+    if (from < chunk.length) {
+      betweenEvents = false;
+      keep(chunk, from, chunk.length);
+    }
+  }
+
+  @Override
+  public Usage usage() {
+    return usage;
+  }
+
+  @Override
+  public boolean betweenEvents() {
+    return betweenEvents;
+  }
+
+  private void lineEnds(byte[] chunk, int from, int to) {
+    if (started.length == 0 && !tooLong) {
+      line(chunk, from, to);
+    } else {
+      keep(chunk, from, to);
+      line(started, 0, started.length);
+    }
+    started = new byte[0];
+    tooLong = false;
+  }
+
+  private void keep(byte[] chunk, int from, int to) {
+    tooLong |= started.length + (to - from) > LINE_LIMIT_BYTES;
+    if (tooLong) {
+      started = new byte[0];
+      return;
+    }
+    int had = started.length;
+    started = Arrays.copyOf(started, had + to - from);
+    System.arraycopy(chunk, from, started, had, to - from);
+  }
+
+  private void line(byte[] bytes, int from, int to) {
+    boolean empty = to == from || (to == from + 1 && bytes[from] == '\r');
+    betweenEvents = empty && !tooLong;
+    if (empty || tooLong || to - from > LINE_LIMIT_BYTES || !isAt(DATA, bytes, from, to)) {
+      return;
+    }
+    if (holdsUsage(bytes, from + DATA.length, to)) {
+      parse(bytes, from + DATA.length, to);
+    }
+  }
+
+  private static boolean holdsUsage(byte[] bytes, int from, int to) {
+    for (int at = from; at <= to - KEY.length; at++) {
+      if (bytes[at] == '"' && isAt(KEY, bytes, at, to)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isAt(byte[] wanted, byte[] bytes, int at, int to) {
+    return at + wanted.length <= to
+        && Arrays.equals(wanted, 0, wanted.length, bytes, at, at + wanted.length);
+  }
+
+  private void parse(byte[] bytes, int from, int to) {
+    UsageFields fields = new UsageFields();
+    try (JsonParser parser = JSON.createParser(bytes, from, to - from)) {
+      for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+        fields.accept(token, parser);
+      }
+    } catch (IOException e) {
+      return;
+    }
+    if (!fields.usage().equals(Usage.NONE)) {
+      usage = fields.usage();
+    }
+  }
+}

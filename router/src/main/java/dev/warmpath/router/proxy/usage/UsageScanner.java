@@ -1,0 +1,31 @@
+package dev.warmpath.router.proxy.usage;
+
+import com.fasterxml.jackson.core.JsonFactory;
+
+/**
+ * Watches the bytes of one response for its usage report. It never changes, delays or keeps them
+ * beyond a bound; a response that is not what its type says reports nothing. How the bytes are cut
+ * into chunks makes no difference.
+ *
+ * <p>Confined to its event loop.
+ */
+public abstract sealed class UsageScanner permits DocumentScanner, EventStreamScanner {
+
+  static final JsonFactory JSON = new JsonFactory();
+
+  /** The scanner for a response of this content type. */
+  public static UsageScanner of(String contentType) {
+    return contentType.startsWith("text/event-stream")
+        ? new EventStreamScanner()
+        : new DocumentScanner();
+  }
+
+  /** Looks at the next bytes, which are not kept. */
+  public abstract void feed(byte[] chunk);
+
+  /** What the response said so far. */
+  public abstract Usage usage();
+
+  /** Whether all bytes so far end where an event may begin. */
+  public abstract boolean betweenEvents();
+}

@@ -1,0 +1,114 @@
+package dev.warmpath.router.proxy.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class UsageScannerTest {
+
+  private static final String USAGE =
+      "\"usage\":{\"prompt_tokens\":31,\"total_tokens\":40,\"completion_tokens\":9,"
+          + "\"prompt_tokens_details\":{\"cached_tokens\":16}}";
+  private static final String CONTENT = "é 漢 \\\"usage\\\":{\\\"prompt_tokens\\\":7} 🚀";
+  private static final String PLAIN =
+      "{\"id\":\"x\",\"choices\":[{\"message\":{\"content\":\""
+          + CONTENT
+          + "\","
+          + "\"usage\":{\"prompt_tokens\":5}}}],"
+          + USAGE
+          + ",\"kv\":null}";
+  private static final String EVENTS =
+      ": hello\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\""
+          + CONTENT
+          + "\"}}],\"usage\":null}\n\n"
+          + "data: {\"choices\":[],"
+          + USAGE
+          + "}\r\n\r\ndata: [DONE]\n\n";
+
+  @Property
+  void anySplitOfADocumentTellsTheSame(@ForAll List<@IntRange(min = 1, max = 40) Integer> sizes) {
+    assertThat(scan("application/json", PLAIN, sizes).usage()).isEqualTo(new Usage(31, 16));
+  }
+
+  @Property
+  void anySplitOfEventsTellsTheSame(@ForAll List<@IntRange(min = 1, max = 40) Integer> sizes) {
+    UsageScanner scanner = scan("text/event-stream; charset=utf-8", EVENTS, sizes);
+    assertThat(scanner.usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scanner.betweenEvents()).isTrue();
+  }
+
+  @Test
+  void everySingleByteIsAChunk() {
+    List<Integer> ones = java.util.Collections.nCopies(4_000, 1);
+    assertThat(scan("text/event-stream", EVENTS, ones).usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scan("application/json", PLAIN, ones).usage()).isEqualTo(new Usage(31, 16));
+  }
+
+  @Property
+  void garbageReportsNothingAndThrowsNothing(@ForAll byte[] bytes, @ForAll boolean events) {
+    UsageScanner scanner = UsageScanner.of(events ? "text/event-stream" : "application/json");
+    scanner.feed(bytes);
+    assertThat(scanner.usage()).isEqualTo(Usage.NONE);
+  }
+
+  @Test
+  void aReportWithoutCachedTokensSaysSo() {
+    Usage usage =
+        scan(
+                "application/json",
+                "{\"usage\":{\"prompt_tokens\":3,\"prompt_tokens_details\":null}}",
+                List.of())
+            .usage();
+    assertThat(usage).isEqualTo(new Usage(3, Usage.ABSENT));
+    assertThat(usage.tellsCachedTokens()).isFalse();
+  }
+
+  @Test
+  void wrongTypesAreAbsent() {
+    String text =
+        "{\"usage\":{\"prompt_tokens\":1e3,\"prompt_tokens_details\":{\"cached_tokens\":99999999999}}}";
+    assertThat(scan("application/json", text, List.of()).usage()).isEqualTo(Usage.NONE);
+  }
+
+  @Test
+  void aLineBeyondTheBoundIsPassedOverAndTheNextOneRead() {
+    String line =
+        "data: {\"a\":\""
+            + "x".repeat(EventStreamScanner.LINE_LIMIT_BYTES)
+            + "\","
+            + USAGE
+            + "}\n\n";
+    assertThat(scan("text/event-stream", line, List.of(100, 7)).usage()).isEqualTo(Usage.NONE);
+    assertThat(scan("text/event-stream", line, List.of()).usage()).isEqualTo(Usage.NONE);
+    assertThat(scan("text/event-stream", line + EVENTS, List.of(100, 7)).usage().cachedTokens())
+        .isEqualTo(16);
+  }
+
+  @Test
+  void knowsWhereAnEventMayBegin() {
+    assertThat(scan("text/event-stream", "data: 1\n\ndata: 2", List.of()).betweenEvents())
+        .isFalse();
+    assertThat(scan("text/event-stream", "data: 1\n", List.of()).betweenEvents()).isFalse();
+    assertThat(scan("text/event-stream", "data: 1\r\n\r\n", List.of()).betweenEvents()).isTrue();
+    assertThat(scan("application/json", "{}\n\n", List.of()).betweenEvents()).isFalse();
+  }
+
+  private static UsageScanner scan(String type, String text, List<Integer> sizes) {
+    UsageScanner scanner = UsageScanner.of(type);
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    int at = 0;
+    for (int size : sizes) {
+      int to = Math.min(bytes.length, at + size);
+      scanner.feed(Arrays.copyOfRange(bytes, at, to));
+      at = to;
+    }
+    scanner.feed(Arrays.copyOfRange(bytes, at, bytes.length));
+    return scanner;
+  }
+}

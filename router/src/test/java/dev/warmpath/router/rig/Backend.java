@@ -1,0 +1,111 @@
+package dev.warmpath.router.rig;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A replica that does what its script says and remembers what it was sent. */
+public final class Backend implements AutoCloseable {
+
+  /** What it does with a completions request whose body has come. */
+  public interface Script {
+    void answer(HttpServerRequest request, Buffer body);
+  }
+
+  private final Vertx vertx;
+  private final HttpServer server;
+  private final int port;
+  public final List<Buffer> bodies = new CopyOnWriteArrayList<>();
+  public final List<Map<String, String>> headers = new CopyOnWriteArrayList<>();
+  public final AtomicInteger resets = new AtomicInteger();
+  public volatile Script script = (request, body) -> request.response().end("{}");
+  public volatile String models = "{\"object\":\"list\",\"data\":[{\"id\":\"m\",\"root\":\"m\"}]}";
+  public volatile int health = 200;
+
+  public Backend(Vertx vertx) {
+    this(vertx, 0);
+  }
+
+  public Backend(Vertx vertx, int port) {
+    this.vertx = vertx;
+    this.server = vertx.createHttpServer().requestHandler(this::serve);
+    try {
+      this.port =
+          server
+              .listen(port, "127.0.0.1")
+              .toCompletionStage()
+              .toCompletableFuture()
+              .get(10, TimeUnit.SECONDS)
+              .actualPort();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  public int port() {
+    return port;
+  }
+
+  public String url() {
+    return "http://127.0.0.1:" + port;
+  }
+
+  private void serve(HttpServerRequest request) {
+    switch (request.path()) {
+      case "/health" -> request.response().setStatusCode(health).end();
+      case "/v1/models" -> request.response().end(models);
+      default -> {
+        Map<String, String> seen = new ConcurrentHashMap<>();
+        request.headers().forEach((k, v) -> seen.put(k.toLowerCase(java.util.Locale.ROOT), v));
+        headers.add(seen);
+        boolean[] ended = new boolean[1];
+        HttpServerResponse response = request.response();
+        response.endHandler(v -> ended[0] = true);
+        response.closeHandler(v -> {
+          if (!ended[0]) {
+            resets.incrementAndGet();
+          }
+        });
+        request
+            .body()
+            .onSuccess(body -> {
+              bodies.add(body);
+              script.answer(request, body);
+            });
+      }
+    }
+  }
+
+  /** Sends the parts as one chunk each, with a breath between them. */
+  public void stream(HttpServerRequest request, List<Buffer> parts) {
+    HttpServerResponse response = request.response().setChunked(true);
+    response.putHeader("content-type", "text/event-stream; charset=utf-8");
+    next(response, parts, 0);
+  }
+
+  private void next(HttpServerResponse response, List<Buffer> parts, int at) {
+    if (at == parts.size()) {
+      response.end();
+      return;
+    }
+    response.write(parts.get(at));
+    vertx.setTimer(1, id -> next(response, parts, at + 1));
+  }
+
+  @Override
+  public void close() {
+    try {
+      server.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package dev.warmpath.router.rig;
+
+import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.EngineReport;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+
+/** A router in front of some backends, with sockets for everything. */
+public final class Rig implements AutoCloseable {
+
+  public static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final Vertx vertx = Vertx.vertx();
+  public final HttpClient http =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  public final List<Backend> backends = new ArrayList<>();
+  public final RouterProcess router;
+
+  public Rig(int replicas, UnaryOperator<ConfigTree> change) {
+    ConfigTree tree =
+        ConfigTree.empty()
+            .set("listen.port", 0, "test")
+            .set("admin.port", 0, "test")
+            .set("policy.name", "round-robin", "test")
+            .set("health.interval-ms", 20, "test")
+            .set("retry.backoff-ms", 1, "test")
+            .set("shutdown.deadline-ms", 200, "test");
+    for (int i = 0; i < replicas; i++) {
+      Backend backend = new Backend(vertx);
+      backends.add(backend);
+      Map<String, Object> replica =
+          Map.of("name", "r" + i, "url", backend.url(), "models", List.of("m"));
+      tree = tree.put("replicas", replica, "test");
+    }
+    try {
+      router = RouterProcess.start(change.apply(tree).config());
+    } catch (ConfigException e) {
+      throw new IllegalStateException(e);
+    }
+    until(() -> router.fleet().replicas().stream().allMatch(r -> r.health() == Replica.Health.UP));
+  }
+
+  public Rig(int replicas) {
+    this(replicas, tree -> tree);
+  }
+
+  public Vertx vertx() {
+    return vertx;
+  }
+
+  public URI uri(String path) {
+    return URI.create("http://127.0.0.1:" + router.port() + path);
+  }
+
+  public HttpRequest.Builder post(String path, byte[] body) {
+    return HttpRequest.newBuilder(uri(path))
+        .timeout(PATIENCE)
+        .header("content-type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofByteArray(body));
+  }
+
+  public HttpResponse<byte[]> send(HttpRequest request) throws IOException, InterruptedException {
+    return http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+  }
+
+  public HttpResponse<byte[]> chat(String body) throws IOException, InterruptedException {
+    return send(
+        post("/v1/chat/completions", body.getBytes(java.nio.charset.StandardCharsets.UTF_8))
+            .build());
+  }
+
+  public CompletableFuture<HttpResponse<byte[]>> chatLater(String body) {
+    return http.sendAsync(
+        post("/v1/chat/completions", body.getBytes(java.nio.charset.StandardCharsets.UTF_8))
+            .build(),
+        HttpResponse.BodyHandlers.ofByteArray());
+  }
+
+  public HttpResponse<byte[]> get(String path) throws IOException, InterruptedException {
+    return send(HttpRequest.newBuilder(uri(path)).timeout(PATIENCE).build());
+  }
+
+  public int inFlight() {
+    return router.dispatcher().report().stream()
+        .map(EngineReport::load)
+        .mapToInt(load -> load.requestsInFlight())
+        .sum();
+  }
+
+  /** Waits until something is so; fails after a while. */
+  public static void until(BooleanSupplier holds) {
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!holds.getAsBoolean()) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("it did not come true in " + PATIENCE);
+      }
+      java.util.concurrent.locks.LockSupport.parkNanos(2_000_000);
+    }
+  }
+
+  public void untilIdle() {
+    until(() -> inFlight() == 0 && router.serving() == 0);
+  }
+
+  @Override
+  public void close() {
+    router.close();
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+  }
+}
