@@ -94,7 +94,7 @@ public final class PlainKvIndex implements KvIndex {
     return locked(lock.readLock(), () -> engine(slot).stats());
   }
 
-  /** Asserts what {@link Engine} says of itself and that the table lists nothing else. */
+  /** Asserts the invariants of each engine and that the table lists nothing else. */
   void checkInvariants() {
     long listed = 0;
     for (Engine engine : engines) {

@@ -25,7 +25,7 @@ final class Tally {
     return ++counts[at];
   }
 
-  /** Takes one away; returns what is left of {@code shelf}, or −1 when there was none. */
+  /** Takes one away; returns the new count of {@code shelf}, or −1 when there was none. */
   int take(int shelf) {
     int at = indexOf(shelf);
     if (at < 0) {
@@ -40,6 +40,7 @@ final class Tally {
     return left;
   }
 
+  /** How often {@code shelf} is in it. */
   int count(int shelf) {
     int at = indexOf(shelf);
     return at < 0 ? 0 : counts[at];

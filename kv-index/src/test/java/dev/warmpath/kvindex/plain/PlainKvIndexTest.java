@@ -13,7 +13,13 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -191,6 +197,27 @@ class PlainKvIndexTest {
     assertThat(large.stats(engine).orphanBlocks()).isEqualTo(100_000);
     large.stored(engine, new StoredBlocks().atRoot(StorageTier.GPU, 0, 1).add(0, 0));
     assertThat(large.stats(engine).namedBlocks()).isEqualTo(100_001);
+  }
+
+  @Test
+  void readersSeeWholeWritesOnly() throws Exception {
+    AtomicBoolean done = new AtomicBoolean();
+    ExecutorService reader = Executors.newSingleThreadExecutor();
+    Future<Set<Integer>> seen =
+        reader.submit(() -> {
+          Set<Integer> lengths = new HashSet<>();
+          while (!done.get()) {
+            lengths.add(matched());
+          }
+          return lengths;
+        });
+    for (int i = 0; i < 5_000; i++) {
+      store(0, 8);
+      index.cleared(slot);
+    }
+    done.set(true);
+    reader.shutdown();
+    assertThat(Set.of(0, 32)).containsAll(seen.get());
   }
 
   private static CacheLayout fullAttention(int withheldTokens, int droppedBlocks) {
