@@ -1,8 +1,8 @@
 package dev.warmpath.router.cli;
 
-import dev.warmpath.eventingest.capture.CaptureLines;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
+import dev.warmpath.eventingest.capture.text.CaptureLines;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -1,10 +1,14 @@
-package dev.warmpath.eventingest.capture;
+package dev.warmpath.eventingest.capture.text;
 
+import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
+import dev.warmpath.eventingest.capture.CaptureStream;
+import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.KvEventDecoder;
 import dev.warmpath.eventingest.wire.WireException;
@@ -77,10 +81,10 @@ public final class CaptureLines {
         "replay from #%s: %d replies"
             .formatted(Long.toUnsignedString(replay.startSequence()), replay.replies().size()));
     for (List<byte[]> frames : replay.replies()) {
-      ReplayReply reply = ReplayReply.of(frames);
+      StreamMessage reply = StreamMessage.ofReply(frames);
       if (reply == null) {
         lines.add("replay: a reply of " + frames.size() + " frames");
-      } else if (!reply.isEnd()) {
+      } else if (!reply.endsReplay()) {
         String start = "replay #" + Long.toUnsignedString(reply.sequence()) + " ";
         lines.addAll(events(start, reply.payload()));
       }

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.capture;
+package dev.warmpath.eventingest.capture.text;
 
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.KvEvent;
