@@ -9,8 +9,8 @@ import java.util.List;
  * The two hashes that name a block: the local hash of its content and the block key of its content
  * and whole prefix.
  *
- * <p>Both are XXH3-64. Extra keys go in typed and length-prefixed, so that no two lists of keys
- * give the same bytes.
+ * <p>Both are XXH3-64. The local hash is that of the tokens; extra keys are hashed behind it, typed
+ * and length-prefixed, so that no two lists of keys give the same bytes.
  *
  * <p>Thread-safe.
  */
@@ -31,15 +31,13 @@ public final class BlockHasher {
    */
   public static long localHash(
       int[] tokenIds, int from, int lengthTokens, List<ExtraKey> extraKeys) {
-    HashStream64 stream = STREAM.get().reset();
-    stream.putInt(lengthTokens);
-    for (int i = from; i < from + lengthTokens; i++) {
-      stream.putInt(tokenIds[i]);
-    }
-    for (int i = 0; i < extraKeys.size(); i++) {
-      put(stream, extraKeys.get(i));
-    }
-    return stream.getAsLong();
+    long tokens =
+        XXH3.hashBytesToLong(
+            tokenIds,
+            (long) Integer.BYTES * from,
+            (long) Integer.BYTES * lengthTokens,
+            TokenBytes.INSTANCE);
+    return extraKeys.isEmpty() ? tokens : withKeys(tokens, extraKeys);
   }
 
   /**
@@ -55,6 +53,14 @@ public final class BlockHasher {
     put(stream, space.model());
     stream.putInt(space.blockSizeTokens());
     stream.putInt(space.lookaheadTokens());
+    return stream.getAsLong();
+  }
+
+  private static long withKeys(long tokens, List<ExtraKey> extraKeys) {
+    HashStream64 stream = STREAM.get().reset().putLong(tokens);
+    for (ExtraKey key : extraKeys) {
+      put(stream, key);
+    }
     return stream.getAsLong();
   }
 

@@ -2,13 +2,17 @@ package dev.warmpath.kvindex.block;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.dynatrace.hash4j.hashing.Hashing;
 import dev.warmpath.kvindex.block.ExtraKey.CacheSalt;
 import dev.warmpath.kvindex.block.ExtraKey.Lora;
 import dev.warmpath.kvindex.block.ExtraKey.Multimodal;
 import dev.warmpath.kvindex.block.ExtraKey.PromptEmbeds;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -28,6 +32,27 @@ class BlockHasherTest {
     int[] changed = tokens.clone();
     changed[at] = other;
     assertThat(plain(changed) == plain(tokens)).isEqualTo(other == tokens[at]);
+  }
+
+  @Test
+  void hashesTheTokensLittleEndianBytes() {
+    for (int length = 0; length < 300; length++) {
+      int[] tokens = new Random(length).ints(length).toArray();
+      ByteBuffer bytes = ByteBuffer.allocate(4 * length).order(ByteOrder.LITTLE_ENDIAN);
+      bytes.asIntBuffer().put(tokens);
+      assertThat(plain(tokens)).isEqualTo(Hashing.xxh3_64().hashBytesToLong(bytes.array()));
+    }
+  }
+
+  @Test
+  void readsTokensAtAnyByte() {
+    int[] tokens = {0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c};
+    for (int at = 0; at < 8; at++) {
+      assertThat(TokenBytes.INSTANCE.getByte(tokens, at)).isEqualTo((byte) at);
+      assertThat(TokenBytes.INSTANCE.getInt(tokens, at)).isEqualTo(0x03020100 + at * 0x01010101);
+      assertThat(TokenBytes.INSTANCE.getLong(tokens, at))
+          .isEqualTo(0x0706050403020100L + at * 0x0101010101010101L);
+    }
   }
 
   @Test
