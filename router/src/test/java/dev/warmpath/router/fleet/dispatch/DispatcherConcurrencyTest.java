@@ -5,14 +5,21 @@ import static dev.warmpath.router.fleet.dispatch.World.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.routing.Candidate;
+import dev.warmpath.router.routing.Decision;
 import dev.warmpath.router.routing.Load;
+import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -105,6 +112,37 @@ class DispatcherConcurrencyTest {
     assertThat(inFlight(parallel))
         .isEqualTo(inFlight(serial))
         .isEqualTo(Map.of("r0", 24, "r1", 24, "r2", 24, "r3", 24));
+  }
+
+  @Test
+  void everyChoiceSeesAllReservationsBeforeIt() throws Exception {
+    World world = new World("least-requests").with(2);
+    Queue<Integer> seen = new ConcurrentLinkedQueue<>();
+    world.dispatcher.policy(watching(world.dispatcher.policy(), seen));
+    DispatchRequest request = new DispatchRequest("m", null, null, Set.of());
+    atOnce(thread -> {
+      for (int i = 0; i < 3000; i++) {
+        world.dispatcher.assign(request);
+      }
+      return null;
+    });
+    assertThat(seen).hasSize(3000 * THREADS).doesNotHaveDuplicates();
+  }
+
+  /** Chooses as {@code policy} does and notes how many requests it sees in flight. */
+  private static Policy watching(Policy policy, Queue<Integer> seen) {
+    return new Policy() {
+      @Override
+      public String name() {
+        return policy.name();
+      }
+
+      @Override
+      public Decision choose(RoutingRequest request, List<Candidate> candidates) {
+        seen.add(candidates.stream().mapToInt(some -> some.load().requestsInFlight()).sum());
+        return policy.choose(request, candidates);
+      }
+    };
   }
 
   @Test
