@@ -79,6 +79,11 @@ public final class SglangNamespaces {
         tokens.ids(), 0, tokens.blockSizeTokens() + tokens.lookaheadTokens(), keys.of(0));
   }
 
+  /** Whether hashes show the {@code extra_key} of a request for this adapter (null for none). */
+  public boolean shows(EventFormat format, @Nullable String loraName) {
+    return loraName == null ? format == EventFormat.DYNAMO : adapterIds.containsKey(loraName);
+  }
+
   /**
    * The keys under which a request with an {@code extra_key} finds its blocks, or null if the
    * engine's hashes do not show them.
@@ -87,10 +92,9 @@ public final class SglangNamespaces {
       EventFormat format, ChainSpace space, int[] promptIds, PromptKeys keys, String extraKey) {
     String lora = keys.loraName();
     String adapter = lora == null ? "" : adapterIds.get(lora);
-    boolean shows = format == EventFormat.DYNAMO || lora != null;
     int size = space.blockSizeTokens();
     boolean pairs = space.lookaheadTokens() > 0;
-    if (!shows || adapter == null || promptIds.length < size + space.lookaheadTokens()) {
+    if (!shows(format, lora) || adapter == null || promptIds.length < size + space.lookaheadTokens()) {
       return null;
     }
     long page = PageHasher.page(promptIds, size, pairs, keys.cacheSalt());

@@ -1,0 +1,230 @@
+package dev.warmpath.eventingest.verify;
+
+import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureReader;
+import dev.warmpath.eventingest.capture.CaptureRecord;
+import dev.warmpath.eventingest.capture.CaptureRecord.Events;
+import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
+import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
+import dev.warmpath.eventingest.capture.CaptureRecord.Request;
+import dev.warmpath.eventingest.capture.CaptureRecord.Response;
+import dev.warmpath.eventingest.capture.CaptureStream;
+import dev.warmpath.eventingest.stream.StreamCounter;
+import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Applies a capture to an index, record by record, and compares what the index predicts for each
+ * request with what the engine says it served from its cache.
+ *
+ * <p>A request right behind a {@code quiescent} mark is judged; others are compared, but events
+ * were under way when they were dispatched. Responses that do not say {@code cached_tokens} prove
+ * nothing.
+ *
+ * <p>Confined to its caller's thread.
+ */
+public final class CaptureVerifier {
+
+  private record Prediction(boolean judged, long tokens, @Nullable String unusable) {}
+
+  private final KvIndex index;
+  private final ReplaySchedule schedule;
+  private final CaptureClock clock = new CaptureClock();
+  private final QuietStreams quiet = new QuietStreams();
+  private final Map<Integer, RecordedEngine> engines = new HashMap<>();
+  private final Map<String, Prediction> predictions = new LinkedHashMap<>();
+  private final Map<String, Long> skipped = new TreeMap<>();
+  private final PrefixMatches matches = new PrefixMatches();
+  private Verdicts judged = Verdicts.NONE;
+  private Verdicts busy = Verdicts.NONE;
+  private long requests;
+  private long recordNumber;
+
+  private CaptureVerifier(KvIndex index, ReplaySchedule schedule) {
+    this.index = index;
+    this.schedule = schedule;
+  }
+
+  /**
+   * Verifies one file.
+   *
+   * @param index an empty index
+   */
+  public static VerifyReport verify(Path file, KvIndex index) throws IOException {
+    CaptureVerifier verifier = new CaptureVerifier(index, ReplaySchedule.of(file));
+    try (CaptureReader reader = CaptureReader.open(file)) {
+      verifier.open(reader.header());
+      CaptureRecord record = reader.next();
+      while (record != null) {
+        verifier.apply(record);
+        record = reader.next();
+      }
+      return verifier.report(reader.header(), reader.truncated());
+    }
+  }
+
+  private void open(CaptureHeader header) {
+    for (CaptureStream stream : header.streams()) {
+      engines.put(
+          stream.id(),
+          new RecordedEngine(
+              stream, index, clock, () -> schedule.answers(stream.id(), recordNumber)));
+    }
+  }
+
+  private void apply(CaptureRecord record) {
+    recordNumber++;
+    clock.moveTo(record.timeSeconds());
+    boolean judges = quiet.judges(record);
+    RecordedEngine engine = engines.get(record.stream());
+    if (record instanceof Mark mark) {
+      mark(mark);
+    } else if (record instanceof Request request) {
+      requests++;
+      predictions.put(key(record, request.requestId()), predict(engine, request, judges));
+    } else if (record instanceof Response response) {
+      compare(response);
+    } else if (record instanceof Events message && engine != null) {
+      engine.stream().live(new StreamMessage(message.sequence(), message.payload()));
+    } else if (record instanceof Replay replay && engine != null) {
+      engine.answer(replay);
+    }
+  }
+
+  private static String key(CaptureRecord record, String requestId) {
+    return record.stream() + "/" + requestId;
+  }
+
+  private void mark(Mark mark) {
+    for (Map.Entry<Integer, RecordedEngine> entry : engines.entrySet()) {
+      if (mark.stream() == CaptureRecord.NO_STREAM || mark.stream() == entry.getKey()) {
+        mark(mark, entry.getValue());
+      }
+    }
+  }
+
+  private static void mark(Mark mark, RecordedEngine engine) {
+    switch (mark.name()) {
+      case "quiescent" -> engine.applier().hiddenTraffic(false);
+      case "engine-started", "engine-stopped" -> engine.stream().restarted(mark.name());
+      case "subscriber-lost" -> engine.stream().disconnected();
+      case "subscriber-back" -> engine.stream().connected();
+      case "prefix-cache-reset" -> reset(mark, engine);
+      default -> {}
+    }
+  }
+
+  /** A reset counts unless it is known to have failed: its event may come with the next step only. */
+  private static void reset(Mark mark, RecordedEngine engine) {
+    boolean refused =
+        Boolean.FALSE.equals(mark.detail().get("success"))
+            || (mark.detail().get("status") instanceof Long status && status != 200);
+    if (!refused) {
+      engine.stream().cleared(mark.name());
+    }
+  }
+
+  private Prediction predict(@Nullable RecordedEngine engine, Request request, boolean judges) {
+    int[] tokenIds = request.tokenIds();
+    if (engine == null) {
+      return new Prediction(judges, 0, "unknown_stream");
+    }
+    PromptKeys keys = keys(engine, request);
+    if (tokenIds == null) {
+      return new Prediction(judges, 0, "no_token_ids");
+    }
+    ChainSpace space = engine.applier().space();
+    String extraKey = request.text("extra_key");
+    if (space != null && extraKey != null) {
+      PromptKeys hidden =
+          engine.namespaces().keys(engine.format(), space, tokenIds, keys, extraKey);
+      return new Prediction(
+          judges, hidden == null ? 0 : reusable(engine, space, tokenIds, hidden), null);
+    }
+    boolean reads = space != null && request.body().get("prompt_logprobs") == null;
+    return new Prediction(
+        judges, reads ? reusable(engine, Objects.requireNonNull(space), tokenIds, keys) : 0, null);
+  }
+
+  /** The request's keys; from here on its stores may be of a hidden name space. */
+  private static PromptKeys keys(RecordedEngine engine, Request request) {
+    PromptKeys keys = new PromptKeys(request.text("lora_name"), request.text("cache_salt"));
+    boolean hidden =
+        engine.dialect() == EngineDialect.SGLANG
+            ? request.text("extra_key") != null
+                && !engine.namespaces().shows(engine.format(), keys.loraName())
+            : keys.cacheSalt() != null;
+    if (hidden) {
+      engine.applier().hiddenTraffic(true);
+    }
+    return keys;
+  }
+
+  private long reusable(
+      RecordedEngine engine, ChainSpace space, int[] tokenIds, PromptKeys keys) {
+    index.match(BlockChain.of(space, tokenIds, keys), matches);
+    int slot = engine.applier().slot();
+    long device = matches.tokens(slot, StorageTier.GPU);
+    long all = matches.tokens(slot);
+    boolean tooLittle =
+        engine.dialect() == EngineDialect.SGLANG && all - device < engine.loadBackTokens();
+    return tooLittle ? device : all;
+  }
+
+  private void compare(Response response) {
+    Prediction prediction = predictions.remove(key(response, response.requestId()));
+    Long cached = response.cachedTokens();
+    if (prediction == null) {
+      return;
+    }
+    if (prediction.unusable() != null) {
+      skip(prediction.unusable());
+    } else if (cached == null) {
+      skip("no_cached_tokens");
+    } else if (prediction.judged()) {
+      judged = judged.with(prediction.tokens(), cached);
+    } else {
+      busy = busy.with(prediction.tokens(), cached);
+    }
+  }
+
+  private void skip(String reason) {
+    skipped.merge(reason, 1L, Long::sum);
+  }
+
+  private VerifyReport report(CaptureHeader header, boolean truncated) {
+    predictions.values().forEach(unanswered -> skip("no_response"));
+    return new VerifyReport(
+        header.streams().stream()
+            .map(stream -> (stream.engine() + " " + stream.engineVersion()).strip())
+            .distinct()
+            .collect(Collectors.joining(", ")),
+        count(StreamCounter.EVENTS),
+        count(StreamCounter.BLOCKS_STORED),
+        requests,
+        judged,
+        skipped,
+        busy,
+        truncated);
+  }
+
+  private long count(StreamCounter counter) {
+    return engines.values().stream().mapToLong(engine -> engine.counters().get(counter)).sum();
+  }
+}

@@ -1,0 +1,158 @@
+package dev.warmpath.eventingest.verify;
+
+import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
+import dev.warmpath.eventingest.capture.CaptureStream;
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.stream.EnginePort;
+import dev.warmpath.eventingest.stream.EngineStream;
+import dev.warmpath.eventingest.stream.EventApplier;
+import dev.warmpath.eventingest.stream.StreamCounters;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.kvindex.KvIndex;
+import java.time.Clock;
+import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One recorded engine: its stream, fed from the capture instead of sockets.
+ *
+ * <p>Confined to its verifier.
+ */
+final class RecordedEngine implements EnginePort {
+
+  private static final long NONE = 0;
+  private static final int MAX_ROUNDS = 4;
+
+  private final EngineDialect dialect;
+  private final EventFormat format;
+  private final int loadBackTokens;
+  private final SglangNamespaces namespaces;
+  private final StreamCounters counters = new StreamCounters();
+  private final EventApplier applier;
+  private final EngineStream stream;
+  private final BooleanSupplier answered;
+  private long wantedReplay = NONE;
+
+  /**
+   * @param answered whether the capture answers a replay asked for now
+   */
+  RecordedEngine(CaptureStream recorded, KvIndex index, Clock clock, BooleanSupplier answered) {
+    this.answered = answered;
+    dialect =
+        recorded.engine().toLowerCase(Locale.ROOT).startsWith("sglang")
+            ? EngineDialect.SGLANG
+            : EngineDialect.VLLM;
+    format =
+        "dynamo".equals(recorded.config("format")) ? EventFormat.DYNAMO : EventFormat.DEFAULT;
+    loadBackTokens = number(recorded.config("load_back_threshold"), 10);
+    namespaces = SglangNamespaces.ofAdapters(texts(recorded.config("loras")));
+    EngineId id =
+        new EngineId(
+            recorded.replica().isEmpty() ? "stream-" + recorded.id() : recorded.replica(),
+            Math.max(0, recorded.dpRank()));
+    EngineSource source =
+        new EngineSource(id, recorded.model(), "capture", false, "capture", dialect);
+    applier = new EventApplier(index, source, namespaces, counters);
+    stream =
+        new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
+    stream.connected();
+  }
+
+  EngineDialect dialect() {
+    return dialect;
+  }
+
+  EventFormat format() {
+    return format;
+  }
+
+  /** SGLang loads fewer tokens than these not back from the host. */
+  int loadBackTokens() {
+    return loadBackTokens;
+  }
+
+  SglangNamespaces namespaces() {
+    return namespaces;
+  }
+
+  EngineStream stream() {
+    return stream;
+  }
+
+  EventApplier applier() {
+    return applier;
+  }
+
+  StreamCounters counters() {
+    return counters;
+  }
+
+  /** Answers the replay that is asked for, or asks for it first. */
+  void answer(Replay recorded) {
+    if (wantedReplay == NONE) {
+      stream.connected();
+    }
+    for (int round = 0; wantedReplay != NONE && round < MAX_ROUNDS; round++) {
+      long replayId = wantedReplay;
+      wantedReplay = NONE;
+      stream.replayEnded(replayId, feed(replayId, recorded.replies()));
+    }
+    while (wantedReplay != NONE) {
+      long replayId = wantedReplay;
+      wantedReplay = NONE;
+      stream.replayEnded(replayId, false);
+    }
+  }
+
+  /** Whether the replies end with the marker. */
+  private boolean feed(long replayId, List<List<byte[]>> replies) {
+    for (List<byte[]> frames : replies) {
+      StreamMessage message = StreamMessage.ofReply(frames);
+      if (message != null && message.endsReplay()) {
+        return true;
+      }
+      if (message != null) {
+        stream.replayed(replayId, message);
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public boolean canReplay() {
+    return answered.getAsBoolean();
+  }
+
+  @Override
+  public void replay(long replayId, long fromSequence) {
+    wantedReplay = replayId;
+  }
+
+  @Override
+  public void reopen() {}
+
+  private static int number(@Nullable Object value, int otherwise) {
+    if (value instanceof Long number && number >= 0 && number <= Integer.MAX_VALUE) {
+      return number.intValue();
+    }
+    if (value instanceof String text && text.matches("\\d{1,9}")) {
+      return Integer.parseInt(text);
+    }
+    return otherwise;
+  }
+
+  private static Collection<String> texts(@Nullable Object value) {
+    if (!(value instanceof List<?> list)) {
+      return List.of();
+    }
+    return list.stream().filter(String.class::isInstance).map(String.class::cast).toList();
+  }
+}
