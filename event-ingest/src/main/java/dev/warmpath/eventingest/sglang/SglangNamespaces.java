@@ -94,7 +94,9 @@ public final class SglangNamespaces {
     String adapter = lora == null ? "" : adapterIds.get(lora);
     int size = space.blockSizeTokens();
     boolean pairs = space.lookaheadTokens() > 0;
-    if (!shows(format, lora) || adapter == null || promptIds.length < size + space.lookaheadTokens()) {
+    if (!shows(format, lora)
+        || adapter == null
+        || promptIds.length < size + space.lookaheadTokens()) {
       return null;
     }
     long page = PageHasher.page(promptIds, size, pairs, keys.cacheSalt());

@@ -130,7 +130,9 @@ public final class CaptureVerifier {
     }
   }
 
-  /** A reset counts unless it is known to have failed: its event may come with the next step only. */
+  /**
+   * A reset counts unless it is known to have failed: its event may come with the next step only.
+   */
   private static void reset(Mark mark, RecordedEngine engine) {
     boolean refused =
         Boolean.FALSE.equals(mark.detail().get("success"))
@@ -176,8 +178,7 @@ public final class CaptureVerifier {
     return keys;
   }
 
-  private long reusable(
-      RecordedEngine engine, ChainSpace space, int[] tokenIds, PromptKeys keys) {
+  private long reusable(RecordedEngine engine, ChainSpace space, int[] tokenIds, PromptKeys keys) {
     index.match(BlockChain.of(space, tokenIds, keys), matches);
     int slot = engine.applier().slot();
     long device = matches.tokens(slot, StorageTier.GPU);

@@ -19,8 +19,8 @@ final class QuietStreams {
 
   /** Takes the next record; whether it is a request that can be judged. */
   boolean judges(CaptureRecord record) {
-    if (record instanceof Mark mark) {
-      mark(mark);
+    if (record instanceof Mark mark && mark.name().equals("quiescent")) {
+      quiet(mark.stream());
     } else if (record instanceof Request) {
       boolean judged = isQuiet(record.stream());
       busy(record.stream());
@@ -31,14 +31,6 @@ final class QuietStreams {
 
   private boolean isQuiet(int stream) {
     return quiet.contains(stream) || (allQuiet && !busySinceAllQuiet.contains(stream));
-  }
-
-  private void mark(Mark mark) {
-    switch (mark.name()) {
-      case "quiescent" -> quiet(mark.stream());
-      case "subscriber-lost" -> busy(mark.stream());
-      default -> {}
-    }
   }
 
   private void quiet(int stream) {

@@ -50,8 +50,7 @@ final class RecordedEngine implements EnginePort {
         recorded.engine().toLowerCase(Locale.ROOT).startsWith("sglang")
             ? EngineDialect.SGLANG
             : EngineDialect.VLLM;
-    format =
-        "dynamo".equals(recorded.config("format")) ? EventFormat.DYNAMO : EventFormat.DEFAULT;
+    format = "dynamo".equals(recorded.config("format")) ? EventFormat.DYNAMO : EventFormat.DEFAULT;
     loadBackTokens = number(recorded.config("load_back_threshold"), 10);
     namespaces = SglangNamespaces.ofAdapters(texts(recorded.config("loras")));
     EngineId id =
@@ -61,8 +60,7 @@ final class RecordedEngine implements EnginePort {
     EngineSource source =
         new EngineSource(id, recorded.model(), "capture", false, "capture", dialect);
     applier = new EventApplier(index, source, namespaces, counters);
-    stream =
-        new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
+    stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
     stream.connected();
   }
 

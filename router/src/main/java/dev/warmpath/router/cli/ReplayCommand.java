@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
     name = "replay",
     description = "Works with capture files (*.wpc, *.wpc.gz) of engines' event streams.",
     mixinStandardHelpOptions = true,
-    subcommands = {InspectCommand.class})
+    subcommands = {InspectCommand.class, VerifyCommand.class})
 public final class ReplayCommand implements WarmpathCommand {
 
   @Spec private CommandSpec spec;
