@@ -59,6 +59,12 @@ public final class EngineStream {
   private boolean liveSinceProbe;
   private boolean clearAfterReplay;
 
+  /** Whether live batches were dropped that a replay must bring before all is known. */
+  private boolean droppedLive;
+
+  /** The last batch before the connection was lost, until a replay has vouched for it; or −1. */
+  private long lastBeforeLoss = -1;
+
   /**
    * @param dpRank the rank that the engine's batches should name
    */
@@ -110,6 +116,9 @@ public final class EngineStream {
   /** The live connection is gone: what the engine does now is not heard. */
   public void disconnected() {
     connected = false;
+    if (lastBeforeLoss < 0) {
+      lastBeforeLoss = lastSequence;
+    }
     probeAt = Instant.MAX;
     settleTrust();
   }
@@ -259,6 +268,8 @@ public final class EngineStream {
     counters.add(StreamCounter.RESTARTS);
     applier.reset();
     digests.clear();
+    lastBeforeLoss = -1;
+    droppedLive = buffer.first() != null;
     buffer.clear();
     replay = null;
     next = 0;
@@ -270,6 +281,7 @@ public final class EngineStream {
 
   private void apply(StreamMessage batch) {
     started = true;
+    droppedLive = false;
     next = batch.sequence() + 1;
     lastSequence = batch.sequence();
     digests.put(batch);
@@ -328,14 +340,14 @@ public final class EngineStream {
     Verdict verdict = digests.compare(batch);
     if (verdict == Verdict.OTHER) {
       anew("a replay shows another batch " + batch.sequence());
-    } else if (verdict == Verdict.SAME) {
+    } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
       current.verified = true;
     }
   }
 
   private void replayedNew(ReplayProgress current, StreamMessage batch) {
     if (started && !current.verified) {
-      anew("a replay no longer shows batch " + (next - 1));
+      anew("a replay no longer shows batch " + current.from);
       return;
     }
     if (!started) {
@@ -361,11 +373,12 @@ public final class EngineStream {
 
   private void ended(ReplayProgress current) {
     if (started && !current.verified) {
-      anew("a replay no longer shows batch " + (next - 1));
+      anew("a replay no longer shows batch " + current.from);
       return;
     }
+    lastBeforeLoss = -1;
     if (!started) {
-      complete = true;
+      complete = !droppedLive;
     }
     if (current.purpose == Purpose.PROBE) {
       probed(current);
@@ -444,8 +457,9 @@ public final class EngineStream {
   }
 
   private void ask(Purpose purpose, String why) {
-    long from = started ? next - 1 : 0;
-    replay = new ReplayProgress(++replayIds, purpose, why);
+    long known = lastBeforeLoss < 0 ? next - 1 : lastBeforeLoss;
+    long from = started ? known : 0;
+    replay = new ReplayProgress(++replayIds, purpose, why, from);
     counters.add(StreamCounter.REPLAYS);
     port.replay(replayIds, from);
   }
@@ -484,13 +498,15 @@ public final class EngineStream {
     final long id;
     final Purpose purpose;
     final String why;
+    final long from;
     boolean verified;
     boolean fruitful;
 
-    ReplayProgress(long id, Purpose purpose, String why) {
+    ReplayProgress(long id, Purpose purpose, String why, long from) {
       this.id = id;
       this.purpose = purpose;
       this.why = why;
+      this.from = from;
     }
   }
 }

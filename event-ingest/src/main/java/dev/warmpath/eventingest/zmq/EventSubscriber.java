@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.zmq;
 
 import dev.warmpath.eventingest.stream.StreamMessage;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -43,6 +44,7 @@ public final class EventSubscriber implements Runnable {
   private volatile boolean stopped;
   private volatile boolean reopen;
   private volatile @Nullable String boundEndpoint;
+  private final List<List<byte[]>> received = new ArrayList<>();
   private boolean up;
   private long deafSinceNanos;
   private boolean awaitsHandshake;
@@ -94,8 +96,9 @@ public final class EventSubscriber implements Runnable {
       open(live);
       while (!stopped && !reopen && !deaf()) {
         poller.poll(POLL_MILLIS);
-        drainMonitor(monitor);
-        drainLive(live);
+        receive(live);
+        drainMonitor(monitor); // before what was received: a loss is known before what follows it
+        handOver();
       }
     } finally {
       live.monitor(null, 0);
@@ -149,22 +152,29 @@ public final class EventSubscriber implements Runnable {
     }
   }
 
-  private void drainLive(ZMQ.Socket live) {
+  private void receive(ZMQ.Socket live) {
     for (int i = 0; i < MESSAGES_A_TURN; i++) {
       List<byte[]> frames = Frames.receive(live, ZMQ.DONTWAIT);
       if (frames == null) {
         return;
       }
+      received.add(frames);
+    }
+  }
+
+  private void handOver() {
+    for (List<byte[]> frames : received) {
       StreamMessage message = StreamMessage.ofLive(frames);
       if (message == null || message.endsReplay()) {
         sink.badMessage(frames.size());
-      } else {
-        if (awaitsHandshake) {
-          found();
-        }
-        sink.message(message);
+        continue;
       }
+      if (awaitsHandshake) {
+        found();
+      }
+      sink.message(message);
     }
+    received.clear();
   }
 
   private boolean deaf() {

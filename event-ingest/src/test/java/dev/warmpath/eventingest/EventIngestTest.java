@@ -1,0 +1,286 @@
+package dev.warmpath.eventingest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.plain.PlainKvIndex;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Real sockets on the loopback. */
+@Timeout(120)
+final class EventIngestTest {
+
+  private static final EngineId ID = new EngineId("r", 0);
+  private static final int[] A = IntStream.range(0, 17).toArray();
+  private static final int[] B = IntStream.range(100, 117).toArray();
+  private static final int[] C = IntStream.range(200, 217).toArray();
+
+  private final KvIndex index = new PlainKvIndex(1000);
+  private final EventIngest ingest =
+      new EventIngest(
+          index,
+          Clock.systemUTC(),
+          new IngestOptions(1000, 1 << 20, 2, Duration.ofMillis(300), StreamLimits.DEFAULT));
+  private final TestEngine engine = new TestEngine();
+
+  @AfterEach
+  void close() {
+    ingest.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void slowJoinerIsToldTheBeginning(int replyFrames) {
+    try (TestPublisher publisher = new TestPublisher(replyFrames)) {
+      engine.serve(A).serve(B).evict(A, 1);
+      engine.published().forEach(publisher::publish);
+      follow(publisher);
+
+      awaitTrust(Trust.EXACT);
+      assertThat(predicted(A)).isEqualTo(4);
+      assertThat(predicted(B)).isEqualTo(16);
+      assertThat(status().lastSequence()).isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void gapIsRepaired(int replyFrames) {
+    try (TestPublisher publisher = new TestPublisher(replyFrames)) {
+      join(publisher);
+      engine.serve(A).evict(A, 1).serve(B);
+      publisher.publish(engine.payload(0));
+      publisher.keep(engine.payload(1));
+      publisher.publish(engine.payload(2));
+
+      awaitSequence(2);
+      awaitTrust(Trust.EXACT);
+      assertThat(predicted(A)).isEqualTo(4);
+      assertThat(predicted(B)).isEqualTo(16);
+      assertThat(counter("gaps")).isEqualTo(1);
+      assertThat(counter("lost_batches")).isZero();
+    }
+  }
+
+  @Test
+  void gapThatNobodyRepairsForgets() {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      join(publisher);
+      engine.serve(A).evict(A, 1).serve(B);
+      publisher.publish(engine.payload(0));
+      awaitSequence(0);
+      publisher.forgetBelow(2);
+      publisher.keep(engine.payload(1));
+      publisher.publish(engine.payload(2));
+
+      awaitTrust(Trust.SUSPECT);
+      assertThat(predicted(A)).isZero();
+      assertThat(predicted(B)).isEqualTo(16);
+    }
+  }
+
+  @Test
+  void engineWithoutReplaySocketForgetsOnAGap() {
+    try (TestPublisher publisher = new TestPublisher(0)) {
+      ingest.add(source(publisher.endpoint(), null));
+      engine.serve(A).evict(A, 1).serve(B);
+      greet(publisher);
+      publisher.send(2, engine.payload(2));
+
+      awaitTrust(Trust.SUSPECT);
+      assertThat(predicted(A)).isZero();
+      assertThat(predicted(B)).isEqualTo(16);
+      assertThat(counter("replays")).isZero();
+    }
+  }
+
+  @Test
+  void restartOnTheSamePortIsANewLifetime() {
+    String endpoint;
+    String replayEndpoint;
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      endpoint = publisher.endpoint();
+      replayEndpoint = publisher.replayEndpoint();
+      join(publisher);
+      engine.serve(A).serve(B);
+      engine.published().forEach(publisher::publish);
+      awaitSequence(1);
+    }
+    awaitTrust(Trust.SUSPECT);
+    engine.restart().serve(C);
+    try (TestPublisher publisher = new TestPublisher(endpoint, replayEndpoint, 3)) {
+      engine.published().forEach(publisher::publish);
+
+      Await.until("the new lifetime is known", () -> predicted(C) == 16);
+      awaitTrust(Trust.EXACT);
+      assertThat(predicted(A)).isZero();
+      assertThat(predicted(B)).isZero();
+      assertThat(counter("restarts")).isPositive();
+    }
+  }
+
+  @Test
+  void engineThatComesLateIsFound() {
+    String endpoint;
+    String replayEndpoint;
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      endpoint = publisher.endpoint();
+      replayEndpoint = publisher.replayEndpoint();
+    }
+    ingest.add(source(endpoint, replayEndpoint));
+    assertThat(status().trust()).isEqualTo(Trust.NONE);
+    engine.serve(A);
+    try (TestPublisher publisher = new TestPublisher(endpoint, replayEndpoint, 3)) {
+      engine.published().forEach(publisher::publish);
+
+      awaitTrust(Trust.EXACT);
+      assertThat(predicted(A)).isEqualTo(16);
+    }
+  }
+
+  @Test
+  void messagesOfWrongShapeAreCountedAndTheRestIsHeard() {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      join(publisher);
+      long before = counter("bad_messages");
+      engine.serve(A);
+      publisher.send(new byte[0]);
+      publisher.send(new byte[0], new byte[8]);
+      publisher.send(new byte[0], new byte[7], engine.payload(0));
+      publisher.send(new byte[0], new byte[8], engine.payload(0), new byte[0]);
+      publisher.publish(engine.payload(0));
+
+      awaitSequence(0);
+      assertThat(predicted(A)).isEqualTo(16);
+      assertThat(counter("bad_messages")).isGreaterThanOrEqualTo(before + 4);
+    }
+  }
+
+  @Test
+  void garbagePayloadForgetsAndGoesOn() {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      join(publisher);
+      engine.serve(A).garbage().serve(B);
+      engine.published().forEach(publisher::publish);
+
+      awaitSequence(2);
+      assertThat(predicted(A)).isZero();
+      assertThat(predicted(B)).isEqualTo(16);
+      assertThat(counter("undecodable_batches")).isEqualTo(1);
+      assertThat(status().trust()).isEqualTo(Trust.SUSPECT);
+    }
+  }
+
+  @Test
+  void engineMayConnectToUs() {
+    ingest.add(new EngineSource(ID, "m", "tcp://127.0.0.1:*", true, null, EngineDialect.VLLM));
+    Await.until("bound", () -> ingest.boundEndpoint(ID) != null);
+    String endpoint = Objects.requireNonNull(ingest.boundEndpoint(ID));
+    engine.serve(A);
+    try (TestPublisher publisher = TestPublisher.connecting(endpoint)) {
+      Await.until(
+          "the first batch is heard",
+          () -> {
+            publisher.send(0, engine.payload(0));
+            return status().lastSequence() == 0;
+          });
+      ingest.settle();
+      assertThat(predicted(A)).isEqualTo(16);
+      assertThat(status().trust()).isEqualTo(Trust.EXACT);
+    }
+  }
+
+  @Test
+  void removedEngineIsForgotten() {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      join(publisher);
+      engine.serve(A);
+      publisher.publish(engine.payload(0));
+      awaitSequence(0);
+      int slot = status().slot();
+
+      ingest.remove(ID);
+      ingest.settle();
+      assertThat(ingest.status()).isEmpty();
+      assertThatThrownBy(() -> index.stats(slot)).isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void engineIsFollowedOnce() {
+    ingest.add(source("tcp://127.0.0.1:1", null));
+    assertThatThrownBy(() -> ingest.add(source("tcp://127.0.0.1:1", null)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("r/0");
+  }
+
+  private void follow(TestPublisher publisher) {
+    ingest.add(source(publisher.endpoint(), publisher.replayEndpoint()));
+  }
+
+  /** Follows, and makes sure that the live connection delivers. */
+  private void join(TestPublisher publisher) {
+    follow(publisher);
+    awaitTrust(Trust.EXACT);
+    Await.until(
+        "the live connection delivers",
+        () -> {
+          publisher.send(new byte[] {1});
+          return counter("bad_messages") > 0;
+        });
+  }
+
+  private void greet(TestPublisher publisher) {
+    Await.until(
+        "batch 0 is heard",
+        () -> {
+          publisher.send(0, engine.payload(0));
+          return status().lastSequence() == 0;
+        });
+  }
+
+  private static EngineSource source(String endpoint, @Nullable String replayEndpoint) {
+    return new EngineSource(ID, "m", endpoint, false, replayEndpoint, EngineDialect.VLLM);
+  }
+
+  private EngineStatus status() {
+    return Objects.requireNonNull(ingest.status(ID));
+  }
+
+  private long counter(String name) {
+    return status().counters().get(name);
+  }
+
+  private void awaitTrust(Trust trust) {
+    Await.until("trust " + trust, () -> status().trust() == trust);
+  }
+
+  private void awaitSequence(long sequence) {
+    Await.until("sequence " + sequence, () -> status().lastSequence() == sequence);
+    ingest.settle();
+  }
+
+  private int predicted(int[] prompt) {
+    var space = status().space();
+    if (space == null) {
+      return 0;
+    }
+    PrefixMatches matches = new PrefixMatches();
+    index.match(BlockChain.of(space, prompt, PromptKeys.NONE), matches);
+    return matches.tokens(status().slot());
+  }
+}

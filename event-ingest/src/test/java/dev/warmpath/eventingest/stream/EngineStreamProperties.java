@@ -1,0 +1,127 @@
+package dev.warmpath.eventingest.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.Trust;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+
+/** Whatever happens on the way, the stream ends up true, and exact if it says so. */
+final class EngineStreamProperties {
+
+  private static final int PROMPTS = 12;
+
+  @Property(tries = 400)
+  void neverCreditsWhatIsNotHeld(@ForAll long seed, @ForAll boolean canReplay) {
+    Random random = new Random(seed);
+    StreamFixture fixture = StreamFixture.live(canReplay);
+    Wire wire = new Wire(fixture, random);
+    for (int step = 0; step < 150; step++) {
+      act(fixture, random);
+      wire.carry();
+    }
+    wire.lossless = true;
+    for (int step = 0; step < 3; step++) {
+      fixture.engine.serve(prompt(random));
+      wire.carry();
+    }
+    wire.converge();
+
+    boolean exact = fixture.trust() == Trust.EXACT;
+    assertThat(fixture.trust()).isIn(Trust.EXACT, Trust.SUSPECT);
+    assertThat(canReplay && !exact).as("trust with replay: %s", fixture.stream.trust()).isFalse();
+    for (int i = 0; i < PROMPTS; i++) {
+      int actual = fixture.engine.reusable(prompt(i));
+      int predicted = fixture.predicted(prompt(i));
+      assertThat(predicted).isLessThanOrEqualTo(actual);
+      if (exact) {
+        assertThat(predicted).isEqualTo(actual);
+      }
+    }
+  }
+
+  private static void act(StreamFixture fixture, Random random) {
+    int what = random.nextInt(100);
+    if (what < 60) {
+      fixture.engine.serve(prompt(random));
+    } else if (what < 97) {
+      fixture.engine.evict(random);
+    } else if (what < 99) {
+      fixture.engine.clear();
+    } else {
+      fixture.engine.restart();
+      fixture.stream.disconnected();
+      fixture.stream.connected();
+    }
+  }
+
+  private static int[] prompt(Random random) {
+    return prompt(random.nextInt(PROMPTS));
+  }
+
+  /** Prompts that share beginnings. */
+  private static int[] prompt(int number) {
+    int shared = number % 3 * 8;
+    return IntStream.range(0, 25).map(i -> i < shared ? i : 1000 * (number + 1) + i).toArray();
+  }
+
+  /** Delivers what the engine publishes, with losses, doubles and late replays. */
+  private static final class Wire {
+    private final StreamFixture fixture;
+    private final Random random;
+    private int sent;
+    private boolean lossless;
+
+    Wire(StreamFixture fixture, Random random) {
+      this.fixture = fixture;
+      this.random = random;
+    }
+
+    void carry() {
+      int published = fixture.engine.published().size();
+      sent = Math.min(sent, published);
+      if (published == 0) {
+        sent = 0;
+      }
+      for (; sent < published; sent++) {
+        int fate = lossless ? 50 : random.nextInt(100);
+        if (fate >= 5) {
+          fixture.deliver(sent);
+        }
+        if (fate >= 95) {
+          fixture.deliver(sent);
+        }
+      }
+      if (random.nextInt(4) == 0) {
+        answerSomehow();
+      }
+    }
+
+    void converge() {
+      fixture.answer();
+    }
+
+    private void answerSomehow() {
+      if (!fixture.asked()) {
+        return;
+      }
+      if (random.nextInt(3) > 0 || lossless) {
+        fixture.answer();
+        return;
+      }
+      long id = fixture.askedId;
+      long from = fixture.askedFrom;
+      fixture.askedFrom = -1;
+      List<byte[]> published = new ArrayList<>(fixture.engine.published());
+      int end = (int) from + 2 + random.nextInt(3);
+      for (int i = (int) from; i < Math.min(end, published.size()); i++) {
+        fixture.stream.replayed(id, new StreamMessage(i, published.get(i)));
+      }
+      fixture.stream.replayEnded(id, true);
+    }
+  }
+}

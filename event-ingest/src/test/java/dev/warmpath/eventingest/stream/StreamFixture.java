@@ -1,0 +1,150 @@
+package dev.warmpath.eventingest.stream;
+
+import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.TestEngine;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.plain.PlainKvIndex;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.List;
+
+/** A test engine, a stream that follows it, and a replay socket that the test works by hand. */
+final class StreamFixture implements EnginePort {
+
+  static final StreamLimits LIMITS =
+      new StreamLimits(64, 1 << 20, 2, Duration.ofSeconds(30), Duration.ofSeconds(30));
+
+  final TestEngine engine = new TestEngine();
+  final StreamCounters counters = new StreamCounters();
+  final MovableClock clock = new MovableClock();
+  final KvIndex index = new PlainKvIndex(1000);
+  final EventApplier applier;
+  final EngineStream stream;
+  boolean canReplay;
+  long askedId;
+  long askedFrom = -1;
+  int reopened;
+
+  StreamFixture(boolean canReplay) {
+    this.canReplay = canReplay;
+    EngineSource source =
+        new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, EngineDialect.VLLM);
+    applier = new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
+  }
+
+  /** Connected, and the first replay answered. */
+  static StreamFixture live(boolean canReplay) {
+    StreamFixture fixture = new StreamFixture(canReplay);
+    fixture.stream.connected();
+    fixture.answer();
+    return fixture;
+  }
+
+  /** The engine's batch arrives on the live connection. */
+  void deliver(int sequence) {
+    stream.live(new StreamMessage(sequence, engine.payload(sequence)));
+  }
+
+  void deliverLast() {
+    deliver(engine.lastSequence());
+  }
+
+  /** Answers questions with all that the engine published, until it asks no more. */
+  void answer() {
+    answer(engine.published(), 0);
+  }
+
+  void answer(List<byte[]> published, int bufferBegin) {
+    for (int rounds = 0; askedFrom >= 0 && rounds < 10; rounds++) {
+      long id = askedId;
+      long from = askedFrom;
+      askedFrom = -1;
+      for (int i = (int) Math.max(from, bufferBegin); i < published.size(); i++) {
+        stream.replayed(id, new StreamMessage(i, published.get(i)));
+      }
+      stream.replayEnded(id, true);
+    }
+  }
+
+  /** The replay socket says nothing, as often as it is asked. */
+  void refuse() {
+    while (askedFrom >= 0) {
+      askedFrom = -1;
+      stream.replayEnded(askedId, false);
+    }
+  }
+
+  boolean asked() {
+    return askedFrom >= 0;
+  }
+
+  Trust trust() {
+    return stream.trust().trust();
+  }
+
+  long count(StreamCounter counter) {
+    return counters.get(counter);
+  }
+
+  /** What the index credits the engine with. */
+  int predicted(int... prompt) {
+    ChainSpace space = applier.space();
+    if (space == null) {
+      return 0;
+    }
+    PrefixMatches matches = new PrefixMatches();
+    index.match(BlockChain.of(space, prompt, PromptKeys.NONE), matches);
+    return matches.tokens(applier.slot());
+  }
+
+  @Override
+  public boolean canReplay() {
+    return canReplay;
+  }
+
+  @Override
+  public void replay(long replayId, long fromSequence) {
+    askedId = replayId;
+    askedFrom = fromSequence;
+  }
+
+  @Override
+  public void reopen() {
+    reopened++;
+  }
+
+  static final class MovableClock extends Clock {
+    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+    void pass(Duration time) {
+      now = now.plus(time);
+    }
+
+    @Override
+    public Instant instant() {
+      return now;
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
+    }
+  }
+}
