@@ -39,8 +39,11 @@ final class VerifyCommand implements WarmpathCommand {
 
   private static final int ORPHANS_KEPT = 1 << 20;
 
-  @Spec private CommandSpec spec;
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
 
+  @SuppressWarnings("NullAway.Init")
   @Parameters(paramLabel = "FILE", arity = "1..*", description = "Capture files.")
   private List<Path> files;
 
