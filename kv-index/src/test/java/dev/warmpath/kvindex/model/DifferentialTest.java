@@ -26,9 +26,9 @@ class DifferentialTest {
         new Differential<>(
             () -> new TrueStats(mutant.of(new ReferenceModel(Differential.MAX_ORPHANS))),
             index -> {});
-    RandomGenerator<List<Operation>> sequences = Operations.sequences(40).generator(1000);
+    RandomGenerator<List<Operation>> sequences = Operations.sequences(15).generator(1000);
     Shrinkable<List<Operation>> caught =
-        IntStream.range(0, 200)
+        IntStream.range(0, 1_000)
             .mapToObj(seed -> sequences.next(new Random(seed)))
             .filter(sequence -> differs(differential, sequence))
             .findFirst()
