@@ -5,6 +5,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.simulator.engine.StepResult.Token;
 import dev.warmpath.simulator.engine.cache.BlockHash;
 import dev.warmpath.simulator.engine.cache.BlockHashing;
+import dev.warmpath.simulator.engine.cache.CacheEvent;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -56,5 +57,10 @@ public final class TestEngines {
     engine.submit(request);
     List<Token> tokens = run(engine).stream().flatMap(step -> step.tokens().stream()).toList();
     return tokens.get(tokens.size() - 1).cachedTokens();
+  }
+
+  /** Blocks that a step evicted. */
+  public static int removals(StepResult step) {
+    return (int) step.events().stream().filter(CacheEvent.Removed.class::isInstance).count();
   }
 }

@@ -1,0 +1,137 @@
+package dev.warmpath.simulator.cli;
+
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.CacheGroup.Kind;
+import dev.warmpath.kvindex.enginehash.HashAlgorithm;
+import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.StepCost;
+import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.live.LiveEngineOptions;
+import dev.warmpath.simulator.live.Ports;
+import dev.warmpath.simulator.live.publish.PublisherOptions;
+import dev.warmpath.simulator.live.publish.WireForm;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/**
+ * The flags that describe one simulated engine.
+ *
+ * <p>Confined to the main thread.
+ */
+final class EngineFlags {
+
+  @Option(names = "--model", defaultValue = "warmpath-sim", description = "Name that it serves.")
+  private String model = "";
+
+  @Option(names = "--port", defaultValue = "8000", description = "HTTP port; 0 takes any.")
+  private int port;
+
+  @Option(names = "--events-port", defaultValue = "5557", description = "Event port; 0 takes any.")
+  private int eventsPort;
+
+  @Option(names = "--replay-port", defaultValue = "5657", description = "Replay port; 0 takes any.")
+  private int replayPort;
+
+  @Option(names = "--block-size", defaultValue = "16", description = "Tokens a block.")
+  private int blockSize;
+
+  @Option(names = "--blocks", defaultValue = "4096", description = "Blocks of the KV cache.")
+  private int blocks;
+
+  @Option(
+      names = "--sliding-window",
+      paramLabel = "TOKENS",
+      description = "Adds a sliding-window group, as of a hybrid model.")
+  private int slidingWindow;
+
+  @Option(
+      names = "--max-model-len",
+      paramLabel = "TOKENS",
+      description = "Longest prompt and answer; as long as the cache allows by default.")
+  private int maxModelTokens;
+
+  @Option(names = "--step-tokens", defaultValue = "8192", description = "Tokens a step.")
+  private int stepTokens;
+
+  @Option(names = "--max-num-seqs", defaultValue = "256", description = "Sequences at a time.")
+  private int runningSequences;
+
+  @Option(
+      names = "--lora",
+      paramLabel = "NAME=PATH",
+      description = "A LoRA adapter; may be repeated.")
+  private Map<String, String> adapters = new HashMap<>();
+
+  @Option(
+      names = "--hash-algo",
+      defaultValue = "sha256",
+      description = "How blocks are hashed: sha256 or sha256_cbor.")
+  private HashAlgorithm hashing = HashAlgorithm.SHA256;
+
+  @Option(
+      names = "--wire",
+      defaultValue = "map",
+      description = "Form of the events: map (vLLM since 0.26) or array (to 0.22).")
+  private WireForm wire = WireForm.MAP;
+
+  @Option(names = "--bytes-hashes", description = "Publish whole digests, not 64-bit integers.")
+  private boolean bytesHashes;
+
+  @Option(names = "--topic", defaultValue = "", description = "Topic of the events.")
+  private String topic = "";
+
+  @Option(names = "--buffer-steps", defaultValue = "10000", description = "Batches to replay.")
+  private int bufferSteps;
+
+  @Option(
+      names = "--speed",
+      defaultValue = "1",
+      description = "How many times faster than a 70B-like model on four H100.")
+  private double speed;
+
+  @Option(
+      names = "--answer-tokens",
+      defaultValue = "64",
+      description = "Usual length of an answer that nobody limits.")
+  private int answerTokens;
+
+  LiveEngineOptions options() {
+    try {
+      return read();
+    } catch (IllegalArgumentException e) {
+      throw CommandException.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private LiveEngineOptions read() {
+    PublisherOptions standard = PublisherOptions.DEFAULT;
+    PublisherOptions events =
+        new PublisherOptions(
+            wire,
+            bytesHashes,
+            topic,
+            bufferSteps,
+            standard.highWaterMark(),
+            standard.queueBatches());
+    return LiveEngineOptions.of(model, engine())
+        .with(adapters)
+        .with(events, hashing)
+        .pace(speed, answerTokens)
+        .at(new Ports(port, eventsPort, replayPort));
+  }
+
+  private EngineConfig engine() {
+    List<CacheGroup> groups = new ArrayList<>();
+    groups.add(new CacheGroup(0, Kind.FULL_ATTENTION, blockSize, 0));
+    if (slidingWindow > 0) {
+      groups.add(new CacheGroup(1, Kind.SLIDING_WINDOW, blockSize, slidingWindow));
+    }
+    KvCacheConfig cache = new KvCacheConfig(blockSize, blocks, groups);
+    int longest = maxModelTokens > 0 ? maxModelTokens : cache.maxSequenceTokens();
+    return new EngineConfig(cache, stepTokens, runningSequences, longest, StepCost.H100X4);
+  }
+}

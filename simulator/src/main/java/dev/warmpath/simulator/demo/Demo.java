@@ -1,0 +1,96 @@
+package dev.warmpath.simulator.demo;
+
+import dev.warmpath.simulator.live.LiveEngineOptions;
+import dev.warmpath.simulator.load.ChatClient;
+import dev.warmpath.simulator.load.ChatLoad;
+import dev.warmpath.simulator.load.LoadReport;
+import dev.warmpath.simulator.load.LoadRun;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the same chats through the router under one policy after the other, each on fresh engines;
+ * the last fleet stays up until {@link #close}.
+ *
+ * <p>Confined to one thread.
+ */
+public final class Demo implements AutoCloseable {
+
+  private static final List<String> POLICIES = List.of("round-robin", "warm");
+
+  private final DemoPlan plan;
+  private final Consumer<String> progress;
+  private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
+  private @Nullable DemoFleet fleet;
+
+  /**
+   * @param progress where the progress bar goes
+   */
+  public Demo(DemoPlan plan, Consumer<String> progress) {
+    this.plan = plan;
+    this.progress = progress;
+  }
+
+  /** Runs all policies. */
+  public DemoReport run() throws InterruptedException {
+    Map<String, LoadReport> reports = new LinkedHashMap<>();
+    for (String policy : POLICIES) {
+      reports.put(policy, run(policy));
+    }
+    return new DemoReport(reports);
+  }
+
+  /** What can be tried by hand now. */
+  public String invitation() {
+    if (fleet == null) {
+      throw new IllegalStateException("not running");
+    }
+    String url = fleet.url();
+    String admin = fleet.adminUrl();
+    String request =
+        "{\"model\":\""
+            + DemoPlan.MODEL
+            + "\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
+    return String.join(
+        System.lineSeparator(),
+        "",
+        "The fleet is still up under the policy warm; end it with Ctrl-C.",
+        "  chat      curl -si "
+            + url
+            + "/v1/chat/completions -H 'content-type: application/json' \\",
+        "              -d '" + request + "'",
+        "  replicas  curl -s " + admin + "/admin/fleet",
+        "  explain   curl -s " + admin + "/admin/explain -d '" + request + "'",
+        "  metrics   curl -s " + admin + "/metrics",
+        "");
+  }
+
+  @Override
+  public void close() {
+    closeFleet();
+    tokenizer.close();
+  }
+
+  private LoadReport run(String policy) throws InterruptedException {
+    closeFleet();
+    LiveEngineOptions engine = LiveEngineOptions.of(DemoPlan.MODEL, plan.engine());
+    DemoFleet started = new DemoFleet(tokenizer, engine, plan.replicas(), policy);
+    fleet = started;
+    started.awaitReady();
+    ChatLoad load = plan.load();
+    ProgressBar bar = new ProgressBar(progress, policy, load.requests());
+    ChatClient client = new ChatClient(started.url(), System::nanoTime);
+    return new LoadRun(load, client, plan.clients(), bar::show).run();
+  }
+
+  private void closeFleet() {
+    if (fleet != null) {
+      fleet.close();
+      fleet = null;
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package dev.warmpath.simulator.load;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What came back for one request.
+ *
+ * <p>Immutable.
+ *
+ * @param replica who served it, as the router says; null if nobody says
+ * @param promptTokens as the engine counts them
+ * @param cachedTokens of these, reused by the engine; -1 when it does not say
+ * @param predictedTokens what the router expected to be reused; -1 when it does not say
+ * @param firstTokenMillis from sending to the first text
+ * @param error what went wrong, or null
+ */
+public record ChatReply(
+    @Nullable String replica,
+    int promptTokens,
+    int cachedTokens,
+    int predictedTokens,
+    double firstTokenMillis,
+    String text,
+    @Nullable String error) {
+
+  /** A request that was not served. */
+  static ChatReply failed(String error) {
+    return new ChatReply(null, 0, -1, -1, 0, "", error);
+  }
+
+  /** Whether there is a prediction and a truth to compare. */
+  boolean comparable() {
+    return error == null && cachedTokens >= 0 && predictedTokens >= 0;
+  }
+}

@@ -1,0 +1,16 @@
+package dev.warmpath.simulator.live;
+
+import dev.warmpath.kvindex.enginehash.HashAlgorithm;
+import dev.warmpath.simulator.engine.cache.BlockHashing;
+import java.util.Map;
+
+/** The live engines' hashes for tests of other packages. */
+public final class TestHashing {
+
+  private TestHashing() {}
+
+  public static BlockHashing of(
+      HashAlgorithm algorithm, int blockSizeTokens, Map<String, String> adapters) {
+    return new EngineHashing(algorithm, blockSizeTokens, adapters);
+  }
+}

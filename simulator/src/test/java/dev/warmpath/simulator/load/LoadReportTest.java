@@ -1,0 +1,45 @@
+package dev.warmpath.simulator.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.simulator.load.LoadReport.Comparison;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class LoadReportTest {
+
+  @Test
+  void countsTokensAndComparesPredictions() {
+    LoadReport report =
+        LoadReport.of(
+            List.of(
+                reply("a", 100, 80, 80, 10),
+                reply("a", 100, 0, 16, 30),
+                reply("b", 100, 32, 16, 20),
+                reply("b", 100, 32, -1, 40),
+                ChatReply.failed("status 503")));
+
+    assertThat(report.requests()).isEqualTo(5);
+    assertThat(report.errors()).isEqualTo(1);
+    assertThat(report.hitRate()).isEqualTo(0.36);
+    assertThat(report.firstToken().p50Millis()).isEqualTo(20);
+    assertThat(report.firstToken().p99Millis()).isEqualTo(40);
+    assertThat(report.perReplica()).isEqualTo(Map.of("a", 2, "b", 2));
+    assertThat(report.prediction()).isEqualTo(new Comparison(3, 1, 1));
+  }
+
+  @Test
+  void aRunWithoutRepliesIsAllZero() {
+    LoadReport report = LoadReport.of(List.of(ChatReply.failed("status 503")));
+
+    assertThat(report.errors()).isEqualTo(1);
+    assertThat(report.hitRate()).isZero();
+    assertThat(report.firstToken().p99Millis()).isZero();
+  }
+
+  private static ChatReply reply(
+      String replica, int prompt, int cached, int predicted, double millis) {
+    return new ChatReply(replica, prompt, cached, predicted, millis, "text", null);
+  }
+}
