@@ -37,25 +37,27 @@ public final class CaptureLines {
   public List<String> header() {
     List<String> lines = new ArrayList<>();
     lines.add("capture of " + header.created() + ": " + header.note());
-    for (CaptureStream stream : header.streams()) {
-      lines.add(
-          "stream %d: %s rank %d, %s %s, model %s, blocks of %s"
-              .formatted(
-                  stream.id(),
-                  stream.replica(),
-                  stream.dpRank(),
-                  stream.engine(),
-                  stream.engineVersion(),
-                  stream.model(),
-                  stream.blockSizeTokens() == 0 ? "unknown size" : stream.blockSizeTokens()));
-    }
+    header.streams().forEach(stream -> lines.add(of(stream)));
     return lines;
   }
 
   /** The lines of one record. */
   public List<String> of(CaptureRecord record) {
     String start = String.format(Locale.ROOT, "%10.3f %s ", record.timeSeconds(), name(record));
-    return said(record).stream().map(start::concat).toList();
+    return said(record).stream().map(said -> (start + said).stripTrailing()).toList();
+  }
+
+  private static String of(CaptureStream stream) {
+    String engine = (stream.engine() + " " + stream.engineVersion()).strip();
+    int blockSize = stream.blockSizeTokens();
+    return "stream %d: %s rank %d, %s, model %s, blocks of %s"
+        .formatted(
+            stream.id(),
+            stream.replica(),
+            stream.dpRank(),
+            engine,
+            stream.model(),
+            blockSize == 0 ? "unknown size" : blockSize);
   }
 
   private List<String> said(CaptureRecord record) {

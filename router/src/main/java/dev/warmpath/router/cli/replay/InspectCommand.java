@@ -1,8 +1,10 @@
-package dev.warmpath.router.cli;
+package dev.warmpath.router.cli.replay;
 
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.text.CaptureLines;
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.WarmpathCommand;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -27,8 +29,11 @@ import picocli.CommandLine.Spec;
     footer = {"", "Example: warmpath replay inspect --limit 20 vllm.wpc.gz"})
 final class InspectCommand implements WarmpathCommand {
 
-  @Spec private CommandSpec spec;
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
 
+  @SuppressWarnings("NullAway.Init")
   @Parameters(paramLabel = "FILE", description = "The capture file.")
   private Path file;
 

@@ -1,5 +1,7 @@
-package dev.warmpath.router.cli;
+package dev.warmpath.router.cli.replay;
 
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.WarmpathCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -13,10 +15,12 @@ import picocli.CommandLine.Spec;
     name = "replay",
     description = "Works with capture files (*.wpc, *.wpc.gz) of engines' event streams.",
     mixinStandardHelpOptions = true,
-    subcommands = {InspectCommand.class, VerifyCommand.class})
+    subcommands = {InspectCommand.class, VerifyCommand.class, PublishCommand.class})
 public final class ReplayCommand implements WarmpathCommand {
 
-  @Spec private CommandSpec spec;
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
 
   @Override
   public Integer call() {

@@ -1,7 +1,8 @@
-package dev.warmpath.router.cli;
+package dev.warmpath.router.cli.replay;
 
 import dev.warmpath.eventingest.capture.CaptureException;
 import dev.warmpath.eventingest.capture.CaptureReader;
+import dev.warmpath.router.cli.CommandException;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.cli;
+package dev.warmpath.router.cli.replay;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -6,6 +6,8 @@ import dev.warmpath.eventingest.verify.CaptureVerifier;
 import dev.warmpath.eventingest.verify.VerifyReport;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.WarmpathCommand;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
