@@ -1,6 +1,6 @@
 package dev.warmpath.router;
 
-import dev.warmpath.eventingest.EventIngest;
+import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.router.config.ReplicaConfig;

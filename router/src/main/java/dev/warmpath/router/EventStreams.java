@@ -4,7 +4,7 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
-import dev.warmpath.eventingest.EventIngest;
+import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.EngineViews;

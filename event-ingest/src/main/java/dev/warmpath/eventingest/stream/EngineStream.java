@@ -3,12 +3,13 @@ package dev.warmpath.eventingest.stream;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.EventApplier.Effect;
+import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
+import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
 import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.KvEventDecoder;
 import dev.warmpath.eventingest.wire.WireException;
 import java.time.Clock;
 import java.time.Instant;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps one engine's batches in order and complete, or else forgets what the engine held.
@@ -31,7 +32,7 @@ public final class EngineStream {
    *
    * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a clear
    * I2  `complete` only if nothing was lost since the engine held nothing
-   * I3  while `replay` is set no live batch is applied; they wait in `buffer`
+   * I3  while a replay is under way no live batch is applied; they wait in `buffer`
    */
 
   private final EventApplier applier;
@@ -43,6 +44,7 @@ public final class EngineStream {
   private final int dpRank;
   private final LiveBuffer buffer;
   private final BatchDigests digests = new BatchDigests();
+  private final ReplayAsker replay;
 
   private volatile TrustState trust;
   private volatile long lastSequence = -1;
@@ -51,10 +53,6 @@ public final class EngineStream {
   private boolean complete;
   private String incomplete = "";
   private boolean connected;
-  private @Nullable ReplayProgress replay;
-  private long replayIds;
-  private int fruitlessReplays;
-  private Instant noReplayBefore = Instant.MIN;
   private Instant probeAt = Instant.MAX;
   private boolean liveSinceProbe;
   private boolean clearAfterReplay;
@@ -82,6 +80,7 @@ public final class EngineStream {
     this.counters = counters;
     this.dpRank = dpRank;
     buffer = new LiveBuffer(limits);
+    replay = new ReplayAsker(port, limits, clock, counters);
     trust = new TrustState(Trust.NONE, "not connected yet", clock.instant());
   }
 
@@ -107,7 +106,7 @@ public final class EngineStream {
     liveSinceProbe = false;
     if (started) {
       verify("reconnected");
-    } else if (mayReplay()) {
+    } else if (replay.mayAsk()) {
       ask(Purpose.REPAIR, "first contact");
     }
     settleTrust();
@@ -129,7 +128,7 @@ public final class EngineStream {
     if (connected) {
       probeAt = clock.instant().plus(limits.probeInterval());
     }
-    if (replay == null) {
+    if (replay.current() == null) {
       route(batch);
     } else {
       keep(batch);
@@ -139,8 +138,8 @@ public final class EngineStream {
 
   /** One batch of the answer to a replay. */
   public void replayed(long replayId, StreamMessage batch) {
-    ReplayProgress current = replay;
-    if (current == null || current.id != replayId) {
+    Progress current = replay.current(replayId);
+    if (current == null) {
       return;
     }
     if (!started || batch.sequence() >= next) {
@@ -157,14 +156,11 @@ public final class EngineStream {
    * @param whole whether the engine said so; else it fell silent or could not be asked
    */
   public void replayEnded(long replayId, boolean whole) {
-    ReplayProgress current = replay;
-    if (current == null || current.id != replayId) {
+    Progress current = replay.current(replayId);
+    if (current == null) {
       return;
     }
-    replay = null;
-    if (current.fruitful) {
-      fruitlessReplays = 0;
-    }
+    replay.end();
     if (whole) {
       ended(current);
     } else {
@@ -179,14 +175,14 @@ public final class EngineStream {
     applier.clear();
     complete = started || complete;
     incomplete = complete ? "" : why;
-    clearAfterReplay = replay != null;
+    clearAfterReplay = replay.current() != null;
     settleTrust();
   }
 
   /** The engine's process is known to be gone or new. */
   public void restarted(String why) {
     newLifetime(why);
-    if (connected && mayReplay()) {
+    if (connected && replay.mayAsk()) {
       ask(Purpose.REPAIR, why);
     }
     settleTrust();
@@ -194,9 +190,9 @@ public final class EngineStream {
 
   /** Lets time pass: after a silence the replay socket is asked whether something was missed. */
   public void tick() {
-    if (replay == null && port.canReplay() && !clock.instant().isBefore(probeAt)) {
+    if (replay.current() == null && port.canReplay() && !clock.instant().isBefore(probeAt)) {
       probeAt = clock.instant().plus(limits.probeInterval());
-      if (mayReplay()) {
+      if (replay.mayAsk()) {
         ask(Purpose.PROBE, "silence");
       }
       settleTrust();
@@ -224,7 +220,7 @@ public final class EngineStream {
     if (batch.sequence() == 0) {
       complete = true;
       apply(batch);
-    } else if (mayReplay()) {
+    } else if (replay.mayAsk()) {
       buffer.putBack(batch);
       ask(Purpose.REPAIR, "joined at batch " + batch.sequence());
     } else {
@@ -240,7 +236,7 @@ public final class EngineStream {
   }
 
   private void gap(StreamMessage batch) {
-    if (mayReplay()) {
+    if (replay.mayAsk()) {
       counters.add(StreamCounter.GAPS);
       buffer.putBack(batch);
       ask(Purpose.REPAIR, "batch " + next + " is missing");
@@ -271,7 +267,7 @@ public final class EngineStream {
     lastBeforeLoss = -1;
     droppedLive = buffer.first() != null;
     buffer.clear();
-    replay = null;
+    replay.end();
     next = 0;
     lastSequence = -1;
     started = false;
@@ -336,7 +332,7 @@ public final class EngineStream {
         && BatchDigests.digest(a.payload()) == BatchDigests.digest(b.payload());
   }
 
-  private void replayedOld(ReplayProgress current, StreamMessage batch) {
+  private void replayedOld(Progress current, StreamMessage batch) {
     Verdict verdict = digests.compare(batch);
     if (verdict == Verdict.OTHER) {
       anew("a replay shows another batch " + batch.sequence());
@@ -345,7 +341,7 @@ public final class EngineStream {
     }
   }
 
-  private void replayedNew(ReplayProgress current, StreamMessage batch) {
+  private void replayedNew(Progress current, StreamMessage batch) {
     if (started && !current.verified) {
       anew("a replay no longer shows batch " + current.from);
       return;
@@ -366,12 +362,12 @@ public final class EngineStream {
   /** The process is another one, or cannot be shown to be the same: everything is asked again. */
   private void anew(String why) {
     newLifetime(why);
-    if (mayReplay()) {
+    if (replay.mayAsk()) {
       ask(Purpose.REPAIR, why);
     }
   }
 
-  private void ended(ReplayProgress current) {
+  private void ended(Progress current) {
     if (started && !current.verified) {
       anew("a replay no longer shows batch " + current.from);
       return;
@@ -384,16 +380,16 @@ public final class EngineStream {
       probed(current);
     }
     StreamMessage first = buffer.first();
-    if (first != null && first.sequence() > next && ++fruitlessReplays >= limits.replayAttempts()) {
+    if (first != null && first.sequence() > next && replay.exhausted()) {
       giveUp(current);
     }
     drain();
   }
 
-  private void failed(ReplayProgress current) {
+  private void failed(Progress current) {
     if (current.purpose == Purpose.PROBE) {
       drain();
-    } else if (++fruitlessReplays < limits.replayAttempts()) {
+    } else if (!replay.exhausted()) {
       ask(current.purpose, current.why);
     } else {
       giveUp(current);
@@ -402,9 +398,8 @@ public final class EngineStream {
   }
 
   /** The engine is not asked again for a while, and what is missing counts as lost. */
-  private void giveUp(ReplayProgress current) {
-    fruitlessReplays = 0;
-    noReplayBefore = clock.instant().plus(limits.replayCooldown());
+  private void giveUp(Progress current) {
+    replay.rest();
     StreamMessage first = buffer.first();
     if (started && first != null && first.sequence() > next) {
       lost(first.sequence());
@@ -414,7 +409,7 @@ public final class EngineStream {
   }
 
   /** Batches that only a replay brings, twice in a row, mean that the connection is deaf. */
-  private void probed(ReplayProgress current) {
+  private void probed(Progress current) {
     if (current.fruitful && !liveSinceProbe) {
       counters.add(StreamCounter.DEAF_CONNECTIONS);
       port.reopen();
@@ -423,7 +418,7 @@ public final class EngineStream {
   }
 
   private void drain() {
-    while (replay == null) {
+    while (replay.current() == null) {
       StreamMessage batch = buffer.poll();
       if (batch == null) {
         clearOnceMore();
@@ -445,27 +440,21 @@ public final class EngineStream {
 
   /** After a reconnect: is it the same process, and was anything missed? */
   private void verify(String why) {
-    if (mayReplay()) {
+    if (replay.mayAsk()) {
       ask(Purpose.REPAIR, why);
     } else {
       forget(why + " without a replay");
     }
   }
 
-  private boolean mayReplay() {
-    return port.canReplay() && !clock.instant().isBefore(noReplayBefore);
-  }
-
   private void ask(Purpose purpose, String why) {
     long known = lastBeforeLoss < 0 ? next - 1 : lastBeforeLoss;
     long from = started ? known : 0;
-    replay = new ReplayProgress(++replayIds, purpose, why, from);
-    counters.add(StreamCounter.REPLAYS);
-    port.replay(replayIds, from);
+    replay.ask(purpose, why, from);
   }
 
   private void settleTrust() {
-    ReplayProgress current = replay;
+    Progress current = replay.current();
     if (current != null && current.purpose == Purpose.REPAIR) {
       trust(Trust.CATCHING_UP, current.why);
     } else if (!started && !complete) {
@@ -483,30 +472,6 @@ public final class EngineStream {
     TrustState before = trust;
     if (before.trust() != now || !before.reason().equals(reason)) {
       trust = new TrustState(now, reason, clock.instant());
-    }
-  }
-
-  private enum Purpose {
-    /** Something is or may be missing: until the end the engine is not believed. */
-    REPAIR,
-    /** Nothing speaks for a loss; the question is asked to be sure. */
-    PROBE
-  }
-
-  /** One replay under way. */
-  private static final class ReplayProgress {
-    final long id;
-    final Purpose purpose;
-    final String why;
-    final long from;
-    boolean verified;
-    boolean fruitful;
-
-    ReplayProgress(long id, Purpose purpose, String why, long from) {
-      this.id = id;
-      this.purpose = purpose;
-      this.why = why;
-      this.from = from;
     }
   }
 }

@@ -27,7 +27,7 @@ public final class EventSubscriber implements Runnable {
 
   private static final Logger LOG = LoggerFactory.getLogger(EventSubscriber.class);
   private static final AtomicLong MONITORS = new AtomicLong();
-  private static final long POLL_MILLIS = 50;
+  private static final long POLL_MILLIS = 100;
   private static final long HANDSHAKE_NANOS = 1_500_000_000L;
   private static final long RETRY_NANOS = 500_000_000L;
   private static final int MESSAGES_A_TURN = 1024;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest;
+package dev.warmpath.eventingest.follow;
 
 import dev.warmpath.eventingest.stream.StreamLimits;
 import java.time.Duration;

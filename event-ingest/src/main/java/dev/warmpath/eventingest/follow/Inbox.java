@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest;
+package dev.warmpath.eventingest.follow;
 
 import java.util.ArrayDeque;
 import java.util.Deque;

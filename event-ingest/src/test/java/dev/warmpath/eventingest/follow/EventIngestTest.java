@@ -1,8 +1,16 @@
-package dev.warmpath.eventingest;
+package dev.warmpath.eventingest.follow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.TestEngine;
+import dev.warmpath.eventingest.TestPublisher;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;

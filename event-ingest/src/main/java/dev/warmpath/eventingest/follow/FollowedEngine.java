@@ -1,5 +1,8 @@
-package dev.warmpath.eventingest;
+package dev.warmpath.eventingest.follow;
 
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;

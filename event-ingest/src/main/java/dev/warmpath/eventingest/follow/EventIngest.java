@@ -1,6 +1,9 @@
-package dev.warmpath.eventingest;
+package dev.warmpath.eventingest.follow;
 
-import dev.warmpath.eventingest.FollowedEngine.Shared;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
 import dev.warmpath.eventingest.zmq.ReplayClient;
 import dev.warmpath.kvindex.KvIndex;
 import java.time.Clock;

@@ -1,0 +1,99 @@
+package dev.warmpath.eventingest.stream;
+
+import java.time.Clock;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks one engine for replays: one at a time, with bounded attempts and a rest after failure.
+ *
+ * <p>Confined to the writer.
+ */
+final class ReplayAsker {
+
+  /** Why a replay is asked for. */
+  enum Purpose {
+    /** Something is or may be missing: until the end the engine is not believed. */
+    REPAIR,
+    /** Nothing speaks for a loss; the question is asked to be sure. */
+    PROBE
+  }
+
+  /** One replay under way. Confined to the writer. */
+  static final class Progress {
+    final long id;
+    final Purpose purpose;
+    final String why;
+    final long from;
+
+    /** Whether the batch {@link #from} came and is the one that was applied. */
+    boolean verified;
+
+    /** Whether a batch came that was not applied before. */
+    boolean fruitful;
+
+    Progress(long id, Purpose purpose, String why, long from) {
+      this.id = id;
+      this.purpose = purpose;
+      this.why = why;
+      this.from = from;
+    }
+  }
+
+  private final EnginePort port;
+  private final StreamLimits limits;
+  private final Clock clock;
+  private final StreamCounters counters;
+  private @Nullable Progress current;
+  private long lastId;
+  private int fruitless;
+  private Instant restUntil = Instant.MIN;
+
+  ReplayAsker(EnginePort port, StreamLimits limits, Clock clock, StreamCounters counters) {
+    this.port = port;
+    this.limits = limits;
+    this.clock = clock;
+    this.counters = counters;
+  }
+
+  /** The replay under way, or null. */
+  @Nullable Progress current() {
+    return current;
+  }
+
+  /** The replay under way if it has this id, else null: an answer to an old question. */
+  @Nullable Progress current(long replayId) {
+    return current != null && current.id == replayId ? current : null;
+  }
+
+  /** Whether the engine can be asked now. */
+  boolean mayAsk() {
+    return port.canReplay() && !clock.instant().isBefore(restUntil);
+  }
+
+  /** Asks; an earlier question is void. */
+  void ask(Purpose purpose, String why, long fromSequence) {
+    current = new Progress(++lastId, purpose, why, fromSequence);
+    counters.add(StreamCounter.REPLAYS);
+    port.replay(lastId, fromSequence);
+  }
+
+  /** The question is answered as far as it will be, or void. */
+  void end() {
+    if (current != null && current.fruitful) {
+      fruitless = 0;
+    }
+    current = null;
+  }
+
+  /** Counts an attempt that brought nothing; whether it was the last one. */
+  boolean exhausted() {
+    return ++fruitless >= limits.replayAttempts();
+  }
+
+  /** Asks no more for a while. */
+  void rest() {
+    fruitless = 0;
+    restUntil = clock.instant().plus(limits.replayCooldown());
+  }
+}
