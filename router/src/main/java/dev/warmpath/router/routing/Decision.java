@@ -47,11 +47,14 @@ public record Decision(int winner, List<Score> scores, String reason) {
     for (int step = 1; step < count; step++) {
       int index = (start + step) % count;
       int order = Double.compare(scores.get(index).total(), scores.get(best).total());
-      if (order < 0
-          || order == 0 && candidates.get(index).lastTurn() < candidates.get(best).lastTurn()) {
+      if (order < 0 || (order == 0 && earlierTurn(candidates.get(index), candidates.get(best)))) {
         best = index;
       }
     }
     return best;
+  }
+
+  private static boolean earlierTurn(Candidate one, Candidate other) {
+    return one.lastTurn() < other.lastTurn();
   }
 }

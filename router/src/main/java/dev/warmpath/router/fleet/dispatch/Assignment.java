@@ -142,7 +142,7 @@ public final class Assignment implements DispatchResult {
 
   private void conclude(Outcome outcome) {
     boolean completed = outcome == Outcome.COMPLETED;
-    endClaim(completed || answering && outcome == Outcome.CANCELLED);
+    endClaim(completed || (answering && outcome == Outcome.CANCELLED));
     if (completed) {
       engine.suspension().answered();
       learn();

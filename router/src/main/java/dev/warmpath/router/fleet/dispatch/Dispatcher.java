@@ -11,7 +11,7 @@ import dev.warmpath.router.fleet.match.Sighting;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -53,7 +53,7 @@ public final class Dispatcher {
   private final Surroundings surroundings;
   private volatile Policy policy;
 
-  private final Map<Replica, List<EngineState>> states = new IdentityHashMap<>();
+  private final Map<Replica, List<EngineState>> states = new HashMap<>();
   private List<Replica> knownReplicas = List.of();
   private long turn;
   private long nextDraw;
@@ -135,6 +135,7 @@ public final class Dispatcher {
 
   private Choice choose(
       Policy chooser, DispatchRequest request, Prompt prompt, List<Sighting> sightings) {
+    forgetRemoved();
     long now = nanos();
     List<Prospect> prospects = new ArrayList<>(sightings.size());
     for (Sighting sighting : sightings) {
@@ -155,13 +156,16 @@ public final class Dispatcher {
     return new Assignment(this, winner.engine(), prompt, winner.prediction(prompt), reservation);
   }
 
-  /** The state of an engine; that of replicas no longer in the fleet is let go. */
-  private EngineState state(Replica replica, int dpRank) {
+  /** Lets go of the state of replicas that are no longer in the fleet. */
+  private void forgetRemoved() {
     List<Replica> replicas = fleet.replicas();
-    if (replicas != knownReplicas) {
+    if (!replicas.equals(knownReplicas)) {
       states.keySet().retainAll(replicas);
       knownReplicas = replicas;
     }
+  }
+
+  private EngineState state(Replica replica, int dpRank) {
     return states.computeIfAbsent(replica, this::newStates).get(dpRank);
   }
 

@@ -25,7 +25,7 @@ public final class RoundRobinPolicy implements Policy {
     return Decision.cheapest(
         request,
         candidates,
-        candidate -> Score.of(Score.term("last_turn", candidate.lastTurn())),
+        candidate -> Score.of(Score.term("last_turn", (double) candidate.lastTurn())),
         "turn");
   }
 }
