@@ -66,11 +66,9 @@ public final class Backend implements AutoCloseable {
         Map<String, String> seen = new ConcurrentHashMap<>();
         request.headers().forEach((k, v) -> seen.put(k.toLowerCase(java.util.Locale.ROOT), v));
         headers.add(seen);
-        boolean[] ended = new boolean[1];
         HttpServerResponse response = request.response();
-        response.endHandler(v -> ended[0] = true);
         response.closeHandler(v -> {
-          if (!ended[0]) {
+          if (!response.ended()) {
             resets.incrementAndGet();
           }
         });

@@ -1,0 +1,286 @@
+package dev.warmpath.router.proxy;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.rig.Backend;
+import dev.warmpath.router.rig.RawClient;
+import dev.warmpath.router.rig.Rig;
+import io.vertx.core.buffer.Buffer;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FailureTest {
+
+  private static final String BODY = "{\"model\":\"m\",\"prompt\":\"p\"}";
+
+  @ParameterizedTest
+  @ValueSource(ints = {408, 429, 502, 503, 504})
+  void aRefusalIsTriedElsewhere(int status) throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.get(0).script =
+          (request, body) -> request.response().setStatusCode(status).end("no");
+      rig.backends.get(1).script = (request, body) -> request.response().end("yes");
+      for (int i = 0; i < 4; i++) {
+        HttpResponse<byte[]> response = rig.chat(BODY);
+        assertThat(new String(response.body(), UTF_8)).isEqualTo("yes");
+        assertThat(response.headers().firstValue("x-warmpath-replica")).contains("r1");
+      }
+      assertThat(rig.backends.get(0).bodies).isNotEmpty();
+      assertThat(rig.backends.get(1).bodies).hasSize(4).allMatch(b -> b.toString().equals(BODY));
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void whenAllRefuseTheLastAnswerIsPassedOn() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.forEach(b ->
+          b.script =
+              (request, body) ->
+                  request.response().setStatusCode(429).putHeader("retry-after", "7").end("full"));
+      HttpResponse<byte[]> response = rig.chat(BODY);
+      assertThat(response.statusCode()).isEqualTo(429);
+      assertThat(response.headers().firstValue("retry-after")).contains("7");
+      assertThat(new String(response.body(), UTF_8)).isEqualTo("full");
+      rig.untilIdle();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {400, 401, 404, 422, 500})
+  void otherErrorsArePassedOnAtOnce(int status) throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.forEach(
+          b -> b.script = (r, body) -> r.response().setStatusCode(status).end("why"));
+      assertThat(rig.chat(BODY).statusCode()).isEqualTo(status);
+      assertThat(rig.backends.get(0).bodies.size() + rig.backends.get(1).bodies.size())
+          .isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aReplicaThatIsGoneIsReplaced() throws Exception {
+    try (Rig rig = new Rig(2, tree -> tree.set("health.fall", 100, "test"))) {
+      rig.backends.get(0).close();
+      for (int i = 0; i < 6; i++) {
+        assertThat(rig.chat(BODY).statusCode()).isEqualTo(200);
+      }
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void aConnectionThatEndsBeforeTheFirstByteIsTriedElsewhere() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.get(0).script = (request, body) -> request.connection().close();
+      rig.backends.get(1).script = (request, body) -> request.response().end("yes");
+      for (int i = 0; i < 4; i++) {
+        assertThat(new String(rig.chat(BODY).body(), UTF_8)).isEqualTo("yes");
+      }
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void aHeadWithoutABodyIsTriedElsewhere() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.get(0).script =
+          (request, body) -> {
+            request.response().setChunked(true).putHeader("content-type", "text/event-stream");
+            request.response().writeHead().onComplete(v -> request.connection().close());
+          };
+      rig.backends.get(1).script = (request, body) -> request.response().end("yes");
+      for (int i = 0; i < 4; i++) {
+        assertThat(new String(rig.chat(BODY).body(), UTF_8)).isEqualTo("yes");
+      }
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void theOnlyReplicaIsTriedAgain() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      Backend backend = rig.backends.get(0);
+      backend.script =
+          (request, body) -> {
+            if (backend.bodies.size() == 1) {
+              request.connection().close();
+            } else {
+              request.response().end("second");
+            }
+          };
+      assertThat(new String(rig.chat(BODY).body(), UTF_8)).isEqualTo("second");
+    }
+  }
+
+  @Test
+  void attemptsAreBounded() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tree.set("retry.attempts", 2, "test"))) {
+      Backend backend = rig.backends.get(0);
+      backend.script = (request, body) -> request.connection().close();
+      HttpResponse<byte[]> response = rig.chat(BODY);
+      assertThat(response.statusCode()).isEqualTo(502);
+      assertThat(new String(response.body(), UTF_8)).contains("\"type\":\"upstream_error\"");
+      assertThat(backend.bodies).hasSize(2);
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void aStreamThatBreaksEndsWithAnErrorEvent() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.forEach(b -> b.script = breaking("data: 1\n\n"));
+      try (RawClient client = new RawClient(rig.router.port())) {
+        String seen = client.post("/v1/chat/completions", BODY).readToEnd();
+        assertThat(seen)
+            .contains("data: 1\n\n")
+            .contains("data: {\"error\":")
+            .contains("stream_broken");
+        assertThat(seen).doesNotEndWith("0\r\n\r\n");
+      }
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void aStreamThatBreaksWithinAnEventJustEnds() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      rig.backends.get(0).script = breaking("data: 1\n\ndata: {\"a");
+      try (RawClient client = new RawClient(rig.router.port())) {
+        String seen = client.post("/v1/chat/completions", BODY).readToEnd();
+        assertThat(seen).contains("data: {\"a").doesNotContain("error").doesNotEndWith("0\r\n\r\n");
+      }
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void aPlainResponseThatBreaksIsSeenToBeCut() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      rig.backends.get(0).script =
+          (request, body) -> {
+            request.response().putHeader("content-length", "100");
+            request.response().write("half").onComplete(v -> request.connection().close());
+          };
+      CompletableFuture<HttpResponse<byte[]>> response = rig.chatLater(BODY);
+      assertThat(response).failsWithin(20, TimeUnit.SECONDS);
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void aClientThatLeavesWhileStreamingResetsTheReplica() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      Backend backend = rig.backends.get(0);
+      backend.script =
+          (request, body) -> {
+            request.response().setChunked(true).putHeader("content-type", "text/event-stream");
+            request.response().write("data: 1\n\n");
+          };
+      for (int round = 1; round <= 6; round++) {
+        try (RawClient client = new RawClient(rig.router.port())) {
+          client.post("/v1/chat/completions", BODY).readUntil("data: 1");
+          assertThat(rig.inFlight()).isEqualTo(1);
+        }
+        int resets = round;
+        Rig.until(() -> backend.resets.get() == resets);
+        rig.untilIdle();
+      }
+    }
+  }
+
+  @Test
+  void aClientThatLeavesBeforeTheFirstByteResetsTheReplica() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      Backend backend = rig.backends.get(0);
+      backend.script = (request, body) -> {};
+      for (int round = 1; round <= 6; round++) {
+        int seen = round;
+        try (RawClient client = new RawClient(rig.router.port())) {
+          client.post("/v1/completions", BODY);
+          Rig.until(() -> backend.bodies.size() == seen);
+        }
+        Rig.until(() -> backend.resets.get() == seen);
+        rig.untilIdle();
+      }
+    }
+  }
+
+  @Test
+  void aClientThatLeavesWithinItsBodyLeavesNothingBehind() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      try (RawClient client = new RawClient(rig.router.port())) {
+        client.write("POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{");
+        Rig.until(() -> rig.router.serving() == 1);
+      }
+      rig.untilIdle();
+      assertThat(rig.backends.get(0).bodies).isEmpty();
+    }
+  }
+
+  @Test
+  void aSlowClientPausesItsReplica() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tree.set("limits.client-buffer-bytes", 65_536, "test"))) {
+      Flood flood = new Flood();
+      rig.backends.get(0).script = flood;
+      try (RawClient client = new RawClient(rig.router.port(), 16_384)) {
+        client.postAndClose("/v1/chat/completions", BODY);
+        Rig.until(flood::isStalled);
+        assertThat(flood.sent()).isLessThan(Flood.TOTAL_BYTES / 2);
+        assertThat(client.readToEnd().length()).isGreaterThan(Flood.TOTAL_BYTES);
+      }
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void manyThatLeaveAndManyThatStayGiveAllLoadBack() throws Exception {
+    try (Rig rig = new Rig(3)) {
+      rig.backends.forEach(b -> b.script = (request, body) -> b.stream(request, parts()));
+      rig.backends.get(1).script =
+          (request, body) -> {
+            if (body.length() % 2 == 0) {
+              request.connection().close();
+            } else {
+              rig.backends.get(1).stream(request, parts());
+            }
+          };
+      List<CompletableFuture<HttpResponse<byte[]>>> all = new ArrayList<>();
+      for (int i = 0; i < 200; i++) {
+        all.add(rig.chatLater(BODY + " ".repeat(i % 5)));
+        if (i % 3 == 0) {
+          try (RawClient client = new RawClient(rig.router.port())) {
+            client.post("/v1/chat/completions", BODY);
+          }
+        }
+      }
+      for (CompletableFuture<HttpResponse<byte[]>> one : all) {
+        assertThat(one).succeedsWithin(20, TimeUnit.SECONDS);
+        assertThat(one.join().statusCode()).isEqualTo(200);
+      }
+      rig.untilIdle();
+    }
+  }
+
+  private static List<Buffer> parts() {
+    List<Buffer> parts = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      parts.add(Buffer.buffer("data: " + i + "\n\n"));
+    }
+    return parts;
+  }
+
+  private static Backend.Script breaking(String sent) {
+    return (request, body) -> {
+      request.response().setChunked(true).putHeader("content-type", "text/event-stream");
+      request.response().write(sent).onComplete(v -> request.connection().close());
+    };
+  }
+}
