@@ -54,6 +54,7 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
           .name(Metric.PREDICTION_ERROR_TOKENS.exposed())
           .help(Metric.PREDICTION_ERROR_TOKENS.meaning())
           .labelNames(Metric.PREDICTION_ERROR_TOKENS.labels().toArray(String[]::new))
+          .withoutExemplars()
           .classicOnly()
           .classicUpperBounds(ERROR_BOUNDS)
           .register(registry.getPrometheusRegistry());
@@ -114,10 +115,14 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
 
   @Override
   public void compared(Assignment assignment, int predictedTokens, int actualTokens) {
+    predicted(assignment.engine(), predictedTokens, actualTokens);
+  }
+
+  void predicted(String engine, int predictedTokens, int actualTokens) {
     int error = predictedTokens - actualTokens;
     String result = error == 0 ? "exact" : error > 0 ? "over" : "under";
-    count(Metric.PREDICTIONS_TOTAL, assignment.engine(), result);
-    predictionError.labelValues(assignment.engine()).observe(error);
+    count(Metric.PREDICTIONS_TOTAL, engine, result);
+    predictionError.labelValues(engine).observe(error);
   }
 
   @Override

@@ -31,6 +31,11 @@ public final class Rig implements AutoCloseable {
   public final RouterProcess router;
 
   public Rig(int replicas, UnaryOperator<ConfigTree> change) {
+    this(replicas, change, replicas);
+  }
+
+  /** Waits at its start until so many replicas are up. */
+  public Rig(int replicas, UnaryOperator<ConfigTree> change, int up) {
     ConfigTree tree =
         ConfigTree.empty()
             .set("listen.port", 0, "test")
@@ -51,7 +56,7 @@ public final class Rig implements AutoCloseable {
     } catch (ConfigException e) {
       throw new IllegalStateException(e);
     }
-    until(() -> router.fleet().replicas().stream().allMatch(r -> r.health() == Replica.Health.UP));
+    until(() -> up() == up);
   }
 
   public Rig(int replicas) {
@@ -92,6 +97,12 @@ public final class Rig implements AutoCloseable {
 
   public HttpResponse<byte[]> get(String path) throws IOException, InterruptedException {
     return send(HttpRequest.newBuilder(uri(path)).timeout(PATIENCE).build());
+  }
+
+  public long up() {
+    return router.fleet().replicas().stream()
+        .filter(replica -> replica.health() == Replica.Health.UP)
+        .count();
   }
 
   public int inFlight() {

@@ -1,0 +1,113 @@
+package dev.warmpath.router.admin;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.rig.RawClient;
+import dev.warmpath.router.rig.Rig;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class AdminTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @Test
+  void fleetShowsReplicasAndWhatRunsThere() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.forEach(b -> b.script = (request, body) -> {});
+      try (RawClient client = new RawClient(rig.router.port())) {
+        client.post("/v1/completions", "{\"model\":\"m\"}");
+        Rig.until(() -> rig.inFlight() == 1);
+        JsonNode fleet = JSON.readTree(get(rig, "/admin/fleet").body());
+        assertThat(fleet.path("policy").asText()).isEqualTo("round-robin");
+        assertThat(fleet.path("stage").asText()).isEqualTo("open");
+        assertThat(fleet.path("requestsServing").asInt()).isEqualTo(1);
+        assertThat(fleet.path("replicas")).hasSize(2);
+        JsonNode replica = fleet.path("replicas").get(0);
+        assertThat(replica.path("name").asText()).isEqualTo("r0");
+        assertThat(replica.path("url").asText()).isEqualTo(rig.backends.get(0).url());
+        assertThat(replica.path("health").asText()).isEqualTo("up");
+        assertThat(replica.path("models").get(0).asText()).isEqualTo("m");
+        assertThat(replica.path("engines").get(0).path("events").isNull()).isTrue();
+        assertThat(fleet.findValues("requestsInFlight").stream().mapToInt(JsonNode::asInt).sum())
+            .isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void explainSaysWhoWouldWinAndReservesNothing() throws Exception {
+    try (Rig rig = new Rig(2, AdminTest::withTokenizer)) {
+      String body = "{\"model\":\"m\",\"prompt\":\"one two three\"}";
+      for (int i = 0; i < 3; i++) {
+        JsonNode answer = JSON.readTree(explain(rig, body).body());
+        assertThat(answer.path("kind").asText()).isEqualTo("completion");
+        assertThat(answer.path("prompt").path("exact").asBoolean()).isTrue();
+        assertThat(answer.path("prompt").path("tokens").asInt()).isPositive();
+        assertThat(answer.path("policy").asText()).isEqualTo("warm");
+        assertThat(answer.path("engines")).hasSize(2);
+        assertThat(answer.path("engines").get(0).path("terms").size()).isPositive();
+        assertThat(answer.path("engines").get(0).path("trust").asText()).isEqualTo("none");
+        String winner = answer.path("winner").asText();
+        assertThat(winner).startsWith("r");
+        assertThat(answer.toString()).doesNotContain("two");
+        HttpResponse<byte[]> real =
+            rig.send(rig.post("/v1/completions", body.getBytes(UTF_8)).build());
+        assertThat(real.headers().firstValue("x-warmpath-replica")).contains(winner);
+      }
+      assertThat(rig.inFlight()).isZero();
+      assertThat(rig.backends.get(0).bodies.size() + rig.backends.get(1).bodies.size())
+          .isEqualTo(3);
+    }
+  }
+
+  @Test
+  void explainSaysWhyAPromptIsNotKnown() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      JsonNode answer = JSON.readTree(explain(rig, "{\"model\":\"m\",\"prompt\":\"p\"}").body());
+      assertThat(answer.path("prompt").path("exact").asBoolean()).isFalse();
+      assertThat(answer.path("prompt").path("reason").asText()).isEqualTo("no_tokenizer");
+      JsonNode nobody = JSON.readTree(explain(rig, "{\"model\":\"other\"}").body());
+      assertThat(nobody.path("winner").isNull()).isTrue();
+      assertThat(nobody.path("passedOver").path("r0").asText()).isEqualTo("unknown_model");
+    }
+  }
+
+  @Test
+  void nonsenseIsRefused() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      assertThat(explain(rig, "[1]").statusCode()).isEqualTo(400);
+      assertThat(explain(rig, "").statusCode()).isEqualTo(400);
+      assertThat(get(rig, "/admin/other").statusCode()).isEqualTo(404);
+      assertThat(get(rig, "/v1/models").statusCode()).isEqualTo(404);
+      assertThat(new String(get(rig, "/metrics").body(), UTF_8)).contains("warmpath_replica_up");
+    }
+  }
+
+  private static ConfigTree withTokenizer(ConfigTree tree) {
+    return tree.set("policy.name", "warm", "test")
+        .put("models", Map.of("name", "m", "tokenizer", "embedded"), "test");
+  }
+
+  private static HttpResponse<byte[]> explain(Rig rig, String body) throws Exception {
+    return rig.send(
+        HttpRequest.newBuilder(uri(rig, "/admin/explain"))
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .build());
+  }
+
+  private static HttpResponse<byte[]> get(Rig rig, String path) throws Exception {
+    return rig.send(HttpRequest.newBuilder(uri(rig, path)).build());
+  }
+
+  private static URI uri(Rig rig, String path) {
+    return URI.create("http://127.0.0.1:" + rig.router.adminPort() + path);
+  }
+}

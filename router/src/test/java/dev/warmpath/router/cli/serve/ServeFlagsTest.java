@@ -1,0 +1,95 @@
+package dev.warmpath.router.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.RouterConfig;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class ServeFlagsTest {
+
+  @Test
+  void flagsMakeAWholeConfiguration() throws ConfigException {
+    RouterConfig config =
+        flags(
+                "--port",
+                "0",
+                "--admin-port",
+                "1",
+                "--host",
+                "0.0.0.0",
+                "--policy",
+                "random",
+                "--tokenizer",
+                "m=embedded",
+                "--set",
+                "timeouts.connect-ms=5",
+                "--replica",
+                "a=http://h:1,events=tcp://h:2,replay=tcp://h:3,bind=true,ranks=2,dialect=sglang,model=m,model=n",
+                "--replica",
+                "b=http://h:4")
+            .config();
+    assertThat(config.listen().address()).isEqualTo(new RouterConfig.Address("0.0.0.0", 0));
+    assertThat(config.admin().port()).isEqualTo(1);
+    assertThat(config.policy().name()).isEqualTo("random");
+    assertThat(config.models()).containsExactly(new RouterConfig.Model("m", "embedded"));
+    assertThat(config.timeouts().connectMs()).isEqualTo(5);
+    ReplicaConfig a = config.replicas().get(0);
+    assertThat(a.events()).isEqualTo("tcp://h:2");
+    assertThat(a.bind()).isTrue();
+    assertThat(a.ranks()).isEqualTo(2);
+    assertThat(a.dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
+    assertThat(a.models()).containsExactly("m", "n");
+    assertThat(ReplicaConfig.ofRank("tcp://h:5557", 2)).isEqualTo("tcp://h:5559");
+    assertThat(config.replicas().get(1).events()).isNull();
+  }
+
+  @Test
+  void flagsLieOverTheFile(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("w.yaml");
+    Files.writeString(file, "listen: {port: 7}\npolicy: {name: random}\n");
+    RouterConfig config = flags("--config", file.toString(), "--port", "8").config();
+    assertThat(config.listen().address().port()).isEqualTo(8);
+    assertThat(config.policy().name()).isEqualTo("random");
+  }
+
+  @Test
+  void whatIsWrongNamesItsFlag() {
+    assertThat(problem("--port", "70000")).startsWith("--port: 'listen.port' must be");
+    assertThat(problem("--policy", "best")).startsWith("--policy: 'policy.name' must be one of");
+    assertThat(problem("--replica", "a")).isEqualTo("--replica a: 'a' must be NAME=URL");
+    assertThat(problem("--replica", "a=http://h:1,event=x"))
+        .contains("--replica a=http://h:1,event=x: unknown key 'replicas[].event'");
+    assertThat(problem("--replica", "a=h:1")).contains("'url' must be http://host:port");
+    assertThat(problem("--set", "listen.prt=1")).contains("did you mean 'listen.port'?");
+    assertThat(problem("--tokenizer", "m")).contains("must be MODEL=DIR");
+    assertThat(problem("--config", "/nowhere.yaml")).isEqualTo("/nowhere.yaml: no such file");
+  }
+
+  private static ServeFlags flags(String... args) {
+    ServeFlags flags = new ServeFlags();
+    new CommandLine(new Holder(flags)).parseArgs(args);
+    return flags;
+  }
+
+  private static String problem(String... args) {
+    return catchThrowableOfType(ConfigException.class, () -> flags(args).config())
+        .problems()
+        .get(0);
+  }
+
+  @CommandLine.Command
+  static final class Holder {
+    @CommandLine.Mixin private final ServeFlags flags;
+
+    Holder(ServeFlags flags) {
+      this.flags = flags;
+    }
+  }
+}

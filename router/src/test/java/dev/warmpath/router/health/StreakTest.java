@@ -1,0 +1,26 @@
+package dev.warmpath.router.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.fleet.Replica.Health;
+import org.junit.jupiter.api.Test;
+
+class StreakTest {
+
+  @Test
+  void theFirstGoodCheckCountsAndThenItTakesARow() {
+    Streak streak = new Streak(2, 3);
+    assertThat(verdicts(streak, "-+")).isEqualTo("DU");
+    assertThat(verdicts(streak, "--+--")).isEqualTo("UUUUU");
+    assertThat(verdicts(streak, "-")).isEqualTo("D");
+    assertThat(verdicts(streak, "+-+-++")).isEqualTo("DDDDDU");
+  }
+
+  private static String verdicts(Streak streak, String checks) {
+    StringBuilder seen = new StringBuilder();
+    for (char check : checks.toCharArray()) {
+      seen.append(streak.after(check == '+') == Health.UP ? 'U' : 'D');
+    }
+    return seen.toString();
+  }
+}

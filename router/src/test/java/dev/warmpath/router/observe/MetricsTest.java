@@ -1,0 +1,97 @@
+package dev.warmpath.router.observe;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.rig.Rig;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class MetricsTest {
+
+  @Test
+  void aScrapeShowsRequestsAndVertxsOwnHttpMetrics() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      for (int i = 0; i < 4; i++) {
+        rig.chat("{\"model\":\"m\"}");
+      }
+      rig.chat("nonsense");
+      rig.chat("{\"model\":\"unknown\"}");
+      rig.untilIdle();
+      String scrape = new String(rig.get("/metrics").body(), UTF_8);
+      assertThat(scrape)
+          .contains(
+              "warmpath_requests_total{ending=\"complete\",path=\"/v1/chat/completions\",status=\"200\"} 5.0",
+              "warmpath_requests_total{ending=\"complete\",path=\"/v1/chat/completions\",status=\"404\"} 1.0",
+              "warmpath_rejected_total{code=\"model_not_found\"} 1.0",
+              "warmpath_fallbacks_total{cause=\"bad_json\"} 1.0",
+              "warmpath_unassigned_total{cause=\"unknown_model\"} 1.0",
+              "warmpath_replica_up{replica=\"r0\"} 1.0",
+              "warmpath_engine_requests_in_flight{engine=\"r1\"} 0.0",
+              "warmpath_outcomes_total{engine=\"r0\",outcome=\"completed\"}",
+              "warmpath_request_duration_seconds_bucket{path=\"/v1/chat/completions\",le=",
+              "warmpath_first_byte_seconds_count{replica=\"r0\"}",
+              "warmpath_tokenizer_queue_limit 256.0",
+              "warmpath_expected_blocks_ended_total{engine=\"r0\",how=\"confirmed\"} 0.0")
+          .contains("vertx_http_server_response_time", "vertx_http_client_response_time");
+      assertThat(names(scrape)).allMatch(MetricsTest::isKnown);
+    }
+  }
+
+  @Test
+  void predictionErrorsKeepTheirSign() {
+    RouterMetrics metrics = new RouterMetrics();
+    metrics.predicted("e", 32, 16);
+    metrics.predicted("e", 0, 16);
+    metrics.predicted("e", 16, 16);
+    assertThat(metrics.scrape())
+        .contains(
+            "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"-16.0\"} 1",
+            "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"0.0\"} 2",
+            "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"63.0\"} 3",
+            "warmpath_predictions_total{engine=\"e\",result=\"over\"} 1.0",
+            "warmpath_predictions_total{engine=\"e\",result=\"under\"} 1.0",
+            "warmpath_predictions_total{engine=\"e\",result=\"exact\"} 1.0");
+  }
+
+  @Test
+  void documentationListsEveryMetric() throws Exception {
+    List<String> rows =
+        Files.readAllLines(Path.of("../docs/metrics.md")).stream()
+            .filter(line -> line.startsWith("| `warmpath_"))
+            .toList();
+    assertThat(rows).isEqualTo(Arrays.stream(Metric.values()).map(MetricsTest::row).toList());
+  }
+
+  private static String row(Metric metric) {
+    String labels = metric.labels().stream().collect(Collectors.joining(", "));
+    return "| `%s` | %s | %s | %s |"
+        .formatted(
+            metric.exposed(),
+            metric.type().name().toLowerCase(Locale.ROOT),
+            labels,
+            metric.meaning());
+  }
+
+  private static List<String> names(String scrape) {
+    return scrape
+        .lines()
+        .filter(line -> line.startsWith("warmpath_"))
+        .map(line -> line.split("[{ ]", 2)[0])
+        .distinct()
+        .toList();
+  }
+
+  private static boolean isKnown(String name) {
+    return Arrays.stream(Metric.values())
+        .anyMatch(metric ->
+            name.equals(metric.exposed())
+                || (metric.type() == Metric.Type.HISTOGRAM
+                    && name.matches(metric.exposed() + "_(bucket|count|sum|max)")));
+  }
+}

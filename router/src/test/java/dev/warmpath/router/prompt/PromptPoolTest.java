@@ -1,0 +1,140 @@
+package dev.warmpath.router.prompt;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+class PromptPoolTest {
+
+  private static final byte[] BODY =
+      "{\"model\":\"m\",\"user\":\"u\",\"prompt\":\"a b c\"}".getBytes(UTF_8);
+
+  @Test
+  void readsModelSessionAndPrompt() {
+    try (ModelTokenizer tokenizer = ModelTokenizer.embedded()) {
+      ReadRequest read = reader(tokenizer).read(RequestKind.COMPLETION, BODY);
+      assertThat(read.model()).isEqualTo("m");
+      assertThat(read.sessionKey()).isEqualTo("u");
+      assertThat(read.unread()).isNull();
+      assertThat(read.prompt()).isInstanceOf(PromptResult.Tokens.class);
+    }
+  }
+
+  @Test
+  void anAdapterIsReadWithItsBaseAndNamed() {
+    try (ModelTokenizer tokenizer = ModelTokenizer.embedded()) {
+      Tokenizers tokenizers =
+          new Tokenizers(Map.of("m", tokenizer), model -> model.equals("lora") ? "m" : null);
+      ReadRequest read =
+          new PromptReader(tokenizers, 64)
+              .read(
+                  RequestKind.COMPLETION, "{\"model\":\"lora\",\"prompt\":\"a\"}".getBytes(UTF_8));
+      assertThat(((PromptResult.Tokens) read.prompt()).keys().loraName()).isEqualTo("lora");
+      assertThat(tokenizers.choose("other")).isNull();
+      assertThat(tokenizers.choose(null)).isNotNull();
+    }
+  }
+
+  @Test
+  void saysWhyNothingWasRead() {
+    PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> null), 16);
+    assertThat(reader.read(RequestKind.CHAT, BODY).unread()).isEqualTo(Unread.NO_TOKENIZER);
+    assertThat(reader.read(RequestKind.CHAT, BODY).model()).isEqualTo("m");
+    for (String bad : List.of("", "[]", "{", "{\"a\":" + "[".repeat(17) + "]".repeat(17) + "}")) {
+      assertThat(reader.read(RequestKind.CHAT, bad.getBytes(UTF_8)).unread())
+          .isEqualTo(Unread.BAD_JSON);
+    }
+  }
+
+  @Test
+  void readsOnlyTheModelWhenThereIsNoTime() {
+    PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> null), 16);
+    assertThat(model(reader, "{\"x\":{\"model\":\"no\"},\"model\":\"m\"}")).isEqualTo("m");
+    assertThat(model(reader, "{\"model\":\"a\",\"model\":\"b\"}")).isEqualTo("b");
+    assertThat(model(reader, "{\"model\":7}")).isNull();
+    assertThat(model(reader, "{\"model\":\"m\"")).isNull();
+    assertThat(model(reader, "7")).isNull();
+  }
+
+  @Test
+  void aFullQueueAnswersAtOnceAndADeadlineAnswersOnce() throws Exception {
+    CountDownLatch block = new CountDownLatch(1);
+    PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> waitFor(block)), 16);
+    try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100), Thread::new)) {
+      List<ReadRequest> first = new ArrayList<>();
+      PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
+      CompletableFuture<ReadRequest> second = new CompletableFuture<>();
+      waitUntilTaken(pool);
+      pool.read(RequestKind.CHAT, BODY, second::complete);
+      assertThat(pool.waiting()).isEqualTo(1);
+      CompletableFuture<ReadRequest> third = new CompletableFuture<>();
+      pool.read(RequestKind.CHAT, BODY, third::complete);
+      assertThat(third.getNow(null).unread()).isEqualTo(Unread.QUEUE_FULL);
+      assertThat(third.getNow(null).model()).isEqualTo("m");
+      running.giveUp(Unread.DEADLINE);
+      running.giveUp(Unread.DEADLINE);
+      block.countDown();
+      assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.NO_TOKENIZER);
+      assertThat(first).singleElement().extracting(ReadRequest::unread).isEqualTo(Unread.DEADLINE);
+    }
+  }
+
+  @Test
+  void aFailureIsAnAnswerToo() throws Exception {
+    PromptReader reader =
+        new PromptReader(
+            new Tokenizers(
+                Map.of(),
+                model -> {
+                  throw new IllegalStateException("a bug");
+                }),
+            16);
+    try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100), Thread::new)) {
+      CompletableFuture<ReadRequest> read = new CompletableFuture<>();
+      pool.read(RequestKind.CHAT, BODY, read::complete);
+      assertThat(read.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.FAILURE);
+    }
+  }
+
+  @Property
+  void anyBytesAreReadWithoutAnException(@ForAll byte[] bytes) {
+    PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> null), 16);
+    assertThat(reader.read(RequestKind.CHAT, bytes).unread()).isNotNull();
+    assertThat(reader.readModel(bytes, Unread.DEADLINE).unread()).isEqualTo(Unread.DEADLINE);
+  }
+
+  private static PromptReader reader(ModelTokenizer tokenizer) {
+    return new PromptReader(new Tokenizers(Map.of("m", tokenizer), model -> null), 64);
+  }
+
+  private static String model(PromptReader reader, String body) {
+    return reader.readModel(body.getBytes(UTF_8), Unread.DEADLINE).model();
+  }
+
+  private static void waitUntilTaken(PromptPool pool) {
+    dev.warmpath.router.rig.Rig.until(() -> pool.waiting() == 0);
+  }
+
+  private static String waitFor(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return null;
+  }
+}
