@@ -6,8 +6,8 @@ import dev.warmpath.eventingest.stream.EventApplier.Effect;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
 import dev.warmpath.eventingest.wire.KvEventBatch;
-import dev.warmpath.eventingest.wire.KvEventDecoder;
 import dev.warmpath.eventingest.wire.WireException;
+import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
 import java.time.Clock;
 import java.time.Instant;
 

@@ -12,7 +12,10 @@ public final class WireException extends Exception {
 
   private final int byteOffset;
 
-  WireException(int byteOffset, String problem) {
+  /**
+   * @param problem without the offset and without anything that the payload says
+   */
+  public WireException(int byteOffset, String problem) {
     super(problem + " at byte " + byteOffset, null, false, false);
     this.byteOffset = byteOffset;
   }

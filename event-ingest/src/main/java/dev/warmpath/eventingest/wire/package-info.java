@@ -1,4 +1,4 @@
-/** What engines say about their KV caches: the events of the wire, decoded and encoded. */
+/** What engines say about their KV caches: the events of the wire as values. */
 @NullMarked
 package dev.warmpath.eventingest.wire;
 

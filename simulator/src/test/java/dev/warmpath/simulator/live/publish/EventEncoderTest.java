@@ -7,7 +7,7 @@ import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEventBatch;
-import dev.warmpath.eventingest.wire.KvEventDecoder;
+import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;

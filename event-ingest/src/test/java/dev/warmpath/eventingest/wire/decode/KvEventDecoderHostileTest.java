@@ -1,11 +1,15 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEventEncoder.Form;
+import dev.warmpath.eventingest.wire.KvEventBatch;
+import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.WireException;
+import dev.warmpath.eventingest.wire.decode.KvEventEncoder.Form;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.HexFormat;

@@ -1,9 +1,11 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.KvEventBatch.SkipReason;
-import dev.warmpath.eventingest.wire.KvEventEncoder.Form;
+import dev.warmpath.eventingest.wire.WireException;
+import dev.warmpath.eventingest.wire.decode.KvEventEncoder.Form;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Random;

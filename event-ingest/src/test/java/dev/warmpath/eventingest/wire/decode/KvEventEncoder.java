@@ -1,7 +1,9 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
+import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
+import dev.warmpath.eventingest.wire.KvEventBatch;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.function.LongFunction;

@@ -1,5 +1,7 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
+import dev.warmpath.eventingest.wire.BlockKeys;
+import dev.warmpath.eventingest.wire.BlockTokens;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.kvindex.block.ExtraKey;

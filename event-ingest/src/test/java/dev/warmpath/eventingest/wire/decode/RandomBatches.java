@@ -1,9 +1,15 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
+import dev.warmpath.eventingest.wire.BlockKeys;
+import dev.warmpath.eventingest.wire.BlockPlace;
+import dev.warmpath.eventingest.wire.BlockTokens;
+import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.KvEventBatch;
+import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
+import dev.warmpath.eventingest.wire.WireException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -130,28 +131,29 @@ final class WireCursor {
 
   /** Reads the head of an array; that many values follow. */
   int arrayLength() throws WireException {
-    int start = position;
-    int head = head();
-    long length =
-        switch (head) {
-          case 0xdc -> unsigned(2);
-          case 0xdd -> unsigned(4);
-          default -> (head & 0xf0) == 0x90 ? head & 0x0f : mismatch(start, "an array");
-        };
-    return fitting(start, length, length);
+    return containerLength(0x90, 0xdc, 1);
   }
 
   /** Reads the head of a map; that many keys and values follow. */
   int mapLength() throws WireException {
+    return containerLength(0x80, 0xde, 2);
+  }
+
+  /** Heads are a short one with the length in its low bits, and two that 2 or 4 bytes follow. */
+  private int containerLength(int shortHead, int longHead, int valuesEach) throws WireException {
     int start = position;
     int head = head();
-    long length =
-        switch (head) {
-          case 0xde -> unsigned(2);
-          case 0xdf -> unsigned(4);
-          default -> (head & 0xf0) == 0x80 ? head & 0x0f : mismatch(start, "a map");
-        };
-    return fitting(start, length, 2 * length);
+    long length;
+    if ((head & 0xf0) == shortHead) {
+      length = head & 0x0f;
+    } else if (head == longHead) {
+      length = unsigned(2);
+    } else if (head == longHead + 1) {
+      length = unsigned(4);
+    } else {
+      throw new WireException(start, valuesEach == 1 ? "not an array" : "not a map");
+    }
+    return fitting(start, length, valuesEach * length);
   }
 
   /** Reads an integer of any size as its 64-bit two's-complement pattern. */

@@ -1,6 +1,9 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
-import dev.warmpath.eventingest.wire.EventFields.Field;
+import dev.warmpath.eventingest.wire.BlockKeys;
+import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.WireException;
+import dev.warmpath.eventingest.wire.decode.EventFields.Field;
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.ArrayList;
 import java.util.HexFormat;

@@ -1,5 +1,6 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
+import dev.warmpath.eventingest.wire.WireException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;

@@ -1,7 +1,10 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
-import dev.warmpath.eventingest.wire.EventFields.EventType;
+import dev.warmpath.eventingest.wire.KvEvent;
+import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.KvEventBatch.SkipReason;
+import dev.warmpath.eventingest.wire.WireException;
+import dev.warmpath.eventingest.wire.decode.EventFields.EventType;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumMap;

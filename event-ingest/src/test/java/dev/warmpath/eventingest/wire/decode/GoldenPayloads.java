@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.wire;
+package dev.warmpath.eventingest.wire.decode;
 
 import java.util.HexFormat;
 
