@@ -1,0 +1,86 @@
+package dev.warmpath.tokenizer.template;
+
+import dev.warmpath.tokenizer.template.builtin.Globals;
+import dev.warmpath.tokenizer.template.eval.Program;
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.TemplateParser;
+import dev.warmpath.tokenizer.template.tree.Statement;
+import dev.warmpath.tokenizer.template.value.Callable;
+import java.time.Clock;
+import java.time.ZoneId;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A model's chat template: Jinja2 source that renders as the engines render it, in a sandboxed
+ * environment with {@code trim_blocks}, {@code lstrip_blocks}, loop controls, the {@code
+ * generation} tag, {@code raise_exception}, {@code strftime_now} and the {@code tojson} of chat
+ * templates.
+ *
+ * <p>Values are String, Long, Integer, BigInteger, Double, Boolean, null (None), List and Map; they
+ * are read, not changed. A render fails with a {@link TemplateException} that says whether Jinja2
+ * would fail too, and never runs longer, deeper or wider than its {@link TemplateLimits}.
+ *
+ * <p>Immutable.
+ */
+public final class ChatTemplate {
+  private final String source;
+  private final Program program;
+  private final TemplateLimits limits;
+  private final Map<String, Callable> globals;
+  private final Set<String> variables;
+  private final boolean iteratesContent;
+
+  private ChatTemplate(String source, Statement.Scoped tree, Clock clock, TemplateLimits limits) {
+    this.source = source;
+    this.limits = limits;
+    this.program = Program.compile(tree);
+    this.globals = Globals.all(clock);
+    this.variables = Variables.of(tree);
+    this.iteratesContent = ContentFormat.iteratesContent(tree);
+  }
+
+  /** A template that tells the time of this machine's clock and zone. */
+  public static ChatTemplate parse(String source) {
+    return parse(source, Clock.system(ZoneId.systemDefault()), TemplateLimits.DEFAULT);
+  }
+
+  /**
+   * A template with its own clock, whose zone counts, and limits.
+   *
+   * @throws TemplateException of kind SYNTAX when Jinja2 would not compile it either
+   */
+  public static ChatTemplate parse(String source, Clock clock, TemplateLimits limits) {
+    try {
+      return new ChatTemplate(source, TemplateParser.parse(source), clock, limits);
+    } catch (StackOverflowError e) {
+      throw TemplateException.limit("out of stack");
+    }
+  }
+
+  /** The output for these variables. */
+  public String render(Map<String, ?> values) {
+    return program.run(values, globals, new Budget(limits));
+  }
+
+  /** Whether the template loops over a message's content: vLLM's content format "openai". */
+  public boolean iteratesContent() {
+    return iteratesContent;
+  }
+
+  /** Whether the source holds this text. */
+  public boolean mentions(String text) {
+    return source.contains(text);
+  }
+
+  /** The names that the template may read from its variables. */
+  public Set<String> variables() {
+    return variables;
+  }
+
+  public String source() {
+    return source;
+  }
+}

@@ -1,0 +1,182 @@
+package dev.warmpath.tokenizer.template.builtin;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.method.Given;
+import dev.warmpath.tokenizer.template.op.Iteration;
+import dev.warmpath.tokenizer.template.op.Text;
+import dev.warmpath.tokenizer.template.value.Attributes;
+import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Callable;
+import dev.warmpath.tokenizer.template.value.Namespace;
+import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.Range;
+import dev.warmpath.tokenizer.template.value.Values;
+import java.time.Clock;
+import java.time.ZonedDateTime;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The functions that every template sees. Immutable. */
+public final class Globals {
+  private static final int MAX_RANGE = 100_000;
+  private static final long MAX_BOUND = 1L << 61;
+
+  /** Names that stand for Jinja2's own functions, not for variables of the request. */
+  public static final Set<String> OWN_NAMES =
+      Set.of("range", "dict", "lipsum", "cycler", "joiner", "namespace");
+
+  private Globals() {}
+
+  /** The functions by name, telling the time by this clock. */
+  public static Map<String, Callable> all(Clock clock) {
+    Map<String, Callable> all = new LinkedHashMap<>();
+    add(all, "range", Globals::range);
+    add(all, "dict", Globals::dict);
+    add(all, "namespace", (b, a) -> new Namespace(dict(b, a)));
+    add(all, "cycler", (b, a) -> new Cycler(a.from(0)));
+    add(all, "joiner", (b, a) -> new Joiner(Given.or(a.bind("joiner", "sep")[0], ", ")));
+    add(all, "raise_exception", Globals::raise);
+    add(all, "strftime_now", (b, a) -> timeText(clock, a));
+    add(
+        all,
+        "lipsum",
+        (b, a) -> {
+          throw TemplateException.unsupported("lipsum is random");
+        });
+    return Map.copyOf(all);
+  }
+
+  private static void add(Map<String, Callable> all, String name, Callable.Body body) {
+    all.put(name, Callable.named(name, body));
+  }
+
+  private static Object range(Budget budget, CallArguments a) {
+    @Nullable Object[] given = a.bindRequired("range", 1, "start", "stop", "step");
+    boolean single = given[1] == null;
+    long start = single ? 0 : bound(given[0]);
+    long stop = bound(single ? given[0] : given[1]);
+    long step = given[2] == null ? 1 : bound(given[2]);
+    if (step == 0) {
+      throw TemplateException.raised("range() arg 3 must not be zero");
+    }
+    if (Range.length(start, stop, step) > MAX_RANGE) {
+      throw TemplateException.raised(
+          "Range too big. The sandbox blocks ranges larger than 100000.");
+    }
+    return new Range(start, stop, step);
+  }
+
+  private static long bound(@Nullable Object given) {
+    Object value = Given.or(given, None.NONE);
+    int small = Values.index(value, "range");
+    if (value instanceof Long n) {
+      if (Math.abs(n) > MAX_BOUND) {
+        throw TemplateException.unsupported("a range bound beyond 2^61");
+      }
+      return n;
+    }
+    return small;
+  }
+
+  private static Map<String, Object> dict(Budget budget, CallArguments a) {
+    Map<String, Object> dict = new LinkedHashMap<>();
+    if (a.size() > 1) {
+      throw TemplateException.raised("dict expected at most 1 argument");
+    }
+    if (a.size() == 1 && a.get(0) instanceof Map<?, ?> map) {
+      map.forEach((key, value) -> dict.put(stringKey(key), Values.of(value)));
+    } else if (a.size() == 1) {
+      pairs(budget, a.get(0), dict);
+    }
+    budget.built(dict.size());
+    dict.putAll(a.keywords());
+    return dict;
+  }
+
+  private static void pairs(Budget budget, Object value, Map<String, Object> dict) {
+    for (Object item : Iteration.toList(budget, value)) {
+      List<Object> pair = Iteration.toList(budget, item);
+      if (pair.size() != 2) {
+        throw TemplateException.raised("dictionary update sequence element has not length 2");
+      }
+      dict.put(stringKey(pair.get(0)), pair.get(1));
+    }
+  }
+
+  private static String stringKey(@Nullable Object key) {
+    if (key instanceof String s) {
+      return s;
+    }
+    throw TemplateException.unsupported("dict() with keys that are not text");
+  }
+
+  private static Object raise(Budget budget, CallArguments a) {
+    Object message = Given.or(a.bindRequired("raise_exception", 1, "message")[0], None.NONE);
+    throw TemplateException.raised(Text.of(budget, message));
+  }
+
+  private static Object timeText(Clock clock, CallArguments a) {
+    Object format = Given.or(a.bindRequired("strftime_now", 1, "format")[0], None.NONE);
+    return TimeText.of(ZonedDateTime.now(clock), Given.text(format, "strftime() argument 1"));
+  }
+
+  /** Goes round its items. Confined to the thread of its render. */
+  private static final class Cycler implements Attributes {
+    private final Object[] items;
+    private int at;
+
+    Cycler(Object[] items) {
+      if (items.length == 0) {
+        throw TemplateException.raised("at least one item has to be provided");
+      }
+      this.items = items;
+    }
+
+    @Override
+    public @Nullable Object attribute(String name) {
+      return switch (name) {
+        case "current" -> items[at];
+        case "next" -> Callable.named(name, (b, a) -> next());
+        case "reset" -> Callable.named(name, (b, a) -> reset());
+        default -> null;
+      };
+    }
+
+    private Object next() {
+      Object item = items[at];
+      at = (at + 1) % items.length;
+      return item;
+    }
+
+    private Object reset() {
+      at = 0;
+      return None.NONE;
+    }
+  }
+
+  /** Nothing at first, then the separator. Confined to the thread of its render. */
+  private static final class Joiner implements Callable {
+    private final Object separator;
+    private boolean used;
+
+    Joiner(Object separator) {
+      this.separator = separator;
+    }
+
+    @Override
+    public Object call(Budget budget, CallArguments arguments) {
+      Object text = used ? separator : "";
+      used = true;
+      return text;
+    }
+
+    @Override
+    public String name() {
+      return "joiner";
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package dev.warmpath.tokenizer.template.builtin;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.method.AttributePath;
+import dev.warmpath.tokenizer.template.method.Given;
+import dev.warmpath.tokenizer.template.method.Method;
+import dev.warmpath.tokenizer.template.op.Comparison;
+import dev.warmpath.tokenizer.template.op.Iteration;
+import dev.warmpath.tokenizer.template.op.Text;
+import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Lazy;
+import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.Undefined;
+import dev.warmpath.tokenizer.template.value.Values;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Filters that pick or change items one by one, when somebody asks for them. Immutable. */
+final class SelectionFilters {
+
+  private SelectionFilters() {}
+
+  static void addTo(Map<String, Method<Object>> all) {
+    all.put("map", SelectionFilters::map);
+    all.put("select", (b, v, a) -> select(b, v, a, true));
+    all.put("reject", (b, v, a) -> select(b, v, a, false));
+    all.put("selectattr", (b, v, a) -> selectAttribute(b, v, a, true));
+    all.put("rejectattr", (b, v, a) -> selectAttribute(b, v, a, false));
+    all.put("unique", SelectionFilters::unique);
+  }
+
+  private static Lazy picked(Iterator<Object> items, Predicate<Object> test) {
+    return Lazy.generator(new Picking(items, test));
+  }
+
+  /** The items that pass, found one ahead. Confined to the thread of its render. */
+  private static final class Picking implements Iterator<Object> {
+    private final Iterator<Object> items;
+    private final Predicate<Object> test;
+    private @Nullable Object ahead;
+
+    Picking(Iterator<Object> items, Predicate<Object> test) {
+      this.items = items;
+      this.test = test;
+    }
+
+    @Override
+    public boolean hasNext() {
+      while (ahead == null && items.hasNext()) {
+        Object item = items.next();
+        ahead = test.test(item) ? item : null;
+      }
+      return ahead != null;
+    }
+
+    @Override
+    public Object next() {
+      Object item = hasNext() ? ahead : null;
+      if (item == null) {
+        throw new NoSuchElementException();
+      }
+      ahead = null;
+      return item;
+    }
+  }
+
+  private static Object select(Budget budget, Object value, CallArguments a, boolean wanted) {
+    if (!Values.isTrue(value)) {
+      return empty();
+    }
+    Predicate<Object> test = test(budget, a);
+    return picked(Iteration.over(budget, value), item -> test.test(item) == wanted);
+  }
+
+  private static Object selectAttribute(
+      Budget budget, Object value, CallArguments a, boolean wanted) {
+    if (!Values.isTrue(value)) {
+      return empty();
+    }
+    if (a.size() == 0) {
+      throw TemplateException.raised("Missing parameter for attribute name");
+    }
+    AttributePath path = AttributePath.of(a.get(0));
+    Predicate<Object> test = test(budget, a.without(1));
+    return picked(
+        Iteration.over(budget, value), item -> test.test(path.get(budget, item)) == wanted);
+  }
+
+  private static Lazy empty() {
+    return Lazy.generator(Collections.emptyIterator());
+  }
+
+  private static Predicate<Object> test(Budget budget, CallArguments arguments) {
+    if (arguments.size() == 0) {
+      return Values::isTrue;
+    }
+    Method<Object> test = Tests.required(Text.of(budget, arguments.get(0)));
+    CallArguments rest = arguments.without(1);
+    return item -> {
+      budget.step();
+      return Values.isTrue(test.call(budget, item, rest));
+    };
+  }
+
+  private static Object map(Budget budget, Object value, CallArguments arguments) {
+    if (!Values.isTrue(value)) {
+      return empty();
+    }
+    Function<Object, Object> change =
+        arguments.size() == 0 ? attribute(budget, arguments) : filter(budget, arguments);
+    Iterator<Object> items = Iteration.over(budget, value);
+    return Lazy.generator(
+        new Iterator<Object>() {
+          @Override
+          public boolean hasNext() {
+            return items.hasNext();
+          }
+
+          @Override
+          public Object next() {
+            budget.step();
+            return change.apply(items.next());
+          }
+        });
+  }
+
+  private static Function<Object, Object> attribute(Budget budget, CallArguments arguments) {
+    Map<String, Object> keywords = new LinkedHashMap<>(arguments.keywords());
+    Object name = keywords.remove("attribute");
+    Object otherwise = keywords.remove("default");
+    if (name == null || !keywords.isEmpty()) {
+      throw TemplateException.raised("map requires a filter argument");
+    }
+    AttributePath path = AttributePath.of(name);
+    return item -> {
+      Object found = path.get(budget, item);
+      boolean absent = found instanceof Undefined && !Given.isAbsent(otherwise);
+      return absent ? Given.or(otherwise, None.NONE) : found;
+    };
+  }
+
+  private static Function<Object, Object> filter(Budget budget, CallArguments arguments) {
+    Method<Object> filter = Filters.required(Text.of(budget, arguments.get(0)));
+    CallArguments rest = arguments.without(1);
+    return item -> filter.call(budget, item, rest);
+  }
+
+  private static Object unique(Budget budget, Object value, CallArguments arguments) {
+    @Nullable Object[] given = arguments.bind("unique", "case_sensitive", "attribute");
+    boolean cased = Given.flag(given[0], false);
+    Set<@Nullable Object> seen = new HashSet<>();
+    return picked(
+        Iteration.over(budget, value),
+        item -> {
+          Object key =
+              Given.isAbsent(given[1]) ? item : AttributePath.of(given[1]).get(budget, item);
+          boolean folded = !cased && key instanceof String;
+          return seen.add(Comparison.key(folded ? ((String) key).toLowerCase(Locale.ROOT) : key));
+        });
+  }
+}

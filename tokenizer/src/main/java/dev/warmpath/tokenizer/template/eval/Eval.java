@@ -1,0 +1,14 @@
+package dev.warmpath.tokenizer.template.eval;
+
+import dev.warmpath.tokenizer.template.op.Text;
+
+/** A compiled expression. Immutable. */
+interface Eval {
+
+  Object eval(Frame frame);
+
+  /** Writes the value's text, in one go where that saves a copy. */
+  default void write(Frame frame, StringBuilder out) {
+    out.append(Text.of(frame.budget(), eval(frame)));
+  }
+}

@@ -1,0 +1,16 @@
+package dev.warmpath.tokenizer.template.eval;
+
+/** A compiled statement. Immutable. */
+interface Exec {
+
+  /** How a statement ends. */
+  enum Exit {
+    NORMAL,
+    BREAK,
+    CONTINUE
+  }
+
+  Exec NOTHING = (frame, out) -> Exit.NORMAL;
+
+  Exit run(Frame frame, StringBuilder out);
+}

@@ -1,0 +1,148 @@
+package dev.warmpath.tokenizer.template.eval;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.op.Iteration;
+import dev.warmpath.tokenizer.template.value.Callable;
+import dev.warmpath.tokenizer.template.value.Values;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A compiled loop. Its variables begin anew with each turn. As in Jinja2, {@code else} runs when no
+ * turn came to its end.
+ *
+ * <p>Immutable.
+ *
+ * @param loopSlot where {@code loop} goes; -1 when nothing asks for it
+ */
+record ForLoop(
+    Targets.Target target,
+    @Nullable Filter filter,
+    Exec body,
+    Exec otherwise,
+    Slots slots,
+    int loopSlot) {
+
+  /** A run of slots. Immutable. */
+  record Slots(int from, int to) {
+    void clear(Frame frame) {
+      frame.clear(from, to);
+    }
+  }
+
+  /** What an item must pass, with a variable of its own for it. Immutable. */
+  record Filter(Targets.Target target, Eval test) {
+    boolean passes(Frame frame, Object item) {
+      frame.budget().step();
+      target.assign(frame, item);
+      return Values.isTrue(test.eval(frame));
+    }
+  }
+
+  /** A loop that {@code loop(…)} may start again. Immutable. */
+  record Recursive(ForLoop loop, int frameSize, int height) {
+    Exec.Exit run(Frame outer, StringBuilder out, Object items) {
+      return run(outer, out, items, 0);
+    }
+
+    private Exec.Exit run(Frame outer, StringBuilder out, Object items, int depth) {
+      Budget budget = outer.budget();
+      budget.enter(height);
+      Callable.Body again =
+          (b, arguments) -> {
+            Object inner = arguments.bindRequired("loop", 1, "reciter")[0];
+            StringBuilder text = new StringBuilder();
+            run(outer, text, inner == null ? "" : inner, depth + 1);
+            budget.text(text.length());
+            return text.toString();
+          };
+      Frame frame = outer.inner(frameSize);
+      Exec.Exit exit = loop.run(frame, out, items, depth, again);
+      budget.leave(height);
+      return exit;
+    }
+  }
+
+  Exec.Exit run(
+      Frame frame, StringBuilder out, Object value, int depth, Callable.@Nullable Body again) {
+    Budget budget = frame.budget();
+    Iterator<Object> all = Iteration.over(budget, value);
+    Iterator<Object> items = filter == null ? all : new Filtered(frame, filter, all);
+    if (loopSlot < 0) {
+      return plain(frame, out, items);
+    }
+    long length = filter == null ? LoopState.knownLength(budget, value) : -1;
+    return counted(frame, out, new LoopState(budget, items, length, depth, again));
+  }
+
+  private Exec.Exit counted(Frame frame, StringBuilder out, LoopState state) {
+    boolean ended = false;
+    while (state.advance()) {
+      frame.budget().step();
+      slots.clear(frame);
+      frame.set(loopSlot, state);
+      target.assign(frame, state.current());
+      Exec.Exit exit = body.run(frame, out);
+      if (exit == Exec.Exit.BREAK) {
+        break;
+      }
+      ended |= exit == Exec.Exit.NORMAL;
+    }
+    return end(frame, out, ended);
+  }
+
+  private Exec.Exit plain(Frame frame, StringBuilder out, Iterator<Object> items) {
+    boolean ended = false;
+    while (items.hasNext()) {
+      frame.budget().step();
+      Object item = items.next();
+      slots.clear(frame);
+      target.assign(frame, item);
+      Exec.Exit exit = body.run(frame, out);
+      if (exit == Exec.Exit.BREAK) {
+        break;
+      }
+      ended |= exit == Exec.Exit.NORMAL;
+    }
+    return end(frame, out, ended);
+  }
+
+  private Exec.Exit end(Frame frame, StringBuilder out, boolean ended) {
+    slots.clear(frame);
+    return ended ? Exec.Exit.NORMAL : otherwise.run(frame, out);
+  }
+
+  /** The items that pass the filter. Confined to the thread of its render. */
+  private static final class Filtered implements Iterator<Object> {
+    private final Frame frame;
+    private final Filter filter;
+    private final Iterator<Object> items;
+    private @Nullable Object ahead;
+
+    Filtered(Frame frame, Filter filter, Iterator<Object> items) {
+      this.frame = frame;
+      this.filter = filter;
+      this.items = items;
+    }
+
+    @Override
+    public boolean hasNext() {
+      while (ahead == null && items.hasNext()) {
+        Object item = items.next();
+        ahead = filter.passes(frame, item) ? item : null;
+      }
+      return ahead != null;
+    }
+
+    @Override
+    public Object next() {
+      Object item = hasNext() ? ahead : null;
+      if (item == null) {
+        throw new NoSuchElementException();
+      }
+      ahead = null;
+      return item;
+    }
+  }
+}

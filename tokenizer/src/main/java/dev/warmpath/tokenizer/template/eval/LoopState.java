@@ -1,0 +1,144 @@
+package dev.warmpath.tokenizer.template.eval;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.op.Comparison;
+import dev.warmpath.tokenizer.template.op.Iteration;
+import dev.warmpath.tokenizer.template.value.Attributes;
+import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Callable;
+import dev.warmpath.tokenizer.template.value.Lazy;
+import dev.warmpath.tokenizer.template.value.Tuple;
+import dev.warmpath.tokenizer.template.value.Undefined;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A running loop, which its body sees as {@code loop}. It looks one item ahead, and at all of them
+ * only when asked for the length of something that does not know it.
+ *
+ * <p>Confined to the thread of its render.
+ */
+final class LoopState implements Attributes, Callable {
+  private final Budget budget;
+  private final int depth;
+  private final @Nullable Body recursion;
+  private Iterator<Object> items;
+  private long length;
+  private int index0 = -1;
+  private @Nullable Object ahead;
+  private @Nullable Object current;
+  private @Nullable Object previous;
+  private @Nullable Object lastChecked;
+
+  /**
+   * A loop that has not begun.
+   *
+   * @param length -1 when not known beforehand
+   * @param recursion what calling {@code loop} does, for recursive loops
+   */
+  LoopState(
+      Budget budget, Iterator<Object> items, long length, int depth, @Nullable Body recursion) {
+    this.budget = budget;
+    this.items = items;
+    this.length = length;
+    this.depth = depth;
+    this.recursion = recursion;
+  }
+
+  /** The length of what a loop goes over, or -1. */
+  static long knownLength(Budget budget, Object items) {
+    return items instanceof Lazy ? -1 : Iteration.length(budget, items);
+  }
+
+  boolean advance() {
+    if (!hasNext()) {
+      return false;
+    }
+    previous = current;
+    current = ahead;
+    ahead = null;
+    index0++;
+    return true;
+  }
+
+  private boolean hasNext() {
+    if (ahead == null && items.hasNext()) {
+      ahead = items.next();
+    }
+    return ahead != null;
+  }
+
+  Object current() {
+    if (current == null) {
+      throw new IllegalStateException("index0=" + index0);
+    }
+    return current;
+  }
+
+  int depth() {
+    return depth;
+  }
+
+  private long length() {
+    if (length < 0) {
+      List<Object> rest = new ArrayList<>();
+      items.forEachRemaining(rest::add);
+      items = rest.iterator();
+      length = index0 + 1L + (ahead == null ? 0 : 1) + rest.size();
+    }
+    return length;
+  }
+
+  @Override
+  public @Nullable Object attribute(String name) {
+    return switch (name) {
+      case "index" -> index0 + 1L;
+      case "index0" -> (long) index0;
+      case "first" -> index0 == 0;
+      case "last" -> !hasNext();
+      case "length" -> length();
+      case "revindex" -> length() - index0;
+      case "revindex0" -> length() - index0 - 1;
+      case "depth" -> depth + 1L;
+      case "depth0" -> (long) depth;
+      case "previtem" ->
+          previous == null ? Undefined.because("there is no previous item") : previous;
+      case "nextitem" ->
+          hasNext() && ahead != null ? ahead : Undefined.because("there is no next item");
+      case "cycle" -> Callable.named(name, (b, a) -> cycle(a));
+      case "changed" -> Callable.named(name, (b, a) -> changed(a));
+      default -> null;
+    };
+  }
+
+  private Object cycle(CallArguments arguments) {
+    if (arguments.size() == 0) {
+      throw TemplateException.raised("no items for cycling given");
+    }
+    return arguments.get(index0 % arguments.size());
+  }
+
+  private boolean changed(CallArguments arguments) {
+    Tuple values = Tuple.of(arguments.from(0));
+    boolean same = lastChecked != null && Comparison.equal(budget, lastChecked, values);
+    lastChecked = values;
+    return !same;
+  }
+
+  @Override
+  public Object call(Budget given, CallArguments arguments) {
+    if (recursion == null) {
+      throw TemplateException.raised(
+          "The loop must have the 'recursive' marker to be called recursively.");
+    }
+    return recursion.call(given, arguments);
+  }
+
+  @Override
+  public String name() {
+    return "loop";
+  }
+}

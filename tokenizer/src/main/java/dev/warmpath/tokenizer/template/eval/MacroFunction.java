@@ -1,0 +1,132 @@
+package dev.warmpath.tokenizer.template.eval;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.value.Attributes;
+import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Callable;
+import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.Tuple;
+import dev.warmpath.tokenizer.template.value.Undefined;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A macro or call block, with the frame that it was defined in.
+ *
+ * <p>Confined to the thread of its render.
+ */
+record MacroFunction(Definition definition, Frame home) implements Callable, Attributes {
+
+  /**
+   * A compiled macro. Immutable.
+   *
+   * @param special slots of {@code varargs}, {@code kwargs} and {@code caller}; -1 when not used
+   */
+  record Definition(
+      String name,
+      List<Parameter> parameters,
+      Special special,
+      Exec body,
+      int frameSize,
+      int height) {}
+
+  /** A parameter with its default, if it has one. Immutable. */
+  record Parameter(String name, int slot, @Nullable Eval otherwise) {}
+
+  /** Slots for what a body asks for beyond its parameters; -1 for no. Immutable. */
+  record Special(int varargs, int kwargs, int caller) {}
+
+  @Override
+  public Object call(Budget budget, CallArguments arguments) {
+    budget.enter(definition.height());
+    Frame frame = home.inner(definition.frameSize());
+    bind(frame, arguments);
+    StringBuilder out = new StringBuilder();
+    definition.body().run(frame, out);
+    budget.leave(definition.height());
+    budget.text(out.length());
+    return out.toString();
+  }
+
+  private void bind(Frame frame, CallArguments arguments) {
+    Map<String, Object> keywords =
+        arguments.keywords().isEmpty() ? Map.of() : new LinkedHashMap<>(arguments.keywords());
+    List<Parameter> parameters = definition.parameters();
+    for (int i = 0; i < parameters.size(); i++) {
+      Parameter parameter = parameters.get(i);
+      Object given = i < arguments.size() ? arguments.get(i) : take(keywords, parameter.name());
+      frame.set(parameter.slot(), given);
+    }
+    bindSpecial(frame, arguments, keywords);
+    for (Parameter parameter : parameters) {
+      if (frame.get(parameter.slot()) == null) {
+        frame.set(parameter.slot(), otherwise(frame, parameter));
+      }
+    }
+  }
+
+  private static @Nullable Object take(Map<String, Object> keywords, String name) {
+    return keywords.isEmpty() ? null : keywords.remove(name);
+  }
+
+  private static Object otherwise(Frame frame, Parameter parameter) {
+    Eval otherwise = parameter.otherwise();
+    return otherwise != null
+        ? otherwise.eval(frame)
+        : Undefined.because("parameter '" + parameter.name() + "' was not provided");
+  }
+
+  private void bindSpecial(Frame frame, CallArguments arguments, Map<String, Object> keywords) {
+    Special special = definition.special();
+    if (special.caller() >= 0) {
+      Object caller = keywords.isEmpty() ? null : keywords.remove("caller");
+      boolean absent = caller == null || caller == None.NONE;
+      frame.set(special.caller(), absent ? Undefined.because("No caller defined") : caller);
+    }
+    if (special.kwargs() >= 0) {
+      frame.set(special.kwargs(), keywords);
+    } else if (!keywords.isEmpty()) {
+      throw TemplateException.raised(
+          "macro '" + name() + "' takes no keyword argument " + keywords.keySet());
+    }
+    int count = definition.parameters().size();
+    if (special.varargs() >= 0) {
+      frame.set(special.varargs(), Tuple.of(arguments.from(count)));
+    } else if (arguments.size() > count) {
+      throw TemplateException.raised(
+          "macro '" + name() + "' takes not more than " + count + " argument(s)");
+    }
+  }
+
+  @Override
+  public @Nullable Object attribute(String attribute) {
+    return switch (attribute) {
+      case "name" -> name();
+      case "arguments" ->
+          Tuple.copyOf(definition.parameters().stream().map(Parameter::name).toList());
+      case "caller" -> definition.special().caller() >= 0;
+      case "catch_kwargs" -> definition.special().kwargs() >= 0;
+      case "catch_varargs" -> definition.special().varargs() >= 0;
+      default -> null;
+    };
+  }
+
+  @Override
+  public String name() {
+    return definition.name();
+  }
+
+  /** A macro equals itself only. */
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return this == other;
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(this);
+  }
+}

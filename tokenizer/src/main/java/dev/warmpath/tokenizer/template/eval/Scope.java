@@ -1,0 +1,135 @@
+package dev.warmpath.tokenizer.template.eval;
+
+import dev.warmpath.tokenizer.template.tree.Expression;
+import dev.warmpath.tokenizer.template.tree.Statement;
+import dev.warmpath.tokenizer.template.value.Undefined;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names that a part of the template assigns, and where they live. A scope sees what its outer
+ * scopes have set; what it sets itself ends with it.
+ *
+ * <p>Confined to the thread that compiles.
+ */
+final class Scope {
+  private final Function function;
+  private final @Nullable Scope outer;
+  private final Map<String, Integer> slots = new LinkedHashMap<>();
+  private final int firstSlot;
+
+  /** How many slots a function needs so far. */
+  private static final class Function {
+    private int size;
+  }
+
+  private Scope(Function function, @Nullable Scope outer) {
+    this.function = function;
+    this.outer = outer;
+    this.firstSlot = function.size;
+  }
+
+  static Scope root() {
+    return new Scope(new Function(), null);
+  }
+
+  /** A scope within the same function. */
+  Scope inner() {
+    return new Scope(function, this);
+  }
+
+  /** The outermost scope of a function that is defined here. */
+  Scope function() {
+    return new Scope(new Function(), this);
+  }
+
+  int declare(String name) {
+    return slots.computeIfAbsent(name, ignored -> function.size++);
+  }
+
+  /** Declares all that these statements assign in this scope. */
+  Scope declareAll(List<Statement> body) {
+    for (Statement statement : body) {
+      if (statement instanceof Statement.Assign assign) {
+        declareTarget(assign.target());
+      } else if (statement instanceof Statement.AssignBlock block) {
+        declareTarget(block.target());
+      } else if (statement instanceof Statement.Macro macro) {
+        declare(macro.name());
+      } else if (statement instanceof Statement.If choice) {
+        choice.branches().forEach(branch -> declareAll(branch.body()));
+        declareAll(choice.otherwise());
+      }
+    }
+    return this;
+  }
+
+  Scope declareTarget(Expression target) {
+    if (target instanceof Expression.Name name) {
+      declare(name.name());
+    } else if (target instanceof Expression.Sequence sequence) {
+      sequence.items().forEach(this::declareTarget);
+    }
+    return this;
+  }
+
+  /** The slots of the whole function; to be read when it is compiled. */
+  int functionSize() {
+    return function.size;
+  }
+
+  int firstSlot() {
+    return firstSlot;
+  }
+
+  /** The end of this scope's own slots; to be read when all its names are declared. */
+  int endSlot() {
+    return firstSlot + slots.size();
+  }
+
+  /** How to read a variable: the innermost scope that has set it, else the context. */
+  Eval reader(String name) {
+    List<int[]> places = places(name);
+    Undefined undefined = Undefined.variable(name);
+    Eval fallback =
+        frame -> {
+          Object value = frame.fromContext(name);
+          return value == null ? undefined : value;
+        };
+    Eval reader = fallback;
+    for (int i = places.size() - 1; i >= 0; i--) {
+      reader = read(places.get(i)[0], places.get(i)[1], reader);
+    }
+    return reader;
+  }
+
+  private static Eval read(int hops, int slot, Eval otherwise) {
+    if (hops == 0) {
+      return frame -> {
+        Object value = frame.get(slot);
+        return value == null ? otherwise.eval(frame) : value;
+      };
+    }
+    return frame -> {
+      Object value = frame.outer(hops).get(slot);
+      return value == null ? otherwise.eval(frame) : value;
+    };
+  }
+
+  private List<int[]> places(String name) {
+    List<int[]> places = new ArrayList<>();
+    int hops = 0;
+    for (Scope scope = this; scope != null; scope = scope.outer) {
+      Integer slot = scope.slots.get(name);
+      if (slot != null) {
+        places.add(new int[] {hops, slot});
+      }
+      Scope next = scope.outer;
+      hops += next != null && next.function != scope.function ? 1 : 0;
+    }
+    return places;
+  }
+}

@@ -1,0 +1,332 @@
+package dev.warmpath.tokenizer.template.eval;
+
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.op.Text;
+import dev.warmpath.tokenizer.template.tree.Expression;
+import dev.warmpath.tokenizer.template.tree.Node;
+import dev.warmpath.tokenizer.template.tree.Signature;
+import dev.warmpath.tokenizer.template.tree.Statement;
+import dev.warmpath.tokenizer.template.tree.StatementVisitor;
+import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Values;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns statements into something that runs. Whatever fails in one gets its line.
+ *
+ * <p>Confined to the thread that compiles.
+ */
+final class StatementCompiler implements StatementVisitor<Exec> {
+  private final Scope scope;
+  private final boolean lenient;
+
+  StatementCompiler(Scope scope, boolean lenient) {
+    this.scope = scope;
+    this.lenient = lenient;
+  }
+
+  /** The statements of a scope, whose names are declared. */
+  static Exec body(List<Statement> statements, Scope scope) {
+    return new StatementCompiler(scope, false).all(statements);
+  }
+
+  private Exec all(List<Statement> statements) {
+    Exec[] execs = statements.stream().map(this::placed).toArray(Exec[]::new);
+    if (execs.length == 1) {
+      return execs[0];
+    }
+    return (frame, out) -> {
+      for (Exec exec : execs) {
+        Exec.Exit exit = exec.run(frame, out);
+        if (exit != Exec.Exit.NORMAL) {
+          return exit;
+        }
+      }
+      return Exec.Exit.NORMAL;
+    };
+  }
+
+  private Exec placed(Statement statement) {
+    int line = statement.line();
+    Exec exec;
+    try {
+      exec = statement.accept(this);
+    } catch (TemplateException e) {
+      throw e.at(line);
+    }
+    if (statement instanceof Statement.Data) {
+      return exec;
+    }
+    return (frame, out) -> {
+      try {
+        return exec.run(frame, out);
+      } catch (TemplateException e) {
+        throw e.at(line);
+      }
+    };
+  }
+
+  private ExpressionCompiler expressions() {
+    return new ExpressionCompiler(scope, lenient);
+  }
+
+  private Eval eval(Expression expression) {
+    return expressions().compile(expression);
+  }
+
+  @Override
+  public Exec scoped(Statement.Scoped scoped) {
+    Scope inner = scope.inner().declareAll(scoped.body());
+    return fresh(inner, body(scoped.body(), inner));
+  }
+
+  /** A body whose variables begin anew. */
+  private static Exec fresh(Scope inner, Exec body) {
+    ForLoop.Slots slots = new ForLoop.Slots(inner.firstSlot(), inner.endSlot());
+    return (frame, out) -> {
+      slots.clear(frame);
+      Exec.Exit exit = body.run(frame, out);
+      slots.clear(frame);
+      return exit;
+    };
+  }
+
+  @Override
+  public Exec data(Statement.Data data) {
+    String text = data.text();
+    return (frame, out) -> {
+      out.append(text);
+      frame.budget().built(text.length());
+      frame.budget().output(out.length());
+      return Exec.Exit.NORMAL;
+    };
+  }
+
+  @Override
+  public Exec output(Statement.Output output) {
+    Eval value = eval(output.value());
+    return (frame, out) -> {
+      int before = out.length();
+      value.write(frame, out);
+      frame.budget().built(out.length() - before);
+      frame.budget().output(out.length());
+      return Exec.Exit.NORMAL;
+    };
+  }
+
+  @Override
+  public Exec ifElse(Statement.If choice) {
+    StatementCompiler inner = new StatementCompiler(scope, true);
+    int count = choice.branches().size();
+    Eval[] tests = new Eval[count];
+    Exec[] bodies = new Exec[count];
+    for (int i = 0; i < count; i++) {
+      Statement.Branch branch = choice.branches().get(i);
+      tests[i] = placedTest(inner.eval(branch.test()), branch.line());
+      bodies[i] = inner.all(branch.body());
+    }
+    Exec otherwise = inner.all(choice.otherwise());
+    return (frame, out) -> {
+      for (int i = 0; i < count; i++) {
+        if (Values.isTrue(tests[i].eval(frame))) {
+          return bodies[i].run(frame, out);
+        }
+      }
+      return otherwise.run(frame, out);
+    };
+  }
+
+  private static Eval placedTest(Eval test, int line) {
+    return frame -> {
+      try {
+        return test.eval(frame);
+      } catch (TemplateException e) {
+        throw e.at(line);
+      }
+    };
+  }
+
+  @Override
+  public Exec forLoop(Statement.For loop) {
+    Statement.Loop head = loop.loop();
+    Eval items = eval(head.items());
+    if (!head.isRecursive()) {
+      ForLoop compiled = loop(loop, scope);
+      return (frame, out) -> compiled.run(frame, out, items.eval(frame), 0, null);
+    }
+    Scope function = scope.function();
+    ForLoop compiled = loop(loop, function);
+    ForLoop.Recursive recursive =
+        new ForLoop.Recursive(compiled, function.functionSize(), loop.height() + 3);
+    return (frame, out) -> recursive.run(frame, out, items.eval(frame));
+  }
+
+  private static ForLoop loop(Statement.For loop, Scope around) {
+    Statement.Loop head = loop.loop();
+    ForLoop.Filter filter = filter(head, around);
+    Scope inner = around.inner().declareTarget(head.target());
+    boolean counts = head.isRecursive() || mentions(loop.body(), "loop");
+    int loopSlot = counts ? inner.declare("loop") : -1;
+    inner.declareAll(loop.body());
+    ForLoop.Slots slots = new ForLoop.Slots(inner.firstSlot(), inner.endSlot());
+    Targets.Target target = Targets.of(head.target(), inner);
+    Exec body = body(loop.body(), inner);
+    Scope elseScope = around.inner().declareAll(loop.otherwise());
+    Exec otherwise = fresh(elseScope, body(loop.otherwise(), elseScope));
+    return new ForLoop(target, filter, body, otherwise, slots, loopSlot);
+  }
+
+  private static ForLoop.@Nullable Filter filter(Statement.Loop head, Scope around) {
+    Expression filter = head.filter();
+    if (filter == null) {
+      return null;
+    }
+    Scope inner = around.inner().declareTarget(head.target());
+    return new ForLoop.Filter(
+        Targets.of(head.target(), inner), new ExpressionCompiler(inner, false).compile(filter));
+  }
+
+  private static boolean mentions(List<? extends Node> nodes, String name) {
+    boolean[] found = new boolean[1];
+    Expression.Name wanted = new Expression.Name(name);
+    nodes.forEach(node -> node.walk(n -> found[0] |= n.equals(wanted)));
+    return found[0];
+  }
+
+  @Override
+  public Exec macro(Statement.Macro macro) {
+    int slot = scope.declare(macro.name());
+    MacroFunction.Definition definition =
+        definition(macro.name(), macro.signature(), macro.body(), macro.height());
+    return (frame, out) -> {
+      frame.set(slot, new MacroFunction(definition, frame));
+      return Exec.Exit.NORMAL;
+    };
+  }
+
+  private MacroFunction.Definition definition(
+      String name, Signature signature, List<Statement> body, int height) {
+    Scope function = scope.function();
+    List<String> parameters = signature.parameters();
+    parameters.forEach(function::declare);
+    MacroFunction.Special special =
+        new MacroFunction.Special(
+            special(function, body, parameters, "varargs"),
+            special(function, body, parameters, "kwargs"),
+            special(function, body, parameters, "caller"));
+    function.declareAll(body);
+    ExpressionCompiler inside = new ExpressionCompiler(function, false);
+    List<MacroFunction.Parameter> compiled = new ArrayList<>();
+    for (int i = 0; i < parameters.size(); i++) {
+      String parameter = parameters.get(i);
+      Eval otherwise = inside.orNull(signature.defaultOf(i));
+      compiled.add(new MacroFunction.Parameter(parameter, function.declare(parameter), otherwise));
+    }
+    Exec run = body(body, function);
+    return new MacroFunction.Definition(
+        name, compiled, special, run, function.functionSize(), height + 3);
+  }
+
+  private static int special(
+      Scope function, List<Statement> body, List<String> parameters, String name) {
+    return !parameters.contains(name) && mentions(body, name) ? function.declare(name) : -1;
+  }
+
+  @Override
+  public Exec callBlock(Statement.CallBlock block) {
+    MacroFunction.Definition caller =
+        definition("caller", block.signature(), block.body(), block.height());
+    Eval callee = eval(block.call().callee());
+    ArgumentsEval arguments = new ArgumentsEval(block.call().arguments(), expressions());
+    return (frame, out) -> {
+      MacroFunction function = new MacroFunction(caller, frame);
+      CallArguments given = arguments.eval(frame).with("caller", function);
+      Object result = Calls.call(frame, callee.eval(frame), given);
+      out.append(Text.of(frame.budget(), result));
+      frame.budget().output(out.length());
+      return Exec.Exit.NORMAL;
+    };
+  }
+
+  /** What a block writes, as a value; its variables are its own. */
+  private Eval captured(List<Statement> statements) {
+    Scope inner = scope.inner().declareAll(statements);
+    Exec body = fresh(inner, body(statements, inner));
+    return frame -> {
+      StringBuilder text = new StringBuilder();
+      body.run(frame, text);
+      frame.budget().text(text.length());
+      return text.toString();
+    };
+  }
+
+  @Override
+  public Exec filterBlock(Statement.FilterBlock block) {
+    Eval filtered = expressions().chain(block.filter(), captured(block.body()));
+    return (frame, out) -> {
+      filtered.write(frame, out);
+      frame.budget().output(out.length());
+      return Exec.Exit.NORMAL;
+    };
+  }
+
+  @Override
+  public Exec assign(Statement.Assign assign) {
+    Eval value = eval(assign.value());
+    Targets.Target target = Targets.of(assign.target(), scope);
+    return (frame, out) -> {
+      target.assign(frame, value.eval(frame));
+      return Exec.Exit.NORMAL;
+    };
+  }
+
+  @Override
+  public Exec assignBlock(Statement.AssignBlock block) {
+    Eval text = captured(block.body());
+    Expression.Filter filter = block.filter();
+    Eval value = filter == null ? text : expressions().chain(filter, text);
+    Targets.Target target = Targets.of(block.target(), scope);
+    return (frame, out) -> {
+      target.assign(frame, value.eval(frame));
+      return Exec.Exit.NORMAL;
+    };
+  }
+
+  @Override
+  public Exec with(Statement.With with) {
+    Eval[] values = expressions().all(with.values());
+    Scope inner = scope.inner();
+    with.targets().forEach(inner::declareTarget);
+    inner.declareAll(with.body());
+    Targets.Target[] targets =
+        with.targets().stream().map(t -> Targets.of(t, inner)).toArray(Targets.Target[]::new);
+    Exec body = body(with.body(), inner);
+    Exec assigning =
+        (frame, out) -> {
+          for (int i = 0; i < targets.length; i++) {
+            targets[i].assign(frame, values[i].eval(frame));
+          }
+          return body.run(frame, out);
+        };
+    return fresh(inner, assigning);
+  }
+
+  @Override
+  public Exec jump(Statement.Jump jump) {
+    Exec.Exit exit = jump.isBreak() ? Exec.Exit.BREAK : Exec.Exit.CONTINUE;
+    return (frame, out) -> exit;
+  }
+
+  @Override
+  public Exec foreign(Statement.Foreign foreign) {
+    TemplateException failure =
+        foreign.tag().equals("autoescape")
+            ? TemplateException.unsupported("autoescaping")
+            : TemplateException.raised("no loader for this environment specified");
+    return (frame, out) -> {
+      throw failure;
+    };
+  }
+}

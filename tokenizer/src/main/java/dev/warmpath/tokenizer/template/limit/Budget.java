@@ -1,0 +1,66 @@
+package dev.warmpath.tokenizer.template.limit;
+
+/**
+ * What is left of one render's {@link TemplateLimits}.
+ *
+ * <p>Confined to the thread of its render.
+ */
+public final class Budget {
+  private static final int STEP = 16;
+  private static final int SCANNED_PER_STEP = 16;
+
+  private final TemplateLimits limits;
+  private long stepsLeft;
+  private int depthLeft;
+
+  public Budget(TemplateLimits limits) {
+    this.limits = limits;
+    this.stepsLeft = limits.steps();
+    this.depthLeft = limits.depth();
+  }
+
+  /** One loop turn or call. */
+  public void step() {
+    built(STEP);
+  }
+
+  /** So many characters or elements were made. */
+  public void built(long count) {
+    stepsLeft -= count;
+    if (stepsLeft < 0) {
+      throw TemplateException.limit("more than " + limits.steps() + " steps");
+    }
+  }
+
+  /** So many characters or elements were looked at. */
+  public void scanned(long count) {
+    built(count / SCANNED_PER_STEP + 1);
+  }
+
+  /** Text of this length is about to be made in one piece. */
+  public void text(long chars) {
+    if (chars > limits.outputChars()) {
+      throw TemplateException.limit("text longer than " + limits.outputChars());
+    }
+    built(chars);
+  }
+
+  /** The output has grown to this length. */
+  public void output(int chars) {
+    if (chars > limits.outputChars()) {
+      throw TemplateException.limit("output longer than " + limits.outputChars());
+    }
+  }
+
+  public void enter(int levels) {
+    depthLeft -= levels;
+    if (depthLeft < 0) {
+      depthLeft += levels;
+      throw TemplateException.limit("nested deeper than " + limits.depth());
+    }
+  }
+
+  public void leave(int levels) {
+    depthLeft += levels;
+  }
+}

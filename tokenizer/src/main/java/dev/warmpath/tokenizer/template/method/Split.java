@@ -1,0 +1,130 @@
+package dev.warmpath.tokenizer.template.method;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.op.Whitespace;
+import dev.warmpath.tokenizer.template.value.CallArguments;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** {@code split}, {@code rsplit} and {@code splitlines}. Immutable. */
+public final class Split {
+
+  private Split() {}
+
+  static List<Object> apply(Budget budget, String s, CallArguments arguments, String name) {
+    @Nullable Object[] given = arguments.bind(name, "sep", "maxsplit");
+    int limit = Given.count(given[1], -1, "maxsplit");
+    int most = limit < 0 ? Integer.MAX_VALUE : limit;
+    budget.text(s.length());
+    boolean fromEnd = name.equals("rsplit");
+    List<Object> parts;
+    if (Given.isAbsent(given[0])) {
+      parts = fromEnd ? wordsFromEnd(s, most) : words(s, most);
+    } else {
+      String by = Given.text(given[0], "separator");
+      if (by.isEmpty()) {
+        throw TemplateException.raised("empty separator");
+      }
+      parts = fromEnd ? fromEnd(s, by, most) : fromStart(s, by, most);
+    }
+    budget.built(parts.size());
+    return parts;
+  }
+
+  private static List<Object> fromStart(String s, String by, int most) {
+    List<Object> parts = new ArrayList<>();
+    int from = 0;
+    for (int at = s.indexOf(by); at >= 0 && parts.size() < most; at = s.indexOf(by, from)) {
+      parts.add(s.substring(from, at));
+      from = at + by.length();
+    }
+    parts.add(s.substring(from));
+    return parts;
+  }
+
+  private static List<Object> fromEnd(String s, String by, int most) {
+    List<Object> parts = new ArrayList<>();
+    int to = s.length();
+    while (parts.size() < most && to >= by.length()) {
+      int at = s.lastIndexOf(by, to - by.length());
+      if (at < 0) {
+        break;
+      }
+      parts.add(s.substring(at + by.length(), to));
+      to = at;
+    }
+    parts.add(s.substring(0, to));
+    Collections.reverse(parts);
+    return parts;
+  }
+
+  private static List<Object> words(String s, int most) {
+    List<Object> parts = new ArrayList<>();
+    int from = Whitespace.skip(s, 0);
+    while (from < s.length()) {
+      if (parts.size() == most) {
+        parts.add(s.substring(from, Whitespace.trimEnd(s, from)));
+        break;
+      }
+      int to = from;
+      while (to < s.length() && !Whitespace.is(s.charAt(to))) {
+        to++;
+      }
+      parts.add(s.substring(from, to));
+      from = Whitespace.skip(s, to);
+    }
+    return parts;
+  }
+
+  private static List<Object> wordsFromEnd(String s, int most) {
+    List<Object> parts = new ArrayList<>();
+    int to = Whitespace.trimEnd(s, 0);
+    while (to > 0) {
+      if (parts.size() == most) {
+        parts.add(s.substring(Whitespace.skip(s, 0), to));
+        break;
+      }
+      int from = to;
+      while (from > 0 && !Whitespace.is(s.charAt(from - 1))) {
+        from--;
+      }
+      parts.add(s.substring(from, to));
+      to = Whitespace.trimEnd(s.substring(0, from), 0);
+    }
+    Collections.reverse(parts);
+    return parts;
+  }
+
+  /** The lines of a text, without their ends unless these are to be kept. */
+  public static List<Object> lines(Budget budget, String s, boolean keepEnds) {
+    budget.text(s.length());
+    List<Object> lines = new ArrayList<>();
+    int from = 0;
+    for (int i = 0; i < s.length(); i++) {
+      if (isLineEnd(s.charAt(i))) {
+        int end = i;
+        if (s.charAt(i) == '\r' && i + 1 < s.length() && s.charAt(i + 1) == '\n') {
+          i++;
+        }
+        lines.add(s.substring(from, keepEnds ? i + 1 : end));
+        from = i + 1;
+      }
+    }
+    if (from < s.length()) {
+      lines.add(s.substring(from));
+    }
+    budget.built(lines.size());
+    return lines;
+  }
+
+  private static boolean isLineEnd(char c) {
+    return (c >= '\n' && c <= '\r')
+        || (c >= 0x1c && c <= 0x1e)
+        || c == 0x85
+        || c == 0x2028
+        || c == 0x2029;
+  }
+}

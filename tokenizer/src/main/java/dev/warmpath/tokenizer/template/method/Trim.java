@@ -1,0 +1,36 @@
+package dev.warmpath.tokenizer.template.method;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.op.Whitespace;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code strip}, {@code lstrip} and {@code rstrip}, of white space or of given characters.
+ * Immutable.
+ */
+public final class Trim {
+
+  private Trim() {}
+
+  public static String apply(
+      Budget budget, String s, @Nullable Object chars, boolean atStart, boolean atEnd) {
+    budget.scanned(s.length());
+    if (Given.isAbsent(chars)) {
+      int from = atStart ? Whitespace.skip(s, 0) : 0;
+      return s.substring(from, atEnd ? Whitespace.trimEnd(s, from) : s.length());
+    }
+    return of(s, Given.text(chars, "strip arg"), atStart, atEnd);
+  }
+
+  private static String of(String s, String chars, boolean atStart, boolean atEnd) {
+    int from = 0;
+    while (atStart && from < s.length() && chars.indexOf(s.codePointAt(from)) >= 0) {
+      from += Character.charCount(s.codePointAt(from));
+    }
+    int to = s.length();
+    while (atEnd && to > from && chars.indexOf(s.codePointBefore(to)) >= 0) {
+      to -= Character.charCount(s.codePointBefore(to));
+    }
+    return s.substring(from, to);
+  }
+}

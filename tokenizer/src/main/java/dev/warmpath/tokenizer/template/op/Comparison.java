@@ -1,0 +1,281 @@
+package dev.warmpath.tokenizer.template.op;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.tree.Operator;
+import dev.warmpath.tokenizer.template.value.DictView;
+import dev.warmpath.tokenizer.template.value.Lazy;
+import dev.warmpath.tokenizer.template.value.Markup;
+import dev.warmpath.tokenizer.template.value.Namespace;
+import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.Range;
+import dev.warmpath.tokenizer.template.value.Tuple;
+import dev.warmpath.tokenizer.template.value.Undefined;
+import dev.warmpath.tokenizer.template.value.Values;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Python's comparisons. Immutable. */
+public final class Comparison {
+  private static final int MAX_DEPTH = 250;
+
+  private Comparison() {}
+
+  /** Whether {@code left operator right} holds. */
+  public static boolean test(Budget budget, Operator operator, Object left, Object right) {
+    return switch (operator) {
+      case EQUAL -> equal(budget, left, right);
+      case NOT_EQUAL -> !equal(budget, left, right);
+      case IN -> contains(budget, right, left);
+      case NOT_IN -> !contains(budget, right, left);
+      case LESS -> order(budget, "<", left, right) < 0;
+      case LESS_OR_EQUAL -> order(budget, "<=", left, right) <= 0;
+      case GREATER -> order(budget, ">", left, right) > 0;
+      case GREATER_OR_EQUAL -> order(budget, ">=", left, right) >= 0;
+      default -> throw new IllegalArgumentException("operator=" + operator);
+    };
+  }
+
+  public static boolean equal(Budget budget, Object left, Object right) {
+    if (left instanceof String a) {
+      if (right instanceof String b) {
+        return a.equals(b);
+      }
+      return right instanceof Markup markup && a.equals(markup.text());
+    }
+    return equal(budget, left, right, 0);
+  }
+
+  @SuppressWarnings("ReferenceEquality") // the same object is equal to itself, found without a walk
+  private static boolean equal(Budget budget, Object left, Object right, int depth) {
+    budget.scanned(1);
+    if (left == right) {
+      return !(left instanceof Double d) || !d.isNaN();
+    }
+    if (depth > MAX_DEPTH) {
+      throw TemplateException.limit("values nested deeper than " + MAX_DEPTH);
+    }
+    if (isNumber(left) && isNumber(right)) {
+      return equalNumbers(left, right);
+    }
+    if (left instanceof List<?> a && right instanceof List<?> b) {
+      return sequenceType(a) == sequenceType(b) && equalLists(budget, a, b, depth);
+    }
+    if (left instanceof Map<?, ?> a && right instanceof Map<?, ?> b) {
+      return equalMaps(budget, a, b, depth);
+    }
+    if (left instanceof DictView || right instanceof DictView) {
+      throw TemplateException.unsupported("comparison of dict views");
+    }
+    if (left instanceof Markup markup) {
+      return equal(budget, right, markup.text(), depth + 1);
+    }
+    return left.equals(right);
+  }
+
+  private static Class<?> sequenceType(List<?> list) {
+    boolean own = list instanceof Tuple || list instanceof Range;
+    return own ? list.getClass() : List.class;
+  }
+
+  private static boolean equalLists(Budget budget, List<?> a, List<?> b, int depth) {
+    if (a.size() != b.size()) {
+      return false;
+    }
+    Iterator<?> others = b.iterator();
+    for (Object item : a) {
+      if (!equal(budget, Values.of(item), Values.of(others.next()), depth + 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean equalMaps(Budget budget, Map<?, ?> a, Map<?, ?> b, int depth) {
+    if (a.size() != b.size()) {
+      return false;
+    }
+    for (Map.Entry<?, ?> entry : a.entrySet()) {
+      Object key = entry.getKey();
+      if (!b.containsKey(key)
+          || !equal(budget, Values.of(entry.getValue()), Values.of(b.get(key)), depth + 1)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static boolean isNumber(Object value) {
+    return value instanceof Number || value instanceof Boolean;
+  }
+
+  private static boolean equalNumbers(Object left, Object right) {
+    boolean nan =
+        (left instanceof Double a && a.isNaN()) || (right instanceof Double b && b.isNaN());
+    return !nan && compareNumbers(left, right) == 0;
+  }
+
+  private static int compareNumbers(Object left, Object right) {
+    if (left instanceof Long a && right instanceof Long b) {
+      return Long.compare(a, b);
+    }
+    boolean infinite = isInfinite(left) || isInfinite(right);
+    if (infinite || (left instanceof Double && right instanceof Double)) {
+      double x = Arithmetic.real(left);
+      double y = Arithmetic.real(right);
+      return x < y ? -1 : x > y ? 1 : 0;
+    }
+    return exact(left).compareTo(exact(right));
+  }
+
+  private static boolean isInfinite(Object value) {
+    return value instanceof Double d && d.isInfinite();
+  }
+
+  private static BigDecimal exact(Object value) {
+    if (value instanceof Double d) {
+      return new BigDecimal(d);
+    }
+    BigInteger integer = Arithmetic.big(value);
+    return new BigDecimal(integer);
+  }
+
+  /** Less than, equal to or greater than 0; NaN is unsupported. */
+  public static int order(Budget budget, String symbol, Object left, Object right) {
+    if (isNumber(left) && isNumber(right)) {
+      if ((left instanceof Double a && a.isNaN()) || (right instanceof Double b && b.isNaN())) {
+        throw TemplateException.unsupported("order of NaN");
+      }
+      return compareNumbers(left, right);
+    }
+    if (left instanceof String a && right instanceof String b) {
+      budget.scanned(Math.min(a.length(), b.length()));
+      return Strings.compare(a, b);
+    }
+    if (left instanceof List<?> a
+        && right instanceof List<?> b
+        && !(left instanceof Range)
+        && sequenceType(a) == sequenceType(b)) {
+      return orderLists(budget, symbol, a, b);
+    }
+    throw incomparable(symbol, left, right);
+  }
+
+  private static int orderLists(Budget budget, String symbol, List<?> a, List<?> b) {
+    budget.enter(1);
+    try {
+      Iterator<?> others = b.iterator();
+      for (Object raw : a) {
+        if (!others.hasNext()) {
+          return 1;
+        }
+        Object item = Values.of(raw);
+        Object other = Values.of(others.next());
+        if (!equal(budget, item, other)) {
+          return order(budget, symbol, item, other);
+        }
+      }
+      return others.hasNext() ? -1 : 0;
+    } finally {
+      budget.leave(1);
+    }
+  }
+
+  private static TemplateException incomparable(String symbol, Object left, Object right) {
+    for (Object side : new Object[] {left, right}) {
+      if (side instanceof Undefined undefined) {
+        return undefined.failure();
+      }
+      if (side instanceof Markup || side instanceof DictView) {
+        return TemplateException.unsupported("order of " + Values.typeName(side));
+      }
+    }
+    return TemplateException.raised(
+        "'%s' not supported between instances of '%s' and '%s'"
+            .formatted(symbol, Values.typeName(left), Values.typeName(right)));
+  }
+
+  /** {@code item in container}. */
+  public static boolean contains(Budget budget, Object container, Object item) {
+    if (container instanceof String s) {
+      return containsText(budget, s, item);
+    }
+    if (container instanceof Map<?, ?> map) {
+      return map.containsKey(key(item));
+    }
+    if (container instanceof DictView view && view.kind() == DictView.Kind.KEYS) {
+      return view.map().containsKey(key(item));
+    }
+    if (container instanceof Undefined) {
+      return false;
+    }
+    if (container instanceof Markup markup) {
+      return containsText(budget, markup.text(), item);
+    }
+    return containsItem(budget, container, item);
+  }
+
+  private static boolean containsText(Budget budget, String s, Object item) {
+    budget.scanned(s.length());
+    if (item instanceof String part) {
+      return s.contains(part);
+    }
+    if (item instanceof Undefined undefined) {
+      throw TemplateException.raised(
+          "'in <string>' requires string as left operand: " + undefined.failure().bareMessage());
+    }
+    if (item instanceof Markup markup) {
+      return s.contains(markup.text());
+    }
+    throw TemplateException.raised(
+        "'in <string>' requires string as left operand, not " + Values.typeName(item));
+  }
+
+  private static boolean containsItem(Budget budget, Object container, Object item) {
+    if (!(container instanceof Iterable) && !(container instanceof Lazy)) {
+      throw TemplateException.raised(
+          "argument of type '" + Values.typeName(container) + "' is not iterable");
+    }
+    for (Iterator<Object> items = Iteration.over(budget, container); items.hasNext(); ) {
+      if (equal(budget, items.next(), item)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** A value as a dict's key: numbers that are equal are one key; lists and dicts are none. */
+  public static @Nullable Object key(Object value) {
+    if (value instanceof String || value instanceof Long) {
+      return value;
+    }
+    if (value instanceof Boolean || value instanceof Double) {
+      return numberKey(value);
+    }
+    if (value == None.NONE) {
+      return null;
+    }
+    if ((value instanceof List && !(value instanceof Tuple) && !(value instanceof Range))
+        || value instanceof Map) {
+      throw TemplateException.raised("unhashable type: '" + Values.typeName(value) + "'");
+    }
+    if (value instanceof Markup markup) {
+      return markup.text();
+    }
+    if (value instanceof Namespace || value instanceof Tuple) {
+      throw TemplateException.unsupported(Values.typeName(value) + " as a key");
+    }
+    return value;
+  }
+
+  private static Object numberKey(Object value) {
+    double real = Arithmetic.real(value);
+    return value instanceof Boolean || (real == Math.rint(real) && Math.abs(real) < 1e15)
+        ? (Object) (long) real
+        : value;
+  }
+}

@@ -1,0 +1,109 @@
+package dev.warmpath.tokenizer.template.op;
+
+import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.value.DictView;
+import dev.warmpath.tokenizer.template.value.Lazy;
+import dev.warmpath.tokenizer.template.value.Markup;
+import dev.warmpath.tokenizer.template.value.Undefined;
+import dev.warmpath.tokenizer.template.value.Values;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+
+/** Going through what can be gone through. Immutable. */
+public final class Iteration {
+
+  private Iteration() {}
+
+  /** The items of a list, the keys of a dict, the characters of a string, … */
+  public static Iterator<Object> over(Budget budget, Object value) {
+    if (value instanceof List<?> list) {
+      return stepping(budget, list.iterator());
+    }
+    if (value instanceof Map<?, ?> map) {
+      return stepping(budget, map.keySet().iterator());
+    }
+    if (value instanceof String s) {
+      return stepping(budget, characters(s));
+    }
+    if (value instanceof DictView view) {
+      return stepping(budget, view.iterator());
+    }
+    if (value instanceof Lazy lazy) {
+      return lazy;
+    }
+    if (value instanceof Undefined) {
+      return Collections.emptyIterator();
+    }
+    if (value instanceof Markup) {
+      throw TemplateException.unsupported("characters of safe text");
+    }
+    throw TemplateException.raised("'" + Values.typeName(value) + "' object is not iterable");
+  }
+
+  private static Iterator<Object> stepping(Budget budget, Iterator<?> items) {
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return items.hasNext();
+      }
+
+      @Override
+      public Object next() {
+        budget.scanned(1);
+        return Values.of(items.next());
+      }
+    };
+  }
+
+  private static Iterator<?> characters(String s) {
+    return s.codePoints().mapToObj(Character::toString).iterator();
+  }
+
+  public static boolean isIterable(Object value) {
+    return value instanceof List
+        || value instanceof Map
+        || value instanceof String
+        || value instanceof DictView
+        || value instanceof Lazy
+        || value instanceof Undefined
+        || value instanceof Markup;
+  }
+
+  /** {@code list(value)}. */
+  public static List<Object> toList(Budget budget, Object value) {
+    List<Object> list = new ArrayList<>();
+    for (Iterator<Object> items = over(budget, value); items.hasNext(); ) {
+      list.add(items.next());
+      budget.built(1);
+    }
+    return list;
+  }
+
+  /** {@code len(value)}. */
+  public static long length(Budget budget, Object value) {
+    if (value instanceof String s) {
+      budget.scanned(s.length());
+      return Strings.length(s);
+    }
+    if (value instanceof List<?> list) {
+      return list.size();
+    }
+    if (value instanceof Map<?, ?> map) {
+      return map.size();
+    }
+    if (value instanceof DictView view) {
+      return view.size();
+    }
+    if (value instanceof Undefined) {
+      return 0;
+    }
+    if (value instanceof Markup markup) {
+      return Strings.length(markup.text());
+    }
+    throw TemplateException.raised("object of type '" + Values.typeName(value) + "' has no len()");
+  }
+}

@@ -1,0 +1,193 @@
+package dev.warmpath.tokenizer.template.syntax;
+
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.op.Whitespace;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Cuts a template into tokens, as Jinja2 does with {@code trim_blocks} and {@code lstrip_blocks}: a
+ * block tag or comment takes the line break behind it and the indentation before it along, {@code
+ * -} takes all white space, {@code +} none.
+ *
+ * <p>Confined to its thread.
+ */
+final class Lexer {
+  private final String source;
+  private final List<Token> tokens = new ArrayList<>();
+  private int at;
+  private int line = 1;
+  private int counted;
+  private boolean lineStarting = true;
+
+  private Lexer(String source) {
+    this.source = source;
+  }
+
+  static List<Token> tokens(String template) {
+    Lexer lexer = new Lexer(normalized(template));
+    lexer.run();
+    return lexer.tokens;
+  }
+
+  /** Line breaks become {@code \n}, and one at the very end goes. */
+  private static String normalized(String template) {
+    String unix = template.replace("\r\n", "\n").replace('\r', '\n');
+    return unix.endsWith("\n") ? unix.substring(0, unix.length() - 1) : unix;
+  }
+
+  private void run() {
+    while (at < source.length()) {
+      int open = nextTag(at);
+      if (open < 0) {
+        data(source.substring(at));
+        at = source.length();
+      } else {
+        tag(open);
+      }
+    }
+    add(Token.Kind.END, "");
+  }
+
+  private int nextTag(int from) {
+    for (int i = source.indexOf('{', from);
+        i >= 0 && i + 1 < source.length();
+        i = source.indexOf('{', i + 1)) {
+      char next = source.charAt(i + 1);
+      if (next == '{' || next == '%' || next == '#') {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  private void tag(int open) {
+    char kind = source.charAt(open + 1);
+    char sign = signAt(open + 2);
+    data(beforeTag(source.substring(at, open), sign, kind != '{'));
+    int inside = open + (sign == 0 ? 2 : 3);
+    if (kind == '#') {
+      at = inside;
+      comment();
+    } else if (kind == '{') {
+      moveTo(open);
+      add(Token.Kind.VARIABLE_BEGIN, "{{");
+      at = inside;
+      new TagLexer(this, source).variable();
+    } else if (!raw(inside)) {
+      moveTo(open);
+      add(Token.Kind.BLOCK_BEGIN, "{%");
+      at = inside;
+      new TagLexer(this, source).block();
+    }
+  }
+
+  private char signAt(int i) {
+    char c = i < source.length() ? source.charAt(i) : 0;
+    return c == '-' || c == '+' ? c : 0;
+  }
+
+  private String beforeTag(String text, char sign, boolean takesIndentation) {
+    if (sign == '-') {
+      return Whitespace.stripEnd(text);
+    }
+    if (sign == '+' || !takesIndentation) {
+      return text;
+    }
+    int lineStart = text.lastIndexOf('\n') + 1;
+    boolean blank = Whitespace.skip(text, lineStart) == text.length();
+    return (lineStart > 0 || lineStarting) && blank ? text.substring(0, lineStart) : text;
+  }
+
+  private void comment() {
+    int close = source.indexOf("#}", at);
+    if (close < 0) {
+      throw failure("Missing end of comment tag");
+    }
+    boolean signed = close > at;
+    char sign = signed ? signAt(close - 1) : 0;
+    leaveTag(close + 2, sign, true);
+  }
+
+  /** Moves behind a tag's end, over what the end takes along. */
+  void leaveTag(int end, char sign, boolean takesLineBreak) {
+    int behind = end;
+    if (sign == '-') {
+      behind = Whitespace.skip(source, end);
+    } else if (sign == 0 && takesLineBreak && end < source.length() && source.charAt(end) == '\n') {
+      behind = end + 1;
+    }
+    lineStarting = source.charAt(behind - 1) == '\n';
+    at = behind;
+  }
+
+  private boolean raw(int inside) {
+    int word = Whitespace.skip(source, inside);
+    if (!source.startsWith("raw", word)) {
+      return false;
+    }
+    int end = Whitespace.skip(source, word + 3);
+    if (source.startsWith("-%}", end)) {
+      leaveTag(end + 3, '-', false);
+    } else if (source.startsWith("%}", end)) {
+      leaveTag(end + 2, '+', false);
+    } else {
+      return false;
+    }
+    rawBody();
+    return true;
+  }
+
+  private void rawBody() {
+    for (int open = source.indexOf("{%", at); open >= 0; open = source.indexOf("{%", open + 1)) {
+      char sign = signAt(open + 2);
+      int word = Whitespace.skip(source, open + (sign == 0 ? 2 : 3));
+      if (source.startsWith("endraw", word)) {
+        int end = Whitespace.skip(source, word + 6);
+        char endSign = signAt(end);
+        int close = endSign == 0 ? end : end + 1;
+        if (source.startsWith("%}", close)) {
+          data(beforeTag(source.substring(at, open), sign, true));
+          leaveTag(close + 2, endSign, true);
+          return;
+        }
+      }
+    }
+    throw failure("Missing end of raw directive");
+  }
+
+  private void data(String text) {
+    if (!text.isEmpty()) {
+      moveTo(at);
+      add(Token.Kind.DATA, text);
+    }
+  }
+
+  void add(Token.Kind kind, String text) {
+    tokens.add(new Token(kind, text, line));
+  }
+
+  @Nullable Token last() {
+    return tokens.isEmpty() ? null : tokens.get(tokens.size() - 1);
+  }
+
+  int at() {
+    return at;
+  }
+
+  /** Brings the line number up to the given index. */
+  void moveTo(int index) {
+    for (int i = source.indexOf('\n', counted);
+        i >= 0 && i < index;
+        i = source.indexOf('\n', i + 1)) {
+      line++;
+    }
+    counted = Math.max(counted, index);
+  }
+
+  TemplateException failure(String message) {
+    moveTo(at);
+    return TemplateException.syntax(message, line);
+  }
+}

@@ -1,0 +1,242 @@
+package dev.warmpath.tokenizer.template.syntax;
+
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.tree.Expression;
+import dev.warmpath.tokenizer.template.tree.Signature;
+import dev.warmpath.tokenizer.template.tree.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a whole template: data, output and the tags of Jinja2, of its loop controls, and {@code
+ * generation}.
+ *
+ * <p>Confined to its thread.
+ */
+public final class TemplateParser {
+  private static final Set<String> RESERVED =
+      Set.of("true", "True", "false", "False", "none", "None");
+
+  private final TokenStream in;
+  private final ExpressionParser expressions;
+  private final BlockParser blocks;
+  private int loops;
+
+  private TemplateParser(TokenStream in) {
+    this.in = in;
+    this.expressions = new ExpressionParser(in);
+    this.blocks = new BlockParser(in, expressions, this);
+  }
+
+  /**
+   * The tree of a template.
+   *
+   * @throws TemplateException of kind SYNTAX when Jinja2 would not take it either
+   */
+  public static Statement.Scoped parse(String template) {
+    TokenStream in = new TokenStream(Lexer.tokens(template));
+    List<Statement> body = new TemplateParser(in).statements(Set.of());
+    return new Statement.Scoped(body, in.height(body), 1);
+  }
+
+  /** Statements up to a tag with one of these names, whose name is then current. */
+  List<Statement> statements(Set<String> endTags) {
+    List<Statement> body = new ArrayList<>();
+    while (true) {
+      Token token = in.next();
+      switch (token.kind()) {
+        case DATA -> body.add(in.noted(new Statement.Data(token.text(), token.line())));
+        case VARIABLE_BEGIN -> body.add(output());
+        case BLOCK_BEGIN -> {
+          if (in.at(Token.Kind.NAME) && endTags.contains(in.current().text())) {
+            return body;
+          }
+          body.addAll(statement());
+          in.expect(Token.Kind.BLOCK_END, "end of statement block");
+        }
+        default -> {
+          if (!endTags.isEmpty()) {
+            throw in.failure("Unexpected end of template, looking for one of " + endTags);
+          }
+          return body;
+        }
+      }
+    }
+  }
+
+  /** The body of a tag: what stands between its end and an end tag, which stays current. */
+  List<Statement> body(Set<String> endTags) {
+    in.skipOperator(":");
+    in.expect(Token.Kind.BLOCK_END, "end of statement block");
+    in.enter();
+    List<Statement> body = statements(endTags);
+    in.leave();
+    return body;
+  }
+
+  /** The same with one end tag, whose name is skipped. */
+  List<Statement> bodyTo(String endTag) {
+    List<Statement> body = body(Set.of(endTag));
+    in.next();
+    return body;
+  }
+
+  List<Statement> loopBody(Set<String> endTags) {
+    loops++;
+    List<Statement> body = body(endTags);
+    loops--;
+    return body;
+  }
+
+  /** The body of something called: loops around it are not its own. */
+  List<Statement> calledBody(String endTag) {
+    int around = loops;
+    loops = 0;
+    List<Statement> body = bodyTo(endTag);
+    loops = around;
+    return body;
+  }
+
+  private Statement output() {
+    int line = in.line();
+    Expression value = expressions.tuple();
+    in.expect(Token.Kind.VARIABLE_END, "end of print statement");
+    return in.noted(new Statement.Output(value, line));
+  }
+
+  private List<Statement> statement() {
+    Token tag = in.expect(Token.Kind.NAME, "tag name");
+    int line = tag.line();
+    Statement statement =
+        switch (tag.text()) {
+          case "set" -> set(line);
+          case "for" -> blocks.forLoop(line);
+          case "if" -> blocks.ifElse(line);
+          case "macro" -> blocks.macro(line);
+          case "call" -> blocks.callBlock(line);
+          case "filter" -> blocks.filterBlock(line);
+          case "with" -> blocks.with(line);
+          case "generation" -> blocks.generation(line);
+          case "autoescape" -> blocks.autoescape(line);
+          case "block" -> blocks.block(line);
+          case "break", "continue" -> jump(tag);
+          case "include", "import", "from", "extends" -> foreign(tag);
+          case "print" -> null;
+          default -> throw in.failure("Encountered unknown tag '" + tag.text() + "'.");
+        };
+    return statement == null ? print(line) : List.of(in.noted(statement));
+  }
+
+  private List<Statement> print(int line) {
+    List<Statement> outputs = new ArrayList<>();
+    while (!in.at(Token.Kind.BLOCK_END)) {
+      if (!outputs.isEmpty()) {
+        in.expectOperator(",");
+      }
+      outputs.add(in.noted(new Statement.Output(expressions.expression(), line)));
+    }
+    return outputs;
+  }
+
+  private Statement jump(Token tag) {
+    if (loops == 0) {
+      throw in.failure("'" + tag.text() + "' outside loop");
+    }
+    return new Statement.Jump(tag.text().equals("break"), tag.line());
+  }
+
+  private Statement foreign(Token tag) {
+    while (!in.at(Token.Kind.BLOCK_END) && !in.at(Token.Kind.END)) {
+      in.next();
+    }
+    return new Statement.Foreign(tag.text(), tag.line());
+  }
+
+  private Statement set(int line) {
+    Expression target = target("", true);
+    if (in.skipOperator("=")) {
+      return new Statement.Assign(target, expressions.tuple(), line);
+    }
+    Expression.Filter filter = filterChain(null);
+    return new Statement.AssignBlock(target, filter, bodyTo("endset"), line);
+  }
+
+  Expression.@Nullable Filter filterChain(Expression.@Nullable Filter first) {
+    Expression.Filter filter = first;
+    while (in.skipOperator("|")) {
+      filter = expressions.operands().filter(filter);
+    }
+    return filter;
+  }
+
+  /** Names to assign to, several as a tuple, up to {@code =}, the tag's end or this name. */
+  Expression target(String endName, boolean withNamespaces) {
+    List<Expression> targets = new ArrayList<>();
+    boolean isTuple = false;
+    while (!atTargetEnd(endName)) {
+      targets.add(singleTarget(withNamespaces));
+      if (!in.skipOperator(",")) {
+        break;
+      }
+      isTuple = true;
+    }
+    if (targets.isEmpty()) {
+      throw in.failure("Expected a target, got " + in.current().described());
+    }
+    return isTuple ? in.noted(new Expression.Sequence(true, targets)) : targets.get(0);
+  }
+
+  private boolean atTargetEnd(String endName) {
+    return in.at(Token.Kind.BLOCK_END)
+        || in.atOperator("=")
+        || in.atOperator(")")
+        || in.atName(endName);
+  }
+
+  private Expression singleTarget(boolean withNamespaces) {
+    in.enter();
+    Expression target;
+    if (in.skipOperator("(")) {
+      target = target("", withNamespaces);
+      in.expectOperator(")");
+    } else {
+      String name = assignableName();
+      boolean namespaced = withNamespaces && in.skipOperator(".");
+      target =
+          namespaced
+              ? new Expression.NamespaceTarget(name, in.expect(Token.Kind.NAME, "a name").text())
+              : new Expression.Name(name);
+    }
+    in.leave();
+    return in.noted(target);
+  }
+
+  String assignableName() {
+    String name = in.expect(Token.Kind.NAME, "a name").text();
+    if (RESERVED.contains(name)) {
+      throw in.failure("can't assign to '" + name + "'");
+    }
+    return name;
+  }
+
+  Signature signature() {
+    in.expectOperator("(");
+    List<String> parameters = new ArrayList<>();
+    List<Expression> defaults = new ArrayList<>();
+    while (!in.atOperator(")")) {
+      if (!parameters.isEmpty()) {
+        in.expectOperator(",");
+      }
+      parameters.add(assignableName());
+      if (in.skipOperator("=")) {
+        defaults.add(expressions.expression());
+      } else if (!defaults.isEmpty()) {
+        throw in.failure("non-default argument follows default argument");
+      }
+    }
+    in.expectOperator(")");
+    return in.noted(new Signature(parameters, defaults));
+  }
+}

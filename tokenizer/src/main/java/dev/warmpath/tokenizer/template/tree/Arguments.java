@@ -1,0 +1,48 @@
+package dev.warmpath.tokenizer.template.tree;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stands between the parentheses of a call, a filter or a test.
+ *
+ * <p>Immutable.
+ *
+ * @param star the argument after {@code *}
+ * @param doubleStar the argument after {@code **}
+ */
+public record Arguments(
+    List<Expression> positional,
+    List<Keyword> keywords,
+    @Nullable Expression star,
+    @Nullable Expression doubleStar)
+    implements Node {
+
+  public static final Arguments NONE = new Arguments(List.of(), List.of(), null, null);
+
+  /** One {@code name=value}. Immutable. */
+  public record Keyword(String name, Expression value) {}
+
+  public Arguments {
+    positional = List.copyOf(positional);
+    keywords = List.copyOf(keywords);
+  }
+
+  public static Arguments of(List<Expression> positional) {
+    return new Arguments(positional, List.of(), null, null);
+  }
+
+  @Override
+  public List<Expression> children() {
+    List<Expression> all = new ArrayList<>(positional);
+    keywords.forEach(keyword -> all.add(keyword.value()));
+    if (star != null) {
+      all.add(star);
+    }
+    if (doubleStar != null) {
+      all.add(doubleStar);
+    }
+    return all;
+  }
+}

@@ -1,0 +1,254 @@
+package dev.warmpath.tokenizer.template.tree;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Something that writes output or changes variables. Immutable. */
+public sealed interface Statement extends Node {
+
+  /** The template's line, counted from 1. */
+  int line();
+
+  <R> R accept(StatementVisitor<R> visitor);
+
+  /** The whole template, or a body with its own scope and nothing else: generation, autoescape. */
+  record Scoped(List<Statement> body, int height, int line) implements Statement {
+    public Scoped {
+      body = List.copyOf(body);
+    }
+
+    @Override
+    public List<Statement> children() {
+      return body;
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.scoped(this);
+    }
+  }
+
+  /** Text between tags. */
+  record Data(String text, int line) implements Statement {
+    @Override
+    public List<Node> children() {
+      return List.of();
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.data(this);
+    }
+  }
+
+  /** <code>{{ value }}</code>. */
+  record Output(Expression value, int line) implements Statement {
+    @Override
+    public List<Expression> children() {
+      return List.of(value);
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.output(this);
+    }
+  }
+
+  /** A loop over {@code items}, of those that pass {@code filter}. */
+  record For(Loop loop, List<Statement> body, List<Statement> otherwise, int height, int line)
+      implements Statement {
+    public For {
+      body = List.copyOf(body);
+      otherwise = List.copyOf(otherwise);
+    }
+
+    @Override
+    public List<Node> children() {
+      List<Node> all = new ArrayList<>(List.of(loop.target(), loop.items()));
+      if (loop.filter() != null) {
+        all.add(loop.filter());
+      }
+      all.addAll(body);
+      all.addAll(otherwise);
+      return all;
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.forLoop(this);
+    }
+  }
+
+  /** The head of a loop. */
+  record Loop(
+      Expression target, Expression items, @Nullable Expression filter, boolean isRecursive) {}
+
+  /** {@code if}, each {@code elif}, and {@code else}. */
+  record If(List<Branch> branches, List<Statement> otherwise, int line) implements Statement {
+    public If {
+      branches = List.copyOf(branches);
+      otherwise = List.copyOf(otherwise);
+    }
+
+    @Override
+    public List<Node> children() {
+      List<Node> all = new ArrayList<>();
+      for (Branch branch : branches) {
+        all.add(branch.test());
+        all.addAll(branch.body());
+      }
+      all.addAll(otherwise);
+      return all;
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.ifElse(this);
+    }
+  }
+
+  /** A test and what runs when it holds. */
+  record Branch(Expression test, List<Statement> body, int line) {
+    public Branch {
+      body = List.copyOf(body);
+    }
+  }
+
+  /** A macro's definition. */
+  record Macro(String name, Signature signature, List<Statement> body, int height, int line)
+      implements Statement {
+    public Macro {
+      body = List.copyOf(body);
+    }
+
+    @Override
+    public List<Node> children() {
+      return Stream.<Node>concat(Stream.of(signature), body.stream()).toList();
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.macro(this);
+    }
+  }
+
+  /** A call that is handed its block as {@code caller}. */
+  record CallBlock(
+      Expression.Call call, Signature signature, List<Statement> body, int height, int line)
+      implements Statement {
+    public CallBlock {
+      body = List.copyOf(body);
+    }
+
+    @Override
+    public List<Node> children() {
+      return Stream.<Node>concat(Stream.of(call, signature), body.stream()).toList();
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.callBlock(this);
+    }
+  }
+
+  /** A block whose output goes through filters. */
+  record FilterBlock(Expression.Filter filter, List<Statement> body, int line)
+      implements Statement {
+    public FilterBlock {
+      body = List.copyOf(body);
+    }
+
+    @Override
+    public List<Node> children() {
+      return Stream.<Node>concat(Stream.of(filter), body.stream()).toList();
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.filterBlock(this);
+    }
+  }
+
+  /** {@code set target = value}. */
+  record Assign(Expression target, Expression value, int line) implements Statement {
+    @Override
+    public List<Expression> children() {
+      return List.of(target, value);
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.assign(this);
+    }
+  }
+
+  /** {@code set target}, the value being the block's output. */
+  record AssignBlock(
+      Expression target, Expression.@Nullable Filter filter, List<Statement> body, int line)
+      implements Statement {
+    public AssignBlock {
+      body = List.copyOf(body);
+    }
+
+    @Override
+    public List<Node> children() {
+      Stream<Node> head = Stream.<Node>of(target, filter).filter(Objects::nonNull);
+      return Stream.concat(head, body.stream()).toList();
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.assignBlock(this);
+    }
+  }
+
+  /** {@code with a=1, b=2}. */
+  record With(List<Expression> targets, List<Expression> values, List<Statement> body, int line)
+      implements Statement {
+    public With {
+      targets = List.copyOf(targets);
+      values = List.copyOf(values);
+      body = List.copyOf(body);
+    }
+
+    @Override
+    public List<Node> children() {
+      return Stream.<Node>concat(Stream.concat(targets.stream(), values.stream()), body.stream())
+          .toList();
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.with(this);
+    }
+  }
+
+  /** {@code break} or {@code continue}. */
+  record Jump(boolean isBreak, int line) implements Statement {
+    @Override
+    public List<Node> children() {
+      return List.of();
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.jump(this);
+    }
+  }
+
+  /** A tag that needs other templates, of which there are none: fails when it is reached. */
+  record Foreign(String tag, int line) implements Statement {
+    @Override
+    public List<Node> children() {
+      return List.of();
+    }
+
+    @Override
+    public <R> R accept(StatementVisitor<R> visitor) {
+      return visitor.foreign(this);
+    }
+  }
+}

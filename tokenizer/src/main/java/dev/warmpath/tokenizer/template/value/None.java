@@ -1,0 +1,6 @@
+package dev.warmpath.tokenizer.template.value;
+
+/** Python's {@code None}: null at the border, this one value within. Immutable. */
+public enum None {
+  NONE
+}
