@@ -27,11 +27,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ModelTokenizer implements AutoCloseable {
 
+  private final ChatPrompts chats;
   private final PromptEncoder encoder;
   private final boolean encodesTexts;
   private final int maxTokenId;
 
   private ModelTokenizer(ModelFiles files, PromptEncoder encoder) {
+    this.chats = ChatPrompts.of(files);
     this.encoder = encoder;
     this.encodesTexts = !files.tokenizesElsewhere();
     this.maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
@@ -78,14 +80,26 @@ public final class ModelTokenizer implements AutoCloseable {
     if (problem != null) {
       return new Inexact(Reason.INVALID_REQUEST, problem);
     }
-    if (kind == RequestKind.CHAT) {
-      return new Inexact(Reason.NO_TEMPLATE, "chats are not rendered");
+    PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
+    return kind == RequestKind.CHAT ? chat(body, options, keys) : completion(fields, options, keys);
+  }
+
+  private PromptResult chat(ObjectNode body, PromptOptions options, PromptKeys keys) {
+    if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
+      return new Inexact(Reason.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
+    ChatPrompts.Rendering rendering = chats.render(body);
+    if (rendering instanceof ChatPrompts.Rendering.Text rendered) {
+      return ofTexts(List.of(rendered.text()), options, keys);
+    }
+    return ((ChatPrompts.Rendering.Refused) rendering).why();
+  }
+
+  private PromptResult completion(RequestFields fields, PromptOptions options, PromptKeys keys) {
     if (fields.has("prompt_embeds")) {
       return new Inexact(Reason.PROMPT_EMBEDS, "prompt_embeds is given");
     }
     CompletionPrompt prompt = CompletionPrompt.read(fields.node("prompt"), maxTokenId);
-    PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
     if (prompt instanceof CompletionPrompt.Texts texts) {
       return ofTexts(texts.texts(), options, keys);
     }

@@ -72,6 +72,8 @@ public sealed interface PromptResult {
     UNSUPPORTED_MODEL,
     /** The template cannot be parsed, or refused these messages. */
     TEMPLATE_ERROR,
+    /** A part of the request that is not rendered here, although the engine can. */
+    UNSUPPORTED_REQUEST,
     /** The request brings its own template. */
     REQUEST_TEMPLATE,
     /** The messages hold images, audio or video. */
