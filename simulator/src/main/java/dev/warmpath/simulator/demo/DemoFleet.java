@@ -1,7 +1,6 @@
 package dev.warmpath.simulator.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
@@ -9,16 +8,12 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.live.LiveEngines;
+import dev.warmpath.simulator.load.FleetPage;
 import dev.warmpath.tokenizer.ModelTokenizer;
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Fresh simulated engines and a router in front of them, in this process.
@@ -27,16 +22,13 @@ import java.util.concurrent.TimeUnit;
  */
 public final class DemoFleet implements AutoCloseable {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String ORIGIN = "demo";
-  private static final int READY_POLLS = 400;
-  private static final long POLL_MILLIS = 50;
+  private static final Duration READY_LIMIT = Duration.ofSeconds(20);
 
-  private final HttpClient http =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final LiveEngines launcher;
   private final List<LiveEngine> engines = new ArrayList<>();
   private final RouterProcess router;
+  private final FleetPage page;
 
   /**
    * Starts everything on any ports.
@@ -55,6 +47,7 @@ public final class DemoFleet implements AutoCloseable {
       launcher.close();
       throw e;
     }
+    page = new FleetPage(adminUrl());
   }
 
   public String url() {
@@ -76,41 +69,20 @@ public final class DemoFleet implements AutoCloseable {
 
   /** Waits until every replica is up and its events are followed. */
   public void awaitReady() throws InterruptedException {
-    for (int i = 0; i < READY_POLLS; i++) {
-      if (ready()) {
-        return;
-      }
-      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+    if (!page.awaitReady(READY_LIMIT)) {
+      throw new IllegalStateException("the fleet is not ready: " + page.read());
     }
-    throw new IllegalStateException("the fleet is not ready: " + fleetPage());
   }
 
   /** The router's answer to {@code GET /admin/fleet}. */
   public JsonNode fleetPage() throws InterruptedException {
-    HttpRequest request = HttpRequest.newBuilder(URI.create(adminUrl() + "/admin/fleet")).build();
-    try {
-      return JSON.readTree(http.send(request, BodyHandlers.ofString()).body());
-    } catch (IOException e) {
-      return JSON.createObjectNode().put("error", String.valueOf(e.getMessage()));
-    }
+    return page.read();
   }
 
   @Override
   public void close() {
     router.close();
     launcher.close();
-  }
-
-  private boolean ready() throws InterruptedException {
-    JsonNode replicas = fleetPage().path("replicas");
-    for (JsonNode replica : replicas) {
-      JsonNode events = replica.path("engines").path(0).path("events");
-      boolean up = replica.path("health").asText().equals("up");
-      if (!up || !events.path("trust").asText().equals("exact")) {
-        return false;
-      }
-    }
-    return replicas.size() == engines.size();
   }
 
   private RouterConfig config(String model, String policy) {

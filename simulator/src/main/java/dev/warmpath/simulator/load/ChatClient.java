@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
  *
  * <p>Thread-safe.
  */
-public final class ChatClient {
+public final class ChatClient implements ChatSender {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -40,7 +40,7 @@ public final class ChatClient {
     this.nanoClock = nanoClock;
   }
 
-  /** Sends a streaming request and waits for its end; failures are in the reply. */
+  @Override
   public ChatReply send(String body) {
     HttpRequest request =
         HttpRequest.newBuilder(endpoint)

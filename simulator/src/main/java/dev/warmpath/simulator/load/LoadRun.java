@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class LoadRun {
 
   private final ChatLoad load;
-  private final ChatClient client;
+  private final ChatSender client;
   private final int clients;
   private final IntConsumer progress;
   private final Deque<Chat> waiting = new ArrayDeque<>();
@@ -30,7 +30,7 @@ public final class LoadRun {
    * @param clients requests in flight at a time; fewer than the load's active chats
    * @param progress is told how many requests are done, on the clients' threads
    */
-  public LoadRun(ChatLoad load, ChatClient client, int clients, IntConsumer progress) {
+  public LoadRun(ChatLoad load, ChatSender client, int clients, IntConsumer progress) {
     if (clients < 1 || clients > load.activeChats()) {
       throw new IllegalArgumentException(
           "clients=" + clients + " activeChats=" + load.activeChats());

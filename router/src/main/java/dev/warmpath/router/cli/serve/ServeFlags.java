@@ -62,7 +62,12 @@ public final class ServeFlags {
 
   /** The configuration that the file and the flags make together. */
   public RouterConfig config() throws ConfigException {
-    ConfigTree tree = config == null ? ConfigTree.empty() : ConfigTree.read(config);
+    return config(ConfigTree.empty());
+  }
+
+  /** The configuration; {@code defaults} stand in for the file when there is none. */
+  public RouterConfig config(ConfigTree defaults) throws ConfigException {
+    ConfigTree tree = config == null ? defaults : ConfigTree.read(config);
     tree = set(tree, "listen.host", host, "--host");
     tree = set(tree, "listen.port", port, "--port");
     tree = set(tree, "admin.host", adminHost, "--admin-host");

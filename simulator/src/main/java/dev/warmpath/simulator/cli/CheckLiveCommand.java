@@ -1,0 +1,125 @@
+package dev.warmpath.simulator.cli;
+
+import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.StartException;
+import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.serve.ServeFlags;
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.simulator.check.CheckReport;
+import dev.warmpath.simulator.check.LiveCheck;
+import dev.warmpath.simulator.load.ChatClient;
+import dev.warmpath.simulator.load.ChatLoad;
+import dev.warmpath.simulator.load.FleetPage;
+import dev.warmpath.simulator.load.LoadRun;
+import java.time.Duration;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code warmpath check-live}: starts a router in front of running engines, drives chats through it
+ * and compares each prediction with the engine's own count of cached tokens.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "check-live",
+    description = {
+      "Drives multi-turn chats through the router to running engines and compares each",
+      "prediction with the cached tokens that the engine reports. Ends with 1 when more was",
+      "promised than was held, or a request failed."
+    },
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Verdicts: exact; over (promised too much); evicted (too much, and the engine evicted",
+      "blocks between prediction and answer); under; unjudged; failed.",
+      "",
+      "Example (engines need --enable-prompt-tokens-details):",
+      "  warmpath check-live --tokenizer qwen3=/models/qwen3 --chats 200 \\",
+      "    --replica a=http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657"
+    })
+public final class CheckLiveCommand implements WarmpathCommand {
+
+  private static final Duration READY_LIMIT = Duration.ofSeconds(30);
+  private static final int TENANTS = 4;
+
+  @Mixin private ServeFlags flags = new ServeFlags();
+
+  @Option(names = "--chats", defaultValue = "200", description = "Chats (${DEFAULT-VALUE}).")
+  private int chats;
+
+  @Option(names = "--turns", defaultValue = "3", description = "Turns a chat (${DEFAULT-VALUE}).")
+  private int turns;
+
+  @Option(
+      names = "--clients",
+      defaultValue = "1",
+      description = "Requests at a time (${DEFAULT-VALUE}).")
+  private int clients;
+
+  @Option(
+      names = "--settle-ms",
+      defaultValue = "50",
+      description = "Wait after each answer for the engine's events (${DEFAULT-VALUE}).")
+  private long settleMillis;
+
+  @Option(names = "--seed", defaultValue = "1", description = "Of the words (${DEFAULT-VALUE}).")
+  private long seed;
+
+  @Option(names = "--json", description = "Print one JSON object; everything else to stderr.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    RouterConfig config = config();
+    try (RouterProcess router = RouterProcess.start(config)) {
+      FleetPage fleet = new FleetPage("http://127.0.0.1:" + router.adminPort());
+      if (!fleet.awaitReady(READY_LIMIT)) {
+        throw CommandException.failed("the replicas are not ready: " + fleet.read());
+      }
+      CheckReport report = check(router, fleet, load(config));
+      System.out.println(json ? report.json() : report.line());
+      return report.passed() ? Exit.OK : Exit.FAILED;
+    } catch (StartException e) {
+      throw CommandException.failed(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private CheckReport check(RouterProcess router, FleetPage fleet, ChatLoad load)
+      throws InterruptedException {
+    ChatClient client = new ChatClient("http://127.0.0.1:" + router.port(), System::nanoTime);
+    LiveCheck check = new LiveCheck(client, fleet, Duration.ofMillis(settleMillis));
+    LoadRun run = new LoadRun(load, check, clients, done -> progress(done, load.requests()));
+    return check.report(run.run());
+  }
+
+  private static void progress(int done, int requests) {
+    if (done % 50 == 0 || done == requests) {
+      System.err.printf("%d of %d requests%n", done, requests);
+    }
+  }
+
+  private RouterConfig config() {
+    try {
+      ConfigTree anyPorts =
+          ConfigTree.empty().set("listen.port", 0, "check-live").set("admin.port", 0, "check-live");
+      return flags.config(anyPorts);
+    } catch (ConfigException e) {
+      throw CommandException.usage(String.join(System.lineSeparator(), e.problems()));
+    }
+  }
+
+  private ChatLoad load(RouterConfig config) {
+    if (config.models().size() != 1 || config.replicas().isEmpty()) {
+      throw CommandException.usage("give one --tokenizer MODEL=DIR and at least one --replica");
+    }
+    String model = config.models().get(0).name();
+    int active = Math.max(clients, Math.min(chats, 8));
+    return new ChatLoad(model, chats * turns, active, turns, TENANTS, 120, 40, 24, seed);
+  }
+}

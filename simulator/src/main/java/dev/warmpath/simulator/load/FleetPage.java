@@ -1,0 +1,83 @@
+package dev.warmpath.simulator.load;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A router's {@code GET /admin/fleet}, as a load reads it.
+ *
+ * <p>Thread-safe.
+ */
+public final class FleetPage {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final long POLL_MILLIS = 50;
+
+  private final HttpClient http =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private final URI page;
+
+  /**
+   * @param adminUrl of the router
+   */
+  public FleetPage(String adminUrl) {
+    page = URI.create(adminUrl + "/admin/fleet");
+  }
+
+  /** The page as it is now; an object with {@code error} when there is none. */
+  public JsonNode read() throws InterruptedException {
+    try {
+      return JSON.readTree(
+          http.send(HttpRequest.newBuilder(page).build(), BodyHandlers.ofString()).body());
+    } catch (IOException e) {
+      return JSON.createObjectNode().put("error", String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Waits until every replica is up and its events are known in full; whether that came true. */
+  public boolean awaitReady(Duration limit) throws InterruptedException {
+    for (long millis = 0; millis < limit.toMillis(); millis += POLL_MILLIS) {
+      if (ready(read())) {
+        return true;
+      }
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+    }
+    return false;
+  }
+
+  /** For each replica the blocks that its engines removed since the router started. */
+  public Map<String, Long> blocksRemoved() throws InterruptedException {
+    Map<String, Long> removed = new HashMap<>();
+    for (JsonNode replica : read().path("replicas")) {
+      for (JsonNode engine : replica.path("engines")) {
+        long blocks = engine.path("events").path("counters").path("blocks_removed").asLong();
+        removed.merge(replica.path("name").asText(), blocks, Long::sum);
+      }
+    }
+    return removed;
+  }
+
+  private static boolean ready(JsonNode page) {
+    JsonNode replicas = page.path("replicas");
+    for (JsonNode replica : replicas) {
+      if (!replica.path("health").asText().equals("up")) {
+        return false;
+      }
+      for (JsonNode engine : replica.path("engines")) {
+        if (!engine.path("events").path("trust").asText().equals("exact")) {
+          return false;
+        }
+      }
+    }
+    return !replicas.isEmpty();
+  }
+}
