@@ -1,0 +1,142 @@
+package dev.warmpath.tokenizer.chat;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.template.ChatTemplate;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns chat requests into the text that vLLM 0.32 tokenizes for them: the same messages, tools and
+ * arguments, given to the same template. What might come out differently is refused with a reason.
+ *
+ * <p>The body is what Jackson reads with its defaults; it is not changed.
+ *
+ * <p>Thread-safe.
+ */
+public final class ChatRenderer {
+  /** The name of the template for chats without tools that a multimodal processor brings along. */
+  public static final String PROCESSOR = "processor";
+
+  private static final String DEFAULT = "default";
+  private static final String WITH_TOOLS = "tool_use";
+
+  private final Map<String, ChatTemplate> templates;
+  private final Map<String, ?> specialTokens;
+  private final ChatOptions options;
+
+  private ChatRenderer(
+      Map<String, ChatTemplate> templates, Map<String, ?> specialTokens, ChatOptions options) {
+    this.templates = Map.copyOf(templates);
+    this.specialTokens = Map.copyOf(specialTokens);
+    this.options = options;
+  }
+
+  /**
+   * A renderer for a model's templates.
+   *
+   * @param sources the model's templates by name: {@code default}, {@code tool_use}, {@link
+   *     #PROCESSOR}; others are never asked for
+   * @param specialTokens by the names that templates use, such as {@code bos_token}
+   * @throws TemplateException when a template cannot be parsed
+   */
+  public static ChatRenderer of(
+      Map<String, String> sources, Map<String, ?> specialTokens, ChatOptions options) {
+    Map<String, ChatTemplate> templates = new HashMap<>();
+    for (String name : List.of(DEFAULT, WITH_TOOLS, PROCESSOR)) {
+      String source = sources.get(name);
+      if (source != null) {
+        templates.put(name, ChatTemplate.parse(source, options.clock(), options.limits()));
+      }
+    }
+    return new ChatRenderer(templates, specialTokens, options);
+  }
+
+  /** The text of the chat in this request body. */
+  public ChatPrompt render(ObjectNode body) {
+    try {
+      return rendered(body);
+    } catch (ChatException e) {
+      return e.refusal();
+    } catch (TemplateException e) {
+      return new ChatPrompt.Refused(reason(e), "the template, line " + e.line() + ": " + e.kind());
+    }
+  }
+
+  private static ChatPrompt.Reason reason(TemplateException e) {
+    return e.kind() == TemplateException.Kind.RAISED
+        ? ChatPrompt.Reason.TEMPLATE_ERROR
+        : ChatPrompt.Reason.TEMPLATE_UNSUPPORTED;
+  }
+
+  private ChatPrompt rendered(ObjectNode body) {
+    TemplateArguments arguments = TemplateArguments.of(body, options.defaultArguments());
+    Object own = ToolReader.read(body, options.excludesToolsWhenNone());
+    Object replaced = arguments.tools();
+    Object tools = replaced == null ? own : replaced;
+    ChatTemplate template = template(tools != null);
+    List<Map<String, @Nullable Object>> messages = messages(body, template);
+    Continuation continuation = continuation(arguments, messages, template);
+    String text = template.render(variables(arguments, tools, messages, template));
+    boolean special = body.path("add_special_tokens").asBoolean(false);
+    return new ChatPrompt.Rendered(continuation == null ? text : continuation.cut(text), special);
+  }
+
+  private ChatTemplate template(boolean withTools) {
+    ChatTemplate chosen = withTools ? null : templates.get(PROCESSOR);
+    if (chosen == null && withTools) {
+      chosen = templates.get(WITH_TOOLS);
+    }
+    if (chosen == null) {
+      chosen = templates.get(DEFAULT);
+    }
+    if (chosen == null) {
+      throw new ChatException(ChatPrompt.Reason.NO_TEMPLATE, "the model has no chat template");
+    }
+    return chosen;
+  }
+
+  private List<Map<String, @Nullable Object>> messages(ObjectNode body, ChatTemplate template) {
+    boolean asParts =
+        switch (options.contentFormat()) {
+          case AUTO -> template.iteratesContent();
+          case STRING -> false;
+          case OPENAI -> true;
+        };
+    return DeveloperRole.apply(new MessageReader(asParts).read(body.path("messages")), template);
+  }
+
+  private static @Nullable Continuation continuation(
+      TemplateArguments arguments,
+      List<Map<String, @Nullable Object>> messages,
+      ChatTemplate template) {
+    if (!arguments.continuesFinalMessage()) {
+      return null;
+    }
+    if (arguments.addsGenerationPrompt()) {
+      throw ChatException.invalid("continue_final_message with add_generation_prompt");
+    }
+    if (!template.mentions("content")) {
+      throw new ChatException(
+          ChatPrompt.Reason.TEMPLATE_ERROR, "the template has no content to continue");
+    }
+    return Continuation.mark(messages);
+  }
+
+  private Map<String, @Nullable Object> variables(
+      TemplateArguments arguments,
+      @Nullable Object tools,
+      List<Map<String, @Nullable Object>> messages,
+      ChatTemplate template) {
+    Map<String, @Nullable Object> variables = new LinkedHashMap<>(specialTokens);
+    arguments.addTo(variables, template.variables());
+    variables.put("messages", messages);
+    variables.put("tools", tools);
+    variables.put("documents", arguments.documents());
+    variables.put("add_generation_prompt", arguments.addsGenerationPrompt());
+    return variables;
+  }
+}

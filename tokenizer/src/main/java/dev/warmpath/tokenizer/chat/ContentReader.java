@@ -1,0 +1,182 @@
+package dev.warmpath.tokenizer.chat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the content of messages as the engine does, into one text or a list of parts.
+ *
+ * <p>Immutable.
+ */
+final class ContentReader {
+  /** Written by coding agents into their system prompts, and different in every request. */
+  private static final String BILLING_HEADER = "x-anthropic-billing-header";
+
+  private static final Set<String> MEDIA =
+      Set.of(
+          "input_image",
+          "image_url",
+          "image_embeds",
+          "audio_embeds",
+          "video_embeds",
+          "image_pil",
+          "audio_url",
+          "input_audio",
+          "video_url",
+          "file");
+
+  /** Fields that some kind of part declares: only others reach the template besides the text. */
+  private static final Set<String> DECLARED =
+      Set.of(
+          "audio_embeds",
+          "audio_url",
+          "closed",
+          "data",
+          "file",
+          "image_embeds",
+          "image_pil",
+          "image_url",
+          "input_audio",
+          "name",
+          "prompt_cache_breakpoint",
+          "refusal",
+          "text",
+          "thinking",
+          "type",
+          "uuid",
+          "video_embeds",
+          "video_url");
+
+  private final boolean asParts;
+
+  ContentReader(boolean asParts) {
+    this.asParts = asParts;
+  }
+
+  /** The content of a message with this role: a String, or a list of parts. */
+  Object read(String role, JsonNode content) {
+    List<Map<String, Object>> parts = new ArrayList<>();
+    if (content.isTextual()) {
+      add(parts, role, text(content.textValue()));
+    } else if (content.isArray()) {
+      for (JsonNode part : content) {
+        add(parts, role, part(part));
+      }
+    } else if (!content.isNull() && !content.isMissingNode()) {
+      throw ChatException.invalid("content is neither text nor a list");
+    }
+    return asParts ? inParts(role, parts) : inOneText(parts);
+  }
+
+  private static void add(List<Map<String, Object>> parts, String role, Map<String, Object> part) {
+    boolean mayBill = role.equals("system") && part.get("text") instanceof String;
+    String text = mayBill ? String.valueOf(part.get("text")) : "";
+    if (!text.startsWith(BILLING_HEADER)) {
+      parts.add(part);
+      return;
+    }
+    int end = text.indexOf('\n');
+    if (end >= 0 && end + 1 < text.length()) {
+      part.put("text", text.substring(end + 1));
+      parts.add(part);
+    }
+  }
+
+  private static Map<String, Object> text(String text) {
+    Map<String, Object> part = new LinkedHashMap<>();
+    part.put("type", "text");
+    part.put("text", text);
+    return part;
+  }
+
+  private static Map<String, Object> part(JsonNode part) {
+    if (part.isTextual()) {
+      return text(part.textValue());
+    }
+    String type = part.path("type").textValue();
+    if (!part.isObject() || type == null) {
+      throw ofUnknownType(part);
+    }
+    if (part.hasNonNull("uuid")) {
+      throw new ChatException(ChatPrompt.Reason.MULTIMODAL, "a content part with uuid");
+    }
+    return switch (type) {
+      case "text", "input_text", "output_text" -> described(part, "text");
+      case "refusal" -> described(part, "refusal");
+      case "thinking" -> described(part, "thinking");
+      case "tool_reference" -> reference(part);
+      default -> throw refused(type);
+    };
+  }
+
+  private static ChatException ofUnknownType(JsonNode part) {
+    boolean media = MEDIA.stream().anyMatch(part::has);
+    return media
+        ? new ChatException(ChatPrompt.Reason.MULTIMODAL, "a media part")
+        : ChatException.invalid("a content part without type");
+  }
+
+  private static ChatException refused(String type) {
+    if (type.equals("prompt_embeds")) {
+      return new ChatException(ChatPrompt.Reason.PROMPT_EMBEDS, "a prompt_embeds part");
+    }
+    return MEDIA.contains(type)
+        ? new ChatException(ChatPrompt.Reason.MULTIMODAL, "a part of type " + type)
+        : ChatException.invalid("a content part of unknown type");
+  }
+
+  private static Map<String, Object> described(JsonNode part, String field) {
+    String text = part.path(field).textValue();
+    if (text == null) {
+      throw ChatException.invalid("a content part without text in " + field);
+    }
+    Map<String, Object> described = text(text);
+    for (Map.Entry<String, JsonNode> entry : part.properties()) {
+      if (!DECLARED.contains(entry.getKey())) {
+        putNullable(described, entry.getKey(), JsonValues.of(entry.getValue()));
+      }
+    }
+    return described;
+  }
+
+  @SuppressWarnings("NullAway") // JSON null is a value here
+  private static void putNullable(Map<String, Object> map, String key, @Nullable Object value) {
+    map.put(key, value);
+  }
+
+  private static Map<String, Object> reference(JsonNode part) {
+    String name = part.path("name").textValue();
+    if (name == null) {
+      throw ChatException.invalid("a tool_reference without name");
+    }
+    Map<String, Object> reference = new LinkedHashMap<>();
+    reference.put("type", "tool_reference");
+    reference.put("name", name);
+    return reference;
+  }
+
+  private static String inOneText(List<Map<String, Object>> parts) {
+    List<String> texts = new ArrayList<>();
+    for (Map<String, Object> part : parts) {
+      String text = (String) part.getOrDefault("text", part.getOrDefault("name", ""));
+      if (!text.isEmpty()) {
+        texts.add(text);
+      }
+    }
+    return String.join("\n", texts);
+  }
+
+  /** A tool's answer is joined to one text even here, unless it holds references. */
+  private static Object inParts(String role, List<Map<String, Object>> parts) {
+    boolean onlyText = parts.stream().allMatch(part -> part.containsKey("text"));
+    if (!role.equals("tool") || !onlyText) {
+      return parts;
+    }
+    return String.join("\n", parts.stream().map(part -> (String) part.get("text")).toList());
+  }
+}

@@ -1,0 +1,93 @@
+package dev.warmpath.tokenizer.chat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * JSON as the values that templates see: integers of any size stay integers, 1.0 a float.
+ * Immutable.
+ */
+final class JsonValues {
+  private static final JsonMapper MAPPER =
+      JsonMapper.builder()
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+          .build();
+
+  private JsonValues() {}
+
+  static @Nullable Object of(JsonNode node) {
+    return switch (node.getNodeType()) {
+      case STRING -> node.textValue();
+      case BOOLEAN -> node.booleanValue();
+      case NUMBER -> number(node);
+      case ARRAY -> list(node);
+      case OBJECT -> map(node);
+      case NULL -> null;
+      default -> throw ChatException.invalid("a " + node.getNodeType() + " in the request");
+    };
+  }
+
+  private static Object number(JsonNode node) {
+    if (!node.isIntegralNumber()) {
+      return node.doubleValue();
+    }
+    return node.canConvertToLong() ? (Object) node.longValue() : node.bigIntegerValue();
+  }
+
+  private static List<@Nullable Object> list(JsonNode node) {
+    List<@Nullable Object> list = new ArrayList<>(node.size());
+    for (JsonNode item : node) {
+      list.add(of(item));
+    }
+    return list;
+  }
+
+  static Map<String, @Nullable Object> map(JsonNode node) {
+    Map<String, @Nullable Object> map = new LinkedHashMap<>();
+    for (Map.Entry<String, JsonNode> entry : node.properties()) {
+      map.put(entry.getKey(), of(entry.getValue()));
+    }
+    return map;
+  }
+
+  /** The object's entries, these keys first and the others as they come. */
+  static Map<String, @Nullable Object> ordered(JsonNode node, String... first) {
+    Map<String, @Nullable Object> map = new LinkedHashMap<>();
+    for (String key : first) {
+      JsonNode value = node.get(key);
+      if (value != null) {
+        map.put(key, of(value));
+      }
+    }
+    for (Map.Entry<String, JsonNode> entry : node.properties()) {
+      if (!map.containsKey(entry.getKey())) {
+        map.put(entry.getKey(), of(entry.getValue()));
+      }
+    }
+    return map;
+  }
+
+  /** The object that a text holds as JSON; an empty one for anything else. */
+  static Map<String, @Nullable Object> parsedObject(String json) {
+    try {
+      return MAPPER.readTree(json) instanceof ObjectNode object
+          ? map(object)
+          : new LinkedHashMap<>();
+    } catch (StreamConstraintsException e) {
+      throw ChatException.invalid("JSON within a string, too deep or with too long a number");
+    } catch (JsonProcessingException e) {
+      return new LinkedHashMap<>();
+    }
+  }
+}

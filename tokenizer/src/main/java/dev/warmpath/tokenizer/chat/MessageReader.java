@@ -1,0 +1,125 @@
+package dev.warmpath.tokenizer.chat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads messages as the engine does: each becomes a new dict with the fields that it knows for the
+ * role, in its own order.
+ *
+ * <p>Immutable.
+ */
+final class MessageReader {
+  private final ContentReader content;
+
+  MessageReader(boolean asParts) {
+    this.content = new ContentReader(asParts);
+  }
+
+  List<Map<String, @Nullable Object>> read(JsonNode messages) {
+    if (!messages.isArray() || messages.isEmpty()) {
+      throw ChatException.invalid("messages is not a list with messages");
+    }
+    List<Map<String, @Nullable Object>> read = new ArrayList<>(messages.size());
+    for (JsonNode message : messages) {
+      read.add(message(message));
+    }
+    return read;
+  }
+
+  private Map<String, @Nullable Object> message(JsonNode message) {
+    String role = message.path("role").textValue();
+    if (role == null) {
+      throw ChatException.invalid("a message without role");
+    }
+    Map<String, @Nullable Object> read = new LinkedHashMap<>();
+    read.put("role", role);
+    read.put("content", content.read(role, message.path("content")));
+    if (role.equals("assistant")) {
+      assistant(message, read);
+    } else if (role.equals("tool")) {
+      putText(message, "tool_call_id", read);
+    }
+    putText(message, "name", read);
+    putText(message, "task", read);
+    if (role.equals("developer")) {
+      read.put("tools", developerTools(message.path("tools")));
+    }
+    return read;
+  }
+
+  private static void putText(JsonNode message, String field, Map<String, @Nullable Object> read) {
+    JsonNode value = message.path(field);
+    if (value.isTextual()) {
+      read.put(field, value.textValue());
+    } else if (!value.isMissingNode()) {
+      throw ChatException.invalid(field + " of a message is not text");
+    }
+  }
+
+  private static void assistant(JsonNode message, Map<String, @Nullable Object> read) {
+    List<Object> calls = toolCalls(message.path("tool_calls"));
+    if (!calls.isEmpty()) {
+      read.put("tool_calls", calls);
+    }
+    JsonNode given = message.path("reasoning");
+    JsonNode reasoning =
+        given.isNull() || given.isMissingNode() ? message.path("reasoning_content") : given;
+    if (reasoning.isTextual()) {
+      read.put("reasoning", reasoning.textValue());
+      read.put("reasoning_content", reasoning.textValue());
+    } else if (!reasoning.isNull() && !reasoning.isMissingNode()) {
+      throw ChatException.invalid("reasoning of a message is not text");
+    }
+  }
+
+  private static List<Object> toolCalls(JsonNode calls) {
+    if (!calls.isArray() && !calls.isNull() && !calls.isMissingNode()) {
+      throw ChatException.invalid("tool_calls is not a list");
+    }
+    List<Object> read = new ArrayList<>(calls.size());
+    for (JsonNode call : calls) {
+      read.add(toolCall(call));
+    }
+    return read;
+  }
+
+  private static Map<String, @Nullable Object> toolCall(JsonNode call) {
+    JsonNode function = call.path("function");
+    boolean complete =
+        call.path("id").isTextual()
+            && "function".equals(call.path("type").textValue())
+            && function.path("name").isTextual()
+            && function.path("arguments").isTextual();
+    if (!complete) {
+      throw ChatException.invalid("a tool call without id, type, name or arguments");
+    }
+    Map<String, @Nullable Object> read = JsonValues.ordered(call, "id", "function", "type");
+    Map<String, @Nullable Object> described = JsonValues.ordered(function, "arguments", "name");
+    described.put("arguments", JsonValues.parsedObject(function.path("arguments").textValue()));
+    read.put("function", described);
+    return read;
+  }
+
+  private static @Nullable List<Object> developerTools(JsonNode tools) {
+    if (tools.isNull() || tools.isMissingNode()) {
+      return null;
+    }
+    List<Object> read = new ArrayList<>(tools.size());
+    for (JsonNode tool : tools) {
+      JsonNode function = tool.path("function");
+      if (!function.path("name").isTextual() || !tool.path("type").isTextual()) {
+        throw ChatException.invalid("a tool of a developer message without type or name");
+      }
+      Map<String, @Nullable Object> described = JsonValues.ordered(tool, "function", "type");
+      described.put(
+          "function", JsonValues.ordered(function, "name", "description", "parameters", "strict"));
+      read.add(described);
+    }
+    return read;
+  }
+}
