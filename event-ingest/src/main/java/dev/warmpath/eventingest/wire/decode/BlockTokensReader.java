@@ -92,8 +92,8 @@ final class BlockTokensReader {
   }
 
   private int[] ids(int[] ids, int from) throws WireException {
-    for (int i = from; i < ids.length; i++) {
-      ids[i] = id();
+    if (!cursor.integers(ids, from)) {
+      forbid(Naming.WIDE_TOKENS);
     }
     return ids;
   }

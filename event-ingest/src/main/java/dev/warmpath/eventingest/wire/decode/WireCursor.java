@@ -1,7 +1,10 @@
 package dev.warmpath.eventingest.wire.decode;
 
 import dev.warmpath.eventingest.wire.WireException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -15,7 +18,19 @@ import java.util.Arrays;
  */
 final class WireCursor {
 
+  /*
+   * Most of a payload is token ids, walked twice: to find where fields end, and to read them. Both
+   * loops avoid branches that depend on an id's width, for those nobody can predict: skipping goes
+   * by a table of sizes, and reading shifts eight bytes by the width that the head says.
+   */
+
   private static final int NIL = 0xc0;
+  private static final int UNSIGNED_BYTE = 0xcc;
+  private static final int UNSIGNED_LONG = 0xcf;
+  private static final int SIZE_FOLLOWS = 0;
+  private static final byte[] SIZES = sizes();
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
   private final byte[] bytes;
   private final ByteBuffer buffer;
@@ -80,52 +95,45 @@ final class WireCursor {
   /** Passes over one value, however it is nested. */
   void skip() throws WireException {
     int start = position;
+    int at = position;
     long pending = 1;
     while (pending > 0) {
-      pending += skipHead() - 1;
-      if (pending > bytes.length - position) {
+      int size = at < bytes.length ? SIZES[bytes[at] & 0xff] : SIZE_FOLLOWS;
+      at += size;
+      if (size == SIZE_FOLLOWS) {
+        position = at;
+        pending += skipHead();
+        at = position;
+      }
+      pending--;
+      if (pending > bytes.length - at) {
         throw new WireException(start, "a value ends after the payload");
       }
     }
+    position = at;
   }
 
-  /** Passes over a value, or over the head of a container; returns how many values are inside. */
+  /** Passes over a value of a given size or the head of a container; returns what is inside. */
   private long skipHead() throws WireException {
     int start = position;
     int head = head();
-    if (head < 0x80 || head >= 0xe0) {
-      return 0;
-    }
-    if (head < 0x90) {
-      return 2L * (head & 0x0f);
-    }
-    if (head < 0xa0) {
-      return head & 0x0f;
-    }
-    if (head < 0xc0) {
-      return advance(head & 0x1f);
-    }
     return switch (head) {
-      case 0xc0, 0xc2, 0xc3 -> 0;
       case 0xc4, 0xd9 -> advance(unsigned(1));
       case 0xc5, 0xda -> advance(unsigned(2));
       case 0xc6, 0xdb -> advance(unsigned(4));
       case 0xc7 -> advance(unsigned(1) + 1);
       case 0xc8 -> advance(unsigned(2) + 1);
       case 0xc9 -> advance(unsigned(4) + 1);
-      case 0xcc, 0xd0 -> advance(1);
-      case 0xcd, 0xd1, 0xd4 -> advance(2);
-      case 0xd5 -> advance(3);
-      case 0xca, 0xce, 0xd2 -> advance(4);
-      case 0xd6 -> advance(5);
-      case 0xcb, 0xcf, 0xd3 -> advance(8);
-      case 0xd7 -> advance(9);
-      case 0xd8 -> advance(17);
       case 0xdc -> unsigned(2);
       case 0xdd -> unsigned(4);
       case 0xde -> 2 * unsigned(2);
       case 0xdf -> 2 * unsigned(4);
-      default -> throw new WireException(start, "a byte that no value begins with");
+      default -> {
+        if ((head & 0xe0) != 0x80) {
+          throw new WireException(start, "a byte that no value begins with");
+        }
+        yield (head & 0x0f) * (head < 0x90 ? 2 : 1);
+      }
     };
   }
 
@@ -163,6 +171,11 @@ final class WireCursor {
     if (head < 0x80 || head >= 0xe0) {
       return (byte) head;
     }
+    if (head >= UNSIGNED_BYTE && head <= UNSIGNED_LONG && bytes.length - position >= Long.BYTES) {
+      int width = 1 << (head - UNSIGNED_BYTE);
+      position += width;
+      return (long) LONG.get(bytes, position - width) >>> (Long.SIZE - Byte.SIZE * width);
+    }
     return switch (head) {
       case 0xcc -> unsigned(1);
       case 0xcd -> unsigned(2);
@@ -183,6 +196,21 @@ final class WireCursor {
       throw new WireException(start, "an integer outside " + least + ".." + most);
     }
     return (int) value;
+  }
+
+  /**
+   * Reads integers into the rest of an array, from an index on.
+   *
+   * @return whether all of them are at least 0 and fit an int; of others the low bits are read
+   */
+  boolean integers(int[] into, int from) throws WireException {
+    long highBits = 0;
+    for (int i = from; i < into.length; i++) {
+      long value = integer();
+      into[i] = (int) value;
+      highBits |= value >>> (Integer.SIZE - 1);
+    }
+    return highBits == 0;
   }
 
   /** Reads a floating-point number or an integer. */
@@ -295,6 +323,29 @@ final class WireCursor {
       }
     }
     return true;
+  }
+
+  /**
+   * The size of the value that a byte begins, {@code SIZE_FOLLOWS} when the byte alone does not
+   * say.
+   */
+  private static byte[] sizes() {
+    byte[] sizes = new byte[256];
+    Arrays.fill(sizes, 0, 0x80, (byte) 1);
+    Arrays.fill(sizes, 0xe0, 0x100, (byte) 1);
+    for (int length = 0; length < 0x20; length++) {
+      sizes[0xa0 + length] = (byte) (1 + length);
+    }
+    sizes[0xc0] = sizes[0xc2] = sizes[0xc3] = 1;
+    for (int power = 0; power < 4; power++) {
+      int width = 1 << power;
+      sizes[UNSIGNED_BYTE + power] = sizes[0xd0 + power] = (byte) (1 + width);
+      sizes[0xd4 + power] = (byte) (2 + width);
+    }
+    sizes[0xca] = 5;
+    sizes[0xcb] = 9;
+    sizes[0xd8] = 18;
+    return sizes;
   }
 
   private int peek() throws WireException {
