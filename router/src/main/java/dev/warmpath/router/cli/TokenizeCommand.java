@@ -11,6 +11,7 @@ import dev.warmpath.router.cli.tokens.RenderTotals;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import dev.warmpath.tokenizer.template.TemplateGoldens;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -65,6 +66,14 @@ public final class TokenizeCommand implements WarmpathCommand {
             "Captures of real engines: renders their requests and compares with the engines' own"
                 + " tokens. Exit code 1 if one differs.")
     @Nullable List<Path> captures;
+
+    @Option(
+        names = "--goldens",
+        paramLabel = "DIR",
+        description =
+            "A folder of chat templates, conversations and what Jinja2 made of them: renders them"
+                + " and compares. Exit code 1 if one differs.")
+    @Nullable Path goldens;
   }
 
   @ArgGroup(multiplicity = "1")
@@ -106,6 +115,9 @@ public final class TokenizeCommand implements WarmpathCommand {
 
   @Override
   public Integer call() {
+    if (input.goldens != null) {
+      return checkGoldens(input.goldens);
+    }
     return input.captures == null ? show() : checkCaptures(input.captures);
   }
 
@@ -136,6 +148,20 @@ public final class TokenizeCommand implements WarmpathCommand {
     } catch (IOException e) {
       throw CommandException.failed("--capture: " + e.getMessage());
     }
+    return finish(totals);
+  }
+
+  private static int checkGoldens(Path folder) {
+    try {
+      TemplateGoldens.Result result = TemplateGoldens.run(folder);
+      result.differences().forEach(System.err::println);
+      return finish(new RenderTotals(result.exact(), result.wrong(), result.refused()));
+    } catch (IOException e) {
+      throw CommandException.failed("--goldens " + folder + ": not readable: " + e);
+    }
+  }
+
+  private static int finish(RenderTotals totals) {
     System.out.println(totals.json());
     return totals.wrong() == 0 ? Exit.OK : Exit.FAILED;
   }

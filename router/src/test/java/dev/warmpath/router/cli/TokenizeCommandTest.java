@@ -51,6 +51,8 @@ class TokenizeCommandTest {
     assertThat(run().exitCode()).isEqualTo(Exit.USAGE);
     Path broken = Files.writeString(folder.resolve("chat.json"), "{\n\"messages\": [}");
     assertThat(run("--chat", broken.toString()).exitCode()).isEqualTo(Exit.USAGE);
+    assertThat(run("--goldens", folder.toString()).exitCode()).isEqualTo(Exit.FAILED);
+    assertThat(run("--capture", broken.toString()).exitCode()).isEqualTo(Exit.FAILED);
     assertThat(run("--tokenizer", "absent", "--text", "a").exitCode()).isEqualTo(Exit.FAILED);
   }
 
