@@ -5,6 +5,8 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
@@ -32,8 +34,8 @@ public final class ModelTokenizer implements AutoCloseable {
   private final boolean encodesTexts;
   private final int maxTokenId;
 
-  private ModelTokenizer(ModelFiles files, PromptEncoder encoder) {
-    this.chats = ChatPrompts.of(files);
+  private ModelTokenizer(ModelFiles files, ChatOptions options, PromptEncoder encoder) {
+    this.chats = ChatPrompts.of(files, options);
     this.encoder = encoder;
     this.encodesTexts = !files.tokenizesElsewhere();
     this.maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
@@ -46,9 +48,18 @@ public final class ModelTokenizer implements AutoCloseable {
    * @throws TokenizerLoadException naming the file and what is wrong with it
    */
   public static ModelTokenizer load(Path directoryOrTokenizerJson) {
+    return load(directoryOrTokenizerJson, ChatOptions.defaults());
+  }
+
+  /**
+   * Loads as {@link #load(Path)} does, for an engine that was started with these chat options.
+   *
+   * @throws TokenizerLoadException naming the file and what is wrong with it
+   */
+  public static ModelTokenizer load(Path directoryOrTokenizerJson, ChatOptions options) {
     ModelFiles files = ModelFiles.read(directoryOrTokenizerJson);
     try {
-      return of(files);
+      return of(files, options);
     } catch (IllegalArgumentException e) {
       Path file =
           Files.isDirectory(directoryOrTokenizerJson)
@@ -60,12 +71,12 @@ public final class ModelTokenizer implements AutoCloseable {
 
   /** The project's own small tokenizer with a ChatML template; the simulated engines use it. */
   public static ModelTokenizer embedded() {
-    return of(EmbeddedFiles.read());
+    return of(EmbeddedFiles.read(), ChatOptions.defaults());
   }
 
-  private static ModelTokenizer of(ModelFiles files) {
+  private static ModelTokenizer of(ModelFiles files, ChatOptions options) {
     TextEncoder encoder = TextEncoder.of(files.tokenizer().json());
-    return new ModelTokenizer(files, PromptEncoder.of(files, encoder));
+    return new ModelTokenizer(files, options, PromptEncoder.of(files, encoder));
   }
 
   /**
@@ -88,11 +99,14 @@ public final class ModelTokenizer implements AutoCloseable {
     if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
       return new Inexact(Reason.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
-    ChatPrompts.Rendering rendering = chats.render(body);
-    if (rendering instanceof ChatPrompts.Rendering.Text rendered) {
+    if (chats instanceof ChatPrompts.None none) {
+      return none.why();
+    }
+    ChatPrompt prompt = ((ChatPrompts.Rendered) chats).renderer().render(body);
+    if (prompt instanceof ChatPrompt.Rendered rendered) {
       return ofTexts(List.of(rendered.text()), options, keys);
     }
-    return ((ChatPrompts.Rendering.Refused) rendering).why();
+    return ChatPrompts.refusal((ChatPrompt.Refused) prompt);
   }
 
   private PromptResult completion(RequestFields fields, PromptOptions options, PromptKeys keys) {

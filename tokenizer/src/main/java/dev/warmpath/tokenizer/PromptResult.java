@@ -70,15 +70,15 @@ public sealed interface PromptResult {
     NO_TEMPLATE,
     /** The engine renders this model by other means than its template and tokenizer files. */
     UNSUPPORTED_MODEL,
-    /** The template cannot be parsed, or refused these messages. */
+    /** The template cannot be parsed, or refuses these messages as it will on the engine. */
     TEMPLATE_ERROR,
-    /** A part of the request that is not rendered here, although the engine can. */
-    UNSUPPORTED_REQUEST,
-    /** The request brings its own template. */
+    /** The template does what is not known here, or too much of it. */
+    TEMPLATE_UNSUPPORTED,
+    /** The request brings its own template, or arguments that change how it is applied. */
     REQUEST_TEMPLATE,
     /** The messages hold images, audio or video. */
     MULTIMODAL,
-    /** Embeddings stand in the place of tokens. */
+    /** Embeddings stand in the place of tokens or text. */
     PROMPT_EMBEDS,
     /** The request asks for a truncation that only the engine can compute. */
     TRUNCATION,

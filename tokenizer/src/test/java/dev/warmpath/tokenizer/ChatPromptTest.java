@@ -56,6 +56,20 @@ class ChatPromptTest {
   }
 
   @Test
+  void toolsAndCallsAreRendered() {
+    String tool = "{'type': 'function', 'function': {'name': 'f', 'parameters': {'a': 1}}}";
+    String call = "{'id': 'c', 'type': 'function', 'function': {'name': 'f', 'arguments': '{}'}}";
+    String chat =
+        "{'tools': [%s], 'messages': [{'role': 'user', 'content': 'Hi'},"
+            + " {'role': 'assistant', 'tool_calls': [%s]},"
+            + " {'role': 'tool', 'tool_call_id': 'c', 'content': 'done'}]}";
+    assertThat(tokens(chat.formatted(tool, call)).text())
+        .contains("\"name\": \"f\", \"description\": null, \"parameters\": {\"a\": 1}")
+        .contains("<|im_start|>assistant\n\n{\"arguments\": {}, \"name\": \"f\"}<|im_end|>")
+        .contains("<|im_start|>tool\ndone<|im_end|>\n<|im_start|>assistant\n");
+  }
+
+  @Test
   void saltAndAdapterAreAmongTheKeys() {
     PromptResult result =
         EMBEDDED.prompt(RequestKind.CHAT, body(CHAT.formatted(", 'cache_salt': 's'")), "lora");
@@ -89,6 +103,9 @@ class ChatPromptTest {
       delimiter = '|',
       value = {
         "'messages': [] | INVALID_REQUEST",
+        "'messages': [{'role': 'user', 'content': [{'type': 'image_url',"
+            + " 'image_url': {'url': 'u'}}]}] | MULTIMODAL",
+        "'messages': [{'role': 'user', 'content': 'a'}], 'chat_template': 'x' | REQUEST_TEMPLATE",
         "'messages': [{'role': 'user', 'content': 'a'}], 'n': 'x' | INVALID_REQUEST",
         "'messages': [{'role': 'user', 'content': 'a'}], 'kv_transfer_params':"
             + " {'prompt_token_ids': [1]} | KV_TRANSFER"

@@ -26,7 +26,7 @@ public final class EmbeddedFiles {
       ObjectNode config = (ObjectNode) new ObjectMapper().readTree(text("tokenizer_config.json"));
       Map<String, String> template = Map.of("default", text("chat_template.jinja"));
       TokenizerJson tokenizer = TokenizerJson.parse(text("tokenizer.json"));
-      return ModelFiles.of(tokenizer, config, new TemplateSources(template, null));
+      return ModelFiles.of(tokenizer, config, template);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -19,7 +19,7 @@ import java.util.Set;
  * @param tokenizer {@code tokenizer.json}
  * @param config {@code tokenizer_config.json}, empty if there is none; not to be changed
  * @param specialTokens the special tokens by name ({@code bos_token}, …)
- * @param templates the sources of the chat templates
+ * @param templates the sources of the chat templates by name
  * @param modelType {@code model_type} of {@code config.json}, or the empty string
  * @param modelMaxTokenId the largest id that the model's own vocabulary size allows, or -1
  * @param foreignTokenizer whether the engine reads other tokenizer files than these
@@ -28,7 +28,7 @@ public record ModelFiles(
     TokenizerJson tokenizer,
     ObjectNode config,
     Map<String, String> specialTokens,
-    TemplateSources templates,
+    Map<String, String> templates,
     String modelType,
     int modelMaxTokenId,
     boolean foreignTokenizer) {
@@ -51,12 +51,12 @@ public record ModelFiles(
     if (Files.isDirectory(directoryOrTokenizerJson)) {
       return readDirectory(directoryOrTokenizerJson);
     }
-    return of(TokenizerJson.read(directoryOrTokenizerJson), emptyObject(), TemplateSources.NONE);
+    return of(TokenizerJson.read(directoryOrTokenizerJson), emptyObject(), Map.of());
   }
 
   /** Files that come from elsewhere than a directory. */
   public static ModelFiles of(
-      TokenizerJson tokenizer, ObjectNode config, TemplateSources templates) {
+      TokenizerJson tokenizer, ObjectNode config, Map<String, String> templates) {
     Map<String, String> special = SpecialTokens.named(config, emptyObject());
     return new ModelFiles(tokenizer, config, special, templates, "", -1, false);
   }

@@ -2,56 +2,41 @@ package dev.warmpath.tokenizer.files;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.chat.ChatRenderer;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The chat templates of a model, as text.
+ * Finds the chat templates of a model, as text.
  *
  * <p>Immutable.
- *
- * @param named the tokenizer's templates by name; a single one is called {@code default}
- * @param processor the multimodal processor's own template, or null
  */
-public record TemplateSources(Map<String, String> named, @Nullable String processor) {
-
-  /** A model without a chat template. */
-  public static final TemplateSources NONE = new TemplateSources(Map.of(), null);
+final class TemplateSources {
 
   private static final String DEFAULT = "default";
 
-  public TemplateSources {
-    named = Map.copyOf(named);
-  }
+  private TemplateSources() {}
 
   /**
-   * The template for a chat: without tools the processor's, if there is one; else the tokenizer's
-   * {@code tool_use} for tools; else its default; null if the model has none.
+   * The tokenizer's templates by name, a single one as {@code default}, and the multimodal
+   * processor's own as {@value ChatRenderer#PROCESSOR}.
    */
-  public @Nullable String choose(boolean withTools) {
-    if (!withTools && processor != null) {
-      return processor;
-    }
-    if (withTools && named.containsKey("tool_use")) {
-      return named.get("tool_use");
-    }
-    return named.get(DEFAULT);
-  }
-
-  static TemplateSources read(Path directory, ObjectNode config) {
+  static Map<String, String> read(Path directory, ObjectNode config) {
     Map<String, String> named = new LinkedHashMap<>();
     putConfigured(named, config.path("chat_template"));
     Path jinja = directory.resolve("chat_template.jinja");
     putFile(named, DEFAULT, jinja);
     putFolder(named, directory.resolve("additional_chat_templates"));
-    ObjectNode processor = ModelFiles.readObject(directory.resolve("chat_template.json"));
-    String own = Files.exists(jinja) ? null : processor.path("chat_template").textValue();
-    return new TemplateSources(named, own);
+    JsonNode processor = ModelFiles.readObject(directory.resolve("chat_template.json"));
+    String own = processor.path("chat_template").textValue();
+    if (own != null && !Files.exists(jinja)) {
+      named.put(ChatRenderer.PROCESSOR, own);
+    }
+    return Map.copyOf(named);
   }
 
   private static void putConfigured(Map<String, String> named, JsonNode template) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,33 +25,29 @@ class ModelFilesTest {
 
   @Test
   void aModelWithoutTemplatesHasNone() {
-    assertThat(ModelFiles.read(directory).templates()).isEqualTo(TemplateSources.NONE);
-    assertThat(TemplateSources.NONE.choose(false)).isNull();
+    assertThat(templates()).isEmpty();
   }
 
   @Test
   void theConfigurationHoldsOneTemplateOrSeveral() throws IOException {
     write("tokenizer_config.json", "{\"chat_template\": \"one\"}");
-    assertThat(templates().choose(true)).isEqualTo("one");
+    assertThat(templates()).isEqualTo(Map.of("default", "one"));
     write(
         "tokenizer_config.json",
         "{\"chat_template\": [{\"name\": \"default\", \"template\": \"plain\"},"
             + " {\"name\": \"tool_use\", \"template\": \"tools\"}]}");
-    assertThat(templates().choose(true)).isEqualTo("tools");
-    assertThat(templates().choose(false)).isEqualTo("plain");
+    assertThat(templates()).isEqualTo(Map.of("default", "plain", "tool_use", "tools"));
   }
 
   @Test
   void aTemplateFileGoesBeforeTheConfiguration() throws IOException {
     write("tokenizer_config.json", "{\"chat_template\": \"old\"}");
     write("chat_template.json", "{\"chat_template\": \"processor\"}");
-    assertThat(templates().choose(false)).isEqualTo("processor");
-    assertThat(templates().choose(true)).isEqualTo("old");
+    assertThat(templates()).isEqualTo(Map.of("default", "old", "processor", "processor"));
     write("chat_template.jinja", "new");
     Files.createDirectory(directory.resolve("additional_chat_templates"));
     write("additional_chat_templates/tool_use.jinja", "tools");
-    assertThat(templates().choose(false)).isEqualTo("new");
-    assertThat(templates().choose(true)).isEqualTo("tools");
+    assertThat(templates()).isEqualTo(Map.of("default", "new", "tool_use", "tools"));
   }
 
   @Test
@@ -126,7 +123,7 @@ class ModelFilesTest {
         .hasMessageContaining("tokenizer.json: missing");
   }
 
-  private TemplateSources templates() {
+  private Map<String, String> templates() {
     return ModelFiles.read(directory).templates();
   }
 
