@@ -3,7 +3,6 @@ package dev.warmpath.eventingest.wire.decode;
 import dev.warmpath.eventingest.wire.WireException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -33,12 +32,10 @@ final class WireCursor {
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
   private final byte[] bytes;
-  private final ByteBuffer buffer;
   private int position;
 
   WireCursor(byte[] bytes) {
     this.bytes = bytes;
-    buffer = ByteBuffer.wrap(bytes);
   }
 
   int position() {
@@ -270,19 +267,9 @@ final class WireCursor {
   long unsigned(int length) throws WireException {
     int start = position;
     advance(length);
-    return switch (length) {
-      case 1 -> bytes[start] & 0xff;
-      case 2 -> buffer.getShort(start) & 0xffff;
-      case 4 -> buffer.getInt(start) & 0xffff_ffffL;
-      case 8 -> buffer.getLong(start);
-      default -> slowUnsigned(start, length);
-    };
-  }
-
-  private long slowUnsigned(int start, int length) {
     long value = 0;
-    for (int i = 0; i < length; i++) {
-      value = (value << 8) | (bytes[start + i] & 0xff);
+    for (int i = start; i < position; i++) {
+      value = (value << Byte.SIZE) | (bytes[i] & 0xff);
     }
     return value;
   }
