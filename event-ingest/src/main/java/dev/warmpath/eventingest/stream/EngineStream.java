@@ -57,6 +57,9 @@ public final class EngineStream {
   private boolean liveSinceProbe;
   private boolean clearAfterReplay;
 
+  /** Whether batches were given up only because nobody answered: they may still be there. */
+  private boolean healable;
+
   /** Whether live batches were dropped that a replay must bring before all is known. */
   private boolean droppedLive;
 
@@ -190,13 +193,15 @@ public final class EngineStream {
 
   /** Lets time pass: after a silence the replay socket is asked whether something was missed. */
   public void tick() {
-    if (replay.current() == null && port.canReplay() && !clock.instant().isBefore(probeAt)) {
+    if (connected && replay.current() == null && replay.mayAsk() && probeDue()) {
       probeAt = clock.instant().plus(limits.probeInterval());
-      if (replay.mayAsk()) {
-        ask(Purpose.PROBE, "silence");
-      }
+      ask(Purpose.PROBE, "silence");
       settleTrust();
     }
+  }
+
+  private boolean probeDue() {
+    return healable || !clock.instant().isBefore(probeAt);
   }
 
   /** Applies a batch, or finds out why it cannot be applied yet. */
@@ -231,17 +236,18 @@ public final class EngineStream {
   private void joinedLate(StreamMessage batch) {
     complete = false;
     incomplete = "joined at batch " + batch.sequence();
+    healable = port.canReplay();
     counters.add(StreamCounter.LOST_BATCHES, batch.sequence());
     apply(batch);
   }
 
   private void gap(StreamMessage batch) {
+    counters.add(StreamCounter.GAPS);
     if (replay.mayAsk()) {
-      counters.add(StreamCounter.GAPS);
       buffer.putBack(batch);
       ask(Purpose.REPAIR, "batch " + next + " is missing");
     } else {
-      counters.add(StreamCounter.GAPS);
+      healable = port.canReplay();
       lost(batch.sequence());
       apply(batch);
     }
@@ -262,6 +268,11 @@ public final class EngineStream {
 
   private void newLifetime(String why) {
     counters.add(StreamCounter.RESTARTS);
+    startOver(why);
+  }
+
+  private void startOver(String why) {
+    healable = false;
     applier.reset();
     digests.clear();
     lastBeforeLoss = -1;
@@ -300,6 +311,7 @@ public final class EngineStream {
       forget("an event of batch " + sequence + " could not be read: " + batch.firstProblem());
     } else if (effect == Effect.EMPTIED) {
       complete = true;
+      healable = false;
     } else if (effect == Effect.FORGOTTEN) {
       complete = false;
       incomplete = "block size changed in batch " + sequence;
@@ -379,6 +391,11 @@ public final class EngineStream {
     if (current.purpose == Purpose.PROBE) {
       probed(current);
     }
+    if (healable) {
+      startOver("the replay socket answers again");
+      ask(Purpose.REPAIR, incomplete);
+      return;
+    }
     StreamMessage first = buffer.first();
     if (first != null && first.sequence() > next && replay.exhausted()) {
       giveUp(current);
@@ -400,6 +417,7 @@ public final class EngineStream {
   /** The engine is not asked again for a while, and what is missing counts as lost. */
   private void giveUp(Progress current) {
     replay.rest();
+    healable = true;
     StreamMessage first = buffer.first();
     if (started && first != null && first.sequence() > next) {
       lost(first.sequence());
@@ -443,6 +461,7 @@ public final class EngineStream {
     if (replay.mayAsk()) {
       ask(Purpose.REPAIR, why);
     } else {
+      healable = port.canReplay();
       forget(why + " without a replay");
     }
   }

@@ -42,7 +42,7 @@ final class EventIngestTest {
       new EventIngest(
           index,
           Clock.systemUTC(),
-          new IngestOptions(1000, 1 << 20, 2, Duration.ofMillis(300), StreamLimits.DEFAULT));
+          new IngestOptions(1000, 1 << 20, 2, Duration.ofSeconds(2), StreamLimits.DEFAULT));
   private final TestEngine engine = new TestEngine();
 
   @AfterEach

@@ -103,6 +103,9 @@ final class EngineStreamProperties {
 
     void converge() {
       fixture.answer();
+      fixture.clock.pass(StreamFixture.LIMITS.replayCooldown());
+      fixture.stream.tick();
+      fixture.answer();
     }
 
     private void answerSomehow() {

@@ -466,4 +466,44 @@ final class EngineStreamTest {
     assertThat(fixture.predicted(A)).isZero();
     assertThat(fixture.predicted(C)).isEqualTo(16);
   }
+
+  @Test
+  void whatNobodyAnsweredForIsAskedAgainFromTheBeginningOnceSomebodyDoes() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A).serve(B).serve(C);
+    fixture.deliver(0);
+    fixture.deliver(2);
+    fixture.refuse();
+    assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
+    fixture.stream.tick();
+    assertThat(fixture.asked()).as("not so soon").isFalse();
+
+    fixture.clock.pass(StreamFixture.LIMITS.replayCooldown());
+    fixture.stream.tick();
+    assertThat(fixture.predicted(C)).as("nothing is forgotten for a question").isEqualTo(16);
+    fixture.answer();
+
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isEqualTo(16);
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+    assertThat(fixture.predicted(C)).isEqualTo(16);
+    assertThat(fixture.count(StreamCounter.RESTARTS)).isZero();
+  }
+
+  @Test
+  void engineThatNeverAnswersKeepsWhatItLearned() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A).serve(B).serve(C);
+    fixture.deliver(0);
+    fixture.deliver(2);
+    fixture.refuse();
+    for (int i = 0; i < 5; i++) {
+      fixture.clock.pass(StreamFixture.LIMITS.replayCooldown());
+      fixture.stream.tick();
+      fixture.refuse();
+    }
+
+    assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
+    assertThat(fixture.predicted(C)).isEqualTo(16);
+  }
 }
