@@ -138,7 +138,7 @@ public final class RouterProcess implements AutoCloseable {
     MicrometerMetricsOptions measured =
         new MicrometerMetricsOptions()
             .setEnabled(true)
-            .setLabels(EnumSet.of(Label.HTTP_CODE, Label.HTTP_METHOD, Label.POOL_TYPE));
+            .setLabels(EnumSet.of(Label.HTTP_CODE, Label.HTTP_METHOD, Label.CLIENT_NAME));
     EnumSet.complementOf(EnumSet.of(MetricsDomain.HTTP_SERVER, MetricsDomain.HTTP_CLIENT))
         .forEach(measured::addDisabledMetricsCategory);
     VertxOptions options =
@@ -177,7 +177,7 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private ProxyVerticle newLoop(ProxyContext proxy) {
-    ProxyVerticle loop = new ProxyVerticle(proxy);
+    ProxyVerticle loop = new ProxyVerticle(proxy, "loop-" + loops.size());
     loops.add(loop);
     return loop;
   }
@@ -205,7 +205,8 @@ public final class RouterProcess implements AutoCloseable {
     try {
       future.toCompletionStage().toCompletableFuture().get(seconds, TimeUnit.SECONDS);
     } catch (ExecutionException e) {
-      throw new StartException(what + ": " + e.getCause().getMessage(), e);
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new StartException(what + ": " + cause.getMessage(), cause);
     } catch (TimeoutException e) {
       throw new StartException(what + ": took longer than " + seconds + " s", e);
     } catch (InterruptedException e) {

@@ -10,7 +10,7 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -48,7 +48,7 @@ final class FleetReport {
     root.put("stage", lower(admin.openness().stage()));
     root.put("requestsServing", admin.openness().serving());
     root.put("promptsWaiting", admin.prompts().waiting());
-    Map<Replica, ArrayNode> engines = new IdentityHashMap<>();
+    Map<Replica, ArrayNode> engines = new HashMap<>();
     ArrayNode replicas = root.putArray("replicas");
     admin
         .fleet()

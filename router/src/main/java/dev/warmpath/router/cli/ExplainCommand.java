@@ -34,6 +34,9 @@ public final class ExplainCommand implements WarmpathCommand {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final String[] COLUMNS = {
+    "", "engine", "trust", "blocks", "matched", "expected", "load", "predict", "score", "terms"
+  };
   private static final String ROW = "%-2s%-24s %-12s %8s %9s %9s %7s %9s %12s  %s%n";
 
   @Parameters(paramLabel = "FILE", description = "A request body; - reads standard input.")
@@ -91,36 +94,27 @@ public final class ExplainCommand implements WarmpathCommand {
   }
 
   private static void print(JsonNode answer) {
-    JsonNode prompt = answer.path("prompt");
-    if (prompt.path("exact").asBoolean()) {
-      System.out.printf("prompt   %d tokens, exact%n", prompt.path("tokens").asInt());
-    } else {
-      System.out.printf(
-          "prompt   not known: %s %s%n",
-          prompt.path("reason").asText(), prompt.path("detail").asText(""));
-    }
-    System.out.printf("policy   %s%n", answer.path("policy").asText());
-    System.out.printf(
-        "winner   %s (%s)%n%n",
-        answer.path("winner").asText("nobody"), answer.path("reason").asText());
-    System.out.printf(
-        ROW,
-        "",
-        "engine",
-        "trust",
-        "blocks",
-        "matched",
-        "expected",
-        "load",
-        "predict",
-        "score",
-        "terms");
+    printHead(answer);
+    System.out.printf(ROW, (Object[]) COLUMNS);
     for (JsonNode engine : answer.path("engines")) {
       row(engine, engine.path("engine").equals(answer.path("winner")));
     }
     for (Map.Entry<String, JsonNode> passed : answer.path("passedOver").properties()) {
       System.out.printf("  %-24s passed over: %s%n", passed.getKey(), passed.getValue().asText());
     }
+  }
+
+  private static void printHead(JsonNode answer) {
+    JsonNode prompt = answer.path("prompt");
+    if (prompt.path("exact").asBoolean()) {
+      System.out.printf("prompt   %d tokens, exact%n", prompt.path("tokens").asInt());
+    } else {
+      String detail = prompt.path("detail").asText("");
+      System.out.printf("prompt   not known: %s %s%n", prompt.path("reason").asText(), detail);
+    }
+    String winner = answer.path("winner").asText("nobody");
+    System.out.printf("policy   %s%n", answer.path("policy").asText());
+    System.out.printf("winner   %s (%s)%n%n", winner, answer.path("reason").asText());
   }
 
   private static void row(JsonNode engine, boolean wins) {

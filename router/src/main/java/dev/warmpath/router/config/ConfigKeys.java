@@ -132,7 +132,7 @@ public final class ConfigKeys {
   private ConfigKeys() {}
 
   private static ConfigKey option(String name, String meaning) {
-    return decimal("policy." + name, POLICY_OPTIONS.get(name), 0, 1_000_000, meaning);
+    return decimal("policy." + name, POLICY_OPTIONS.getOrDefault(name, 0.0), 0, 1_000_000, meaning);
   }
 
   private static Map<String, Double> policyOptions() {

@@ -40,6 +40,7 @@ public final class HealthChecker extends VerticleBase {
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Streak> streaks = new WeakHashMap<>();
   private final Map<Replica, Boolean> asking = new WeakHashMap<>();
+  private long timer = -1;
   private @Nullable HttpClient client;
 
   /**
@@ -62,14 +63,18 @@ public final class HealthChecker extends VerticleBase {
   public Future<?> start() {
     client =
         vertx.createHttpClient(
-            new HttpClientOptions().setKeepAlive(false).setConnectTimeout(health.timeoutMs()),
+            new HttpClientOptions()
+                .setMetricsName("health")
+                .setKeepAlive(false)
+                .setConnectTimeout(health.timeoutMs()),
             new PoolOptions().setHttp1MaxSize(CONNECTIONS_PER_REPLICA));
-    vertx.setPeriodic(0, health.intervalMs(), id -> checkAll());
+    timer = vertx.setPeriodic(0, health.intervalMs(), id -> checkAll());
     return Future.succeededFuture();
   }
 
   @Override
   public Future<?> stop() {
+    vertx.cancelTimer(timer);
     return client == null ? Future.succeededFuture() : client.close();
   }
 

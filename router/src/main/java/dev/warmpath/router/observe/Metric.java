@@ -1,6 +1,5 @@
 package dev.warmpath.router.observe;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -68,14 +67,16 @@ public enum Metric {
     HISTOGRAM
   }
 
+  private static final String SEPARATOR = ",";
+
   private final Type type;
   private final String meaning;
-  private final List<String> labels;
+  private final String labels;
 
   Metric(Type type, String meaning, String... labels) {
     this.type = type;
     this.meaning = meaning;
-    this.labels = List.copyOf(Arrays.asList(labels));
+    this.labels = String.join(SEPARATOR, labels);
   }
 
   /** The name in a scrape; a histogram adds its suffixes. */
@@ -98,7 +99,7 @@ public enum Metric {
   }
 
   public List<String> labels() {
-    return labels;
+    return labels.isEmpty() ? List.of() : List.of(labels.split(SEPARATOR, -1));
   }
 
   /** What it says, one line. */

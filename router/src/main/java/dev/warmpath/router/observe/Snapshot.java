@@ -20,7 +20,8 @@ final class Snapshot {
   private final Map<Metric, GaugeSnapshot.Builder> gauges = new EnumMap<>(Metric.class);
   private final Map<Metric, CounterSnapshot.Builder> counters = new EnumMap<>(Metric.class);
 
-  void add(Metric metric, double value, String... labelValues) {
+  void add(Metric metric, Number number, String... labelValues) {
+    double value = number.doubleValue();
     Labels labels = Labels.of(metric.labels(), Arrays.asList(labelValues));
     if (metric.type() == Metric.Type.COUNTER) {
       counters

@@ -4,6 +4,8 @@ import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -15,7 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The threads that read prompts, so that event loops do not. At most a configured number of prompts
- * wait for them; one more is answered at once without its prompt.
+ * wait for them; one more is answered without its prompt. Of those that are given up, one thread
+ * still finds out the model, which takes no more than a look through the bytes.
  *
  * <p>Thread-safe.
  */
@@ -34,10 +37,15 @@ public final class PromptPool implements AutoCloseable {
       this.done = done;
     }
 
-    /** Answers without the prompt, on this thread, unless it was answered already. */
+    /** Answers soon without the prompt, unless it was answered already. */
     public void giveUp(Unread why) {
-      if (settled.compareAndSet(false, true)) {
-        done.accept(reader.readModel(body, why));
+      if (!settled.compareAndSet(false, true)) {
+        return;
+      }
+      try {
+        models.execute(() -> done.accept(reader.readModel(body, why)));
+      } catch (RejectedExecutionException e) {
+        done.accept(ReadRequest.without(null, null, why));
       }
     }
 
@@ -68,9 +76,11 @@ public final class PromptPool implements AutoCloseable {
 
   private final PromptReader reader;
   private final ThreadPoolExecutor threads;
+  private final ExecutorService models;
 
   public PromptPool(PromptReader reader, Tokenizing bounds, ThreadFactory factory) {
     this.reader = reader;
+    this.models = Executors.newSingleThreadExecutor(factory);
     int count =
         bounds.threads() > 0 ? bounds.threads() : Runtime.getRuntime().availableProcessors();
     this.threads =
@@ -79,8 +89,8 @@ public final class PromptPool implements AutoCloseable {
   }
 
   /**
-   * Reads the prompt in {@code body}; the answer is given exactly once, on a thread of the pool, or
-   * on the caller's before this returns if the queue is full.
+   * Reads the prompt in {@code body}; the answer is given at most once, on a thread of the pool,
+   * and without the prompt if the queue is full.
    */
   public Ticket read(RequestKind kind, byte[] body, Consumer<ReadRequest> done) {
     Ticket ticket = new Ticket(body, done);
@@ -105,5 +115,6 @@ public final class PromptPool implements AutoCloseable {
   @Override
   public void close() {
     threads.shutdownNow();
+    models.shutdownNow();
   }
 }

@@ -67,7 +67,7 @@ final class Headers {
     }
     Set<String> names = new HashSet<>();
     for (String value : headers.getAll("connection")) {
-      for (String name : value.split(",")) {
+      for (String name : value.split(",", -1)) {
         names.add(name.trim().toLowerCase(Locale.ROOT));
       }
     }

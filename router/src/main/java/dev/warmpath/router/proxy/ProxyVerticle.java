@@ -12,6 +12,7 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.PoolOptions;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -30,13 +31,20 @@ public final class ProxyVerticle extends VerticleBase {
   private static final String JSON = "application/json";
 
   private final ProxyContext proxy;
+  private final String name;
   private final Set<Exchange> exchanges = new LinkedHashSet<>();
   private volatile int port;
   private @Nullable HttpServer server;
   private Exchange.@Nullable Loop loop;
 
-  public ProxyVerticle(ProxyContext proxy) {
+  /**
+   * An event loop that is not running yet.
+   *
+   * @param name tells its connections apart in metrics
+   */
+  public ProxyVerticle(ProxyContext proxy, String name) {
     this.proxy = proxy;
+    this.name = name;
   }
 
   /** The port that clients connect to. */
@@ -89,6 +97,7 @@ public final class ProxyVerticle extends VerticleBase {
   /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
   private HttpClientOptions clientOptions() {
     return new HttpClientOptions()
+        .setMetricsName(name)
         .setKeepAliveTimeout(REPLICA_KEEP_ALIVE_SECONDS)
         .setTcpNoDelay(true)
         .setDecompressionSupported(false)
@@ -121,7 +130,7 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private void exchange(Route route, HttpServerRequest request) {
-    Exchange.Loop own = java.util.Objects.requireNonNull(loop);
+    Exchange.Loop own = Objects.requireNonNull(loop);
     proxy.openness().entered();
     Exchange[] self = new Exchange[1];
     Exchange exchange = new Exchange(proxy, own, route, request, () -> ended(self));

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import net.jqwik.api.ForAll;
@@ -75,7 +76,7 @@ class PromptPoolTest {
     CountDownLatch block = new CountDownLatch(1);
     PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> waitFor(block)), 16);
     try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100), Thread::new)) {
-      List<ReadRequest> first = new ArrayList<>();
+      List<ReadRequest> first = new CopyOnWriteArrayList<>();
       PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
       waitUntilTaken(pool);
@@ -83,12 +84,13 @@ class PromptPoolTest {
       assertThat(pool.waiting()).isEqualTo(1);
       CompletableFuture<ReadRequest> third = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, third::complete);
-      assertThat(third.getNow(null).unread()).isEqualTo(Unread.QUEUE_FULL);
-      assertThat(third.getNow(null).model()).isEqualTo("m");
+      assertThat(third.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.QUEUE_FULL);
+      assertThat(third.get(10, TimeUnit.SECONDS).model()).isEqualTo("m");
       running.giveUp(Unread.DEADLINE);
       running.giveUp(Unread.DEADLINE);
       block.countDown();
       assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.NO_TOKENIZER);
+      Rig.until(() -> !first.isEmpty());
       assertThat(first).singleElement().extracting(ReadRequest::unread).isEqualTo(Unread.DEADLINE);
     }
   }
@@ -126,7 +128,7 @@ class PromptPoolTest {
   }
 
   private static void waitUntilTaken(PromptPool pool) {
-    dev.warmpath.router.rig.Rig.until(() -> pool.waiting() == 0);
+    Rig.until(() -> pool.waiting() == 0);
   }
 
   private static String waitFor(CountDownLatch latch) {
