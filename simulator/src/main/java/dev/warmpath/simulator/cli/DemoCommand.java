@@ -45,6 +45,7 @@ public final class DemoCommand implements WarmpathCommand {
   private boolean noWait;
 
   @Override
+  @SuppressWarnings("SystemConsoleNull") // where it is never null, the bar moves in pipes too
   public Integer call() throws InterruptedException {
     boolean terminal = System.console() != null;
     Consumer<String> progress = line -> show(line, terminal);

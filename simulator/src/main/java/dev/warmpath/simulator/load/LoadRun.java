@@ -1,8 +1,7 @@
 package dev.warmpath.simulator.load;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -11,7 +10,9 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a load: several clients take turns for the chats that wait longest.
+ * Runs a load: several clients, who take the chats in a fixed order, round after round, whoever
+ * answers first. So the same load gives the same requests in nearly the same order, whatever serves
+ * it.
  *
  * <p>Thread-safe; runs once.
  */
@@ -21,13 +22,25 @@ public final class LoadRun {
   private final ChatSender client;
   private final int clients;
   private final IntConsumer progress;
-  private final Deque<Chat> waiting = new ArrayDeque<>();
+  private final Seat[] seats;
   private final List<ChatReply> replies = new ArrayList<>();
-  private int begun;
   private int sent;
 
+  /** The place of one active chat; guarded by the run. */
+  private static final class Seat {
+    private final int firstNumber;
+    private int generation;
+    private Chat chat;
+    private boolean busy;
+
+    Seat(int firstNumber, Chat chat) {
+      this.firstNumber = firstNumber;
+      this.chat = chat;
+    }
+  }
+
   /**
-   * @param clients requests in flight at a time; fewer than the load's active chats
+   * @param clients requests in flight at a time; at most the load's active chats
    * @param progress is told how many requests are done, on the clients' threads
    */
   public LoadRun(ChatLoad load, ChatSender client, int clients, IntConsumer progress) {
@@ -39,9 +52,8 @@ public final class LoadRun {
     this.client = client;
     this.clients = clients;
     this.progress = progress;
-    while (begun < load.activeChats()) {
-      waiting.add(load.chat(begun++));
-    }
+    seats = new Seat[load.activeChats()];
+    Arrays.setAll(seats, number -> new Seat(number, load.chat(number)));
   }
 
   /** Runs to the end and reports. */
@@ -62,30 +74,43 @@ public final class LoadRun {
   }
 
   private void takeTurns() {
-    Chat chat = next();
-    while (chat != null) {
-      ChatReply reply = client.send(chat.nextTurn());
-      progress.accept(done(chat, reply));
-      chat = next();
+    try {
+      Seat seat = next();
+      while (seat != null) {
+        ChatReply reply = client.send(seat.chat.nextTurn());
+        progress.accept(done(seat, reply));
+        seat = next();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
-  private synchronized @Nullable Chat next() {
+  /** The next chat in order, as soon as its last turn is over; null when all is sent. */
+  private synchronized @Nullable Seat next() throws InterruptedException {
     if (sent == load.requests()) {
       return null;
     }
-    sent++;
-    return waiting.remove();
+    Seat seat = seats[sent++ % seats.length];
+    while (seat.busy) {
+      wait();
+    }
+    seat.busy = true;
+    return seat;
   }
 
-  /** Puts the chat back to the end of the line, or a new one if it is over or broken. */
-  private synchronized int done(Chat chat, ChatReply reply) {
+  /** Notes the reply; a chat that is over or broken makes room for a new one. */
+  private synchronized int done(Seat seat, ChatReply reply) {
     replies.add(reply);
     if (reply.error() == null) {
-      chat.answered(reply.text());
+      seat.chat.answered(reply.text());
     }
-    boolean goesOn = reply.error() == null && !chat.over();
-    waiting.add(goesOn ? chat : load.chat(begun++));
+    if (reply.error() != null || seat.chat.over()) {
+      seat.generation++;
+      seat.chat = load.chat(seat.firstNumber + seat.generation * seats.length);
+    }
+    seat.busy = false;
+    notifyAll();
     return replies.size();
   }
 

@@ -60,6 +60,23 @@ class LiveEngineTest {
   }
 
   @Test
+  void secondTurnReusesPromptAndAnswer() throws Exception {
+    String system = "You route requests to engines. ".repeat(20);
+    JsonNode first = chat(system, List.of("Where is it warm?"));
+    String answer = first.path("choices").path(0).path("message").path("content").asText();
+    assertThat(answer).isNotBlank();
+    assertThat(first.path("choices").path(0).path("finish_reason").asText()).isEqualTo("stop");
+    assertThat(cached(first)).isZero();
+
+    JsonNode second = chat(system, List.of("Where is it warm?", answer, "And now?"));
+
+    int generatedAndPrompt =
+        first.path("usage").path("prompt_tokens").asInt()
+            + first.path("usage").path("completion_tokens").asInt();
+    assertThat(cached(second)).isEqualTo((generatedAndPrompt - 1) / 16 * 16);
+  }
+
+  @Test
   void streamCarriesTheSameTextInPieces() throws Exception {
     String body =
         "{\"model\":\"sim\",\"prompt\":\"Blocks and paths\",\"max_tokens\":9,\"ignore_eos\":true";
@@ -216,6 +233,19 @@ class LiveEngineTest {
     HttpResponse<InputStream> response = HTTP.send(request, BodyHandlers.ofInputStream());
     response.body().read();
     return response;
+  }
+
+  private JsonNode chat(String system, List<String> turns) throws Exception {
+    var body = JSON.createObjectNode().put("model", "sim");
+    var messages = body.putArray("messages");
+    messages.addObject().put("role", "system").put("content", system);
+    for (int i = 0; i < turns.size(); i++) {
+      messages
+          .addObject()
+          .put("role", i % 2 == 0 ? "user" : "assistant")
+          .put("content", turns.get(i));
+    }
+    return json(post("/v1/chat/completions", body.toString()));
   }
 
   private HttpResponse<String> post(String path, String body) throws Exception {

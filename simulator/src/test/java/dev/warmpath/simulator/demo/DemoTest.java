@@ -1,0 +1,22 @@
+package dev.warmpath.simulator.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class DemoTest {
+
+  @Test
+  void warmServesMoreFromCacheThanTakingTurns() throws Exception {
+    StringBuilder shown = new StringBuilder();
+    try (Demo demo = new Demo(new DemoPlan(90, 2), shown::append)) {
+      DemoReport report = demo.run();
+
+      assertThat(report.errors()).isZero();
+      assertThat(report.of("warm").hitRate()).isGreaterThan(report.of("round-robin").hitRate());
+      assertThat(report.prediction().compared()).isGreaterThan(150);
+      assertThat(demo.invitation()).contains("/admin/fleet", "/metrics");
+    }
+    assertThat(shown).contains("round-robin", "warm", "90/90");
+  }
+}
