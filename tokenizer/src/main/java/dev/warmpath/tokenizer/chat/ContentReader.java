@@ -62,10 +62,11 @@ final class ContentReader {
   Object read(String role, JsonNode content) {
     List<Map<String, Object>> parts = new ArrayList<>();
     if (content.isTextual()) {
-      add(parts, role, text(content.textValue()));
+      add(parts, role, text(content.textValue()), true);
     } else if (content.isArray()) {
       for (JsonNode part : content) {
-        add(parts, role, part(part));
+        boolean plain = part.isTextual() || "text".equals(part.path("type").textValue());
+        add(parts, role, part(part), plain);
       }
     } else if (!content.isNull() && !content.isMissingNode()) {
       throw ChatException.invalid("content is neither text nor a list");
@@ -73,9 +74,9 @@ final class ContentReader {
     return asParts ? inParts(role, parts) : inOneText(parts);
   }
 
-  private static void add(List<Map<String, Object>> parts, String role, Map<String, Object> part) {
-    boolean mayBill = role.equals("system") && part.get("text") instanceof String;
-    String text = mayBill ? String.valueOf(part.get("text")) : "";
+  private static void add(
+      List<Map<String, Object>> parts, String role, Map<String, Object> part, boolean plain) {
+    String text = plain && role.equals("system") ? String.valueOf(part.get("text")) : "";
     if (!text.startsWith(BILLING_HEADER)) {
       parts.add(part);
       return;

@@ -18,11 +18,10 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 final class JsonValues {
-  private static final JsonMapper MAPPER =
-      JsonMapper.builder()
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
-          .build();
+  private static final JsonMapper STRICT =
+      JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
+  private static final JsonMapper WITH_NON_NUMBERS =
+      STRICT.rebuild().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).build();
 
   private JsonValues() {}
 
@@ -78,14 +77,30 @@ final class JsonValues {
     return map;
   }
 
-  /** The object that a text holds as JSON; an empty one for anything else. */
+  /**
+   * The object that a text holds as JSON; an empty one for anything else. As in Python NaN,
+   * Infinity and -Infinity are numbers, but no other spelling of them.
+   */
   static Map<String, @Nullable Object> parsedObject(String json) {
     try {
-      return MAPPER.readTree(json) instanceof ObjectNode object
-          ? map(object)
-          : new LinkedHashMap<>();
+      JsonNode node = STRICT.readTree(json);
+      return node instanceof ObjectNode object ? map(object) : new LinkedHashMap<>();
     } catch (StreamConstraintsException e) {
       throw ChatException.invalid("JSON within a string, too deep or with too long a number");
+    } catch (JsonProcessingException e) {
+      return json.contains("NaN") || json.contains("Infinity")
+          ? parsedWithNonNumbers(json)
+          : new LinkedHashMap<>();
+    }
+  }
+
+  private static Map<String, @Nullable Object> parsedWithNonNumbers(String json) {
+    try {
+      JsonNode node = WITH_NON_NUMBERS.readTree(json);
+      if (json.contains("INF") || json.contains("+")) {
+        throw ChatException.invalid("numbers within a string that are hard to tell");
+      }
+      return node instanceof ObjectNode object ? map(object) : new LinkedHashMap<>();
     } catch (JsonProcessingException e) {
       return new LinkedHashMap<>();
     }

@@ -42,22 +42,33 @@ final class MessageReader {
     if (role.equals("assistant")) {
       assistant(message, read);
     } else if (role.equals("tool")) {
-      putText(message, "tool_call_id", read);
+      putToolCallId(message, read);
     }
-    putText(message, "name", read);
-    putText(message, "task", read);
+    putName(message, read);
+    if (message.path("task").isTextual()) {
+      read.put("task", message.path("task").textValue());
+    }
     if (role.equals("developer")) {
       read.put("tools", developerTools(message.path("tools")));
     }
     return read;
   }
 
-  private static void putText(JsonNode message, String field, Map<String, @Nullable Object> read) {
-    JsonNode value = message.path(field);
-    if (value.isTextual()) {
-      read.put(field, value.textValue());
-    } else if (!value.isMissingNode()) {
-      throw ChatException.invalid(field + " of a message is not text");
+  private static void putName(JsonNode message, Map<String, @Nullable Object> read) {
+    JsonNode name = message.path("name");
+    if (name.isTextual()) {
+      read.put("name", name.textValue());
+    } else if (!name.isMissingNode()) {
+      throw ChatException.invalid("name of a message is not text");
+    }
+  }
+
+  private static void putToolCallId(JsonNode message, Map<String, @Nullable Object> read) {
+    JsonNode id = message.path("tool_call_id");
+    if (id.isTextual() || id.isNull()) {
+      read.put("tool_call_id", id.textValue());
+    } else if (!id.isMissingNode()) {
+      throw ChatException.invalid("tool_call_id of a message is not text");
     }
   }
 

@@ -23,6 +23,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /** Filters that order, cut and sum sequences. Immutable. */
@@ -66,7 +67,18 @@ final class SequenceFilters {
     if (value instanceof Map<?, ?> map) {
       return Lazy.generator(new DictView(DictView.Kind.ITEMS, map).iterator());
     }
-    throw TemplateException.raised("Can only get item pairs from a mapping.");
+    return Lazy.generator(
+        new Iterator<Object>() {
+          @Override
+          public boolean hasNext() {
+            throw TemplateException.raised("Can only get item pairs from a mapping.");
+          }
+
+          @Override
+          public Object next() {
+            throw new NoSuchElementException();
+          }
+        });
   }
 
   private static Object reversed(Budget budget, Object value) {

@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.method;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.op.Arithmetic;
 import dev.warmpath.tokenizer.template.op.Comparison;
 import dev.warmpath.tokenizer.template.op.Indexing;
 import dev.warmpath.tokenizer.template.value.Attributes;
@@ -41,6 +42,22 @@ public final class Members {
       Set.of("clear", "pop", "popitem", "setdefault", "update");
   private static final Set<String> UNSAFE_LIST =
       Set.of("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort");
+
+  private static final Set<String> INTEGER_ATTRIBUTES =
+      Set.of("real", "imag", "numerator", "denominator");
+  private static final Set<String> NUMBER_ATTRIBUTES =
+      Set.of(
+          "as_integer_ratio",
+          "bit_count",
+          "bit_length",
+          "conjugate",
+          "from_bytes",
+          "fromhex",
+          "hex",
+          "imag",
+          "is_integer",
+          "real",
+          "to_bytes");
 
   private Members() {}
 
@@ -93,7 +110,23 @@ public final class Members {
     if (owner instanceof String s) {
       return bound(StringMethods.find(name), s, name);
     }
-    return ofCollection(owner, name);
+    return owner instanceof Number || owner instanceof Boolean
+        ? ofNumber(owner, name)
+        : ofCollection(owner, name);
+  }
+
+  private static @Nullable Object ofNumber(Object owner, String name) {
+    if (Values.isInteger(owner) && INTEGER_ATTRIBUTES.contains(name)) {
+      return switch (name) {
+        case "imag" -> 0L;
+        case "denominator" -> 1L;
+        default -> Arithmetic.positive(owner);
+      };
+    }
+    if (NUMBER_ATTRIBUTES.contains(name)) {
+      throw TemplateException.unsupported("attribute " + name + " of a number");
+    }
+    return null;
   }
 
   private static @Nullable Object ofCollection(Object owner, String name) {

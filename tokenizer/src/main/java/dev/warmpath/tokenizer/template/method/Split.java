@@ -66,7 +66,7 @@ public final class Split {
     int from = Whitespace.skip(s, 0);
     while (from < s.length()) {
       if (parts.size() == most) {
-        parts.add(s.substring(from, Whitespace.trimEnd(s, from)));
+        parts.add(s.substring(from));
         break;
       }
       int to = from;
@@ -84,7 +84,7 @@ public final class Split {
     int to = Whitespace.trimEnd(s, 0);
     while (to > 0) {
       if (parts.size() == most) {
-        parts.add(s.substring(Whitespace.skip(s, 0), to));
+        parts.add(s.substring(0, to));
         break;
       }
       int from = to;

@@ -215,27 +215,17 @@ public final class Arithmetic {
   }
 
   private static Object integerPower(BigInteger base, BigInteger exponent) {
-    if (base.bitLength() <= 1) {
-      return Values.integer(
-          base.signum() < 0 && !exponent.testBit(0)
-              ? BigInteger.ONE
-              : specialPower(base, exponent));
+    if (exponent.signum() == 0) {
+      return 1L;
+    }
+    if (base.abs().bitLength() <= 1) {
+      boolean even = base.signum() < 0 && !exponent.testBit(0);
+      return Values.integer(even ? base.negate() : base);
     }
     if (exponent.bitLength() > 20 || (long) base.bitLength() * exponent.intValue() > MAX_BITS) {
       throw tooLarge();
     }
     return bounded(base.pow(exponent.intValue()));
-  }
-
-  /** Of -2 .. 1, of which -2 alone grows. */
-  private static BigInteger specialPower(BigInteger base, BigInteger exponent) {
-    if (exponent.signum() == 0) {
-      return BigInteger.ONE;
-    }
-    if (base.abs().bitLength() > 1 && exponent.bitLength() > 13) {
-      throw tooLarge();
-    }
-    return base.abs().bitLength() > 1 ? base.pow(exponent.intValue()) : base;
   }
 
   /** {@code -value}. */

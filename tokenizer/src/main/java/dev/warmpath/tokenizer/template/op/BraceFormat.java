@@ -116,6 +116,10 @@ public final class BraceFormat {
       throw TemplateException.unsupported("a format specification");
     }
     if (value instanceof String s) {
+      String type = m.group("type");
+      if (type != null && !type.equals("s")) {
+        throw TemplateException.raised("Unknown format code '" + type + "' for str");
+      }
       return spec(m, false).text(budget, s);
     }
     if (value instanceof Undefined || !Comparison.isNumber(value) || value instanceof Boolean) {

@@ -4,6 +4,7 @@ import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.Range;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
@@ -76,6 +77,10 @@ public final class Indexing {
     if (value instanceof String s) {
       return sliceText(budget, s, bounds(Strings.length(s), start, stop, step));
     }
+    if (value instanceof Range range) {
+      int[] bounds = bounds(range.size(), start, stop, step);
+      return range.slice(bounds[0], bounds[1], step);
+    }
     if (value instanceof List<?> list) {
       return sliceList(budget, list, bounds(list.size(), start, stop, step));
     }
@@ -85,7 +90,7 @@ public final class Indexing {
     if (value instanceof Markup) {
       throw TemplateException.unsupported("a slice of safe text");
     }
-    return Undefined.member(value, "slice");
+    throw TemplateException.raised("'" + Values.typeName(value) + "' object cannot be sliced");
   }
 
   private static Object sliceText(Budget budget, String s, int[] bounds) {

@@ -102,6 +102,9 @@ final class Lexer {
 
   private void comment() {
     int close = source.indexOf("#}", at);
+    if (at == source.length()) {
+      return;
+    }
     if (close < 0) {
       throw failure("Missing end of comment tag");
     }
@@ -154,7 +157,9 @@ final class Lexer {
         }
       }
     }
-    throw failure("Missing end of raw directive");
+    if (at < source.length()) {
+      throw failure("Missing end of raw directive");
+    }
   }
 
   private void data(String text) {

@@ -28,6 +28,11 @@ public final class Range extends AbstractList<Object> implements RandomAccess {
     return span <= 0 ? 0 : (span - 1) / Math.abs(step) + 1;
   }
 
+  /** A range of this one's numbers, from one index to before another. */
+  public Range slice(int from, int to, int by) {
+    return new Range(start + from * step, start + to * step, step * by);
+  }
+
   @Override
   public Object get(int index) {
     return start + index * step;

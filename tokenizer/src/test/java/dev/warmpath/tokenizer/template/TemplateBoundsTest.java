@@ -1,0 +1,274 @@
+package dev.warmpath.tokenizer.template;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.limit.TemplateException.Kind;
+import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.EdgeCasesMode;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Templates that mean harm, or nothing at all, end within their bounds. */
+class TemplateBoundsTest {
+  private static final TemplateLimits SMALL = new TemplateLimits(1 << 14, 1 << 19, 2000);
+  private static final List<String> PIECES =
+      List.of(
+          "{{",
+          "}}",
+          "{%",
+          "%}",
+          "{#",
+          "#}",
+          "{%-",
+          "-%}",
+          "\n",
+          " ",
+          "if",
+          "else",
+          "elif",
+          "endif",
+          "for",
+          "in",
+          "endfor",
+          "set",
+          "endset",
+          "macro",
+          "endmacro",
+          "call",
+          "endcall",
+          "filter",
+          "endfilter",
+          "x",
+          "y",
+          "messages",
+          "m",
+          "loop",
+          "loop.index",
+          "ns",
+          "is",
+          "not",
+          "and",
+          "or",
+          "defined",
+          "string",
+          "(",
+          ")",
+          "[",
+          "]",
+          "{",
+          "}",
+          ",",
+          ":",
+          ".",
+          "|",
+          "~",
+          "+",
+          "-",
+          "*",
+          "/",
+          "//",
+          "%",
+          "**",
+          "==",
+          "!=",
+          "<",
+          ">",
+          "=",
+          "1",
+          "0",
+          "99999999999",
+          "1.5",
+          "'a'",
+          "\"b\"",
+          "'%s'",
+          "none",
+          "true",
+          "range(9)",
+          "namespace()",
+          "tojson",
+          "length",
+          "upper",
+          "join",
+          "map('upper')",
+          "sort",
+          "first",
+          "list",
+          "items",
+          "replace",
+          ".items()",
+          ".split('a')",
+          ".strip()",
+          "[::-1]",
+          "[1:]",
+          "{{ x }}",
+          "{{ m.role }}",
+          "{% for m in messages %}",
+          "{% endfor %}",
+          "{% if x %}",
+          "{% endif %}",
+          "{% set x = x ~ x %}",
+          "{% set y = [y] %}",
+          "{% macro m(x) %}",
+          "{% endmacro %}",
+          "{{ m(x) }}",
+          "{% generation %}",
+          "{% endgeneration %}",
+          "{% raw %}",
+          "{% endraw %}");
+
+  @Provide
+  Arbitrary<String> templates() {
+    return Arbitraries.of(PIECES)
+        .list()
+        .ofMaxSize(30)
+        .map(pieces -> pieces.stream().collect(Collectors.joining(" ")));
+  }
+
+  @Provide
+  Arbitrary<Object> values() {
+    Arbitrary<Object> leaves =
+        Arbitraries.of("", "a", "🧪 b\n", 0L, -7L, 3, 1.5, true, Long.MAX_VALUE, List.of());
+    Arbitrary<Object> lists = leaves.list().ofMaxSize(3).map(list -> (Object) list);
+    Arbitrary<Object> inner = Arbitraries.oneOf(leaves, lists);
+    Arbitrary<Object> maps =
+        Arbitraries.maps(Arbitraries.of("role", "content", "x", "items"), inner)
+            .ofMaxSize(3)
+            .map(map -> (Object) map);
+    return Arbitraries.oneOf(leaves, lists, maps, maps.list().ofMaxSize(2).map(list -> list));
+  }
+
+  @Property(tries = 1500, edgeCases = EdgeCasesMode.NONE)
+  void piecesOfTemplates(@ForAll("templates") String template, @ForAll("values") Object value) {
+    endsWell(template, value);
+  }
+
+  @Property(tries = 300, edgeCases = EdgeCasesMode.NONE)
+  void anyText(@ForAll String template, @ForAll("values") Object value) {
+    endsWell(template, value);
+    endsWell("{{ " + template + " }}", value);
+  }
+
+  private static void endsWell(String template, Object value) {
+    Map<String, Object> variables = new HashMap<>();
+    variables.put("x", value);
+    variables.put("y", null);
+    variables.put("messages", List.of(Map.of("role", "user", "content", "hi"), value));
+    try {
+      ChatTemplate parsed = ChatTemplate.parse(template, Clock.systemUTC(), SMALL);
+      assertThat(parsed.render(variables)).hasSizeLessThan(1 << 16);
+      parsed.iteratesContent();
+      parsed.variables();
+    } catch (TemplateException e) {
+      assertThat(e.getMessage()).isNotEmpty();
+    }
+  }
+
+  private static Kind kind(String template) {
+    return catchThrowableOfType(
+            TemplateException.class,
+            () -> ChatTemplate.parse(template, Clock.systemUTC(), SMALL).render(Map.of("x", "ab")))
+        .kind();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{% for a in range(99999) %}xxxxxxxxxx{% endfor %}",
+        "{{ 'a' * 999999999 }}",
+        "{{ [1] * 999999999 }}",
+        "{{ 9 ** (9 ** 9) }}",
+        "{{ '%999999999d' % 1 }}",
+        "{{ '%.999999999f' % 1 }}",
+        "{{ '{:>9999999}'.format(1) }}",
+        "{{ 'a'.center(999999999) }}",
+        "{{ 'a'|indent(999999999) }}",
+        "{{ 'a'.zfill(999999999) }}",
+        "{{ [1]|tojson(indent=99999999) }}",
+        "{{ range(99)|batch(999999999, 0)|list }}",
+        "{{ range(99)|slice(999999999)|list }}",
+        "{% set n = namespace(s='ab') %}{% for i in range(99) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
+        "{% set n = namespace(s='a') %}{% for i in range(99) %}"
+            + "{% set n.s = n.s.replace('a', 'aaaaaaa') %}{% endfor %}",
+        "{% set n = namespace(s=[]) %}{% for i in range(9999) %}{% set n.s = [n.s] %}{% endfor %}"
+            + "{{ n.s }}",
+        "{% set n = namespace(s=[]) %}{% for i in range(9999) %}{% set n.s = [n.s] %}{% endfor %}"
+            + "{{ n.s|tojson }}",
+        "{% set n = namespace(a=[], b=[]) %}{% for i in range(9999) %}{% set n.a = [n.a] %}"
+            + "{% set n.b = [n.b] %}{% endfor %}{{ n.a == n.b }}",
+        "{% set n = namespace(a=[], b=[1]) %}{% for i in range(9999) %}{% set n.a = [n.a] %}"
+            + "{% set n.b = [n.b] %}{% endfor %}{{ n.a < n.b }}",
+        "{% set n = namespace() %}{% set n.n = n %}{{ n }}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+        "{% macro a() %}{% call a() %}{{ caller() }}{% endcall %}{% endmacro %}{{ a() }}",
+      })
+  void harmIsStopped(String template) {
+    assertThat(kind(template)).isEqualTo(Kind.LIMIT);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "(",
+        "[",
+        "-",
+        "not ",
+        "{1:",
+        "x(",
+        "x[",
+        "x.y(",
+        "x if ",
+        "x|f(",
+        "{'a':[",
+        "x is in ("
+      })
+  void deepNestingIsStoppedInTheParser(String opening) {
+    assertThat(kind("{{ " + opening.repeat(20_000))).isEqualTo(Kind.SYNTAX);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "+x",
+        "~x",
+        " and x",
+        "|upper",
+        ".a",
+        "[0]",
+        "()",
+        " == x",
+        " if x else x",
+        " is x is x",
+        "**x",
+        "*x",
+        " in x",
+        " or x"
+      })
+  void longChainsEndWell(String link) {
+    endsWell("{{ x" + link.repeat(20_000) + " }}", "a");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{% if x %}", "{% for a in x %}", "{% macro m() %}", "{% filter upper %}", "{% set y %}",
+        "{% with %}", "{% call x() %}", "{% generation %}", "{% block a %}", "{% elif x %}"
+      })
+  void deepBlocksAreStoppedInTheParser(String opening) {
+    assertThat(kind(opening.repeat(20_000))).isEqualTo(Kind.SYNTAX);
+  }
+}
