@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.ZContext;
 
@@ -41,6 +42,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private final EngineStream stream;
   private final EventSubscriber subscriber;
   private final Clock clock;
+  private final AtomicBoolean missed = new AtomicBoolean();
   private boolean removed;
   private volatile long wantedReplay;
   private volatile long lagNanos;
@@ -116,6 +118,9 @@ final class FollowedEngine implements EnginePort, LiveSink {
     long arrivedNanos = System.nanoTime();
     if (!inbox.offer(() -> live(message, arrivedNanos), message.payload().length)) {
       counters.add(StreamCounter.QUEUE_OVERFLOWS);
+      if (missed.compareAndSet(false, true)) {
+        tell(this::missed);
+      }
     }
   }
 
@@ -124,6 +129,11 @@ final class FollowedEngine implements EnginePort, LiveSink {
       stream.live(message);
     }
     lagNanos = System.nanoTime() - arrivedNanos;
+  }
+
+  private void missed() {
+    missed.set(false);
+    stream.missed();
   }
 
   @Override

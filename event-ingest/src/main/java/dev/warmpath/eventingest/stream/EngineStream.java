@@ -57,6 +57,9 @@ public final class EngineStream {
   private boolean liveSinceProbe;
   private boolean clearAfterReplay;
 
+  /** Whether live batches were refused since the last question. */
+  private boolean missed;
+
   /** Whether batches were given up only because nobody answered: they may still be there. */
   private boolean healable;
 
@@ -135,6 +138,15 @@ public final class EngineStream {
       route(batch);
     } else {
       keep(batch);
+    }
+    settleTrust();
+  }
+
+  /** Live messages were refused for lack of room; no later one may come to show the gap. */
+  public void missed() {
+    missed = true;
+    if (replay.current() == null) {
+      makeUp();
     }
     settleTrust();
   }
@@ -327,6 +339,7 @@ public final class EngineStream {
       keepOld(batch, sameBytes(last, batch) ? Verdict.SAME : Verdict.OTHER);
     } else if (!buffer.add(batch)) {
       counters.add(StreamCounter.BUFFER_OVERFLOWS);
+      missed = true;
     }
   }
 
@@ -440,6 +453,7 @@ public final class EngineStream {
       StreamMessage batch = buffer.poll();
       if (batch == null) {
         clearOnceMore();
+        makeUp();
         return;
       }
       route(batch);
@@ -456,13 +470,21 @@ public final class EngineStream {
     }
   }
 
-  /** After a reconnect: is it the same process, and was anything missed? */
+  /** Asks for what was refused for lack of room. */
+  private void makeUp() {
+    if (missed) {
+      missed = false;
+      verify("there was no room for live batches");
+    }
+  }
+
+  /** After a reconnect or a known loss: is it the same process, and was anything missed? */
   private void verify(String why) {
     if (replay.mayAsk()) {
       ask(Purpose.REPAIR, why);
     } else {
       healable = port.canReplay();
-      forget(why + " without a replay");
+      forget(why + ", and no replay");
     }
   }
 

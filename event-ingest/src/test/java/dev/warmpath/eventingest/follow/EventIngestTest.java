@@ -229,6 +229,28 @@ final class EventIngestTest {
   }
 
   @Test
+  void burstBeyondTheQueueIsMadeUpFor() {
+    try (TestPublisher publisher = new TestPublisher(3);
+        EventIngest narrow =
+            new EventIngest(
+                new PlainKvIndex(1000),
+                Clock.systemUTC(),
+                new IngestOptions(2, 1 << 20, 2, Duration.ofSeconds(2), StreamLimits.DEFAULT))) {
+      narrow.add(source(publisher.endpoint(), publisher.replayEndpoint()));
+      for (int i = 0; i < 2000; i++) {
+        publisher.publish(engine.serve(IntStream.range(i, i + 9).toArray()).payload(i));
+      }
+
+      Await.until(
+          "all is known",
+          () -> {
+            EngineStatus now = narrow.status().get(0);
+            return now.lastSequence() == 1999 && now.trust() == Trust.EXACT;
+          });
+    }
+  }
+
+  @Test
   void engineIsFollowedOnce() {
     ingest.add(source("tcp://127.0.0.1:1", null));
     assertThatThrownBy(() -> ingest.add(source("tcp://127.0.0.1:1", null)))

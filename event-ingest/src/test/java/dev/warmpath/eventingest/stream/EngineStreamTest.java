@@ -365,14 +365,11 @@ final class EngineStreamTest {
       fixture.stream.replayed(id, new StreamMessage(i, soFar.get(i)));
     }
     fixture.stream.replayEnded(id, true);
-    fixture.engine.serve(B);
-    fixture.deliverLast();
     fixture.answer();
 
     assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
     assertThat(fixture.predicted(A)).isEqualTo(16);
     assertThat(fixture.predicted(IntStream.range(99_000, 99_009).toArray())).isEqualTo(8);
-    assertThat(fixture.predicted(B)).isEqualTo(16);
   }
 
   @Test
@@ -505,5 +502,29 @@ final class EngineStreamTest {
 
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
     assertThat(fixture.predicted(C)).isEqualTo(16);
+  }
+
+  @Test
+  void knownLossIsRepairedBeforeTheNextBatchShowsIt() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A).evict(A, 0);
+    fixture.deliver(0);
+    fixture.stream.missed();
+    assertThat(fixture.trust()).isEqualTo(Trust.CATCHING_UP);
+    fixture.answer();
+
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isZero();
+  }
+
+  @Test
+  void knownLossWithoutReplayForgets() {
+    StreamFixture fixture = StreamFixture.live(false);
+    fixture.engine.serve(A).evict(A, 0);
+    fixture.deliver(0);
+    fixture.stream.missed();
+
+    assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
+    assertThat(fixture.predicted(A)).isZero();
   }
 }
