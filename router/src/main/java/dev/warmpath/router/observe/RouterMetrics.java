@@ -8,8 +8,10 @@ import dev.warmpath.router.proxy.ProxyListener;
 import dev.warmpath.router.proxy.Route;
 import dev.warmpath.router.routing.Decision;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -58,6 +60,18 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
           .classicOnly()
           .classicUpperBounds(ERROR_BOUNDS)
           .register(registry.getPrometheusRegistry());
+
+  /**
+   * Gauges of Vert.x are left out: several event loops and destinations register theirs under one
+   * name, of which only the first would show. There are gauges of our own.
+   */
+  public RouterMetrics() {
+    registry.config().meterFilter(MeterFilter.deny(RouterMetrics::isGaugeOfVertx));
+  }
+
+  private static boolean isGaugeOfVertx(Meter.Id id) {
+    return id.getType() == Meter.Type.GAUGE && id.getName().startsWith("vertx.");
+  }
 
   /** Where all metrics are. */
   public PrometheusMeterRegistry registry() {

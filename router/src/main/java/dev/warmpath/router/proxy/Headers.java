@@ -37,6 +37,9 @@ final class Headers {
           "x-data-parallel-rank",
           "x-vllm-priority");
 
+  /** The client gets the id that it gave, or that the router made. */
+  private static final Set<String> NOT_DOWNWARDS = Set.of(RequestIds.HEADER);
+
   private Headers() {}
 
   /** The headers of a client's request that its replica sees. */
@@ -46,7 +49,7 @@ final class Headers {
 
   /** Adds the headers of a replica's response that the client sees to {@code client}. */
   static void downwards(MultiMap replica, MultiMap client) {
-    copy(replica, Set.of(), client);
+    copy(replica, NOT_DOWNWARDS, client);
   }
 
   private static MultiMap copy(MultiMap from, Set<String> without, MultiMap to) {

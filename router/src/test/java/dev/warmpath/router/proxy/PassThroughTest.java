@@ -169,11 +169,15 @@ class PassThroughTest {
             request
                 .response()
                 .putHeader("keep-alive", "timeout=5")
+                .putHeader("x-request-id", "theirs")
+                .putHeader("x-warmpath-replica", "theirs")
                 .putHeader("x-on", "1")
                 .end("{}");
     HttpResponse<byte[]> response = rig.chat("{}");
     assertThat(response.headers().firstValue("keep-alive")).isEmpty();
     assertThat(response.headers().firstValue("x-on")).contains("1");
+    assertThat(response.headers().allValues("x-request-id")).hasSize(1).doesNotContain("theirs");
+    assertThat(response.headers().allValues("x-warmpath-replica")).containsExactly("r0");
   }
 
   @Test
