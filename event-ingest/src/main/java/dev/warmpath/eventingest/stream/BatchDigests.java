@@ -43,6 +43,11 @@ final class BatchDigests {
     return digests[place] == digest(batch.payload()) ? Verdict.SAME : Verdict.OTHER;
   }
 
+  static Verdict compare(StreamMessage a, StreamMessage b) {
+    boolean same = a.sequence() == b.sequence() && Arrays.equals(a.payload(), b.payload());
+    return same ? Verdict.SAME : Verdict.OTHER;
+  }
+
   void clear() {
     Arrays.fill(sequences, -1);
   }
@@ -51,7 +56,7 @@ final class BatchDigests {
     return (int) (sequence & (KEPT - 1));
   }
 
-  static long digest(byte[] payload) {
+  private static long digest(byte[] payload) {
     CRC32C castagnoli = new CRC32C();
     castagnoli.update(payload);
     CRC32 ethernet = new CRC32();

@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.stream;
 
-import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.EventApplier.Effect;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
@@ -31,7 +31,7 @@ public final class EngineStream {
    *     └──────────────────────────────────────────────────────────────────────▲
    *
    * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a clear
-   * I2  `complete` only if nothing was lost since the engine held nothing
+   * I2  `belief` is complete only if nothing was lost since the engine held nothing
    * I3  while a replay is under way no live batch is applied; they wait in `buffer`
    */
 
@@ -46,12 +46,10 @@ public final class EngineStream {
   private final BatchDigests digests = new BatchDigests();
   private final ReplayAsker replay;
 
-  private volatile TrustState trust;
+  private final Belief belief;
   private volatile long lastSequence = -1;
   private long next;
   private boolean started;
-  private boolean complete;
-  private String incomplete = "";
   private boolean connected;
   private Instant probeAt = Instant.MAX;
   private boolean liveSinceProbe;
@@ -87,12 +85,12 @@ public final class EngineStream {
     this.dpRank = dpRank;
     buffer = new LiveBuffer(limits);
     replay = new ReplayAsker(port, limits, clock, counters);
-    trust = new TrustState(Trust.NONE, "not connected yet", clock.instant());
+    belief = new Belief(clock);
   }
 
   /** How far the engine is believed. */
   public TrustState trust() {
-    return trust;
+    return belief.trust();
   }
 
   /**
@@ -188,8 +186,9 @@ public final class EngineStream {
   /** The engine's cache is known to be empty although its own event may come late. */
   public void cleared(String why) {
     applier.clear();
-    complete = started || complete;
-    incomplete = complete ? "" : why;
+    if (started) {
+      belief.complete();
+    }
     clearAfterReplay = replay.current() != null;
     settleTrust();
   }
@@ -235,7 +234,7 @@ public final class EngineStream {
 
   private void begin(StreamMessage batch) {
     if (batch.sequence() == 0) {
-      complete = true;
+      belief.complete();
       apply(batch);
     } else if (replay.mayAsk()) {
       buffer.putBack(batch);
@@ -246,8 +245,7 @@ public final class EngineStream {
   }
 
   private void joinedLate(StreamMessage batch) {
-    complete = false;
-    incomplete = "joined at batch " + batch.sequence();
+    belief.incomplete("joined at batch " + batch.sequence());
     healable = port.canReplay();
     counters.add(StreamCounter.LOST_BATCHES, batch.sequence());
     apply(batch);
@@ -274,8 +272,7 @@ public final class EngineStream {
 
   private void forget(String why) {
     applier.clear();
-    complete = false;
-    incomplete = why;
+    belief.incomplete(why);
   }
 
   private void newLifetime(String why) {
@@ -294,8 +291,7 @@ public final class EngineStream {
     next = 0;
     lastSequence = -1;
     started = false;
-    complete = false;
-    incomplete = why;
+    belief.incomplete(why);
   }
 
   private void apply(StreamMessage batch) {
@@ -322,11 +318,10 @@ public final class EngineStream {
     if (batch.mayHideRemovals()) {
       forget("an event of batch " + sequence + " could not be read: " + batch.firstProblem());
     } else if (effect == Effect.EMPTIED) {
-      complete = true;
+      belief.complete();
       healable = false;
     } else if (effect == Effect.FORGOTTEN) {
-      complete = false;
-      incomplete = "block size changed in batch " + sequence;
+      belief.incomplete("block size changed in batch " + sequence);
     }
   }
 
@@ -336,7 +331,7 @@ public final class EngineStream {
     if (started && batch.sequence() < next) {
       keepOld(batch, digests.compare(batch));
     } else if (last != null && batch.sequence() <= last.sequence()) {
-      keepOld(batch, sameBytes(last, batch) ? Verdict.SAME : Verdict.OTHER);
+      keepOld(batch, BatchDigests.compare(last, batch));
     } else if (!buffer.add(batch)) {
       counters.add(StreamCounter.BUFFER_OVERFLOWS);
       missed = true;
@@ -350,11 +345,6 @@ public final class EngineStream {
       newLifetime("sequence went back to " + batch.sequence());
       begin(batch);
     }
-  }
-
-  private static boolean sameBytes(StreamMessage a, StreamMessage b) {
-    return a.sequence() == b.sequence()
-        && BatchDigests.digest(a.payload()) == BatchDigests.digest(b.payload());
   }
 
   private void replayedOld(Progress current, StreamMessage batch) {
@@ -372,8 +362,7 @@ public final class EngineStream {
       return;
     }
     if (!started) {
-      complete = batch.sequence() == 0;
-      incomplete = complete ? "" : "the replay begins at batch " + batch.sequence();
+      beginReplayed(batch.sequence());
       counters.add(StreamCounter.LOST_BATCHES, batch.sequence());
     } else if (batch.sequence() > next) {
       lost(batch.sequence());
@@ -382,6 +371,14 @@ public final class EngineStream {
     current.fruitful = true;
     counters.add(StreamCounter.REPLAYED_BATCHES);
     apply(batch);
+  }
+
+  private void beginReplayed(long sequence) {
+    if (sequence == 0) {
+      belief.complete();
+    } else {
+      belief.incomplete("the replay begins at batch " + sequence);
+    }
   }
 
   /** The process is another one, or cannot be shown to be the same: everything is asked again. */
@@ -398,15 +395,15 @@ public final class EngineStream {
       return;
     }
     lastBeforeLoss = -1;
-    if (!started) {
-      complete = !droppedLive;
+    if (!started && !droppedLive) {
+      belief.complete();
     }
     if (current.purpose == Purpose.PROBE) {
       probed(current);
     }
     if (healable) {
       startOver("the replay socket answers again");
-      ask(Purpose.REPAIR, incomplete);
+      ask(Purpose.REPAIR, belief.why());
       return;
     }
     StreamMessage first = buffer.first();
@@ -495,24 +492,6 @@ public final class EngineStream {
   }
 
   private void settleTrust() {
-    Progress current = replay.current();
-    if (current != null && current.purpose == Purpose.REPAIR) {
-      trust(Trust.CATCHING_UP, current.why);
-    } else if (!started && !complete) {
-      trust(Trust.NONE, connected ? "nothing heard yet" : "not connected");
-    } else if (!connected) {
-      trust(Trust.SUSPECT, "connection lost");
-    } else if (complete) {
-      trust(Trust.EXACT, "complete");
-    } else {
-      trust(Trust.SUSPECT, incomplete);
-    }
-  }
-
-  private void trust(Trust now, String reason) {
-    TrustState before = trust;
-    if (before.trust() != now || !before.reason().equals(reason)) {
-      trust = new TrustState(now, reason, clock.instant());
-    }
+    belief.settle(started, connected, replay.current());
   }
 }

@@ -1,6 +1,5 @@
-package dev.warmpath.eventingest.stream;
+package dev.warmpath.eventingest;
 
-import dev.warmpath.eventingest.Trust;
 import java.time.Instant;
 
 /**

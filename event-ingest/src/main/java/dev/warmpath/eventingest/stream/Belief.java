@@ -1,0 +1,72 @@
+package dev.warmpath.eventingest.stream;
+
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.TrustState;
+import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
+import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
+import java.time.Clock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether all that an engine holds is known, and what trust follows from that.
+ *
+ * <p>Confined to the writer; {@link #trust} may be read by any thread.
+ */
+final class Belief {
+
+  private final Clock clock;
+  private volatile TrustState trust;
+  private boolean complete;
+  private String why = "";
+
+  Belief(Clock clock) {
+    this.clock = clock;
+    trust = new TrustState(Trust.NONE, "not connected yet", clock.instant());
+  }
+
+  TrustState trust() {
+    return trust;
+  }
+
+  /** Nothing was missed since the engine held nothing. */
+  void complete() {
+    complete = true;
+  }
+
+  /** Something was missed, or may have been. */
+  void incomplete(String why) {
+    complete = false;
+    this.why = why;
+  }
+
+  /** Why something is missing. */
+  String why() {
+    return why;
+  }
+
+  /**
+   * Draws the conclusion.
+   *
+   * @param started whether a batch of this lifetime was applied
+   */
+  void settle(boolean started, boolean connected, @Nullable Progress replay) {
+    if (replay != null && replay.purpose == Purpose.REPAIR) {
+      set(Trust.CATCHING_UP, replay.why);
+    } else if (!started && !complete) {
+      set(Trust.NONE, connected ? "nothing heard yet" : "not connected");
+    } else if (!connected) {
+      set(Trust.SUSPECT, "connection lost");
+    } else if (complete) {
+      set(Trust.EXACT, "complete");
+    } else {
+      set(Trust.SUSPECT, why);
+    }
+  }
+
+  private void set(Trust now, String reason) {
+    TrustState before = trust;
+    if (before.trust() != now || !before.reason().equals(reason)) {
+      trust = new TrustState(now, reason, clock.instant());
+    }
+  }
+}
