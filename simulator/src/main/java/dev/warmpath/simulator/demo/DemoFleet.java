@@ -93,7 +93,9 @@ public final class DemoFleet implements AutoCloseable {
               .set("admin.port", 0, ORIGIN)
               .set("policy.name", policy, ORIGIN)
               .set("shutdown.deadline-ms", 2_000, ORIGIN)
-              .set("health.interval-ms", 200, ORIGIN)
+              .set("health.interval-ms", 500, ORIGIN)
+              .set("health.timeout-ms", 5_000, ORIGIN)
+              .set("health.fall", 10, ORIGIN)
               .put("models", Map.of("name", model, "tokenizer", "embedded"), ORIGIN);
       for (int i = 0; i < engines.size(); i++) {
         tree = tree.put("replicas", replica("engine-" + i, engines.get(i)), ORIGIN);

@@ -8,10 +8,11 @@ import dev.warmpath.simulator.load.ChatLoad;
 /**
  * The sizes of the demo.
  *
- * <p>Each engine's cache holds not quite twice its share of the active chats: plenty for a policy
- * that keeps a chat where it is, but when the chats go round, each comes back to an engine only
- * after all engines have served everybody, and its blocks are long gone. What a chat is going to
- * reuse is therefore nearly never evicted between dispatch and scheduling, under either policy.
+ * <p>Each engine's cache holds about one and a half times its share of the active chats: enough for
+ * a policy that keeps a chat where it is. When the chats go round, an engine computes a whole share
+ * anew in each round, and most chats come back to it only after as many rounds as there are
+ * engines. So what a chat is going to reuse is either safe or long gone, and is hardly ever evicted
+ * between dispatch and scheduling, where no router could know.
  *
  * <p>Immutable.
  *
@@ -26,7 +27,7 @@ public record DemoPlan(int requests, int replicas) {
   private static final int STEP_TOKENS = 1024;
   private static final int CHATS_PER_REPLICA = 12;
   private static final int CLIENTS_PER_REPLICA = 3;
-  private static final int CACHE_BLOCKS = 512;
+  private static final int CACHE_BLOCKS = 832;
 
   public DemoPlan {
     if (replicas < 2 || replicas > 32) {
@@ -47,13 +48,8 @@ public record DemoPlan(int requests, int replicas) {
     return Math.min(requests, CLIENTS_PER_REPLICA * replicas);
   }
 
-  /**
-   * A cache between what an engine computes in one round of all chats and in as many rounds as
-   * there are replicas: half way, in orders of magnitude.
-   */
   EngineConfig engine() {
-    int blocks = (int) (CACHE_BLOCKS * Math.sqrt(replicas));
-    KvCacheConfig cache = KvCacheConfig.fullAttention(BLOCK_TOKENS, blocks);
+    KvCacheConfig cache = KvCacheConfig.fullAttention(BLOCK_TOKENS, CACHE_BLOCKS);
     return new EngineConfig(cache, STEP_TOKENS, 64, cache.maxSequenceTokens(), StepCost.H100X4);
   }
 }
