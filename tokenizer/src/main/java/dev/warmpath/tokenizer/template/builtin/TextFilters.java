@@ -160,15 +160,17 @@ final class TextFilters {
 
   private static Object truncate(Budget budget, Object value, CallArguments arguments) {
     @Nullable Object[] given = arguments.bind("truncate", "length", "killwords", "end", "leeway");
-    String s = plain(budget, value);
     String end = given[2] == null ? "..." : Given.text(given[2], "end");
     int length = Given.count(given[0], 255, "length");
     int leeway = Given.isAbsent(given[3]) ? 5 : Given.count(given[3], 5, "leeway");
     if (length < Strings.length(end) || leeway < 0) {
       throw TemplateException.raised("truncate: length or leeway too small");
     }
-    if (Strings.length(s) <= (long) length + leeway) {
-      return s;
+    if (Iteration.length(budget, value) <= (long) length + leeway) {
+      return value;
+    }
+    if (!(value instanceof String s)) {
+      throw TemplateException.unsupported("truncate of anything but text");
     }
     String cut = Strings.substring(s, 0, length - Strings.length(end));
     int space = cut.lastIndexOf(' ');

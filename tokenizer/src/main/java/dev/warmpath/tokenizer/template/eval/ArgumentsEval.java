@@ -4,6 +4,8 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.tree.Arguments;
 import dev.warmpath.tokenizer.template.value.CallArguments;
+import dev.warmpath.tokenizer.template.value.Callable;
+import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -80,5 +82,17 @@ final class ArgumentsEval {
       }
       put(keywords, name, Values.of(entry.getValue()));
     }
+  }
+
+  /** Calls a value, if it can be called. */
+  static Object call(Frame frame, Object callee, CallArguments arguments) {
+    frame.budget().step();
+    if (callee instanceof Callable callable) {
+      return callable.call(frame.budget(), arguments);
+    }
+    if (callee instanceof Undefined undefined) {
+      throw undefined.failure();
+    }
+    throw TemplateException.raised("'" + Values.typeName(callee) + "' object is not callable");
   }
 }

@@ -201,18 +201,28 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
   public Eval item(Expression.Item item) {
     Eval target = compile(item.target());
     if (item.index() instanceof Expression.Slice slice) {
-      return slice(target, slice);
+      return slice(target, slice, isLiteral(item.target()));
     }
     Eval index = compile(item.index());
     return frame -> Members.item(frame.budget(), target.eval(frame), index.eval(frame));
   }
 
-  private Eval slice(Eval target, Expression.Slice slice) {
+  /** Of literals Jinja2 takes slices beforehand, and by other rules. */
+  private static boolean isLiteral(Expression expression) {
+    boolean[] literal = {true};
+    expression.walk(node -> literal[0] &= !(node instanceof Expression.Name));
+    return literal[0];
+  }
+
+  private Eval slice(Eval target, Expression.Slice slice, boolean isLiteral) {
     Eval start = orNull(slice.start());
     Eval stop = orNull(slice.stop());
     Eval step = orNull(slice.step());
     return frame -> {
       Object value = target.eval(frame);
+      if (isLiteral && !(value instanceof String) && !(value instanceof List)) {
+        throw TemplateException.unsupported("a slice of a literal that has none");
+      }
       Object from = start == null ? null : start.eval(frame);
       Object to = stop == null ? null : stop.eval(frame);
       Object by = step == null ? null : step.eval(frame);
@@ -234,7 +244,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
       return methodCall(attribute, arguments);
     }
     Eval callee = compile(call.callee());
-    return frame -> Calls.call(frame, callee.eval(frame), arguments.eval(frame));
+    return frame -> ArgumentsEval.call(frame, callee.eval(frame), arguments.eval(frame));
   }
 
   private Eval methodCall(Expression.Attribute attribute, ArgumentsEval arguments) {
@@ -253,7 +263,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
         return ofDict.call(frame.budget(), map, arguments.eval(frame));
       }
       Object callee = Members.attribute(frame.budget(), owner, name);
-      return Calls.call(frame, callee, arguments.eval(frame));
+      return ArgumentsEval.call(frame, callee, arguments.eval(frame));
     };
   }
 

@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template.eval;
 
+import dev.warmpath.tokenizer.template.builtin.LoopState;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.value.Callable;

@@ -243,7 +243,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     return (frame, out) -> {
       MacroFunction function = new MacroFunction(caller, frame);
       CallArguments given = arguments.eval(frame).with("caller", function);
-      Object result = Calls.call(frame, callee.eval(frame), given);
+      Object result = ArgumentsEval.call(frame, callee.eval(frame), given);
       out.append(Text.of(frame.budget(), result));
       frame.budget().output(out.length());
       return Exec.Exit.NORMAL;

@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.template.op;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.tree.Operator;
+import dev.warmpath.tokenizer.template.value.DictView;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.Range;
 import dev.warmpath.tokenizer.template.value.Tuple;
@@ -114,6 +115,9 @@ public final class Arithmetic {
   }
 
   private static Object repeated(Budget budget, Object value, Object count) {
+    if (count instanceof BigInteger big && big.signum() > 0) {
+      throw TemplateException.raised("cannot fit 'int' into an index-sized integer");
+    }
     int times = Math.max(0, Values.index(count, "*"));
     if (value instanceof String s) {
       budget.text((long) s.length() * times);
@@ -304,8 +308,8 @@ public final class Arithmetic {
       if (side instanceof Undefined undefined) {
         return undefined.failure();
       }
-      if (side instanceof Markup) {
-        return TemplateException.unsupported(operator + " with safe text escapes");
+      if (side instanceof Markup || side instanceof DictView) {
+        return TemplateException.unsupported(operator + " with safe text or views of dicts");
       }
     }
     return TemplateException.raised(

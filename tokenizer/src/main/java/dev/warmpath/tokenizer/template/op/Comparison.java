@@ -266,7 +266,7 @@ public final class Comparison {
     if (value instanceof Markup markup) {
       return markup.text();
     }
-    if (value instanceof Namespace || value instanceof Tuple) {
+    if (value instanceof Namespace || value instanceof Tuple || value instanceof DictView) {
       throw TemplateException.unsupported(Values.typeName(value) + " as a key");
     }
     return value;

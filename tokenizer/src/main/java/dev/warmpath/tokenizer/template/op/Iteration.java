@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.op;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.DictView;
 import dev.warmpath.tokenizer.template.value.Lazy;
 import dev.warmpath.tokenizer.template.value.Markup;
@@ -38,8 +39,8 @@ public final class Iteration {
     if (value instanceof Undefined) {
       return Collections.emptyIterator();
     }
-    if (value instanceof Markup) {
-      throw TemplateException.unsupported("characters of safe text");
+    if (value instanceof Markup || value instanceof Attributes) {
+      throw TemplateException.unsupported("items of safe text or of a loop");
     }
     throw TemplateException.raised("'" + Values.typeName(value) + "' object is not iterable");
   }
@@ -103,6 +104,9 @@ public final class Iteration {
     }
     if (value instanceof Markup markup) {
       return Strings.length(markup.text());
+    }
+    if (value instanceof Attributes) {
+      throw TemplateException.unsupported("the length of a loop by filter");
     }
     throw TemplateException.raised("object of type '" + Values.typeName(value) + "' has no len()");
   }

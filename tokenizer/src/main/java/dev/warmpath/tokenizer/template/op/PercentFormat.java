@@ -5,6 +5,7 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -40,13 +41,20 @@ public final class PercentFormat {
         out.append(c);
       }
     }
-    boolean unused = values instanceof Tuple t ? used < t.size() : used == 0;
-    if (unused
-        && !(values instanceof Map)
-        && !(values instanceof java.util.List<?> && !(values instanceof Tuple))) {
+    if (isUnused()) {
       throw TemplateException.raised("not all arguments converted during string formatting");
     }
     return out.toString();
+  }
+
+  /** What can be indexed by name may stay unused. */
+  private boolean isUnused() {
+    if (values instanceof Tuple tuple) {
+      return used < tuple.size();
+    }
+    boolean indexed =
+        values instanceof Map || values instanceof List || values instanceof Undefined;
+    return used == 0 && !indexed;
   }
 
   private char peek() {

@@ -1,4 +1,4 @@
-package dev.warmpath.tokenizer.template.eval;
+package dev.warmpath.tokenizer.template.builtin;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread of its render.
  */
-final class LoopState implements Attributes, Callable {
+public final class LoopState implements Attributes, Callable {
   private final Budget budget;
   private final int depth;
   private final @Nullable Body recursion;
@@ -39,7 +39,7 @@ final class LoopState implements Attributes, Callable {
    * @param length -1 when not known beforehand
    * @param recursion what calling {@code loop} does, for recursive loops
    */
-  LoopState(
+  public LoopState(
       Budget budget, Iterator<Object> items, long length, int depth, @Nullable Body recursion) {
     this.budget = budget;
     this.items = items;
@@ -49,11 +49,11 @@ final class LoopState implements Attributes, Callable {
   }
 
   /** The length of what a loop goes over, or -1. */
-  static long knownLength(Budget budget, Object items) {
+  public static long knownLength(Budget budget, Object items) {
     return items instanceof Lazy ? -1 : Iteration.length(budget, items);
   }
 
-  boolean advance() {
+  public boolean advance() {
     if (!hasNext()) {
       return false;
     }
@@ -71,15 +71,11 @@ final class LoopState implements Attributes, Callable {
     return ahead != null;
   }
 
-  Object current() {
+  public Object current() {
     if (current == null) {
       throw new IllegalStateException("index0=" + index0);
     }
     return current;
-  }
-
-  int depth() {
-    return depth;
   }
 
   private long length() {
