@@ -27,8 +27,18 @@ class JinjaCasesTest {
       Clock.fixed(Instant.parse("2026-01-15T12:34:56Z"), ZoneOffset.UTC);
 
   @TestFactory
-  Stream<DynamicTest> cases() throws IOException {
-    JsonNode file = file();
+  Stream<DynamicTest> constructs() throws IOException {
+    return cases("jinja-cases.json");
+  }
+
+  /** Names that are set and read in scopes within each other, put together at random. */
+  @TestFactory
+  Stream<DynamicTest> scopes() throws IOException {
+    return cases("jinja-scopes.json");
+  }
+
+  private static Stream<DynamicTest> cases(String name) throws IOException {
+    JsonNode file = file(name);
     @SuppressWarnings("unchecked")
     Map<String, Object> variables =
         new ObjectMapper().convertValue(file.get("variables"), Map.class);
@@ -37,8 +47,8 @@ class JinjaCasesTest {
         .map(c -> DynamicTest.dynamicTest(c.get("template").asText(), () -> check(c, variables)));
   }
 
-  private static JsonNode file() throws IOException {
-    try (InputStream in = JinjaCasesTest.class.getResourceAsStream("jinja-cases.json")) {
+  private static JsonNode file(String name) throws IOException {
+    try (InputStream in = JinjaCasesTest.class.getResourceAsStream(name)) {
       return new ObjectMapper().readTree(Objects.requireNonNull(in));
     }
   }

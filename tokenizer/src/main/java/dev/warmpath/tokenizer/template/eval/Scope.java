@@ -1,12 +1,15 @@
 package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.tree.Expression;
+import dev.warmpath.tokenizer.template.tree.FirstUses;
 import dev.warmpath.tokenizer.template.tree.Statement;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +22,8 @@ final class Scope {
   private final Function function;
   private final @Nullable Scope outer;
   private final Map<String, Integer> slots = new LinkedHashMap<>();
+  private final Set<String> setFirst = new HashSet<>();
+  private final Set<String> seen = new HashSet<>();
   private final int firstSlot;
 
   /** How many slots a function needs so far. */
@@ -52,6 +57,13 @@ final class Scope {
 
   /** Declares all that these statements assign in this scope. */
   Scope declareAll(List<Statement> body) {
+    FirstUses uses = FirstUses.of(body);
+    setFirst.addAll(uses.setFirst());
+    seen.addAll(uses.seen());
+    return declareEach(body);
+  }
+
+  private Scope declareEach(List<Statement> body) {
     for (Statement statement : body) {
       if (statement instanceof Statement.Assign assign) {
         declareTarget(assign.target());
@@ -60,8 +72,8 @@ final class Scope {
       } else if (statement instanceof Statement.Macro macro) {
         declare(macro.name());
       } else if (statement instanceof Statement.If choice) {
-        choice.branches().forEach(branch -> declareAll(branch.body()));
-        declareAll(choice.otherwise());
+        choice.branches().forEach(branch -> declareEach(branch.body()));
+        declareEach(choice.otherwise());
       }
     }
     return this;
@@ -99,11 +111,22 @@ final class Scope {
           Object value = frame.fromContext(name);
           return value == null ? undefined : value;
         };
-    Eval reader = fallback;
+    Eval reader = isSetFirst(name) ? frame -> undefined : fallback;
     for (int i = places.size() - 1; i >= 0; i--) {
       reader = read(places.get(i)[0], places.get(i)[1], reader);
     }
     return reader;
+  }
+
+  /** Whether the outermost scope that has to do with the name sets it before it reads it. */
+  private boolean isSetFirst(String name) {
+    boolean setFirst = false;
+    for (Scope scope = this; scope != null; scope = scope.outer) {
+      if (scope.slots.containsKey(name) || scope.seen.contains(name)) {
+        setFirst = scope.setFirst.contains(name);
+      }
+    }
+    return setFirst;
   }
 
   private static Eval read(int hops, int slot, Eval otherwise) {
