@@ -3,7 +3,6 @@ package dev.warmpath.eventingest.stream;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
-import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
 import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +49,7 @@ final class Belief {
    * @param started whether a batch of this lifetime was applied
    */
   void settle(boolean started, boolean connected, @Nullable Progress replay) {
-    if (replay != null && replay.purpose == Purpose.REPAIR) {
+    if (replay != null && replay.repairs()) {
       set(Trust.CATCHING_UP, replay.why);
     } else if (!started && !complete) {
       set(Trust.NONE, connected ? "nothing heard yet" : "not connected");

@@ -414,10 +414,10 @@ public final class EngineStream {
   }
 
   private void failed(Progress current) {
-    if (current.purpose == Purpose.PROBE) {
+    if (!current.repairs()) {
       drain();
     } else if (!replay.exhausted()) {
-      ask(current.purpose, current.why);
+      ask(Purpose.REPAIR, current.why);
     } else {
       giveUp(current);
       drain();

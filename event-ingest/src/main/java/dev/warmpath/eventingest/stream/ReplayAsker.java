@@ -38,6 +38,11 @@ final class ReplayAsker {
       this.why = why;
       this.from = from;
     }
+
+    /** Whether something is known to be missing until the end, or may well be. */
+    boolean repairs() {
+      return purpose == Purpose.REPAIR || fruitful;
+    }
   }
 
   private final EnginePort port;

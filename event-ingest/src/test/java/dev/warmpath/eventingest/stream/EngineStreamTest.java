@@ -3,7 +3,6 @@ package dev.warmpath.eventingest.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -394,43 +393,6 @@ final class EngineStreamTest {
     assertThat(fixture.predicted(A)).isZero();
     assertThat(fixture.predicted(B)).isZero();
     assertThat(fixture.predicted(C)).isZero();
-  }
-
-  @Test
-  void silenceIsProbedAndADeafConnectionReopened() {
-    StreamFixture fixture = StreamFixture.live(true);
-    fixture.engine.serve(A);
-    fixture.deliver(0);
-    fixture.stream.tick();
-    assertThat(fixture.asked()).isFalse();
-
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
-    fixture.stream.tick();
-    assertThat(fixture.asked()).isTrue();
-    assertThat(fixture.trust()).as("asking is no doubt").isEqualTo(Trust.EXACT);
-    fixture.answer();
-    assertThat(fixture.reopened).isZero();
-
-    fixture.engine.evict(A, 0);
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
-    fixture.stream.tick();
-    fixture.answer();
-    assertThat(fixture.predicted(A)).isZero();
-    assertThat(fixture.reopened).isEqualTo(1);
-    assertThat(fixture.count(StreamCounter.DEAF_CONNECTIONS)).isEqualTo(1);
-  }
-
-  @Test
-  void probeThatFailsChangesNothing() {
-    StreamFixture fixture = StreamFixture.live(true);
-    fixture.engine.serve(A);
-    fixture.deliver(0);
-    fixture.clock.pass(Duration.ofMinutes(1));
-    fixture.stream.tick();
-    fixture.refuse();
-
-    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
-    assertThat(fixture.predicted(A)).isEqualTo(16);
   }
 
   @Test

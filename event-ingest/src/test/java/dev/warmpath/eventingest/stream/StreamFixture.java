@@ -54,7 +54,12 @@ final class StreamFixture implements EnginePort {
 
   /** The engine's batch arrives on the live connection. */
   void deliver(int sequence) {
-    stream.live(new StreamMessage(sequence, engine.payload(sequence)));
+    stream.live(message(sequence));
+  }
+
+  /** The engine's batch of this number. */
+  StreamMessage message(int sequence) {
+    return new StreamMessage(sequence, engine.payload(sequence));
   }
 
   void deliverLast() {

@@ -1,0 +1,90 @@
+package dev.warmpath.eventingest.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.Trust;
+import java.time.Duration;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+final class EngineStreamProbeTest {
+
+  private static final int[] A = IntStream.range(0, 17).toArray();
+  private static final int[] B = IntStream.range(100, 117).toArray();
+
+  @Test
+  void silenceIsProbedAndADeafConnectionReopened() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A);
+    fixture.deliver(0);
+    fixture.stream.tick();
+    assertThat(fixture.asked()).isFalse();
+
+    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.stream.tick();
+    assertThat(fixture.asked()).isTrue();
+    assertThat(fixture.trust()).as("asking is no doubt").isEqualTo(Trust.EXACT);
+    fixture.answer();
+    assertThat(fixture.reopened).isZero();
+
+    fixture.engine.evict(A, 0);
+    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.stream.tick();
+    fixture.answer();
+    assertThat(fixture.predicted(A)).isZero();
+    assertThat(fixture.reopened).isEqualTo(1);
+    assertThat(fixture.count(StreamCounter.DEAF_CONNECTIONS)).isEqualTo(1);
+  }
+
+  @Test
+  void probeThatFailsChangesNothing() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A);
+    fixture.deliver(0);
+    fixture.clock.pass(Duration.ofMinutes(1));
+    fixture.stream.tick();
+    fixture.refuse();
+
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isEqualTo(16);
+  }
+
+  @Test
+  void probeThatFindsSomethingIsARepairUntilItsEnd() {
+    StreamFixture fixture = probedAfterTwoMissedBatches();
+
+    fixture.stream.replayed(fixture.askedId, fixture.message(0));
+    assertThat(fixture.trust()).as("nothing new yet").isEqualTo(Trust.EXACT);
+    fixture.stream.replayed(fixture.askedId, fixture.message(1));
+    assertThat(fixture.trust()).as("a batch was missed").isEqualTo(Trust.CATCHING_UP);
+
+    fixture.stream.replayEnded(fixture.askedId, false);
+    assertThat(fixture.trust()).as("cut short: asked again").isEqualTo(Trust.CATCHING_UP);
+    fixture.answer();
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isZero();
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+  }
+
+  @Test
+  void probeThatFindsSomethingAndIsNeverFinishedForgets() {
+    StreamFixture fixture = probedAfterTwoMissedBatches();
+    fixture.stream.replayed(fixture.askedId, fixture.message(0));
+    fixture.stream.replayed(fixture.askedId, fixture.message(1));
+    fixture.refuse();
+
+    assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
+    assertThat(fixture.predicted(A)).as("its removal was missed").isZero();
+  }
+
+  /** The engine stored B and evicted A, which a deaf connection did not deliver. */
+  private static StreamFixture probedAfterTwoMissedBatches() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A);
+    fixture.deliver(0);
+    fixture.engine.serve(B).evict(A, 0);
+    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.stream.tick();
+    return fixture;
+  }
+}
