@@ -35,12 +35,9 @@ public final class Tokenizers {
     if (model == null) {
       return byModel.size() == 1 ? new Choice(byModel.values().iterator().next(), null) : null;
     }
-    ModelTokenizer own = byModel.get(model);
-    if (own != null) {
-      return new Choice(own, null);
-    }
     String base = adapters.baseOf(model);
-    ModelTokenizer ofBase = base == null ? null : byModel.get(base);
-    return ofBase == null ? null : new Choice(ofBase, model);
+    ModelTokenizer own = byModel.get(model);
+    ModelTokenizer fitting = own == null && base != null ? byModel.get(base) : own;
+    return fitting == null ? null : new Choice(fitting, base == null ? null : model);
   }
 }

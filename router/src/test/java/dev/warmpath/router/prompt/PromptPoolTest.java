@@ -51,6 +51,17 @@ class PromptPoolTest {
   }
 
   @Test
+  void anAdapterWithATokenizerOfItsOwnIsNamedToo() {
+    try (ModelTokenizer base = ModelTokenizer.embedded();
+        ModelTokenizer own = ModelTokenizer.embedded()) {
+      Tokenizers tokenizers =
+          new Tokenizers(Map.of("m", base, "lora", own), m -> m.equals("lora") ? "m" : null);
+      assertThat(tokenizers.choose("lora")).isEqualTo(new Tokenizers.Choice(own, "lora"));
+      assertThat(tokenizers.choose("m")).isEqualTo(new Tokenizers.Choice(base, null));
+    }
+  }
+
+  @Test
   void saysWhyNothingWasRead() {
     PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> null), 16);
     assertThat(reader.read(RequestKind.CHAT, BODY).unread()).isEqualTo(Unread.NO_TOKENIZER);
