@@ -34,7 +34,7 @@ final class EventStreams implements EngineViews {
     }
   }
 
-  private static EngineSource source(ReplicaConfig replica, String events, String model, int rank) {
+  static EngineSource source(ReplicaConfig replica, String events, String model, int rank) {
     String replay = replica.replay();
     return new EngineSource(
         new EngineId(replica.name(), rank),
@@ -42,12 +42,13 @@ final class EventStreams implements EngineViews {
         ReplicaConfig.ofRank(events, rank),
         replica.bind(),
         replay == null ? null : ReplicaConfig.ofRank(replay, rank),
-        dialect(replica.dialect()));
+        dialect(replica.dialect()),
+        replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0);
   }
 
   private static EngineDialect dialect(ReplicaConfig.Dialect dialect) {
     return switch (dialect) {
-      case VLLM -> EngineDialect.VLLM;
+      case VLLM, VLLM_EAGLE -> EngineDialect.VLLM;
       case SGLANG -> EngineDialect.SGLANG;
     };
   }

@@ -63,7 +63,11 @@ public final class ConfigKeys {
               1,
               1_024,
               "Data-parallel ranks; rank r has its events and replay at the port plus r."),
-          choice("replicas[].dialect", "vllm", List.of("vllm", "sglang"), "Kind of engine."),
+          choice(
+              "replicas[].dialect",
+              "vllm",
+              List.of("vllm", "vllm-eagle", "sglang"),
+              "Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP."),
           texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
           integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
           integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),

@@ -32,10 +32,12 @@ public record ReplicaConfig(
   /** Which engine's rules it follows. */
   public enum Dialect {
     VLLM,
+    /** vLLM to 0.32 with EAGLE or MTP: the last block of a hit is computed again. */
+    VLLM_EAGLE,
     SGLANG;
 
     static Dialect of(String name) {
-      return valueOf(name.toUpperCase(Locale.ROOT));
+      return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
   }
 
