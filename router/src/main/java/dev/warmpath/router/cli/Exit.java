@@ -1,6 +1,6 @@
 package dev.warmpath.router.cli;
 
-/** The exit codes of {@code warmpath}. */
+/** The exit codes of {@code warmpath}. Immutable. */
 public final class Exit {
 
   /** All went well. */

@@ -7,7 +7,11 @@ import picocli.CommandLine.Command;
  *
  * <p>Confined to the main thread.
  */
-@Command(name = "version", description = "Prints the version.", mixinStandardHelpOptions = true)
+@Command(
+    name = "version",
+    description = "Prints the version of the program and of the JVM that runs it.",
+    mixinStandardHelpOptions = true,
+    footer = {"", "Example:", "  warmpath version"})
 public final class VersionCommand implements WarmpathCommand {
 
   @Override

@@ -15,6 +15,12 @@ import picocli.CommandLine.Spec;
     name = "replay",
     description = "Works with capture files (*.wpc, *.wpc.gz) of engines' event streams.",
     mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Examples:",
+      "  warmpath replay verify captures/*.wpc.gz --json",
+      "  warmpath replay inspect a.wpc.gz --limit 20"
+    },
     subcommands = {InspectCommand.class, VerifyCommand.class, PublishCommand.class})
 public final class ReplayCommand implements WarmpathCommand {
 

@@ -67,7 +67,7 @@ final class VerifyCommand implements WarmpathCommand {
       } catch (IOException e) {
         failed = true;
         String problem = String.valueOf(CaptureFiles.failure(file, e).getMessage());
-        spec.commandLine().getErr().println("warmpath verify: " + problem);
+        spec.commandLine().getErr().println(spec.qualifiedName() + ": " + problem);
       }
     }
     if (json) {

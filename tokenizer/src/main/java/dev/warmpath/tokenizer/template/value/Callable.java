@@ -2,7 +2,11 @@ package dev.warmpath.tokenizer.template.value;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 
-/** A value that can be called: a macro, a method, a global function. */
+/**
+ * A value that can be called: a macro, a method, a global function.
+ *
+ * <p>Confined to one rendering.
+ */
 public interface Callable {
 
   Object call(Budget budget, CallArguments arguments);
