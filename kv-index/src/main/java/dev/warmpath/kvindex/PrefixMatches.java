@@ -7,8 +7,9 @@ import java.util.Arrays;
  * reuse.
  *
  * <p>Depths are cumulative over tiers: the depth at {@link StorageTier#CPU} is what the engine
- * reuses from GPU and CPU memory together. {@link StorageTier#REMOTE} is credited to nobody. Reused
- * from query to query.
+ * reuses from GPU and CPU memory together. Slower tiers count only behind what the GPU gives: an
+ * engine that reads on from them finds no block that the GPU alone holds there. {@link
+ * StorageTier#REMOTE} is credited to nobody. Reused from query to query.
  *
  * <p>Single writer.
  */

@@ -156,6 +156,7 @@ public final class PlainKvIndex implements KvIndex {
     List<CacheGroup> groups = engine.layout().groups();
     BitSet[] held = new BitSet[groups.size()];
     Arrays.setAll(held, group -> new BitSet());
+    int reused = 0;
     for (StorageTier tier : LOCAL_TIERS) {
       for (int i = 0; i < held.length; i++) {
         int shelf = engine.shelf(tier, groups.get(i).index());
@@ -163,7 +164,12 @@ public final class PlainKvIndex implements KvIndex {
           held[i].or(byShelf[shelf]);
         }
       }
-      matches.set(slot, tier, rule.tokens(held));
+      reused = Math.max(reused, rule.tokens(held));
+      matches.set(slot, tier, reused);
+      if (tier == StorageTier.GPU) {
+        int blocks = rule.chainBlocks(reused);
+        Arrays.stream(held).forEach(group -> group.clear(blocks, Integer.MAX_VALUE));
+      }
     }
   }
 

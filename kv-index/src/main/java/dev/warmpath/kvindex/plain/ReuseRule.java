@@ -62,6 +62,11 @@ final class ReuseRule {
     return 0;
   }
 
+  /** How many blocks of the prompt's chain so many tokens are. */
+  int chainBlocks(int tokens) {
+    return tokens / chainBlockTokens;
+  }
+
   private boolean judgeable(CacheGroup group) {
     return group.kind() != Kind.UNKNOWN && group.blockSizeTokens() % chainBlockTokens == 0;
   }

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -93,13 +94,28 @@ final class ReferenceEngine {
         contradictions);
   }
 
-  /** The longest length that every group allows, by trying all. */
+  /** What the GPU allows, and what the slower tiers allow behind it. */
   int reusableTokens(BlockChain prompt, StorageTier slowest) {
-    Set<Held> held =
-        copies.stream()
-            .filter(copy -> copy.tier.compareTo(slowest) <= 0 && names.containsKey(copy.hash))
-            .map(copy -> new Held(copy.group, names.get(copy.hash)))
-            .collect(Collectors.toSet());
+    int fast = longest(prompt, held(copy -> copy.tier == StorageTier.GPU));
+    int pathLength = 1 + fast / prompt.space().blockSizeTokens();
+    Set<Held> behind =
+        held(copy ->
+            copy.tier == StorageTier.GPU
+                ? names.get(copy.hash).size() <= pathLength
+                : copy.tier.compareTo(slowest) <= 0);
+    return Math.max(fast, longest(prompt, behind));
+  }
+
+  private Set<Held> held(Predicate<Copy> which) {
+    return copies.stream()
+        .filter(copy -> names.containsKey(copy.hash))
+        .filter(which)
+        .map(copy -> new Held(copy.group, names.get(copy.hash)))
+        .collect(Collectors.toSet());
+  }
+
+  /** The longest length that every group allows, by trying all. */
+  private int longest(BlockChain prompt, Set<Held> held) {
     int best = 0;
     for (int length = 1; length <= prompt.promptTokens() && !held.isEmpty(); length++) {
       if (reusable(prompt, held, length)) {

@@ -50,6 +50,20 @@ class PlainKvIndexTest {
   }
 
   @Test
+  void slowerTiersCountOnlyBehindWhatTheGpuGives() {
+    store(0, 2);
+    store(3, 5);
+    index.stored(slot, new StoredBlocks().unnamed(StorageTier.CPU, 0).add(hash(2), 0));
+    store(2, 3);
+    index.removed(slot, StorageTier.GPU, 0, hash(2));
+
+    assertThat(matched(PROMPT, StorageTier.GPU)).isEqualTo(8);
+    assertThat(matched(PROMPT, StorageTier.CPU)).as("block 3 is on the GPU alone").isEqualTo(12);
+    index.stored(slot, new StoredBlocks().unnamed(StorageTier.CPU, 0).add(hash(3), 0));
+    assertThat(matched(PROMPT, StorageTier.CPU)).isEqualTo(16);
+  }
+
+  @Test
   void neverCreditsTheWholePrompt() {
     store(0, 10);
     BlockChain prompt = BlockChain.of(SPACE, IntStream.range(0, 40).toArray(), PromptKeys.NONE);
