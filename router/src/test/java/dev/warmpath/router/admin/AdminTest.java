@@ -62,7 +62,7 @@ class AdminTest {
             rig.send(rig.post("/v1/completions", body.getBytes(UTF_8)).build());
         assertThat(real.headers().firstValue("x-warmpath-replica")).contains(winner);
       }
-      assertThat(rig.inFlight()).isZero();
+      rig.untilIdle();
       assertThat(rig.backends.get(0).bodies.size() + rig.backends.get(1).bodies.size())
           .isEqualTo(3);
     }
