@@ -249,10 +249,6 @@ final class Exchange {
     return proxy.nanoClock().getAsLong() - startNanos;
   }
 
-  boolean isOver() {
-    return over;
-  }
-
   /** The response has begun: no other replica can be tried, the body is not needed any more. */
   void committed() {
     body = Buffer.buffer();

@@ -47,10 +47,6 @@ public final class Whitespace {
     return s.substring(from, trimEnd(s, from));
   }
 
-  public static String stripStart(String s) {
-    return s.substring(skip(s, 0));
-  }
-
   public static String stripEnd(String s) {
     return s.substring(0, trimEnd(s, 0));
   }
