@@ -40,6 +40,7 @@ public final class Main implements WarmpathCommand {
     CommandLine line = new CommandLine(new Main());
     commands().forEach(line::addSubcommand);
     line.setExecutionExceptionHandler(Main::report);
+    line.setParameterExceptionHandler(Main::misused);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     return line;
   }
@@ -68,5 +69,12 @@ public final class Main implements WarmpathCommand {
     }
     failure.printStackTrace(line.getErr());
     return Exit.FAILED;
+  }
+
+  private static int misused(CommandLine.ParameterException failure, String[] args) {
+    CommandLine line = failure.getCommandLine();
+    String command = line.getCommandSpec().qualifiedName();
+    line.getErr().printf("%s: %s; try: %s --help%n", command, failure.getMessage(), command);
+    return Exit.USAGE;
   }
 }

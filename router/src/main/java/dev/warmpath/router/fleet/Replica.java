@@ -31,7 +31,7 @@ public final class Replica {
    * A replica that is down until {@link #health(Health)} says otherwise.
    *
    * @param baseUrl where its API is, without a path
-   * @param models the names that requests may call it by: base models and adapters
+   * @param models the names that requests may call it by: base models and adapters; empty: any
    * @param ranks data-parallel ranks behind the endpoint, at least 1; each is an engine
    */
   public Replica(String name, URI baseUrl, Set<String> models, int ranks) {
@@ -68,9 +68,12 @@ public final class Replica {
     models = Set.copyOf(served);
   }
 
-  /** Whether it serves {@code model}; null stands for whatever it serves. */
+  /**
+   * Whether it serves {@code model}; null stands for whatever it serves. As long as it has named no
+   * model it may serve any.
+   */
   public boolean serves(@Nullable String model) {
-    return model == null || models.contains(model);
+    return model == null || models.isEmpty() || models.contains(model);
   }
 
   public Health health() {

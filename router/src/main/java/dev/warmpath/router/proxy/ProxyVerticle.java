@@ -112,8 +112,9 @@ public final class ProxyVerticle extends VerticleBase {
     Route route = Route.find(request.path()).orElse(null);
     if (route == null) {
       decline(request, ApiError.notFound("There is no such path here."));
-    } else if (!route.method().equals(request.method().name())) {
-      decline(request, ApiError.methodNotAllowed(route.method()));
+    } else if (!route.takes(request.method().name())) {
+      request.response().putHeader("allow", route.allowed());
+      decline(request, ApiError.methodNotAllowed(route.allowed()));
     } else if (route.kind() == null) {
       page(route, request.response());
     } else if (proxy.openness().stage() == Openness.Stage.CLOSING) {

@@ -36,8 +36,14 @@ public enum Route {
     return path;
   }
 
-  String method() {
-    return method;
+  /** Whether it answers {@code asked}; what may be got may also be asked for its head alone. */
+  boolean takes(String asked) {
+    return method.equals(asked) || (method.equals("GET") && asked.equals("HEAD"));
+  }
+
+  /** The methods it takes, as the header {@code Allow} lists them. */
+  String allowed() {
+    return method.equals("GET") ? "GET, HEAD" : method;
   }
 
   /** How prompts of this path are read; null if it takes none and is not passed on. */

@@ -34,9 +34,24 @@ final class MainTest {
   }
 
   @Test
+  void everyHelpTextPrintsWithoutTrouble() {
+    Main.commandLine()
+        .getSubcommands()
+        .keySet()
+        .forEach(name -> assertThat(run(name, "--help")).as(name).isEqualTo(Exit.OK));
+    assertThat(err.toString()).isEmpty();
+  }
+
+  @Test
   void anUnknownCommandIsAUsageError() {
     assertThat(run("serf")).isEqualTo(Exit.USAGE);
     assertThat(err.toString()).contains("serf");
+  }
+
+  @Test
+  void wrongUsageIsOneLineThatNamesTheFlag() {
+    assertThat(run("serve", "--port", "abc")).isEqualTo(Exit.USAGE);
+    assertThat(err.toString().lines()).singleElement().asString().contains("--port", "abc");
   }
 
   @Test

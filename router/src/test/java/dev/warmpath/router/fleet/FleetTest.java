@@ -66,6 +66,14 @@ class FleetTest {
   }
 
   @Test
+  void aReplicaThatHasNamedNoModelMayServeAny() {
+    Replica replica = new Replica("a", URI.create("http://a"), Set.of(), 1);
+    assertThat(replica.serves("m")).isTrue();
+    replica.models(Set.of("n"));
+    assertThat(replica.serves("m")).isFalse();
+  }
+
+  @Test
   void refusesReplicasThatCannotBe() {
     assertThatThrownBy(() -> replica(" ")).hasMessage("name=' '");
     assertThatThrownBy(() -> new Replica("a", URI.create("http://a"), Set.of(), 0))

@@ -172,8 +172,20 @@ class LimitsTest {
   @Test
   void otherMethodsAreNotAllowed() throws Exception {
     try (Rig rig = new Rig(1)) {
-      assertThat(rig.get("/v1/chat/completions").statusCode()).isEqualTo(405);
+      HttpResponse<byte[]> refused = rig.get("/v1/chat/completions");
+      assertThat(refused.statusCode()).isEqualTo(405);
+      assertThat(refused.headers().firstValue("allow")).contains("POST");
       assertThat(rig.send(rig.post("/v1/models", new byte[0]).build()).statusCode()).isEqualTo(405);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/health", "/v1/models", "/metrics"})
+  void theHeadOfAPageMayBeAskedFor(String path) throws Exception {
+    try (Rig rig = new Rig(1);
+        RawClient client = new RawClient(rig.router.port())) {
+      client.write("HEAD " + path + " HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+      assertThat(client.readToEnd()).contains(" 200 ").endsWith("\r\n\r\n");
     }
   }
 

@@ -75,22 +75,16 @@ public final class CaptureCommand implements WarmpathCommand {
     @Option(
         names = "--engine",
         paramLabel = "KIND",
-        description = "vllm, sglang or warmpath-sim. Default: ${DEFAULT-VALUE}.",
-        defaultValue = "vllm")
+        description = "vllm, sglang or warmpath-sim. Default: vllm.")
     private String kind = "vllm";
 
-    @Option(
-        names = "--model",
-        paramLabel = "NAME",
-        description = "The model that it serves.",
-        defaultValue = "")
+    @Option(names = "--model", paramLabel = "NAME", description = "The model that it serves.")
     private String model = "";
 
     @Option(
         names = "--topic",
         paramLabel = "TEXT",
-        description = "Record only messages whose topic begins so.",
-        defaultValue = "")
+        description = "Record only messages whose topic begins so.")
     private String topic = "";
 
     private RecordedSource source(int id) {
