@@ -98,6 +98,9 @@ final class TextFilters {
 
   private static Object indent(Budget budget, Object value, CallArguments arguments) {
     @Nullable Object[] given = arguments.bind("indent", "width", "first", "blank");
+    if (value instanceof Markup) {
+      throw TemplateException.unsupported("indent of safe text");
+    }
     if (!(value instanceof String s)) {
       throw value instanceof Undefined undefined
           ? undefined.failure()

@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.template.op;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.tree.Operator;
+import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.DictView;
 import dev.warmpath.tokenizer.template.value.Lazy;
 import dev.warmpath.tokenizer.template.value.Markup;
@@ -236,7 +237,11 @@ public final class Comparison {
   }
 
   private static boolean containsItem(Budget budget, Object container, Object item) {
-    if (!(container instanceof Iterable) && !(container instanceof Lazy)) {
+    boolean hasItems =
+        container instanceof Iterable
+            || container instanceof Lazy
+            || container instanceof Attributes;
+    if (!hasItems) {
       throw TemplateException.raised(
           "argument of type '" + Values.typeName(container) + "' is not iterable");
     }
