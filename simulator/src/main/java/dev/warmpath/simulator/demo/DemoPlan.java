@@ -8,11 +8,12 @@ import dev.warmpath.simulator.load.ChatLoad;
 /**
  * The sizes of the demo.
  *
- * <p>Each engine's cache holds about one and a half times its share of the active chats: enough for
- * a policy that keeps a chat where it is. When the chats go round, an engine computes a whole share
+ * <p>Each engine's cache holds about half more than its share of the active chats: enough for a
+ * policy that keeps a chat where it is. When the chats go round, an engine computes a whole share
  * anew in each round, and most chats come back to it only after as many rounds as there are
- * engines. So what a chat is going to reuse is either safe or long gone, and is hardly ever evicted
- * between dispatch and scheduling, where no router could know.
+ * engines. The tenants take turns on each engine, so that their prompts are never old. So what a
+ * chat is going to reuse is either safe or long gone, and is hardly ever evicted between dispatch
+ * and scheduling, where no router could know.
  *
  * <p>Immutable.
  *
@@ -25,9 +26,12 @@ public record DemoPlan(int requests, int replicas) {
 
   private static final int BLOCK_TOKENS = 16;
   private static final int STEP_TOKENS = 1024;
-  private static final int CHATS_PER_REPLICA = 12;
-  private static final int CLIENTS_PER_REPLICA = 3;
-  private static final int CACHE_BLOCKS = 832;
+  private static final int MOST_CHATS = 12;
+  private static final int FEWEST_CHATS = 6;
+  private static final int REQUESTS_PER_CHAT = 7;
+  private static final int CHATS_PER_CLIENT = 6;
+  private static final int CACHE_BLOCKS_PER_CHAT = 72;
+  private static final int TENANTS = 5;
 
   public DemoPlan {
     if (replicas < 2 || replicas > 32) {
@@ -40,16 +44,23 @@ public record DemoPlan(int requests, int replicas) {
 
   /** One chat more than a multiple of the replicas, so that taking turns spreads every chat. */
   ChatLoad load() {
-    int chats = CHATS_PER_REPLICA * replicas + 1;
-    return new ChatLoad(MODEL, requests, chats, 10, 6, 40, 60, 24, 20_261_121);
+    int chats = chatsPerReplica() * replicas + 1;
+    return new ChatLoad(MODEL, requests, chats, 10, TENANTS, 40, 60, 24, 20_261_121);
   }
 
   int clients() {
-    return Math.min(requests, CLIENTS_PER_REPLICA * replicas);
+    return Math.min(requests, chatsPerReplica() / CHATS_PER_CLIENT * replicas);
   }
 
   EngineConfig engine() {
-    KvCacheConfig cache = KvCacheConfig.fullAttention(BLOCK_TOKENS, CACHE_BLOCKS);
+    int blocks = CACHE_BLOCKS_PER_CHAT * chatsPerReplica();
+    KvCacheConfig cache = KvCacheConfig.fullAttention(BLOCK_TOKENS, blocks);
     return new EngineConfig(cache, STEP_TOKENS, 64, cache.maxSequenceTokens(), StepCost.H100X4);
+  }
+
+  /** Active chats for each replica: few enough for a short run to come back to them. */
+  private int chatsPerReplica() {
+    int affordable = requests / (REQUESTS_PER_CHAT * replicas);
+    return Math.max(FEWEST_CHATS, Math.min(MOST_CHATS, affordable));
   }
 }
