@@ -2,6 +2,7 @@ package dev.warmpath.simulator.cli;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.simulator.engine.EngineConfig;
@@ -23,6 +24,9 @@ import picocli.CommandLine.Option;
  * <p>Confined to the main thread.
  */
 final class EngineFlags {
+
+  private static final int MAX_PORT = 65_535;
+  private static final int MAX_SPEED = 1_000_000;
 
   @Option(names = "--model", defaultValue = "warmpath-sim", description = "Name that it serves.")
   private String model = "";
@@ -108,6 +112,18 @@ final class EngineFlags {
   }
 
   private LiveEngineOptions read() {
+    check("--port", port, 0, MAX_PORT);
+    check("--events-port", eventsPort, 0, MAX_PORT);
+    check("--replay-port", replayPort, 0, MAX_PORT);
+    check("--block-size", blockSize, 1, ChainSpace.MAX_BLOCK_SIZE_TOKENS);
+    check("--blocks", blocks, 2, Integer.MAX_VALUE);
+    check("--step-tokens", stepTokens, 1, Integer.MAX_VALUE);
+    check("--max-num-seqs", runningSequences, 1, Integer.MAX_VALUE);
+    check("--buffer-steps", bufferSteps, 1, Integer.MAX_VALUE);
+    check("--answer-tokens", answerTokens, 1, Integer.MAX_VALUE);
+    if (!(speed > 0 && speed <= MAX_SPEED)) {
+      throw CommandException.usage("--speed must be above 0 and at most " + MAX_SPEED);
+    }
     PublisherOptions standard = PublisherOptions.DEFAULT;
     PublisherOptions events =
         new PublisherOptions(
@@ -122,6 +138,12 @@ final class EngineFlags {
         .with(events, hashing)
         .pace(speed, answerTokens)
         .at(new Ports(port, eventsPort, replayPort));
+  }
+
+  private static void check(String flag, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw CommandException.usage(flag + "=" + value + " must be from " + least + " to " + most);
+    }
   }
 
   private EngineConfig engine() {

@@ -18,7 +18,9 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
+import org.zeromq.ZMQException;
 
 /**
  * One simulated engine that serves HTTP and publishes its KV events.
@@ -112,14 +114,7 @@ public final class LiveEngine implements AutoCloseable {
 
   private Lifetime begin() {
     EngineConfig config = options.engine();
-    boolean namesGroups = true;
-    EventPublisher publisher =
-        new EventPublisher(
-            options.events(),
-            options.ports().events(),
-            options.ports().replay(),
-            namesGroups,
-            LiveEngine::wallClockSeconds);
+    EventPublisher publisher = publisher();
     int blockSize = config.cache().blockSizeTokens();
     EngineHashing hashing = new EngineHashing(options.hashing(), blockSize, options.adapters());
     EngineDriver driver =
@@ -137,6 +132,24 @@ public final class LiveEngine implements AutoCloseable {
     }
   }
 
+  private EventPublisher publisher() {
+    Ports wanted = options.ports();
+    boolean namesGroups = true;
+    try {
+      return new EventPublisher(
+          options.events(),
+          wanted.events(),
+          wanted.replay(),
+          namesGroups,
+          LiveEngine::wallClockSeconds);
+    } catch (ZMQException e) {
+      throw new IllegalStateException(
+          "events port %d or replay port %d: %s"
+              .formatted(wanted.events(), wanted.replay(), e.getMessage()),
+          e);
+    }
+  }
+
   private HttpServer listen(EventPublisher publisher, EngineDriver driver) {
     EngineMetrics metrics = new EngineMetrics(options.model(), cacheConfig(), wallClockSeconds());
     ServedModel model =
@@ -151,11 +164,12 @@ public final class LiveEngine implements AutoCloseable {
             tokenizer,
             model,
             new EngineApi.Parts(driver, metrics, eventSources(publisher), options.answerTokens()));
-    return await(
-        vertx
-            .createHttpServer()
-            .requestHandler(api.router())
-            .listen(options.ports().http(), "127.0.0.1"));
+    int port = options.ports().http();
+    try {
+      return await(vertx.createHttpServer().requestHandler(api.router()).listen(port, "127.0.0.1"));
+    } catch (CompletionException e) {
+      throw new IllegalStateException("port " + port + ": " + e.getCause().getMessage(), e);
+    }
   }
 
   private Map<String, String> cacheConfig() {
