@@ -102,6 +102,12 @@ public final class ConfigKeys {
               60_000,
               "Time to tokenize a prompt; later it is routed on load."),
           integer(
+              "tokenizing.body-bytes",
+              4 << 20,
+              1_024,
+              1 << 30,
+              "Longest body that is tokenized; a longer one is routed on load."),
+          integer(
               "index.expected-ttl-ms",
               30_000,
               100,

@@ -121,7 +121,8 @@ final class ConfigReader {
   }
 
   private Tokenizing tokenizing() {
-    return new Tokenizing(integer("threads"), integer("queue"), integer("deadline-ms"));
+    return new Tokenizing(
+        integer("threads"), integer("queue"), integer("deadline-ms"), integer("body-bytes"));
   }
 
   private Index index() {

@@ -96,7 +96,7 @@ public record RouterConfig(
   }
 
   /** The threads that turn prompts into tokens. */
-  public record Tokenizing(int threads, int queue, int deadlineMs) {}
+  public record Tokenizing(int threads, int queue, int deadlineMs, int bodyBytes) {}
 
   /** Bounds of what is remembered about blocks. */
   public record Index(

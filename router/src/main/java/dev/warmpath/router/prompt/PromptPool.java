@@ -77,9 +77,11 @@ public final class PromptPool implements AutoCloseable {
   private final PromptReader reader;
   private final ThreadPoolExecutor threads;
   private final ExecutorService models;
+  private final int longestBytes;
 
   public PromptPool(PromptReader reader, Tokenizing bounds, ThreadFactory factory) {
     this.reader = reader;
+    this.longestBytes = bounds.bodyBytes();
     this.models = Executors.newSingleThreadExecutor(factory);
     int count =
         bounds.threads() > 0 ? bounds.threads() : Runtime.getRuntime().availableProcessors();
@@ -90,10 +92,14 @@ public final class PromptPool implements AutoCloseable {
 
   /**
    * Reads the prompt in {@code body}; the answer is given at most once, on a thread of the pool,
-   * and without the prompt if the queue is full.
+   * and without the prompt if the body is too long or the queue is full.
    */
   public Ticket read(RequestKind kind, byte[] body, Consumer<ReadRequest> done) {
     Ticket ticket = new Ticket(body, done);
+    if (body.length > longestBytes) {
+      ticket.giveUp(Unread.TOO_LONG);
+      return ticket;
+    }
     try {
       threads.execute(() -> ticket.read(kind));
     } catch (RejectedExecutionException e) {

@@ -26,6 +26,8 @@ public record ReadRequest(
     BAD_JSON,
     /** No tokenizer is configured for the model. */
     NO_TOKENIZER,
+    /** The body is longer than a tokenizer thread may be busy with. */
+    TOO_LONG,
     /** Too many prompts wait for a tokenizer thread. */
     QUEUE_FULL,
     /** Tokenizing took too long. */

@@ -86,7 +86,7 @@ class PromptPoolTest {
   void aFullQueueAnswersAtOnceAndADeadlineAnswersOnce() throws Exception {
     CountDownLatch block = new CountDownLatch(1);
     PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> waitFor(block)), 16);
-    try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100), Thread::new)) {
+    try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100, 1_000), Thread::new)) {
       List<ReadRequest> first = new CopyOnWriteArrayList<>();
       PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
@@ -116,7 +116,7 @@ class PromptPoolTest {
                   throw new IllegalStateException("a bug");
                 }),
             16);
-    try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100), Thread::new)) {
+    try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100, 1_000), Thread::new)) {
       CompletableFuture<ReadRequest> read = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, read::complete);
       assertThat(read.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.FAILURE);
@@ -149,5 +149,18 @@ class PromptPoolTest {
       Thread.currentThread().interrupt();
     }
     return null;
+  }
+
+  @Test
+  void aBodyThatIsTooLongIsAnsweredWithoutItsPrompt() throws Exception {
+    try (ModelTokenizer tokenizer = ModelTokenizer.embedded();
+        PromptPool pool =
+            new PromptPool(reader(tokenizer), new Tokenizing(1, 1, 100, 10), Thread::new)) {
+      CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
+      pool.read(RequestKind.COMPLETION, BODY, answer::complete);
+      ReadRequest read = answer.get(10, TimeUnit.SECONDS);
+      assertThat(read.unread()).isEqualTo(Unread.TOO_LONG);
+      assertThat(read.model()).isEqualTo("m");
+    }
   }
 }
