@@ -146,7 +146,7 @@ public final class CaptureCommand implements WarmpathCommand {
     PrintWriter err = spec.commandLine().getErr();
     err.println("recording " + engines.size() + " engine(s) to " + out);
     recorder.record(context, done);
-    err.println("recorded " + recorder.batches() + " messages to " + out);
+    err.println("recorded " + recorder.batches() + " live messages to " + out);
     if (recorder.malformed() > 0) {
       err.println("left out " + recorder.malformed() + " messages that were no batches");
     }
