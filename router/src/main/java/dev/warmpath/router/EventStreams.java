@@ -3,7 +3,7 @@ package dev.warmpath.router;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineView;
@@ -55,9 +55,9 @@ final class EventStreams implements EngineViews {
 
   @Override
   public EngineView of(Replica replica, int dpRank) {
-    EngineStatus status = ingest.status(new EngineId(replica.name(), dpRank));
-    return status == null
+    EngineStanding engine = ingest.standing(new EngineId(replica.name(), dpRank));
+    return engine == null
         ? EngineView.UNSEEN
-        : new EngineView(status.slot(), status.space(), status.trust());
+        : new EngineView(engine.slot(), engine.space(), engine.trust());
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.follow;
 
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
 import dev.warmpath.eventingest.zmq.ReplayClient;
@@ -114,10 +115,10 @@ public final class EventIngest implements AutoCloseable {
     return all;
   }
 
-  /** The state of one engine, or null if it is not followed. */
-  public @Nullable EngineStatus status(EngineId id) {
+  /** How one engine stands, or null if it is not followed; cheap enough to ask on each request. */
+  public @Nullable EngineStanding standing(EngineId id) {
     FollowedEngine engine = engines.get(id);
-    return engine == null ? null : engine.status();
+    return engine == null ? null : engine.standing();
   }
 
   /** The endpoint that was bound for the engine, with its port; null if none is bound (yet). */

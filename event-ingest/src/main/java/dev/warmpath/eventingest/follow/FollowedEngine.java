@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.follow;
 
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
@@ -91,6 +92,10 @@ final class FollowedEngine implements EnginePort, LiveSink {
     removed = true;
     wantedReplay = -1;
     applier.remove();
+  }
+
+  EngineStanding standing() {
+    return new EngineStanding(applier.slot(), applier.space(), stream.trust().trust());
   }
 
   EngineStatus status() {

@@ -7,6 +7,7 @@ import dev.warmpath.eventingest.Await;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
@@ -208,7 +209,8 @@ final class EventIngestTest {
           });
       ingest.settle();
       assertThat(predicted(A)).isEqualTo(16);
-      assertThat(status().trust()).isEqualTo(Trust.EXACT);
+      assertThat(ingest.standing(ID))
+          .isEqualTo(new EngineStanding(status().slot(), status().space(), Trust.EXACT));
     }
   }
 
@@ -224,6 +226,7 @@ final class EventIngestTest {
       ingest.remove(ID);
       ingest.settle();
       assertThat(ingest.status()).isEmpty();
+      assertThat(ingest.standing(ID)).isNull();
       assertThatThrownBy(() -> index.stats(slot)).isInstanceOf(IllegalArgumentException.class);
     }
   }
@@ -288,7 +291,10 @@ final class EventIngestTest {
   }
 
   private EngineStatus status() {
-    return Objects.requireNonNull(ingest.status(ID));
+    return ingest.status().stream()
+        .filter(status -> status.id().equals(ID))
+        .findFirst()
+        .orElseThrow();
   }
 
   private long counter(String name) {
