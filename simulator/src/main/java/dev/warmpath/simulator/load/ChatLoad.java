@@ -45,9 +45,4 @@ public record ChatLoad(
     int length = number < activeChats ? 1 + number % turns : turns;
     return new Chat(this, number, length);
   }
-
-  /** The longest prompt in words, answers counted as one word a token. */
-  public int longestPromptWords() {
-    return systemWords + turns * (userWords + answerTokens);
-  }
 }
