@@ -16,9 +16,11 @@ import dev.warmpath.kvindex.block.BlockChain;
  * long as the engine holds the hash in any tier or group. A named store whose parent's key is
  * unknown waits as an orphan and is adopted when the parent is named.
  *
- * <p>If a second store names a held engine hash differently (another parent, another local hash),
- * nobody can tell the copies apart any more: the hash loses its name until no copy of it is held,
- * and so does each block stored or waiting behind it meanwhile.
+ * <p>If a second store names a held engine hash differently, nobody can tell the copies apart any
+ * more: the hash loses its name until no copy of it is held, and so does each block stored or
+ * waiting behind it meanwhile. A named block is named differently if its key would be another; if
+ * the second store's parent has no name, if its local hash is another. A waiting block is named
+ * differently if its parent or its local hash is another.
  *
  * <p>Single writer, many readers: the write methods belong to one thread at a time, {@link #match}
  * and the statistics to any.
@@ -37,8 +39,8 @@ public interface KvIndex {
   /** The engine stored these blocks. The argument is read, not kept. */
   void stored(int slot, StoredBlocks blocks);
 
-  /** The engine dropped one copy of a block. */
-  void removed(int slot, StorageTier tier, int group, long engineHash);
+  /** The engine dropped one copy of each of these blocks. The argument is read, not kept. */
+  void removed(int slot, RemovedBlocks blocks);
 
   /** The engine holds nothing any more, in no tier. Its layout stays. */
   void cleared(int slot);

@@ -19,17 +19,25 @@ public final class PrefixMatches {
   public static final int LOCAL_TIERS = StorageTier.REMOTE.ordinal();
 
   private int[] tokens = new int[LOCAL_TIERS * 16];
+  private int[] credited = new int[16];
+  private int creditedCount;
   private int slots;
 
-  /** Begins a new answer for slots {@code 0 … slots − 1}, all zero. */
+  /**
+   * Begins a new answer for slots {@code 0 … slots − 1}, all zero; costs what the last one held.
+   */
   public void begin(int slots) {
     this.slots = slots;
     int needed = slots * LOCAL_TIERS;
     if (needed > tokens.length) {
       tokens = new int[Math.max(needed, 2 * tokens.length)];
     } else {
-      Arrays.fill(tokens, 0, needed, 0);
+      for (int i = 0; i < creditedCount; i++) {
+        int at = credited[i] * LOCAL_TIERS;
+        Arrays.fill(tokens, at, at + LOCAL_TIERS, 0);
+      }
     }
+    creditedCount = 0;
   }
 
   /** Number of slots answered for; higher slots hold nothing. */
@@ -39,7 +47,22 @@ public final class PrefixMatches {
 
   /** Sets the depth of {@code slot} at {@code tier}, in tokens. */
   public void set(int slot, StorageTier tier, int reusableTokens) {
-    tokens[slot * LOCAL_TIERS + tier.ordinal()] = reusableTokens;
+    int at = slot * LOCAL_TIERS;
+    if (reusableTokens != 0 && tokens[at] == 0 && tokens[at + 1] == 0 && tokens[at + 2] == 0) {
+      credit(slot);
+    }
+    tokens[at + tier.ordinal()] = reusableTokens;
+  }
+
+  /** Sets the depth of {@code slot}, in tokens, for an engine of which only the GPU is known. */
+  public void set(int slot, int reusableTokens) {
+    if (reusableTokens != 0) {
+      credit(slot);
+      int at = slot * LOCAL_TIERS;
+      tokens[at] = reusableTokens;
+      tokens[at + 1] = reusableTokens;
+      tokens[at + 2] = reusableTokens;
+    }
   }
 
   /** Tokens that the engine reuses from {@code tier} and all faster ones. */
@@ -52,5 +75,12 @@ public final class PrefixMatches {
   /** Tokens that the engine reuses from all its local tiers. */
   public int tokens(int slot) {
     return tokens(slot, StorageTier.DISK);
+  }
+
+  private void credit(int slot) {
+    if (creditedCount == credited.length) {
+      credited = Arrays.copyOf(credited, 2 * creditedCount);
+    }
+    credited[creditedCount++] = slot;
   }
 }

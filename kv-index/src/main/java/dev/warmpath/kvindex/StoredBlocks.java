@@ -99,4 +99,14 @@ public final class StoredBlocks {
   public long localHash(int index) {
     return localHashes[index];
   }
+
+  /** The engine hashes in place, for copying in bulk; valid up to {@link #count}. */
+  public long[] engineHashes() {
+    return engineHashes;
+  }
+
+  /** The local hashes in place, for copying in bulk; valid up to {@link #count}. */
+  public long[] localHashes() {
+    return localHashes;
+  }
 }

@@ -14,6 +14,7 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -49,6 +50,7 @@ public final class EventApplier {
   private final int slot;
   private final GroupTable groups = new GroupTable();
   private final StoredBlocks blocks = new StoredBlocks();
+  private final RemovedBlocks removedBlocks = new RemovedBlocks();
   private volatile @Nullable ChainSpace space;
   private int mainGroup;
   private boolean hiddenTraffic;
@@ -314,8 +316,10 @@ public final class EventApplier {
     if (onGpu(tier) && !groups.describes(group)) {
       counters.add(StreamCounter.UNKNOWN_GROUP_REMOVALS, hashes.length);
     }
+    removedBlocks.from(tier, group);
     for (long hash : hashes) {
-      index.removed(slot, tier, group, hash);
+      removedBlocks.add(hash);
     }
+    index.removed(slot, removedBlocks);
   }
 }

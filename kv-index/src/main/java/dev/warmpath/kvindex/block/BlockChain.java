@@ -1,25 +1,27 @@
 package dev.warmpath.kvindex.block;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A prompt as the index sees it: the local hash and the block key of each full block, in order.
  *
  * <p>A block counts only once its lookahead tokens are there too, so a prompt of n tokens has
- * {@code floor((n − L) / B)} blocks. Immutable.
+ * {@code floor((n − L) / B)} blocks.
+ *
+ * <p>Thread-safe.
  */
 public final class BlockChain {
 
   private final ChainSpace space;
   private final int promptTokens;
   private final long[] localHashes;
-  private final long[] blockKeys;
+  private volatile long @Nullable [] blockKeys;
 
-  private BlockChain(ChainSpace space, int promptTokens, long[] localHashes, long[] blockKeys) {
+  private BlockChain(ChainSpace space, int promptTokens, long[] localHashes) {
     this.space = space;
     this.promptTokens = promptTokens;
     this.localHashes = localHashes;
-    this.blockKeys = blockKeys;
   }
 
   /** The chain of the prompt {@code tokenIds} in {@code space}. */
@@ -27,17 +29,19 @@ public final class BlockChain {
     int size = space.blockSizeTokens();
     int count = Math.max(0, (tokenIds.length - space.lookaheadTokens()) / size);
     long[] localHashes = new long[count];
-    long[] blockKeys = new long[count];
     int lengthTokens = size + space.lookaheadTokens();
     List<ExtraKey> laterKeys = keys.of(1);
-    long parent = space.rootKey();
     for (int i = 0; i < count; i++) {
       List<ExtraKey> extraKeys = i == 0 ? keys.of(0) : laterKeys;
       localHashes[i] = BlockHasher.localHash(tokenIds, i * size, lengthTokens, extraKeys);
-      parent = BlockHasher.blockKey(parent, localHashes[i]);
-      blockKeys[i] = parent;
     }
-    return new BlockChain(space, tokenIds.length, localHashes, blockKeys);
+    return new BlockChain(space, tokenIds.length, localHashes);
+  }
+
+  /** The chain of a prompt that is known by the local hashes of its blocks and ends with them. */
+  public static BlockChain ofLocalHashes(ChainSpace space, long... localHashes) {
+    int tokens = localHashes.length * space.blockSizeTokens() + space.lookaheadTokens();
+    return new BlockChain(space, tokens, localHashes.clone());
   }
 
   public ChainSpace space() {
@@ -51,7 +55,7 @@ public final class BlockChain {
 
   /** Number of full blocks. */
   public int blocks() {
-    return blockKeys.length;
+    return localHashes.length;
   }
 
   /** The local hash of block {@code index}. */
@@ -59,8 +63,23 @@ public final class BlockChain {
     return localHashes[index];
   }
 
-  /** The block key of block {@code index}. */
+  /** The block key of block {@code index}; the keys of all blocks are made on first use. */
   public long blockKey(int index) {
-    return blockKeys[index];
+    long[] keys = blockKeys;
+    if (keys == null) {
+      keys = keys();
+      blockKeys = keys;
+    }
+    return keys[index];
+  }
+
+  private long[] keys() {
+    long[] keys = new long[localHashes.length];
+    long parent = space.rootKey();
+    for (int i = 0; i < keys.length; i++) {
+      parent = BlockHasher.blockKey(parent, localHashes[i]);
+      keys[i] = parent;
+    }
+    return keys;
   }
 }

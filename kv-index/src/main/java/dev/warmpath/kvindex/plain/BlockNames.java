@@ -54,7 +54,7 @@ final class BlockNames {
       settle(block);
       settleChildren(block);
       dropOldestOrphan();
-    } else if (block.naming != Naming.DOUBTFUL && !claim.equals(block.claim)) {
+    } else if (block.naming != Naming.DOUBTFUL && contradicts(block, claim)) {
       doubt(block);
       settleChildren(block);
     }
@@ -113,6 +113,19 @@ final class BlockNames {
       check((block.naming == Naming.ORPHAN) == orphans.contains(block), "I3", block);
       check(block.naming != Naming.ORPHAN || !hasSettledParent(block), "I3", block);
     }
+  }
+
+  /** Named blocks are compared by key, or by local hash where the claim's parent has no key. */
+  private boolean contradicts(HeldBlock block, Claim claim) {
+    if (!block.isNamed()) {
+      return !claim.equals(block.claim);
+    }
+    HeldBlock parent = claim.atRoot() ? null : blocks.get(claim.parent());
+    if (!claim.atRoot() && (parent == null || !parent.isNamed())) {
+      return claim.localHash() != claimOf(block).localHash();
+    }
+    long parentKey = parent == null ? claim.parent() : parent.blockKey;
+    return BlockHasher.blockKey(parentKey, claim.localHash()) != block.blockKey;
   }
 
   private void settle(HeldBlock block) {

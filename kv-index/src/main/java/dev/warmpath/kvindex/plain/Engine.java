@@ -3,6 +3,7 @@ package dev.warmpath.kvindex.plain;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.plain.HeldBlock.Claim;
@@ -57,9 +58,15 @@ final class Engine {
     }
   }
 
-  void removed(StorageTier tier, int group, long engineHash) {
+  void removed(RemovedBlocks removed) {
+    int shelf = shelf(removed.tier(), removed.group());
+    for (int i = 0; i < removed.count(); i++) {
+      removed(shelf, removed.engineHash(i));
+    }
+  }
+
+  private void removed(int shelf, long engineHash) {
     HeldBlock block = blocks.get(engineHash);
-    int shelf = shelf(tier, group);
     if (block == null || block.copies.count(shelf) == 0) {
       unknownRemovals++;
     } else if (block.copies.take(shelf) == 0) {

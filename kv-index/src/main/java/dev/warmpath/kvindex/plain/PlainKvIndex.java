@@ -5,6 +5,7 @@ import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -75,8 +76,8 @@ public final class PlainKvIndex implements KvIndex {
   }
 
   @Override
-  public void removed(int slot, StorageTier tier, int group, long engineHash) {
-    write(slot, engine -> engine.removed(tier, group, engineHash));
+  public void removed(int slot, RemovedBlocks blocks) {
+    write(slot, engine -> engine.removed(blocks));
   }
 
   @Override

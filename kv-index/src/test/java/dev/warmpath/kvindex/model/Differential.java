@@ -2,6 +2,7 @@ package dev.warmpath.kvindex.model;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -86,6 +87,7 @@ public final class Differential<I extends KvIndex> {
     private final List<Integer> slots = new ArrayList<>();
     private final PrefixMatches matches = new PrefixMatches();
     private final StoredBlocks blocks = new StoredBlocks();
+    private final RemovedBlocks removed = new RemovedBlocks();
 
     Side(KvIndex index) {
       this.index = index;
@@ -104,7 +106,8 @@ public final class Differential<I extends KvIndex> {
         index.stored(slots.get(store.engine()), blocks(store));
       } else if (operation instanceof Drop drop && slots.size() > drop.engine()) {
         int slot = slots.get(drop.engine());
-        index.removed(slot, drop.place().tier(), drop.place().group(), hash(drop.path(), 0));
+        removed.from(drop.place().tier(), drop.place().group()).add(hash(drop.path(), 0));
+        index.removed(slot, removed);
       }
     }
 

@@ -4,7 +4,7 @@ import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
-import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 
@@ -38,8 +38,8 @@ class ForwardingIndex implements KvIndex {
   }
 
   @Override
-  public void removed(int slot, StorageTier tier, int group, long engineHash) {
-    index.removed(slot, tier, group, engineHash);
+  public void removed(int slot, RemovedBlocks blocks) {
+    index.removed(slot, blocks);
   }
 
   @Override

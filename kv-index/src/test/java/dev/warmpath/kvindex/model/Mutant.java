@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import java.util.HashMap;
@@ -20,10 +21,14 @@ public enum Mutant {
     KvIndex of(KvIndex right) {
       return new ForwardingIndex(right) {
         @Override
-        public void removed(int slot, StorageTier tier, int group, long engineHash) {
-          if (engineHash % 4 != 0) {
-            super.removed(slot, tier, group, engineHash);
+        public void removed(int slot, RemovedBlocks blocks) {
+          RemovedBlocks noticed = new RemovedBlocks().from(blocks.tier(), blocks.group());
+          for (int i = 0; i < blocks.count(); i++) {
+            if (blocks.engineHash(i) % 4 != 0) {
+              noticed.add(blocks.engineHash(i));
+            }
           }
+          super.removed(slot, noticed);
         }
       };
     }
@@ -67,11 +72,17 @@ public enum Mutant {
         }
 
         @Override
-        public void removed(int slot, StorageTier tier, int group, long engineHash) {
-          super.removed(slot, tier, group, engineHash);
-          Set<Long> behind = children.remove(engineHash);
-          if (behind != null) {
-            behind.forEach(hash -> removed(slot, tier, group, hash));
+        public void removed(int slot, RemovedBlocks blocks) {
+          super.removed(slot, blocks);
+          RemovedBlocks behind = new RemovedBlocks().from(blocks.tier(), blocks.group());
+          for (int i = 0; i < blocks.count(); i++) {
+            Set<Long> own = children.remove(blocks.engineHash(i));
+            if (own != null) {
+              own.forEach(behind::add);
+            }
+          }
+          if (behind.count() > 0) {
+            removed(slot, behind);
           }
         }
       };
@@ -194,8 +205,13 @@ public enum Mutant {
       }
 
       @Override
-      public void removed(int slot, StorageTier tier, int group, long engineHash) {
-        super.removed(slot, tiers.apply(tier), groups.applyAsInt(group), engineHash);
+      public void removed(int slot, RemovedBlocks blocks) {
+        RemovedBlocks moved = new RemovedBlocks();
+        moved.from(tiers.apply(blocks.tier()), groups.applyAsInt(blocks.group()));
+        for (int i = 0; i < blocks.count(); i++) {
+          moved.add(blocks.engineHash(i));
+        }
+        super.removed(slot, moved);
       }
     };
   }

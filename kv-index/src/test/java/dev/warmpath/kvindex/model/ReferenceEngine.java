@@ -57,7 +57,7 @@ final class ReferenceEngine {
       boolean atRoot = i == 0 && blocks.atRoot();
       long parent = i == 0 ? blocks.parent() : blocks.engineHash(i - 1);
       Claim claim = new Claim(atRoot, parent, blocks.localHash(i));
-      if (!claim.equals(claims.getOrDefault(hash, claim))) {
+      if (contradicts(hash, claim)) {
         doubt(hash);
       }
       if (!doubted.contains(hash)) {
@@ -171,6 +171,16 @@ final class ReferenceEngine {
       name.add(prompt.localHash(i));
     }
     return new Held(group.index(), name);
+  }
+
+  private boolean contradicts(long hash, Claim claim) {
+    List<Long> name = names.get(hash);
+    if (name == null) {
+      return !claim.equals(claims.getOrDefault(hash, claim));
+    }
+    List<Long> parent = claim.atRoot ? List.of(claim.parent) : names.get(claim.parent);
+    boolean sameLocal = name.get(name.size() - 1) == claim.localHash;
+    return !sameLocal || (parent != null && !parent.equals(name.subList(0, name.size() - 1)));
   }
 
   private Stream<Long> orphans() {

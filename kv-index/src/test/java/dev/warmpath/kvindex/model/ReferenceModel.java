@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -53,8 +54,10 @@ public final class ReferenceModel implements KvIndex {
   }
 
   @Override
-  public void removed(int slot, StorageTier tier, int group, long engineHash) {
-    engines.get(slot).removed(tier, group, engineHash);
+  public void removed(int slot, RemovedBlocks blocks) {
+    for (int i = 0; i < blocks.count(); i++) {
+      engines.get(slot).removed(blocks.tier(), blocks.group(), blocks.engineHash(i));
+    }
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.warmpath.kvindex.model;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StoredBlocks;
 
 /** Gives an index the statistics of the model, so that only its matches can betray it. */
@@ -40,9 +40,9 @@ final class TrueStats extends ForwardingIndex {
   }
 
   @Override
-  public void removed(int slot, StorageTier tier, int group, long engineHash) {
-    truth.removed(slot, tier, group, engineHash);
-    super.removed(slot, tier, group, engineHash);
+  public void removed(int slot, RemovedBlocks blocks) {
+    truth.removed(slot, blocks);
+    super.removed(slot, blocks);
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -55,7 +56,7 @@ class PlainKvIndexTest {
     store(3, 5);
     index.stored(slot, new StoredBlocks().unnamed(StorageTier.CPU, 0).add(hash(2), 0));
     store(2, 3);
-    index.removed(slot, StorageTier.GPU, 0, hash(2));
+    index.removed(slot, new RemovedBlocks().from(StorageTier.GPU, 0).add(hash(2)));
 
     assertThat(matched(PROMPT, StorageTier.GPU)).isEqualTo(8);
     assertThat(matched(PROMPT, StorageTier.CPU)).as("block 3 is on the GPU alone").isEqualTo(12);
@@ -128,7 +129,7 @@ class PlainKvIndexTest {
   @Test
   void creditsRemoteStorageToNobody() {
     store(0, 3);
-    index.removed(slot, StorageTier.GPU, 0, hash(0));
+    index.removed(slot, new RemovedBlocks().from(StorageTier.GPU, 0).add(hash(0)));
     index.stored(slot, new StoredBlocks().unnamed(StorageTier.REMOTE, 0).add(hash(0), 0));
     assertThat(matched()).isZero();
   }
@@ -163,9 +164,9 @@ class PlainKvIndexTest {
     unnamed(1, 4, 5, 6, 7);
     unnamed(2, 5, 7);
     assertThat(matched()).isEqualTo(32);
-    index.removed(slot, StorageTier.GPU, 1, hash(6));
+    index.removed(slot, new RemovedBlocks().from(StorageTier.GPU, 1).add(hash(6)));
     assertThat(matched()).isEqualTo(24);
-    index.removed(slot, StorageTier.GPU, 2, hash(5));
+    index.removed(slot, new RemovedBlocks().from(StorageTier.GPU, 2).add(hash(5)));
     assertThat(matched()).isZero();
   }
 
@@ -265,7 +266,7 @@ class PlainKvIndexTest {
   }
 
   private void remove(int block) {
-    index.removed(slot, StorageTier.GPU, 0, hash(block));
+    index.removed(slot, new RemovedBlocks().from(StorageTier.GPU, 0).add(hash(block)));
   }
 
   private int matched() {

@@ -5,6 +5,7 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -93,7 +94,8 @@ final class World {
 
   void evict(String name, int block, PromptResult prompt) {
     index.removed(
-        views.get(replica(name)).slot(), StorageTier.GPU, 0, chain(prompt).blockKey(block));
+        views.get(replica(name)).slot(),
+        new RemovedBlocks().from(StorageTier.GPU, 0).add(chain(prompt).blockKey(block)));
   }
 
   private static BlockChain chain(PromptResult prompt) {
