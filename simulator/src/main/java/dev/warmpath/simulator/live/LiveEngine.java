@@ -168,7 +168,7 @@ public final class LiveEngine implements AutoCloseable {
     try {
       return await(vertx.createHttpServer().requestHandler(api.router()).listen(port, "127.0.0.1"));
     } catch (CompletionException e) {
-      throw new IllegalStateException("port " + port + ": " + e.getCause().getMessage(), e);
+      throw new IllegalStateException("port " + port + ": " + e.getMessage(), e);
     }
   }
 
