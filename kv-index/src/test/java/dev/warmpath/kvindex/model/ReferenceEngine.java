@@ -1,12 +1,10 @@
 package dev.warmpath.kvindex.model;
 
-import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
-import dev.warmpath.kvindex.block.BlockChain;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,188 +12,128 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One engine of the {@link ReferenceModel}.
+ * One engine of the {@link ReferenceModel}: what it holds, and what its blocks are called.
  *
- * <p>A block's name is its whole path: the root key and the local hashes down to it.
+ * <p>Single writer.
  */
 final class ReferenceEngine {
 
-  record Copy(StorageTier tier, int group, long hash) {}
+  record Shelf(StorageTier tier, int group) {}
 
   record Claim(boolean atRoot, long parent, long localHash) {}
 
-  record Held(int group, List<Long> name) {}
-
+  private final Name top;
   private final CopyCounting counting;
   private final int maxOrphans;
-  private final List<Copy> copies = new ArrayList<>();
-  private final Map<Long, Claim> claims = new LinkedHashMap<>();
-  private final Map<Long, List<Long>> names = new HashMap<>();
+  private final Map<Long, Map<Shelf, Integer>> copies = new HashMap<>();
+  private final Map<Long, Claim> orphans = new LinkedHashMap<>();
+  private final Map<Long, Name> names = new HashMap<>();
+  private final Map<Name, Set<Long>> hashes = new HashMap<>();
   private final Set<Long> doubted = new HashSet<>();
   private long orphansDropped;
   private long unknownRemovals;
   private long contradictions;
   CacheLayout layout = new CacheLayout(List.of(), 0, 0);
 
-  ReferenceEngine(CopyCounting counting, int maxOrphans) {
+  ReferenceEngine(Name top, CopyCounting counting, int maxOrphans) {
+    this.top = top;
     this.counting = counting;
     this.maxOrphans = maxOrphans;
   }
 
   void stored(StoredBlocks blocks, int i) {
     long hash = blocks.engineHash(i);
-    Copy copy = new Copy(blocks.tier(), blocks.group(), hash);
-    if (counting == CopyCounting.PER_COPY || !copies.contains(copy)) {
-      copies.add(copy);
-    }
+    copies
+        .computeIfAbsent(hash, first -> new HashMap<>())
+        .merge(
+            new Shelf(blocks.tier(), blocks.group()),
+            1,
+            (before, one) -> counting == CopyCounting.PER_COPY ? before + one : one);
     if (blocks.named() && !doubted.contains(hash)) {
       boolean atRoot = i == 0 && blocks.atRoot();
       long parent = i == 0 ? blocks.parent() : blocks.engineHash(i - 1);
-      Claim claim = new Claim(atRoot, parent, blocks.localHash(i));
-      if (contradicts(hash, claim)) {
-        doubt(hash);
-      }
-      if (!doubted.contains(hash)) {
-        claims.putIfAbsent(hash, claim);
-      }
-      while (settleOne()) {}
-      dropOldestOrphan();
+      claimed(hash, new Claim(atRoot, parent, blocks.localHash(i)));
     }
   }
 
   void removed(StorageTier tier, int group, long hash) {
-    if (!copies.remove(new Copy(tier, group, hash))) {
+    Shelf shelf = new Shelf(tier, group);
+    Map<Shelf, Integer> held = copies.getOrDefault(hash, Map.of());
+    if (!held.containsKey(shelf)) {
       unknownRemovals++;
-    }
-    if (copies.stream().noneMatch(copy -> copy.hash == hash)) {
-      forget(hash);
+    } else if (held.merge(shelf, -1, Integer::sum) == 0) {
+      held.remove(shelf);
+      if (held.isEmpty()) {
+        copies.remove(hash);
+        forget(hash);
+      }
     }
   }
 
   void clear() {
     copies.clear();
-    claims.clear();
+    orphans.clear();
     names.clear();
+    hashes.clear();
     doubted.clear();
   }
 
   EngineStats stats() {
     return new EngineStats(
-        copies.stream().distinct().count(),
-        copies.stream().distinct().filter(copy -> names.containsKey(copy.hash)).count(),
-        orphans().count(),
+        copies.values().stream().mapToLong(Map::size).sum(),
+        names.keySet().stream().mapToLong(hash -> copies.get(hash).size()).sum(),
+        orphans.size(),
         orphansDropped,
         unknownRemovals,
         contradictions);
   }
 
-  /** What the GPU allows, and what the slower tiers allow behind it. */
-  int reusableTokens(BlockChain prompt, StorageTier slowest) {
-    int fast = longest(prompt, held(copy -> copy.tier == StorageTier.GPU));
-    int pathLength = 1 + fast / prompt.space().blockSizeTokens();
-    Set<Held> behind =
-        held(copy ->
-            copy.tier == StorageTier.GPU
-                ? names.get(copy.hash).size() <= pathLength
-                : copy.tier.compareTo(slowest) <= 0);
-    return Math.max(fast, longest(prompt, behind));
+  /** Where the engine holds a block of this name; one entry for each of its engine hashes. */
+  List<Shelf> shelves(Name name) {
+    List<Shelf> shelves = new ArrayList<>();
+    hashes.getOrDefault(name, Set.of()).forEach(hash -> shelves.addAll(copies.get(hash).keySet()));
+    return shelves;
   }
 
-  private Set<Held> held(Predicate<Copy> which) {
-    return copies.stream()
-        .filter(copy -> names.containsKey(copy.hash))
-        .filter(which)
-        .map(copy -> new Held(copy.group, names.get(copy.hash)))
-        .collect(Collectors.toSet());
-  }
-
-  /** The longest length that every group allows, by trying all. */
-  private int longest(BlockChain prompt, Set<Held> held) {
-    int best = 0;
-    for (int length = 1; length <= prompt.promptTokens() && !held.isEmpty(); length++) {
-      if (reusable(prompt, held, length)) {
-        best = length;
-      }
+  private void claimed(long hash, Claim claim) {
+    if (contradicts(hash, claim)) {
+      doubt(hash);
+    } else if (!names.containsKey(hash)) {
+      orphans.putIfAbsent(hash, claim);
     }
-    return best;
-  }
-
-  private boolean reusable(BlockChain prompt, Set<Held> held, int length) {
-    int withDropped = length + layout.droppedBlocks() * unit();
-    return !layout.groups().isEmpty()
-        && length % unit() == 0
-        && withDropped <= prompt.promptTokens() - layout.withheldTokens()
-        && layout.groups().stream()
-            .allMatch(group ->
-                agrees(group, prompt, held, length) && agrees(group, prompt, held, withDropped));
-  }
-
-  private int unit() {
-    int unit = 1;
-    for (boolean common = false; !common; unit++) {
-      int candidate = unit;
-      common = layout.groups().stream().allMatch(g -> candidate % g.blockSizeTokens() == 0);
+    while (settleOne()) {}
+    if (orphans.size() > maxOrphans) {
+      orphans.remove(orphans.keySet().iterator().next());
+      orphansDropped++;
     }
-    return unit - 1;
-  }
-
-  private static boolean agrees(CacheGroup group, BlockChain prompt, Set<Held> held, int length) {
-    int firstTokenNeeded =
-        switch (group.kind()) {
-          case FULL_ATTENTION -> 0;
-          case SLIDING_WINDOW -> length - (group.slidingWindowTokens() - 1);
-          case MAMBA -> length - 1;
-          case UNKNOWN -> Integer.MIN_VALUE;
-        };
-    for (int end = group.blockSizeTokens(); end <= length; end += group.blockSizeTokens()) {
-      if (end > firstTokenNeeded && !held.contains(blockThatEndsAt(end, group, prompt))) {
-        return false;
-      }
-    }
-    return group.kind() != CacheGroup.Kind.UNKNOWN;
-  }
-
-  private static Held blockThatEndsAt(int end, CacheGroup group, BlockChain prompt) {
-    int chainBlockTokens = prompt.space().blockSizeTokens();
-    int blocks = end / chainBlockTokens;
-    if (group.blockSizeTokens() % chainBlockTokens != 0 || blocks > prompt.blocks()) {
-      return new Held(group.index(), List.of());
-    }
-    List<Long> name = new ArrayList<>(List.of(prompt.space().rootKey()));
-    for (int i = 0; i < blocks; i++) {
-      name.add(prompt.localHash(i));
-    }
-    return new Held(group.index(), name);
   }
 
   private boolean contradicts(long hash, Claim claim) {
-    List<Long> name = names.get(hash);
+    Name name = names.get(hash);
     if (name == null) {
-      return !claim.equals(claims.getOrDefault(hash, claim));
+      return !claim.equals(orphans.getOrDefault(hash, claim));
     }
-    List<Long> parent = claim.atRoot ? List.of(claim.parent) : names.get(claim.parent);
-    boolean sameLocal = name.get(name.size() - 1) == claim.localHash;
-    return !sameLocal || (parent != null && !parent.equals(name.subList(0, name.size() - 1)));
+    Name parent = parent(claim);
+    return parent == null
+        ? name.localHash != claim.localHash
+        : name != parent.child(claim.localHash);
   }
 
-  private Stream<Long> orphans() {
-    return claims.keySet().stream().filter(hash -> !names.containsKey(hash));
+  private @Nullable Name parent(Claim claim) {
+    return claim.atRoot ? top.child(claim.parent) : names.get(claim.parent);
   }
 
   /** Names or doubts one orphan whose parent allows it; false when there is none. */
   private boolean settleOne() {
-    for (long hash : orphans().toList()) {
-      Claim claim = claims.get(hash);
-      List<Long> parent = claim.atRoot ? List.of(claim.parent) : names.get(claim.parent);
+    for (Map.Entry<Long, Claim> orphan : orphans.entrySet()) {
+      long hash = orphan.getKey();
+      Claim claim = orphan.getValue();
+      Name parent = parent(claim);
       if (parent != null) {
-        List<Long> name = new ArrayList<>(parent);
-        name.add(claim.localHash);
-        names.put(hash, name);
+        name(hash, parent.child(claim.localHash));
         return true;
       }
       if (doubted.contains(claim.parent)) {
@@ -206,22 +144,24 @@ final class ReferenceEngine {
     return false;
   }
 
+  private void name(long hash, Name name) {
+    orphans.remove(hash);
+    names.put(hash, name);
+    hashes.computeIfAbsent(name, first -> new HashSet<>()).add(hash);
+  }
+
   private void doubt(long hash) {
     forget(hash);
     doubted.add(hash);
     contradictions++;
   }
 
-  private void dropOldestOrphan() {
-    if (orphans().count() > maxOrphans) {
-      claims.remove(orphans().findFirst().orElseThrow());
-      orphansDropped++;
-    }
-  }
-
   private void forget(long hash) {
-    claims.remove(hash);
-    names.remove(hash);
+    orphans.remove(hash);
     doubted.remove(hash);
+    Name name = names.remove(hash);
+    if (name != null) {
+      hashes.get(name).remove(hash);
+    }
   }
 }

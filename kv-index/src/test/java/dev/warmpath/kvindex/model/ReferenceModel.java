@@ -8,18 +8,22 @@ import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.model.ReferenceEngine.Shelf;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The truth about who holds what, short enough to believe: plain sets per engine, names as whole
- * paths, matches by trying every length.
+ * The truth about who holds what, short enough to believe: plain maps per engine, names as places
+ * in the tree of prompts, matches by trying every length.
  *
  * <p>Single writer.
  */
 public final class ReferenceModel implements KvIndex {
 
   private final int maxOrphansPerEngine;
+  private final Name top = Name.top();
   private final Map<Integer, ReferenceEngine> engines = new TreeMap<>();
 
   public ReferenceModel(int maxOrphansPerEngine) {
@@ -32,7 +36,7 @@ public final class ReferenceModel implements KvIndex {
     while (engines.containsKey(slot)) {
       slot++;
     }
-    engines.put(slot, new ReferenceEngine(counting, maxOrphansPerEngine));
+    engines.put(slot, new ReferenceEngine(top, counting, maxOrphansPerEngine));
     return slot;
   }
 
@@ -68,10 +72,13 @@ public final class ReferenceModel implements KvIndex {
   @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
     matches.begin(engines.keySet().stream().mapToInt(slot -> slot + 1).max().orElse(0));
+    List<Name> names = names(prompt);
     engines.forEach((slot, engine) -> {
+      List<List<Shelf>> held = names.stream().map(engine::shelves).toList();
+      ReferenceRule rule = new ReferenceRule(engine.layout, prompt, held);
       for (StorageTier tier : StorageTier.values()) {
         if (tier != StorageTier.REMOTE) {
-          matches.set(slot, tier, engine.reusableTokens(prompt, tier));
+          matches.set(slot, tier, rule.reusableTokens(tier));
         }
       }
     });
@@ -80,5 +87,15 @@ public final class ReferenceModel implements KvIndex {
   @Override
   public EngineStats stats(int slot) {
     return engines.get(slot).stats();
+  }
+
+  private List<Name> names(BlockChain prompt) {
+    List<Name> names = new ArrayList<>();
+    Name name = top.child(prompt.space().rootKey());
+    for (int i = 0; i < prompt.blocks(); i++) {
+      name = name.child(prompt.localHash(i));
+      names.add(name);
+    }
+    return names;
   }
 }

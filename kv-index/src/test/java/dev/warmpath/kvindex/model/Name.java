@@ -1,0 +1,29 @@
+package dev.warmpath.kvindex.model;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The name of a block: its place in the tree of all prompts, and so its whole path from the root.
+ *
+ * <p>Confined to one model.
+ */
+final class Name {
+
+  final long localHash;
+  private final Map<Long, Name> children = new HashMap<>();
+
+  private Name(long localHash) {
+    this.localHash = localHash;
+  }
+
+  /** What stands above the roots of all spaces. */
+  static Name top() {
+    return new Name(0);
+  }
+
+  /** The name behind this one; below the top, {@code localHash} is a root key. */
+  Name child(long localHash) {
+    return children.computeIfAbsent(localHash, Name::new);
+  }
+}

@@ -1,0 +1,103 @@
+package dev.warmpath.kvindex.proof;
+
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.proof.Step.Arrive;
+import dev.warmpath.kvindex.proof.Step.Below;
+import dev.warmpath.kvindex.proof.Step.Clear;
+import dev.warmpath.kvindex.proof.Step.Leave;
+import dev.warmpath.kvindex.proof.Step.Relayout;
+import dev.warmpath.kvindex.proof.Step.Reload;
+import dev.warmpath.kvindex.proof.Step.Remove;
+import dev.warmpath.kvindex.proof.Step.Store;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+
+/**
+ * An index to which steps are done, and the slots of the engines that are there.
+ *
+ * <p>Single writer.
+ */
+final class Side<I extends KvIndex> {
+
+  private final UnaryOperator<I> reload;
+  private final Map<Integer, Integer> slots = new TreeMap<>();
+  private final PrefixMatches matches = new PrefixMatches();
+  private final StoredBlocks stored = new StoredBlocks();
+  private final RemovedBlocks removed = new RemovedBlocks();
+  private I index;
+
+  Side(I index, UnaryOperator<I> reload) {
+    this.index = index;
+    this.reload = reload;
+  }
+
+  I index() {
+    return index;
+  }
+
+  /** The slot of each engine that is there. */
+  Map<Integer, Integer> slots() {
+    return slots;
+  }
+
+  void apply(Step step) {
+    if (step instanceof Arrive arrive) {
+      arrive(arrive);
+    } else if (step instanceof Leave leave && slots.containsKey(leave.engine())) {
+      index.removeEngine(slots.remove(leave.engine()));
+    } else if (step instanceof Relayout relayout && slots.containsKey(relayout.engine())) {
+      index.layout(slots.get(relayout.engine()), relayout.layout());
+    } else if (step instanceof Clear clear && slots.containsKey(clear.engine())) {
+      index.cleared(slots.get(clear.engine()));
+    } else if (step instanceof Store store && slots.containsKey(store.engine())) {
+      index.stored(slots.get(store.engine()), columns(store));
+    } else if (step instanceof Remove remove && slots.containsKey(remove.engine())) {
+      index.removed(slots.get(remove.engine()), columns(remove));
+    } else if (step instanceof Reload) {
+      index = reload.apply(index);
+    }
+  }
+
+  /** The answer; valid until the next one. */
+  PrefixMatches answer(BlockChain question) {
+    index.match(question, matches);
+    return matches;
+  }
+
+  private void arrive(Arrive arrive) {
+    int slot = index.addEngine(arrive.counting());
+    if (slots.containsValue(slot)) {
+      throw new IllegalStateException("slot=" + slot + " was given twice");
+    }
+    slots.put(arrive.engine(), slot);
+    index.layout(slot, arrive.layout());
+  }
+
+  private StoredBlocks columns(Store store) {
+    Below below = store.below();
+    if (!below.named()) {
+      stored.unnamed(store.place().tier(), store.place().group());
+    } else if (below.atRoot()) {
+      stored.atRoot(store.place().tier(), store.place().group(), below.parent());
+    } else {
+      stored.behind(store.place().tier(), store.place().group(), below.parent());
+    }
+    for (int i = 0; i < store.hashes().length; i++) {
+      stored.add(store.hashes()[i], store.localHashes()[i]);
+    }
+    return stored;
+  }
+
+  private RemovedBlocks columns(Remove remove) {
+    removed.from(remove.place().tier(), remove.place().group());
+    for (long hash : remove.hashes()) {
+      removed.add(hash);
+    }
+    return removed;
+  }
+}

@@ -1,0 +1,140 @@
+package dev.warmpath.kvindex.proof;
+
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.proof.Forest.Prompt;
+import dev.warmpath.kvindex.proof.Step.Arrive;
+import dev.warmpath.kvindex.proof.Step.Clear;
+import dev.warmpath.kvindex.proof.Step.Leave;
+import dev.warmpath.kvindex.proof.Step.Relayout;
+import dev.warmpath.kvindex.proof.Step.Reload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Makes the script of a seed: engines that come, store, drop and go, and get in each other's way.
+ *
+ * <p>Confined to one thread.
+ */
+final class Workload {
+
+  private final Random random;
+  private final Habits habits;
+  private final Forest forest;
+  private final int firstDialect;
+  private final List<Tenant> tenants = new ArrayList<>();
+  private final List<Step> steps = new ArrayList<>();
+  private int arrived;
+
+  private Workload(Random random, Habits habits) {
+    this.random = random;
+    this.habits = habits;
+    forest = Forest.grow(random, habits.maxBlocks());
+    firstDialect = random.nextInt(Dialect.COUNT);
+  }
+
+  /** The script of a seed; the same for ever. */
+  static Script of(long seed) {
+    Random random = new Random(seed * 0x5DEECE66DL + 11);
+    return of(random, Habits.any(random));
+  }
+
+  static Script of(Random random, Habits habits) {
+    Workload workload = new Workload(random, habits);
+    workload.run();
+    return new Script(habits.maxOrphans(), workload.forest.questions(), workload.steps);
+  }
+
+  private void run() {
+    int atOnce = habits.engines() > 10 ? habits.engines() : 1;
+    for (int i = 0; i < atOnce; i++) {
+      arrive();
+    }
+    while (steps.size() < habits.steps()) {
+      if (random.nextInt(100) < habits.churnPercent()) {
+        churn();
+      } else if (!tenants.isEmpty()) {
+        blocks(tenants.get(random.nextInt(tenants.size())));
+      } else {
+        arrive();
+      }
+    }
+  }
+
+  private void churn() {
+    switch (random.nextInt(8)) {
+      case 0, 1, 2 -> arrive();
+      case 3, 4 -> leave();
+      case 5 -> clear();
+      case 6 -> steps.add(new Reload());
+      default -> relayout();
+    }
+  }
+
+  private void blocks(Tenant tenant) {
+    Prompt prompt = prompt();
+    if (random.nextInt(100) >= 55) {
+      steps.addAll(tenant.drop(prompt));
+    } else {
+      steps.addAll(tenant.store(prompt, forest.places()));
+      if (habits.engines() > 10) {
+        follow(prompt);
+      }
+    }
+  }
+
+  /** Many engines hold the same. */
+  private void follow(Prompt prompt) {
+    int first = random.nextInt(tenants.size());
+    int last = Math.min(tenants.size(), first + random.nextInt(12));
+    for (Tenant tenant : tenants.subList(first, last)) {
+      steps.addAll(tenant.store(prompt, forest.places()));
+    }
+  }
+
+  /** The first two are asked for most. */
+  private Prompt prompt() {
+    int count = random.nextInt(3) == 0 ? forest.prompts().size() : 2;
+    return forest.prompts().get(random.nextInt(count));
+  }
+
+  private void arrive() {
+    if (tenants.size() < habits.engines()) {
+      int dialect = (firstDialect + random.nextInt(habits.dialects())) % Dialect.COUNT;
+      tenants.add(new Tenant(arrived, dialect, habits, random));
+      CopyCounting counting =
+          random.nextInt(3) == 0 ? CopyCounting.PRESENCE : CopyCounting.PER_COPY;
+      steps.add(new Arrive(arrived++, counting, layout()));
+    }
+  }
+
+  private void leave() {
+    if (!tenants.isEmpty()) {
+      Tenant gone = tenants.remove(random.nextInt(tenants.size()));
+      steps.add(new Leave(gone.number()));
+    }
+  }
+
+  private void clear() {
+    if (!tenants.isEmpty()) {
+      Tenant empty = tenants.get(random.nextInt(tenants.size()));
+      empty.forgetAll();
+      steps.add(new Clear(empty.number()));
+    }
+  }
+
+  private void relayout() {
+    if (!tenants.isEmpty()) {
+      Tenant tenant = tenants.get(random.nextInt(tenants.size()));
+      steps.add(new Relayout(tenant.number(), layout()));
+    }
+  }
+
+  private CacheLayout layout() {
+    int size = forest.prompts().get(0).space().blockSizeTokens();
+    return habits.anyLayout() && random.nextBoolean()
+        ? Layouts.any(random, size)
+        : Layouts.plain(size);
+  }
+}
