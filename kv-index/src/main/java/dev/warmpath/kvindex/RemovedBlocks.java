@@ -35,6 +35,16 @@ public final class RemovedBlocks {
     return this;
   }
 
+  /** Adds {@code added} blocks in bulk, from {@code hashes[from]} on. */
+  public RemovedBlocks addAll(long[] hashes, int from, int added) {
+    if (count + added > engineHashes.length) {
+      engineHashes = Arrays.copyOf(engineHashes, Math.max(count + added, 2 * engineHashes.length));
+    }
+    System.arraycopy(hashes, from, engineHashes, count, added);
+    count += added;
+    return this;
+  }
+
   public StorageTier tier() {
     return tier;
   }
@@ -49,5 +59,10 @@ public final class RemovedBlocks {
 
   public long engineHash(int index) {
     return engineHashes[index];
+  }
+
+  /** The engine hashes in place, for copying in bulk; valid up to {@link #count}. */
+  public long[] engineHashes() {
+    return engineHashes;
   }
 }

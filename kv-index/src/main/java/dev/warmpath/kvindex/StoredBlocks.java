@@ -65,6 +65,22 @@ public final class StoredBlocks {
     return this;
   }
 
+  /**
+   * Adds {@code added} blocks in bulk: their engine hashes from {@code hashes[from]} on and their
+   * local hashes right behind.
+   */
+  public StoredBlocks addAll(long[] hashes, int from, int added) {
+    if (count + added > engineHashes.length) {
+      int room = Math.max(count + added, 2 * engineHashes.length);
+      engineHashes = Arrays.copyOf(engineHashes, room);
+      localHashes = Arrays.copyOf(localHashes, room);
+    }
+    System.arraycopy(hashes, from, engineHashes, count, added);
+    System.arraycopy(hashes, from + added, localHashes, count, added);
+    count += added;
+    return this;
+  }
+
   public StorageTier tier() {
     return tier;
   }

@@ -1,0 +1,12 @@
+package dev.warmpath.simulator.bench.corpus;
+
+/**
+ * What an exact index answers to the queries of a corpus.
+ *
+ * <p>Immutable.
+ *
+ * @param interleaved each query asked right after the records before it
+ * @param atEnd each query asked after the last record
+ * @param memberships (worker, block) pairs that are held after the last record
+ */
+public record ExactAnswers(Sums interleaved, Sums atEnd, long memberships) {}

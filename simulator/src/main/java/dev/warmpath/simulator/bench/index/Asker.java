@@ -1,0 +1,67 @@
+package dev.warmpath.simulator.bench.index;
+
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.simulator.bench.corpus.Sums;
+
+/**
+ * Asks queries, takes the time of each and sums the answers up.
+ *
+ * <p>Single writer.
+ */
+final class Asker {
+
+  private final Meters meters;
+  private final int blockTokens;
+  private final PrefixMatches matches = new PrefixMatches();
+  private final long[] nanos;
+  private int asked;
+  private long scores;
+  private long best;
+  private long nonzero;
+
+  /** For at most {@code queries} queries. */
+  Asker(Meters meters, int blockTokens, int queries) {
+    this.meters = meters;
+    this.blockTokens = blockTokens;
+    nanos = new long[queries];
+  }
+
+  /** Asks and takes the time; the answer is summed up outside of it. */
+  void ask(KvIndex index, BlockChain prompt) {
+    long begin = meters.nanos();
+    index.match(prompt, matches);
+    nanos[asked++] = meters.nanos() - begin;
+    sumUp();
+  }
+
+  /** Whether there is room for one more time. */
+  boolean hasRoom() {
+    return asked < nanos.length;
+  }
+
+  Percentiles percentiles() {
+    return Percentiles.of(nanos, asked);
+  }
+
+  Sums sums() {
+    return new Sums(scores, best, nonzero);
+  }
+
+  int asked() {
+    return asked;
+  }
+
+  private void sumUp() {
+    int longest = 0;
+    for (int slot = 0; slot < matches.slots(); slot++) {
+      int blocks = matches.tokens(slot, StorageTier.GPU) / blockTokens;
+      scores += blocks;
+      nonzero += blocks > 0 ? 1 : 0;
+      longest = Math.max(longest, blocks);
+    }
+    best += longest;
+  }
+}

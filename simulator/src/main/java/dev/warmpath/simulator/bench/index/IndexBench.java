@@ -1,0 +1,93 @@
+package dev.warmpath.simulator.bench.index;
+
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.simulator.bench.corpus.Corpus;
+import dev.warmpath.simulator.bench.corpus.Sums;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Consumer;
+
+/**
+ * Measures one kind of index on corpora.
+ *
+ * <p>Confined to the measuring thread.
+ */
+public final class IndexBench {
+
+  private static final int FINAL_PASSES = 3;
+
+  private final IndexChoice choice;
+  private final Consumer<String> progress;
+  private final Meters meters = new Meters();
+  private final WriterThread writer;
+
+  /**
+   * @param threads makes the writer's thread
+   * @param progress is told what is going on
+   */
+  public IndexBench(IndexChoice choice, ThreadFactory threads, Consumer<String> progress) {
+    this.choice = choice;
+    this.progress = progress;
+    writer = new WriterThread(threads);
+  }
+
+  /** Runs everything on {@code corpora} until {@code nanos} have passed. */
+  public void warmUp(List<Corpus> corpora, long nanos) throws InterruptedException {
+    long begin = meters.nanos();
+    do {
+      for (Corpus corpus : corpora) {
+        round(corpus);
+      }
+    } while (meters.nanos() - begin < nanos);
+  }
+
+  /** Measures {@code rounds} rounds and what the index occupies. */
+  public BenchReport run(Corpus corpus, int rounds) throws InterruptedException {
+    List<Round> measured = new ArrayList<>();
+    for (int i = 1; i <= rounds; i++) {
+      measured.add(round(corpus));
+      progress.accept("round %d of %d".formatted(i, rounds));
+    }
+    return new BenchReport(choice, corpus, measured, memory(corpus), meters.nanosPerReading());
+  }
+
+  /** One round. */
+  public Round round(Corpus corpus) throws InterruptedException {
+    Replay bulk = replay(corpus);
+    BulkPass.Took took = new BulkPass(meters, writer).run(bulk, corpus);
+    Asker atEnd = askAll(bulk.index(), corpus);
+    boolean exact = atEnd.sums().equals(corpus.answers().atEnd());
+    for (int pass = 1; pass < FINAL_PASSES; pass++) {
+      atEnd = askAll(bulk.index(), corpus);
+      exact &= atEnd.sums().equals(corpus.answers().atEnd());
+    }
+    Asker between = new InterleavedPass(meters, writer).run(replay(corpus), corpus);
+    exact &= matches("interleaved", between.sums(), corpus.answers().interleaved());
+    return new Round(exact, took, atEnd.percentiles(), between.percentiles());
+  }
+
+  MemoryPass.Figures memory(Corpus corpus) {
+    return new MemoryPass(meters).run(choice, corpus);
+  }
+
+  private Replay replay(Corpus corpus) {
+    return new Replay(choice.create(), corpus);
+  }
+
+  private boolean matches(String when, Sums answered, Sums exact) {
+    if (!answered.equals(exact)) {
+      progress.accept("%s queries: answered %s, exact is %s".formatted(when, answered, exact));
+    }
+    return answered.equals(exact);
+  }
+
+  private Asker askAll(KvIndex index, Corpus corpus) {
+    Asker asker = new Asker(meters, corpus.shape().blockTokens(), corpus.queries());
+    for (int query = 0; query < corpus.queries(); query++) {
+      asker.ask(index, corpus.prompt(query));
+    }
+    matches("final", asker.sums(), corpus.answers().atEnd());
+    return asker;
+  }
+}

@@ -1,0 +1,60 @@
+package dev.warmpath.simulator.bench.index;
+
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+
+/**
+ * The clocks and counters of the machine and the JVM.
+ *
+ * <p>Thread-safe.
+ */
+final class Meters {
+
+  private static final int COLLECTIONS = 4;
+
+  private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private final OperatingSystemMXBean process =
+      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+  /** Wall clock. */
+  long nanos() {
+    return System.nanoTime();
+  }
+
+  /** CPU time of the calling thread. */
+  long threadCpuNanos() {
+    return threads.getCurrentThreadCpuTime();
+  }
+
+  /** CPU time of all threads, those of the collector and the compiler too. */
+  long processCpuNanos() {
+    return process.getProcessCpuTime();
+  }
+
+  /** Bytes that the calling thread has allocated. */
+  long allocatedBytes() {
+    return threads.getCurrentThreadAllocatedBytes();
+  }
+
+  /** Bytes on the heap that are reachable. */
+  long liveHeapBytes() {
+    long bytes = Long.MAX_VALUE;
+    for (int i = 0; i < COLLECTIONS; i++) {
+      System.gc();
+      bytes = Math.min(bytes, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+    }
+    return bytes;
+  }
+
+  /** What one reading of {@link #nanos} costs; every measured query includes it once. */
+  double nanosPerReading() {
+    int readings = 1_000_000;
+    long begin = nanos();
+    long last = begin;
+    for (int i = 0; i < readings; i++) {
+      last = nanos();
+    }
+    return (double) (last - begin) / readings;
+  }
+}

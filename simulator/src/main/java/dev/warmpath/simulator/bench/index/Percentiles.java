@@ -1,0 +1,44 @@
+package dev.warmpath.simulator.bench.index;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Three percentiles of many measured times.
+ *
+ * <p>Immutable.
+ */
+public record Percentiles(long p50, long p99, long p999) {
+
+  private static final int DIGITS = 3;
+
+  /** Of the first {@code count} of {@code values}. */
+  static Percentiles of(long[] values, int count) {
+    Histogram histogram = new Histogram(DIGITS);
+    for (int i = 0; i < count; i++) {
+      histogram.recordValue(Math.max(0, values[i]));
+    }
+    return new Percentiles(
+        histogram.getValueAtPercentile(50),
+        histogram.getValueAtPercentile(99),
+        histogram.getValueAtPercentile(99.9));
+  }
+
+  /** The median of each percentile over several rounds. */
+  static Percentiles median(List<Percentiles> rounds) {
+    return new Percentiles(
+        median(rounds, Percentiles::p50),
+        median(rounds, Percentiles::p99),
+        median(rounds, Percentiles::p999));
+  }
+
+  private static long median(List<Percentiles> rounds, ToLongFunction<Percentiles> of) {
+    return rounds.stream()
+        .map(of::applyAsLong)
+        .sorted(Comparator.naturalOrder())
+        .toList()
+        .get(rounds.size() / 2);
+  }
+}

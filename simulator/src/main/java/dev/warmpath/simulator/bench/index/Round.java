@@ -1,0 +1,13 @@
+package dev.warmpath.simulator.bench.index;
+
+/**
+ * What one round measured, each part on a fresh index.
+ *
+ * <p>Immutable.
+ *
+ * @param exact whether all answers summed up to what they should
+ * @param atEnd queries after the last event, on the index that {@code bulk} filled
+ * @param interleaved queries between the events
+ */
+public record Round(
+    boolean exact, BulkPass.Took bulk, Percentiles atEnd, Percentiles interleaved) {}

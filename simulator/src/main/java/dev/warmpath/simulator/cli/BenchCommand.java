@@ -1,0 +1,30 @@
+package dev.warmpath.simulator.cli;
+
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.WarmpathCommand;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code warmpath bench}: benchmarks that anyone can run.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "bench",
+    description = "Measures parts of Warmpath on this machine.",
+    mixinStandardHelpOptions = true,
+    subcommands = BenchIndexCommand.class)
+public final class BenchCommand implements WarmpathCommand {
+
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
+
+  @Override
+  public Integer call() {
+    spec.commandLine().usage(spec.commandLine().getErr());
+    return Exit.USAGE;
+  }
+}

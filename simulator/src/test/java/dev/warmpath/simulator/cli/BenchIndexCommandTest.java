@@ -1,0 +1,75 @@
+package dev.warmpath.simulator.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.Exit;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+final class BenchIndexCommandTest {
+
+  @TempDir Path folder;
+
+  private final StringWriter out = new StringWriter();
+
+  @Test
+  void printsItsFiguresAsTheLastLine() throws Exception {
+    assertThat(run("--json", "--rounds", "1", "--warm-up", "0")).isEqualTo(Exit.OK);
+    List<String> lines = out.toString().lines().toList();
+    JsonNode json = new ObjectMapper().readTree(lines.get(lines.size() - 1));
+    assertThat(json.path("exact").asBoolean()).isTrue();
+    assertThat(json.fieldNames())
+        .toIterable()
+        .contains(
+            "blocksPerSecond",
+            "blocksPerCpuSecond",
+            "bytesPerMembership",
+            "allocatedBytesPerEvent",
+            "allocatedBytesPerQuery");
+    for (String query : List.of("queryFinalNanos", "queryInterleavedNanos")) {
+      assertThat(json.path(query).fieldNames()).toIterable().containsExactly("p50", "p99", "p999");
+      assertThat(json.path(query).path("p50").asLong()).isPositive();
+    }
+  }
+
+  @Test
+  void namesTheFileThatIsMissingOrMalformed() throws IOException {
+    assertThatThrownBy(() -> run("--corpus", folder.resolve("none.wpix").toString()))
+        .isInstanceOf(CommandException.class)
+        .hasMessageStartingWith("--corpus: no such file: ")
+        .hasMessageContaining("none.wpix");
+    Path text = Files.writeString(folder.resolve("text.wpix"), "not a corpus");
+    assertThatThrownBy(() -> run("--corpus", text.toString()))
+        .isInstanceOf(CommandException.class)
+        .hasMessageStartingWith("--corpus: " + text)
+        .hasMessageContaining("does not begin with 'WPIX'");
+  }
+
+  @Test
+  void refusesNoRounds() {
+    assertThatThrownBy(() -> run("--rounds", "0"))
+        .isInstanceOf(CommandException.class)
+        .hasMessageStartingWith("--rounds");
+  }
+
+  private int run(String... args) throws Exception {
+    BenchIndexCommand command = new BenchIndexCommand();
+    CommandLine line = new CommandLine(command);
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setOut(new PrintWriter(out, true));
+    line.setErr(new PrintWriter(new StringWriter(), true));
+    line.parseArgs(args);
+    return command.call();
+  }
+}
