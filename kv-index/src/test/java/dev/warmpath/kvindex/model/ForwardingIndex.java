@@ -9,11 +9,11 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 
 /** An index that passes everything on; mutants override what they break. */
-class ForwardingIndex implements KvIndex {
+public class ForwardingIndex implements KvIndex {
 
-  final KvIndex index;
+  protected final KvIndex index;
 
-  ForwardingIndex(KvIndex index) {
+  protected ForwardingIndex(KvIndex index) {
     this.index = index;
   }
 

@@ -75,11 +75,8 @@ public final class ReferenceModel implements KvIndex {
     List<Name> names = names(prompt);
     engines.forEach((slot, engine) -> {
       List<List<Shelf>> held = names.stream().map(engine::shelves).toList();
-      ReferenceRule rule = new ReferenceRule(engine.layout, prompt, held);
-      for (StorageTier tier : StorageTier.values()) {
-        if (tier != StorageTier.REMOTE) {
-          matches.set(slot, tier, rule.reusableTokens(tier));
-        }
+      if (!held.stream().allMatch(List::isEmpty)) {
+        fill(matches, slot, new ReferenceRule(engine.layout, prompt, held));
       }
     });
   }
@@ -87,6 +84,14 @@ public final class ReferenceModel implements KvIndex {
   @Override
   public EngineStats stats(int slot) {
     return engines.get(slot).stats();
+  }
+
+  private static void fill(PrefixMatches matches, int slot, ReferenceRule rule) {
+    for (StorageTier tier : StorageTier.values()) {
+      if (tier != StorageTier.REMOTE) {
+        matches.set(slot, tier, rule.reusableTokens(tier));
+      }
+    }
   }
 
   private List<Name> names(BlockChain prompt) {

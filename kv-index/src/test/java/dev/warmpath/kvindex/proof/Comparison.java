@@ -6,11 +6,14 @@ import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.model.ReferenceModel;
+import dev.warmpath.kvindex.workload.Script;
+import dev.warmpath.kvindex.workload.Step;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 
 /**
@@ -26,7 +29,7 @@ import java.util.function.UnaryOperator;
 record Comparison<I extends KvIndex>(
     IntFunction<I> newIndex, Consumer<I> invariants, UnaryOperator<I> reload, boolean statistics) {
 
-  private static final int ALL_AT_LEAST_EVERY_STEPS = 16;
+  private static final int ALL_EVERY_STEPS = 16;
 
   /**
    * A difference.
@@ -35,25 +38,24 @@ record Comparison<I extends KvIndex>(
    */
   record Difference(int steps, String what) {}
 
-  /** The first difference found when a few questions are asked after each step. */
+  /** The first difference when a few questions are asked after each step, and all at times. */
   Optional<Difference> sampled(Script script) {
-    return first(script, false);
+    return first(script, i -> i % ALL_EVERY_STEPS == 0 || i == script.steps().size() - 1);
   }
 
-  /** The first difference when everything is compared after each step. */
-  Optional<Difference> thorough(Script script) {
-    return first(script, true);
+  /** The difference that is there after the last step. */
+  Optional<Difference> atTheEnd(Script script) {
+    return first(script, i -> i == script.steps().size() - 1);
   }
 
-  private Optional<Difference> first(Script script, boolean thorough) {
+  private Optional<Difference> first(Script script, IntPredicate all) {
     Side<I> tested = new Side<>(newIndex.apply(script.maxOrphans()), reload);
     Side<ReferenceModel> truth =
         new Side<>(new ReferenceModel(script.maxOrphans()), UnaryOperator.identity());
-    List<Step> steps = script.steps();
-    for (int i = 0; i < steps.size(); i++) {
-      boolean all = thorough || i % ALL_AT_LEAST_EVERY_STEPS == 0 || i == steps.size() - 1;
-      int question = all ? -1 : i;
-      Optional<String> difference = step(tested, truth, steps.get(i), question, script.questions());
+    for (int i = 0; i < script.steps().size(); i++) {
+      int question = all.test(i) ? -1 : i;
+      Optional<String> difference =
+          step(tested, truth, script.steps().get(i), question, script.questions());
       if (difference.isPresent()) {
         return Optional.of(new Difference(i + 1, difference.get()));
       }
@@ -107,7 +109,7 @@ record Comparison<I extends KvIndex>(
         if (tokens != right) {
           return Optional.of(
               "e%d at %s: %d tokens, expected %d, of %s"
-                  .formatted(engine.getKey(), tier, tokens, right, text(question)));
+                  .formatted(engine.getKey(), tier, tokens, right, Script.text(question)));
         }
       }
     }
@@ -121,13 +123,5 @@ record Comparison<I extends KvIndex>(
       }
     }
     return Optional.empty();
-  }
-
-  private static String text(BlockChain question) {
-    StringBuilder text = new StringBuilder("a prompt of " + question.space() + " with blocks");
-    for (int i = 0; i < question.blocks(); i++) {
-      text.append(' ').append(question.localHash(i));
-    }
-    return text.toString();
   }
 }

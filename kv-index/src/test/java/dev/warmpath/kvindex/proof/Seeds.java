@@ -2,6 +2,9 @@ package dev.warmpath.kvindex.proof;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.proof.Comparison.Difference;
+import dev.warmpath.kvindex.workload.Script;
+import dev.warmpath.kvindex.workload.Step;
+import dev.warmpath.kvindex.workload.Workload;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -51,7 +54,7 @@ public final class Seeds<I extends KvIndex> {
 
   private String explain(Script script, Difference difference) {
     Script smallest = smallest(script, difference);
-    String what = comparison.thorough(smallest).orElse(difference).what();
+    String what = comparison.atTheEnd(smallest).orElse(difference).what();
     return what + " after\n" + smallest;
   }
 
@@ -59,6 +62,6 @@ public final class Seeds<I extends KvIndex> {
     List<Step> failing = script.steps().subList(0, difference.steps());
     return script.with(
         Shrinker.shrink(
-            failing, steps -> comparison.thorough(script.with(steps)).isPresent(), MAX_TRIES));
+            failing, steps -> comparison.atTheEnd(script.with(steps)).isPresent(), MAX_TRIES));
   }
 }

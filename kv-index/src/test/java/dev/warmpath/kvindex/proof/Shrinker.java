@@ -1,7 +1,8 @@
 package dev.warmpath.kvindex.proof;
 
-import dev.warmpath.kvindex.proof.Step.Remove;
-import dev.warmpath.kvindex.proof.Step.Store;
+import dev.warmpath.kvindex.workload.Step;
+import dev.warmpath.kvindex.workload.Step.Remove;
+import dev.warmpath.kvindex.workload.Step.Store;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.proof;
+package dev.warmpath.kvindex.workload;
 
 import java.util.Random;
 
@@ -10,7 +10,7 @@ import java.util.Random;
  * @param engines how many are there at most
  * @param dialects how many different kinds of engine hashes there are
  */
-record Habits(
+public record Habits(
     int engines,
     int maxBlocks,
     int steps,
@@ -23,7 +23,7 @@ record Habits(
     int churnPercent,
     boolean anyLayout) {
 
-  static Habits any(Random random) {
+  public static Habits any(Random random) {
     boolean fleet = random.nextInt(25) == 0;
     int maxBlocks =
         switch (fleet ? 0 : random.nextInt(10)) {

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.proof;
+package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
@@ -11,16 +11,28 @@ import java.util.Arrays;
  *
  * <p>Immutable.
  */
-sealed interface Step {
+public sealed interface Step {
 
   /** A new engine. */
-  record Arrive(int engine, CopyCounting counting, CacheLayout layout) implements Step {}
+  record Arrive(int engine, CopyCounting counting, CacheLayout layout) implements Step {
+
+    @Override
+    public String toString() {
+      return "Arrive[e" + engine + ' ' + counting + ' ' + Layouts.text(layout) + ']';
+    }
+  }
 
   /** An engine leaves. */
   record Leave(int engine) implements Step {}
 
   /** An engine's layout becomes known better. */
-  record Relayout(int engine, CacheLayout layout) implements Step {}
+  record Relayout(int engine, CacheLayout layout) implements Step {
+
+    @Override
+    public String toString() {
+      return "Relayout[e" + engine + ' ' + Layouts.text(layout) + ']';
+    }
+  }
 
   /** An engine's cache is reset. */
   record Clear(int engine) implements Step {}
@@ -33,7 +45,7 @@ sealed interface Step {
       implements Step {
 
     /** The blocks {@code from … to − 1} alone, behind the one before them. */
-    Store part(int from, int to) {
+    public Store part(int from, int to) {
       boolean moved = below.named() && from > 0;
       return new Store(
           engine,
@@ -57,7 +69,7 @@ sealed interface Step {
   record Remove(int engine, Place place, long[] hashes) implements Step {
 
     /** Without the blocks {@code from … to − 1}. */
-    Remove without(int from, int to) {
+    public Remove without(int from, int to) {
       long[] left = Arrays.copyOf(hashes, hashes.length - (to - from));
       System.arraycopy(hashes, to, left, from, hashes.length - to);
       return new Remove(engine, place, left);
@@ -85,7 +97,10 @@ sealed interface Step {
 
     @Override
     public String toString() {
-      return named ? (atRoot ? "at root " : "behind h") + parent : "unnamed";
+      if (!named) {
+        return "unnamed";
+      }
+      return atRoot ? "at root " + parent : "behind " + Dialect.text(parent);
     }
   }
 }

@@ -1,13 +1,13 @@
-package dev.warmpath.kvindex.proof;
+package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
-import dev.warmpath.kvindex.proof.Forest.Prompt;
-import dev.warmpath.kvindex.proof.Step.Arrive;
-import dev.warmpath.kvindex.proof.Step.Clear;
-import dev.warmpath.kvindex.proof.Step.Leave;
-import dev.warmpath.kvindex.proof.Step.Relayout;
-import dev.warmpath.kvindex.proof.Step.Reload;
+import dev.warmpath.kvindex.workload.Forest.Prompt;
+import dev.warmpath.kvindex.workload.Step.Arrive;
+import dev.warmpath.kvindex.workload.Step.Clear;
+import dev.warmpath.kvindex.workload.Step.Leave;
+import dev.warmpath.kvindex.workload.Step.Relayout;
+import dev.warmpath.kvindex.workload.Step.Reload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -17,7 +17,7 @@ import java.util.Random;
  *
  * <p>Confined to one thread.
  */
-final class Workload {
+public final class Workload {
 
   private final Random random;
   private final Habits habits;
@@ -35,12 +35,12 @@ final class Workload {
   }
 
   /** The script of a seed; the same for ever. */
-  static Script of(long seed) {
+  public static Script of(long seed) {
     Random random = new Random(seed * 0x5DEECE66DL + 11);
     return of(random, Habits.any(random));
   }
 
-  static Script of(Random random, Habits habits) {
+  public static Script of(Random random, Habits habits) {
     Workload workload = new Workload(random, habits);
     workload.run();
     return new Script(habits.maxOrphans(), workload.forest.questions(), workload.steps);

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.proof;
+package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import java.util.List;
@@ -10,10 +10,19 @@ import java.util.List;
  *
  * @param maxOrphans what the index is made for
  */
-record Script(int maxOrphans, List<BlockChain> questions, List<Step> steps) {
+public record Script(int maxOrphans, List<BlockChain> questions, List<Step> steps) {
 
-  Script with(List<Step> steps) {
+  public Script with(List<Step> steps) {
     return new Script(maxOrphans, questions, steps);
+  }
+
+  /** A question in a few characters. */
+  public static String text(BlockChain question) {
+    StringBuilder text = new StringBuilder().append(question.space()).append(' ');
+    for (int i = 0; i < question.blocks(); i++) {
+      text.append(Forest.text(question.localHash(i)));
+    }
+    return text.toString();
   }
 
   @Override

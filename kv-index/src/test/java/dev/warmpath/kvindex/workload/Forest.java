@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.proof;
+package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -39,6 +39,8 @@ final class Forest {
   private static final long[] LETTERS = {
     0, 1, -1, 2, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 32, 0x9E3779B97F4A7C15L
   };
+
+  private static final String LETTER_NAMES = "abcdefgh";
 
   private final Random random;
   private final long[] alphabet;
@@ -99,7 +101,17 @@ final class Forest {
     return questions;
   }
 
-  long letter() {
+  /** A local hash in a few characters. */
+  static String text(long localHash) {
+    for (int i = 0; i < LETTERS.length; i++) {
+      if (LETTERS[i] == localHash) {
+        return LETTER_NAMES.substring(i, i + 1);
+      }
+    }
+    return "(" + localHash + ")";
+  }
+
+  private long letter() {
     return alphabet[random.nextInt(alphabet.length)];
   }
 

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.proof;
+package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
@@ -36,6 +36,17 @@ final class Layouts {
       case 10 -> layout(1, 0, full(0, size), window(1, 3, 4));
       default -> layout(1, 0);
     };
+  }
+
+  /** A layout in a few characters. */
+  static String text(CacheLayout layout) {
+    StringBuilder text = new StringBuilder();
+    for (CacheGroup group : layout.groups()) {
+      text.append(group.index()).append(':').append(group.kind()).append(group.blockSizeTokens());
+      text.append(group.kind() == Kind.SLIDING_WINDOW ? "/" + group.slidingWindowTokens() : "");
+      text.append(' ');
+    }
+    return text + "withheld " + layout.withheldTokens() + " dropped " + layout.droppedBlocks();
   }
 
   private static CacheLayout layout(int withheldTokens, int droppedBlocks, CacheGroup... groups) {

@@ -1,11 +1,11 @@
-package dev.warmpath.kvindex.proof;
+package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.kvindex.proof.Forest.Prompt;
-import dev.warmpath.kvindex.proof.Step.Below;
-import dev.warmpath.kvindex.proof.Step.Place;
-import dev.warmpath.kvindex.proof.Step.Remove;
-import dev.warmpath.kvindex.proof.Step.Store;
+import dev.warmpath.kvindex.workload.Forest.Prompt;
+import dev.warmpath.kvindex.workload.Step.Below;
+import dev.warmpath.kvindex.workload.Step.Place;
+import dev.warmpath.kvindex.workload.Step.Remove;
+import dev.warmpath.kvindex.workload.Step.Store;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -20,8 +20,6 @@ final class Tenant {
 
   /** Blocks {@code from … to − 1} of a prompt, stored together. */
   record Span(Prompt prompt, int from, int to, Place place, boolean alias) {}
-
-  private static final long ALIAS = 1L << 40;
 
   private final int number;
   private final int dialect;
@@ -202,7 +200,7 @@ final class Tenant {
 
   private long hash(Span span, int block) {
     long hash = Dialect.hash(dialect, span.prompt.places()[block]);
-    return span.alias ? hash + ALIAS : hash;
+    return span.alias ? hash + Dialect.ALIAS : hash;
   }
 
   private static Span span(Prompt prompt, int from, int to, Place place, boolean alias) {
