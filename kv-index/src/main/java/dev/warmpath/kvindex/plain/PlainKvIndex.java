@@ -1,17 +1,15 @@
 package dev.warmpath.kvindex.plain;
 
-import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
-import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.reuse.HeldRows;
+import dev.warmpath.kvindex.reuse.TierReuse;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -31,9 +29,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Single writer, many readers.
  */
 public final class PlainKvIndex implements KvIndex {
-
-  private static final List<StorageTier> LOCAL_TIERS =
-      List.of(StorageTier.values()).subList(0, PrefixMatches.LOCAL_TIERS);
 
   private final int maxOrphansPerEngine;
   private final HolderTable table = new HolderTable();
@@ -128,48 +123,28 @@ public final class PlainKvIndex implements KvIndex {
   }
 
   private PrefixMatches fill(BlockChain prompt, PrefixMatches matches) {
-    BitSet[] byShelf = heldByShelf(prompt);
+    HeldRows held = new HeldRows();
+    held.begin(prompt.blocks());
+    markByShelf(prompt, held);
     matches.begin(engines.size());
     for (int slot = 0; slot < engines.size(); slot++) {
       Engine engine = engines.get(slot);
       if (engine != null) {
-        fill(slot, engine, new ReuseRule(engine.layout(), prompt), byShelf, matches);
+        new TierReuse(held, engine::shelf).fill(slot, engine.layout(), prompt, matches);
       }
     }
     return matches;
   }
 
-  /** For each shelf the indexes of the prompt's blocks that it holds. */
-  private BitSet[] heldByShelf(BlockChain prompt) {
-    BitSet[] held = new BitSet[table.shelfBound()];
-    Arrays.setAll(held, shelf -> new BitSet());
+  /** Gives each shelf the row of its id and marks which of the prompt's blocks it holds. */
+  private void markByShelf(BlockChain prompt, HeldRows held) {
+    for (int shelf = 0; shelf < table.shelfBound(); shelf++) {
+      held.add();
+    }
     for (int block = 0; block < prompt.blocks(); block++) {
       Tally holders = table.holders(prompt.blockKey(block));
       for (int i = 0; holders != null && i < holders.size(); i++) {
-        held[holders.shelf(i)].set(block);
-      }
-    }
-    return held;
-  }
-
-  private static void fill(
-      int slot, Engine engine, ReuseRule rule, BitSet[] byShelf, PrefixMatches matches) {
-    List<CacheGroup> groups = engine.layout().groups();
-    BitSet[] held = new BitSet[groups.size()];
-    Arrays.setAll(held, group -> new BitSet());
-    int reused = 0;
-    for (StorageTier tier : LOCAL_TIERS) {
-      for (int i = 0; i < held.length; i++) {
-        int shelf = engine.shelf(tier, groups.get(i).index());
-        if (shelf >= 0) {
-          held[i].or(byShelf[shelf]);
-        }
-      }
-      reused = Math.max(reused, rule.tokens(held));
-      matches.set(slot, tier, reused);
-      if (tier == StorageTier.GPU) {
-        int blocks = rule.chainBlocks(reused);
-        Arrays.stream(held).forEach(group -> group.clear(blocks, Integer.MAX_VALUE));
+        held.mark(holders.shelf(i), block, 1);
       }
     }
   }

@@ -1,10 +1,9 @@
-package dev.warmpath.kvindex.plain;
+package dev.warmpath.kvindex.reuse;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.block.BlockChain;
-import java.util.BitSet;
 import java.util.List;
 
 /**
@@ -22,7 +21,7 @@ import java.util.List;
  *
  * <p>Immutable.
  */
-final class ReuseRule {
+public final class ReuseRule {
 
   private final List<CacheGroup> groups;
   private final int chainBlockTokens;
@@ -30,7 +29,7 @@ final class ReuseRule {
   private final long droppedTokens;
   private final long limitTokens;
 
-  ReuseRule(CacheLayout layout, BlockChain prompt) {
+  public ReuseRule(CacheLayout layout, BlockChain prompt) {
     groups = layout.groups();
     chainBlockTokens = prompt.space().blockSizeTokens();
     unitTokens = unitTokens(groups);
@@ -46,16 +45,17 @@ final class ReuseRule {
   /**
    * Tokens that are reused.
    *
-   * @param held for each group of the layout, the indexes of the prompt's blocks that it holds
+   * @param held which of the prompt's blocks are held
+   * @param rowOfGroup for each group of the layout, its row in {@code held}
    */
-  int tokens(BitSet[] held) {
+  public int tokens(HeldRows held, int[] rowOfGroup) {
     if (groups.isEmpty() || limitTokens <= 0) {
       return 0;
     }
-    long longest = floorToUnit(Math.min(limitTokens, fullAttentionTokens(held)));
+    long longest = floorToUnit(Math.min(limitTokens, fullAttentionTokens(held, rowOfGroup)));
     for (long length = longest - droppedTokens; length > 0; length -= unitTokens) {
-      if (othersAgree(held, length)
-          && (droppedTokens == 0 || othersAgree(held, length + droppedTokens))) {
+      if (othersAgree(held, rowOfGroup, length)
+          && (droppedTokens == 0 || othersAgree(held, rowOfGroup, length + droppedTokens))) {
         return (int) length;
       }
     }
@@ -63,7 +63,7 @@ final class ReuseRule {
   }
 
   /** How many blocks of the prompt's chain so many tokens are. */
-  int chainBlocks(int tokens) {
+  public int chainBlocks(int tokens) {
     return tokens / chainBlockTokens;
   }
 
@@ -75,49 +75,52 @@ final class ReuseRule {
     return tokens - Math.floorMod(tokens, unitTokens);
   }
 
-  private long fullAttentionTokens(BitSet[] held) {
+  private long fullAttentionTokens(HeldRows held, int[] rowOfGroup) {
     long tokens = Long.MAX_VALUE;
-    for (int i = 0; i < held.length; i++) {
+    for (int i = 0; i < rowOfGroup.length; i++) {
       if (groups.get(i).kind() == Kind.FULL_ATTENTION) {
-        tokens = Math.min(tokens, contiguousTokens(groups.get(i), held[i]));
+        tokens = Math.min(tokens, contiguousTokens(groups.get(i), held, rowOfGroup[i]));
       }
     }
     return tokens;
   }
 
-  private long contiguousTokens(CacheGroup group, BitSet held) {
+  private long contiguousTokens(CacheGroup group, HeldRows held, int row) {
+    if (group.blockSizeTokens() == chainBlockTokens) {
+      return (long) held.leading(row) * chainBlockTokens;
+    }
     int blocks = 0;
-    while (holds(group, held, blocks)) {
+    while (holds(group, held, row, blocks)) {
       blocks++;
     }
     return (long) blocks * group.blockSizeTokens();
   }
 
-  private boolean othersAgree(BitSet[] held, long length) {
-    for (int i = 0; i < held.length; i++) {
+  private boolean othersAgree(HeldRows held, int[] rowOfGroup, long length) {
+    for (int i = 0; i < rowOfGroup.length; i++) {
       CacheGroup group = groups.get(i);
-      if (group.kind() != Kind.FULL_ATTENTION && !agrees(group, held[i], length)) {
+      if (group.kind() != Kind.FULL_ATTENTION && !agrees(group, held, rowOfGroup[i], length)) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean agrees(CacheGroup group, BitSet held, long length) {
+  private boolean agrees(CacheGroup group, HeldRows held, int row, long length) {
     int end = (int) (length / group.blockSizeTokens());
     int needed = group.kind() == Kind.MAMBA ? 1 : windowBlocks(group);
     for (int block = Math.max(0, end - needed); block < end; block++) {
-      if (!holds(group, held, block)) {
+      if (!holds(group, held, row, block)) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean holds(CacheGroup group, BitSet held, int block) {
+  private boolean holds(CacheGroup group, HeldRows held, int row, int block) {
     int chainBlocks = group.blockSizeTokens() / chainBlockTokens;
     long last = (block + 1L) * chainBlocks - 1;
-    return last <= Integer.MAX_VALUE && held.get((int) last);
+    return last <= Integer.MAX_VALUE && held.holds(row, (int) last);
   }
 
   private static int windowBlocks(CacheGroup group) {

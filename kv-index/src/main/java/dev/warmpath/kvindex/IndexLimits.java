@@ -1,0 +1,27 @@
+package dev.warmpath.kvindex;
+
+/**
+ * What an index may take.
+ *
+ * <p>Immutable.
+ *
+ * @param maxOrphansPerEngine how many blocks of one engine may wait for their parent's name
+ * @param maxBytes bound of all its arrays together; beyond it the blocks that nobody asked for are
+ *     forgotten first
+ */
+public record IndexLimits(int maxOrphansPerEngine, long maxBytes) {
+
+  public IndexLimits {
+    if (maxOrphansPerEngine < 0) {
+      throw new IllegalArgumentException("maxOrphansPerEngine=" + maxOrphansPerEngine);
+    }
+    if (maxBytes < 1) {
+      throw new IllegalArgumentException("maxBytes=" + maxBytes);
+    }
+  }
+
+  /** As many bytes as the heap gives. */
+  public static IndexLimits unbounded(int maxOrphansPerEngine) {
+    return new IndexLimits(maxOrphansPerEngine, Long.MAX_VALUE);
+  }
+}

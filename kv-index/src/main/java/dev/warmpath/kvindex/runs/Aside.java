@@ -1,0 +1,170 @@
+package dev.warmpath.kvindex.runs;
+
+import dev.warmpath.kvindex.runs.AsideBlock.Naming;
+import dev.warmpath.kvindex.runs.memory.ByteBudget;
+import dev.warmpath.kvindex.runs.memory.LongMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The blocks of one engine that have no name yet, or none any more: by engine hash, the orphans
+ * among them also by parent and by age.
+ *
+ * <p>Single writer.
+ */
+final class Aside {
+
+  /** What a block here takes beside its places in the maps: object, its two arrays. */
+  static final long BLOCK_BYTES = 64 + 2 * 24;
+
+  private final ByteBudget budget;
+  private final LongMap<AsideBlock> blocks;
+  private final LongMap<AsideBlock> orphansByParent;
+  private @Nullable AsideBlock oldest;
+  private @Nullable AsideBlock youngest;
+  private int orphans;
+  private long held;
+
+  Aside(ByteBudget budget) {
+    this.budget = budget;
+    blocks = new LongMap<>(budget);
+    orphansByParent = new LongMap<>(budget);
+  }
+
+  boolean isEmpty() {
+    return blocks.size() == 0;
+  }
+
+  int size() {
+    return blocks.size();
+  }
+
+  @Nullable AsideBlock get(long engineHash) {
+    return blocks.get(engineHash);
+  }
+
+  /** A new block on no shelf. */
+  AsideBlock add(long engineHash) {
+    AsideBlock block = new AsideBlock(engineHash);
+    blocks.put(engineHash, block);
+    budget.force(BLOCK_BYTES);
+    return block;
+  }
+
+  /** Forgets the block with all its copies. */
+  void remove(AsideBlock block) {
+    leaveOrphans(block);
+    held -= block.size();
+    blocks.remove(block.engineHash);
+    budget.give(BLOCK_BYTES);
+  }
+
+  void hold(AsideBlock block, int shelf, int copies) {
+    if (block.add(shelf, copies)) {
+      held++;
+    }
+  }
+
+  /** Takes one copy away; false when there is none. Forgets a block without copies. */
+  boolean take(AsideBlock block, int shelf) {
+    int left = block.take(shelf);
+    if (left == 0) {
+      held--;
+      if (block.size() == 0) {
+        remove(block);
+      }
+    }
+    return left >= 0;
+  }
+
+  /** Held (shelf, engine hash) pairs. */
+  long held() {
+    return held;
+  }
+
+  int orphans() {
+    return orphans;
+  }
+
+  /** The block begins to wait for its parent. */
+  void joinOrphans(AsideBlock block) {
+    block.naming = Naming.ORPHAN;
+    block.older = youngest;
+    if (youngest == null) {
+      oldest = block;
+    } else {
+      youngest.younger = block;
+    }
+    youngest = block;
+    block.sibling = orphansByParent.get(block.parent);
+    orphansByParent.put(block.parent, block);
+    orphans++;
+  }
+
+  /** The block waits no more, if it did. */
+  void leaveOrphans(AsideBlock block) {
+    if (block.naming == Naming.ORPHAN) {
+      leaveAges(block);
+      leaveSiblings(block);
+      block.naming = Naming.UNNAMED;
+      orphans--;
+    }
+  }
+
+  @Nullable AsideBlock oldestOrphan() {
+    return oldest;
+  }
+
+  /** One of the blocks that wait for this parent. */
+  @Nullable AsideBlock orphanOf(long parent) {
+    return orphansByParent.get(parent);
+  }
+
+  void clear() {
+    budget.give(BLOCK_BYTES * blocks.size());
+    blocks.clear();
+    orphansByParent.clear();
+    oldest = null;
+    youngest = null;
+    orphans = 0;
+    held = 0;
+  }
+
+  void forEach(java.util.function.Consumer<AsideBlock> visitor) {
+    blocks.forEach(visitor);
+  }
+
+  private void leaveAges(AsideBlock block) {
+    if (block.older == null) {
+      oldest = block.younger;
+    } else {
+      block.older.younger = block.younger;
+    }
+    if (block.younger == null) {
+      youngest = block.older;
+    } else {
+      block.younger.older = block.older;
+    }
+    block.older = null;
+    block.younger = null;
+  }
+
+  private void leaveSiblings(AsideBlock block) {
+    AsideBlock first = orphansByParent.get(block.parent);
+    if (first == block) {
+      if (block.sibling == null) {
+        orphansByParent.remove(block.parent);
+      } else {
+        orphansByParent.put(block.parent, block.sibling);
+      }
+    } else {
+      AsideBlock before = first;
+      while (before != null && before.sibling != block) {
+        before = before.sibling;
+      }
+      if (before != null) {
+        before.sibling = block.sibling;
+      }
+    }
+    block.sibling = null;
+  }
+}

@@ -1,0 +1,107 @@
+package dev.warmpath.kvindex.runs;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine hash that an engine holds although its name is not known, and what is known of it.
+ *
+ * <p>Single writer.
+ */
+final class AsideBlock {
+
+  /** How far the block's name is known. */
+  enum Naming {
+    /** Nobody has said what the block is. */
+    UNNAMED,
+    /** The claim is known, its parent's name is not. */
+    ORPHAN,
+    /** Two stores disagreed about this block or one before it: it has no name while it is held. */
+    DOUBTFUL
+  }
+
+  final long engineHash;
+  Naming naming = Naming.UNNAMED;
+  boolean atRoot;
+  long parent;
+  long localHash;
+
+  /** Orphans by age, and orphans of one parent. */
+  @Nullable AsideBlock older;
+
+  @Nullable AsideBlock younger;
+  @Nullable AsideBlock sibling;
+
+  private int[] shelves = new int[1];
+  private int[] copies = new int[1];
+  private int size;
+
+  AsideBlock(long engineHash) {
+    this.engineHash = engineHash;
+  }
+
+  void claim(boolean atRoot, long parent, long localHash) {
+    this.atRoot = atRoot;
+    this.parent = parent;
+    this.localHash = localHash;
+  }
+
+  boolean claims(boolean atRoot, long parent, long localHash) {
+    return this.atRoot == atRoot && this.parent == parent && this.localHash == localHash;
+  }
+
+  /** Adds copies; true if the shelf had none. */
+  boolean add(int shelf, int count) {
+    for (int i = 0; i < size; i++) {
+      if (shelves[i] == shelf) {
+        copies[i] += count;
+        return false;
+      }
+    }
+    if (size == shelves.length) {
+      shelves = Arrays.copyOf(shelves, size + 2);
+      copies = Arrays.copyOf(copies, size + 2);
+    }
+    shelves[size] = shelf;
+    copies[size++] = count;
+    return true;
+  }
+
+  /** Takes one copy away; the number left, or −1 when there was none. */
+  int take(int shelf) {
+    for (int i = 0; i < size; i++) {
+      if (shelves[i] == shelf) {
+        int left = --copies[i];
+        if (left == 0) {
+          size--;
+          shelves[i] = shelves[size];
+          copies[i] = copies[size];
+        }
+        return left;
+      }
+    }
+    return -1;
+  }
+
+  boolean isOn(int shelf) {
+    for (int i = 0; i < size; i++) {
+      if (shelves[i] == shelf) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Number of shelves. */
+  int size() {
+    return size;
+  }
+
+  int shelf(int index) {
+    return shelves[index];
+  }
+
+  int copies(int index) {
+    return copies[index];
+  }
+}

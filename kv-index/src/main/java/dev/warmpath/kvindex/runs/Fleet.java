@@ -1,0 +1,132 @@
+package dev.warmpath.kvindex.runs;
+
+import dev.warmpath.kvindex.CacheGroup.Kind;
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What readers need to know of all engines and shelves; made anew whenever one of them comes, goes
+ * or changes its layout.
+ *
+ * <p>Immutable.
+ */
+final class Fleet {
+
+  /** What a shelf's blocks count for. */
+  static final byte NOTHING = 0;
+
+  /** The only shelf of an engine with one full-attention group: the run of held blocks counts. */
+  static final byte DEPTH = 1;
+
+  /** One of several shelves that are judged together. */
+  static final byte JOINT = 2;
+
+  private static final int SEVERAL = -1;
+
+  static final Fleet EMPTY =
+      new Fleet(new CacheLayout[0], new Shelf[0][], new int[0], new byte[0], false, 0);
+
+  private final @Nullable CacheLayout[] layouts;
+  private final Shelf[][] shelves;
+  private final int[] slotOfShelf;
+  private final byte[] useOfShelf;
+  private final boolean joint;
+  private final int depthBlockTokens;
+
+  private Fleet(
+      @Nullable CacheLayout[] layouts,
+      Shelf[][] shelves,
+      int[] slotOfShelf,
+      byte[] useOfShelf,
+      boolean joint,
+      int depthBlockTokens) {
+    this.layouts = layouts;
+    this.shelves = shelves;
+    this.slotOfShelf = slotOfShelf;
+    this.useOfShelf = useOfShelf;
+    this.joint = joint;
+    this.depthBlockTokens = depthBlockTokens;
+  }
+
+  static Fleet of(List<@Nullable RunEngine> engines, int shelfBound) {
+    CacheLayout[] layouts = new CacheLayout[engines.size()];
+    Shelf[][] shelves = new Shelf[engines.size()][];
+    int[] slotOfShelf = new int[shelfBound];
+    byte[] useOfShelf = new byte[shelfBound];
+    boolean joint = false;
+    int depthBlockTokens = 0;
+    for (int slot = 0; slot < layouts.length; slot++) {
+      RunEngine engine = engines.get(slot);
+      shelves[slot] = engine == null ? new Shelf[0] : engine.shelves().toArray(new Shelf[0]);
+      layouts[slot] = engine == null ? null : engine.layout();
+      boolean alone = engine != null && isAlone(engine);
+      for (Shelf shelf : shelves[slot]) {
+        slotOfShelf[shelf.id] = slot;
+        useOfShelf[shelf.id] = engine == null ? NOTHING : use(engine.layout(), shelf, alone);
+        joint |= useOfShelf[shelf.id] == JOINT;
+        if (engine != null && useOfShelf[shelf.id] == DEPTH) {
+          int tokens = engine.layout().groups().get(0).blockSizeTokens();
+          boolean first = depthBlockTokens == 0 || depthBlockTokens == tokens;
+          depthBlockTokens = first ? tokens : SEVERAL;
+        }
+      }
+    }
+    return new Fleet(layouts, shelves, slotOfShelf, useOfShelf, joint, depthBlockTokens);
+  }
+
+  int slots() {
+    return layouts.length;
+  }
+
+  int shelfBound() {
+    return slotOfShelf.length;
+  }
+
+  @Nullable CacheLayout layout(int slot) {
+    return layouts[slot];
+  }
+
+  Shelf[] shelves(int slot) {
+    return shelves[slot];
+  }
+
+  int slot(int shelf) {
+    return slotOfShelf[shelf];
+  }
+
+  byte use(int shelf) {
+    return useOfShelf[shelf];
+  }
+
+  /** Whether all that counts is how far each shelf's blocks go without a hole. */
+  boolean goesByDepth(int blockSizeTokens) {
+    return !joint && (depthBlockTokens == 0 || depthBlockTokens == blockSizeTokens);
+  }
+
+  /** Whether one full-attention group on the GPU is all that counts. */
+  private static boolean isAlone(RunEngine engine) {
+    CacheLayout layout = engine.layout();
+    return layout.groups().size() == 1
+        && layout.groups().get(0).kind() == Kind.FULL_ATTENTION
+        && engine.shelves().stream().noneMatch(shelf -> counts(layout, shelf) && !isGpu(shelf));
+  }
+
+  private static byte use(CacheLayout layout, Shelf shelf, boolean alone) {
+    if (!counts(layout, shelf)) {
+      return NOTHING;
+    }
+    return alone ? DEPTH : JOINT;
+  }
+
+  private static boolean counts(CacheLayout layout, Shelf shelf) {
+    return shelf.tier != StorageTier.REMOTE
+        && layout.groups().stream().anyMatch(group -> group.index() == shelf.group);
+  }
+
+  private static boolean isGpu(Shelf shelf) {
+    return shelf.tier == StorageTier.GPU;
+  }
+}

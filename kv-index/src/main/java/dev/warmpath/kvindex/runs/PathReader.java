@@ -1,0 +1,198 @@
+package dev.warmpath.kvindex.runs;
+
+import static dev.warmpath.kvindex.runs.memory.HolderLists.INTS;
+import static dev.warmpath.kvindex.runs.memory.HolderLists.SHELF;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDERS;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDER_COUNT;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.NAMES;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.PARENT;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.SLABS;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.TOUCHED;
+
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.runs.memory.ChildTable;
+import dev.warmpath.kvindex.runs.memory.HolderLists;
+import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import dev.warmpath.kvindex.runs.memory.SlabColumns;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Walks prompts down the tree while the writer changes it.
+ *
+ * <p>Thread-safe; each thread keeps its notes in a {@link Walk} of its own.
+ */
+final class PathReader {
+
+  private static final ThreadLocal<Walk> WALKS = ThreadLocal.withInitial(Walk::new);
+
+  /*
+   * The walk notes the version of each run before it looks at it. When it is over, all versions
+   * (and the fleet) must still be the same: then everything that was read was true at the moment
+   * between the last read and the first check, all at once. Otherwise the walk is void and begins
+   * again. What is read in a void walk may be nonsense, so nothing of it leaves this class, loops
+   * are bounded by the prompt and by the arrays, and an index out of bounds voids it too.
+   *
+   *   writer   version odd · StoreStore · changes · release version even
+   *   reader   acquire version, must be even · reads · acquire fence · version again
+   */
+
+  private final RunKvIndex index;
+  private final Runs runs;
+
+  PathReader(RunKvIndex index, Runs runs) {
+    this.index = index;
+    this.runs = runs;
+  }
+
+  /** Fills {@code matches}; false if the writer interfered and nothing was filled. */
+  boolean read(BlockChain prompt, PrefixMatches matches) {
+    Walk walk = WALKS.get();
+    Fleet fleet = index.fleet();
+    walk.begin(prompt, fleet);
+    boolean read;
+    try {
+      read = walk(prompt, walk, fleet) && isUnchanged(walk, fleet);
+    } catch (IndexOutOfBoundsException e) {
+      // Half-written references point anywhere; after a void walk that is no error.
+      read = false;
+    }
+    if (read) {
+      walk.fill(prompt, matches);
+    }
+    return read;
+  }
+
+  private boolean walk(BlockChain prompt, Walk walk, Fleet fleet) {
+    int run = runs.roots().run(prompt.space().rootKey());
+    int offset = 0;
+    int matched = 0;
+    if (run == 0 || !see(walk, run)) {
+      return run == 0;
+    }
+    while (matched < prompt.blocks()) {
+      int child = child(walk, run, offset, prompt.localHash(matched));
+      if (child <= 0) {
+        return child == 0;
+      }
+      int[] h = runs.headers.segment(child);
+      int at = RunHeaders.at(child);
+      int common = common(h, at, prompt, matched);
+      if (h[at + TOUCHED] == 0) {
+        h[at + TOUCHED] = 1;
+      }
+      boolean further = meet(h, at, walk, matched, common);
+      matched += common;
+      if (!further && walk.byDepth) {
+        return true;
+      }
+      run = child;
+      offset = common;
+    }
+    return true;
+  }
+
+  /** Notes the version of a run; false if it is just being changed. */
+  private boolean see(Walk walk, int run) {
+    int version = RunHeaders.version(runs.headers.segment(run), RunHeaders.at(run));
+    walk.see(run, version);
+    return (version & 1) == 0;
+  }
+
+  private boolean isUnchanged(Walk walk, Fleet fleet) {
+    VarHandle.acquireFence();
+    for (int i = 0; i < walk.seen(); i++) {
+      int run = walk.seenRun(i);
+      if (!RunHeaders.unchanged(
+          runs.headers.segment(run), RunHeaders.at(run), walk.seenVersion(i))) {
+        return false;
+      }
+    }
+    return fleet == index.fleet();
+  }
+
+  /** The run that goes on with this local hash, 0 when there is none, −1 when one is changing. */
+  private int child(Walk walk, int parent, int offset, long localHash) {
+    if (runs.headers.segment(parent)[RunHeaders.at(parent) + CHILDREN] == 0) {
+      return 0;
+    }
+    long key = runs.children.key(parent, offset, localHash);
+    long[] shard = runs.children.shard(key);
+    int at = ChildTable.first(key, shard);
+    for (int probes = 0; probes < shard.length; probes++) {
+      int candidate = ChildTable.candidate(key, shard, at);
+      if (candidate == 0) {
+        return 0;
+      }
+      if (candidate > 0) {
+        if (!see(walk, candidate)) {
+          return -1;
+        }
+        if (isChild(candidate, parent, offset, localHash)) {
+          return candidate;
+        }
+        walk.unsee();
+      }
+      at = ChildTable.next(at, shard);
+    }
+    return -1;
+  }
+
+  private boolean isChild(int run, int parent, int offset, long localHash) {
+    int[] h = runs.headers.segment(run);
+    int at = RunHeaders.at(run);
+    int shape = h[at + SHAPE];
+    return h[at + PARENT] == parent
+        && RunHeaders.parentOffset(shape) == offset
+        && RunHeaders.kind(shape) == NAMES
+        && runs.columns.locals(h[at + SLABS])[SlabColumns.at(h[at + SLABS])] == localHash;
+  }
+
+  /** How many blocks the run and the rest of the prompt have in common. */
+  private int common(int[] h, int at, BlockChain prompt, int matched) {
+    int most = Math.min(RunHeaders.length(h[at + SHAPE]), prompt.blocks() - matched);
+    int common = 1;
+    while (common < most) {
+      int slab = h[at + SLABS + (common >>> 3)];
+      long[] locals = runs.columns.locals(slab);
+      int from = SlabColumns.at(slab) - (common & ~7);
+      int end = Math.min(most, (common | 7) + 1);
+      while (common < end && locals[from + common] == prompt.localHash(matched + common)) {
+        common++;
+      }
+      if (common < end) {
+        return common;
+      }
+    }
+    return common;
+  }
+
+  /** Notes what each holder has of these blocks; whether somebody has all so far. */
+  private boolean meet(int[] h, int at, Walk walk, int matched, int common) {
+    int count = h[at + HOLDER_COUNT] & Holdings.COUNT;
+    int list = h[at + HOLDERS];
+    int[] entries = runs.lists.segment(list);
+    int e = HolderLists.at(list);
+    long here = -1L >>> (Long.SIZE - common);
+    boolean mixed = (h[at + SHAPE] & RunHeaders.MIXED) != 0;
+    boolean further = false;
+    for (int i = 0; i < count; i++, e += INTS) {
+      int shelf = entries[e + SHELF];
+      long mask = mixed ? joined(entries, list, count, shelf) : HolderLists.mask(entries, e);
+      further |= walk.meet(shelf, mask & here, matched, common);
+    }
+    return further;
+  }
+
+  private static long joined(int[] entries, int list, int count, int shelf) {
+    long mask = 0;
+    for (int i = 0, e = HolderLists.at(list); i < count; i++, e += INTS) {
+      if (entries[e + SHELF] == shelf) {
+        mask |= HolderLists.mask(entries, e);
+      }
+    }
+    return mask;
+  }
+}

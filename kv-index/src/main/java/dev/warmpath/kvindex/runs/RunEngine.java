@@ -1,0 +1,461 @@
+package dev.warmpath.kvindex.runs;
+
+import static dev.warmpath.kvindex.runs.Runs.NOWHERE;
+
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.KvIndex.EngineStats;
+import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.runs.AsideBlock.Naming;
+import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One engine: its shelves, its blocks without names, and what its events mean.
+ *
+ * <p>A block that the engine holds is either in the tree, under one name, or aside. Single writer.
+ */
+final class RunEngine {
+
+  private final int slot;
+  private final CopyCounting counting;
+  private final int maxOrphans;
+  private final Core core;
+  private final Aside aside;
+  private final List<Shelf> shelves = new ArrayList<>();
+  private final StoredBlocks one = new StoredBlocks();
+  private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
+  private long lastStored = NOWHERE;
+  private long nextRemoved = NOWHERE;
+  private long held;
+  private long orphansDropped;
+  private long unknownRemovals;
+  private long contradictions;
+
+  /** What all engines of an index share. */
+  record Core(Runs runs, Holdings holdings, Placement placement, Shelves shelves) {}
+
+  RunEngine(int slot, CopyCounting counting, int maxOrphans, Core core) {
+    this.slot = slot;
+    this.counting = counting;
+    this.maxOrphans = maxOrphans;
+    this.core = core;
+    aside = new Aside(core.runs().budget);
+  }
+
+  int slot() {
+    return slot;
+  }
+
+  CopyCounting counting() {
+    return counting;
+  }
+
+  CacheLayout layout() {
+    return layout;
+  }
+
+  void layout(CacheLayout layout) {
+    this.layout = layout;
+  }
+
+  List<Shelf> shelves() {
+    return shelves;
+  }
+
+  boolean owns(int shelf) {
+    return core.shelves().get(shelf).slot == slot;
+  }
+
+  /** The shelf for (tier, group), or null when nothing was ever stored there. */
+  @Nullable Shelf shelf(StorageTier tier, int group) {
+    for (int i = 0; i < shelves.size(); i++) {
+      Shelf shelf = shelves.get(i);
+      if (shelf.tier == tier && shelf.group == group) {
+        return shelf;
+      }
+    }
+    return null;
+  }
+
+  Shelf openShelf(StorageTier tier, int group) {
+    Shelf shelf = core.shelves().open(slot, tier, group);
+    shelves.add(shelf);
+    return shelf;
+  }
+
+  /** Gives all shelves back; they must be empty. */
+  void closeShelves() {
+    shelves.forEach(core.shelves()::close);
+    shelves.clear();
+  }
+
+  void heldMore(int blocks) {
+    held += blocks;
+  }
+
+  /** Stores blocks {@code from … to − 1} of an event, for which there is room. */
+  void stored(Shelf shelf, StoredBlocks blocks, int from, int to) {
+    if (!blocks.named()) {
+      storeUnnamed(shelf, blocks, from, to);
+      return;
+    }
+    long place = behind(blocks, from);
+    for (int i = from; i < to; ) {
+      int plain = plain(blocks, i, to);
+      int put =
+          place == NOWHERE || plain == 0
+              ? 0
+              : core.placement().of(this, shelf).put(place, blocks, i, plain);
+      if (put > 0) {
+        place = core.placement().end();
+        lastStored = core.placement().last();
+        adopt(blocks, i, i + put);
+      } else {
+        put = 1;
+        storeOne(shelf, blocks, i);
+        place = behind(blocks.engineHash(i));
+      }
+      i += put;
+    }
+  }
+
+  void removed(Shelf shelf, RemovedBlocks blocks) {
+    for (int i = 0; i < blocks.count(); ) {
+      long hash = blocks.engineHash(i);
+      long at = isAt(nextRemoved, hash) ? nextRemoved : find(hash);
+      if (at == NOWHERE) {
+        removeAside(shelf, hash);
+        i++;
+      } else {
+        i += remove(shelf, at, blocks, i);
+      }
+    }
+  }
+
+  /** A removal from a shelf on which nothing was ever stored. */
+  void unknownRemovals(int blocks) {
+    unknownRemovals += blocks;
+  }
+
+  /** Forgets all holdings; the layout and the counters stay. */
+  void clear() {
+    for (Shelf shelf : shelves) {
+      while (shelf.runs.size() > 0) {
+        int run = shelf.runs.get(shelf.runs.size() - 1);
+        forget(shelf, run, core.holdings().lastOf(shelf));
+      }
+    }
+    aside.clear();
+    lastStored = NOWHERE;
+    nextRemoved = NOWHERE;
+  }
+
+  /** Forgets what the shelf holds of a run, by one entry; returns how many blocks that was. */
+  int forget(Shelf shelf, int run, int entry) {
+    int source = core.holdings().sourceOf(run, entry);
+    long mask = core.holdings().mask(run, entry);
+    for (long left = core.runs().copies.isEmpty() ? 0 : mask; left != 0; left &= left - 1) {
+      int offset = Long.numberOfTrailingZeros(left);
+      core.runs().copies.forget(shelf.id, core.runs().block(source, offset));
+    }
+    core.placement().release(shelf, run, source, mask);
+    held -= Long.bitCount(mask);
+    return Long.bitCount(mask);
+  }
+
+  EngineStats stats() {
+    return new EngineStats(
+        held + aside.held(),
+        held,
+        aside.orphans(),
+        orphansDropped,
+        unknownRemovals,
+        contradictions);
+  }
+
+  long held() {
+    return held;
+  }
+
+  Aside aside() {
+    return aside;
+  }
+
+  /** How many blocks from {@code from} on are not aside. */
+  private int plain(StoredBlocks blocks, int from, int to) {
+    int end = from;
+    if (aside.isEmpty()) {
+      end = to;
+    }
+    while (end < to && aside.get(blocks.engineHash(end)) == null) {
+      end++;
+    }
+    return end - from;
+  }
+
+  private long behind(StoredBlocks blocks, int index) {
+    if (index > 0) {
+      return behind(blocks.engineHash(index - 1));
+    }
+    return blocks.atRoot() ? core.runs().root(blocks.parent()) : behind(blocks.parent());
+  }
+
+  /** The place behind a block that the engine holds under a name. */
+  private long behind(long engineHash) {
+    long at = isAt(lastStored, engineHash) ? lastStored : find(engineHash);
+    return at == NOWHERE ? NOWHERE : nameOf(at) + 1;
+  }
+
+  /** The place of a block's name, given the place of its engine hash. */
+  private long nameOf(long at) {
+    return Runs.place(core.runs().names(Runs.run(at)), Runs.offset(at));
+  }
+
+  private boolean isAt(long place, long engineHash) {
+    if (place == NOWHERE) {
+      return false;
+    }
+    int run = Runs.run(place);
+    int offset = Runs.offset(place);
+    return core.runs().isListed(run, offset)
+        && core.runs().engineHash(run, offset) == engineHash
+        && core.holdings().isHeld(place, slot);
+  }
+
+  /** Where the engine holds this hash, or NOWHERE. */
+  private long find(long engineHash) {
+    Runs runs = core.runs();
+    int found = runs.hashes.find(engineHash);
+    for (int i = 0; i < found; i++) {
+      long place = runs.placeOf(runs.hashes.found(i));
+      if (core.holdings().isHeld(place, slot)) {
+        return place;
+      }
+    }
+    return NOWHERE;
+  }
+
+  private void storeUnnamed(Shelf shelf, StoredBlocks blocks, int from, int to) {
+    for (int i = from; i < to; i++) {
+      long hash = blocks.engineHash(i);
+      AsideBlock block = aside.get(hash);
+      long at = block == null ? find(hash) : NOWHERE;
+      if (at != NOWHERE) {
+        hold(shelf, at);
+      } else {
+        holdAside(block == null ? aside.add(hash) : block, shelf);
+      }
+    }
+  }
+
+  private void storeOne(Shelf shelf, StoredBlocks blocks, int index) {
+    long hash = blocks.engineHash(index);
+    long local = blocks.localHash(index);
+    boolean atRoot = index == 0 && blocks.atRoot();
+    long parent = index == 0 ? blocks.parent() : blocks.engineHash(index - 1);
+    AsideBlock block = aside.get(hash);
+    if (block != null) {
+      holdAside(block, shelf);
+      claimed(block, atRoot, parent, local);
+      return;
+    }
+    long at = find(hash);
+    if (at == NOWHERE) {
+      block = aside.add(hash);
+      holdAside(block, shelf);
+      claimed(block, atRoot, parent, local);
+    } else if (agrees(at, behind(blocks, index), local)) {
+      hold(shelf, at);
+    } else {
+      block = takeAside(at, hash);
+      holdAside(block, shelf);
+      doubt(block);
+      settleOrphansOf(hash);
+    }
+  }
+
+  /** Whether a named block may be what a store says; {@code behind} is the claimed parent's end. */
+  private boolean agrees(long at, long behind, long local) {
+    long name = nameOf(at);
+    return behind == NOWHERE
+        ? core.runs().localHash(Runs.run(name), Runs.offset(name)) == local
+        : core.placement().named(behind, local) == name;
+  }
+
+  /** A store says what a block is that stands aside. */
+  private void claimed(AsideBlock block, boolean atRoot, long parent, long local) {
+    if (block.naming == Naming.UNNAMED) {
+      block.claim(atRoot, parent, local);
+      settle(block);
+      settleOrphansOf(block.engineHash);
+      dropOldestOrphan();
+    } else if (block.naming == Naming.ORPHAN && !block.claims(atRoot, parent, local)) {
+      doubt(block);
+      settleOrphansOf(block.engineHash);
+    }
+  }
+
+  private void settle(AsideBlock block) {
+    long place = block.atRoot ? core.runs().root(block.parent) : behind(block.parent);
+    if (place != NOWHERE) {
+      name(block, place);
+      return;
+    }
+    AsideBlock parent = aside.get(block.parent);
+    if (parent != null && parent.naming == Naming.DOUBTFUL && !block.atRoot) {
+      doubt(block);
+    } else {
+      aside.joinOrphans(block);
+    }
+  }
+
+  /** Settles all blocks that wait for this one, directly or not, if it is settled itself. */
+  private void settleOrphansOf(long engineHash) {
+    AsideBlock block = aside.get(engineHash);
+    if (block == null || block.naming == Naming.DOUBTFUL) {
+      settleNext(engineHash);
+    }
+  }
+
+  private void settleNext(long engineHash) {
+    List<Long> settled = new ArrayList<>(List.of(engineHash));
+    for (int i = 0; i < settled.size(); i++) {
+      AsideBlock orphan = aside.orphanOf(settled.get(i));
+      while (orphan != null) {
+        aside.leaveOrphans(orphan);
+        settle(orphan);
+        settled.add(orphan.engineHash);
+        orphan = aside.orphanOf(settled.get(i));
+      }
+    }
+  }
+
+  private void adopt(StoredBlocks blocks, int from, int to) {
+    for (int i = from; i < to && aside.orphans() > 0; i++) {
+      if (aside.orphanOf(blocks.engineHash(i)) != null) {
+        settleNext(blocks.engineHash(i));
+      }
+    }
+  }
+
+  private void doubt(AsideBlock block) {
+    aside.leaveOrphans(block);
+    block.naming = Naming.DOUBTFUL;
+    contradictions++;
+  }
+
+  private void dropOldestOrphan() {
+    AsideBlock oldest = aside.oldestOrphan();
+    if (aside.orphans() > maxOrphans && oldest != null) {
+      aside.leaveOrphans(oldest);
+      orphansDropped++;
+    }
+  }
+
+  /** Moves a block from aside into the tree. */
+  private void name(AsideBlock block, long place) {
+    aside.remove(block);
+    one.behind(StorageTier.GPU, 0, 0).add(block.engineHash, block.localHash);
+    for (int i = 0; i < block.size(); i++) {
+      Shelf shelf = core.shelves().get(block.shelf(i));
+      if (core.placement().of(this, shelf).put(place, one, 0, 1) != 1) {
+        throw new IllegalStateException("engineHash=" + block.engineHash + " is held elsewhere");
+      }
+      long last = core.placement().last();
+      for (int copy = 1; copy < block.copies(i); copy++) {
+        core.runs().copies.add(shelf.id, core.runs().block(Runs.run(last), Runs.offset(last)));
+      }
+    }
+  }
+
+  /** Moves a block with all its copies out of the tree. */
+  private AsideBlock takeAside(long at, long hash) {
+    AsideBlock block = aside.add(hash);
+    int source = Runs.run(at);
+    int offset = Runs.offset(at);
+    int run = core.runs().names(source);
+    int number = core.runs().block(source, offset);
+    for (Shelf shelf : shelves) {
+      if (core.runs().isListed(source, offset)
+          && (core.holdings().held(run, source, shelf.id) >>> offset & 1) != 0) {
+        aside.hold(block, shelf.id, 1 + core.runs().copies.more(shelf.id, number));
+        core.runs().copies.forget(shelf.id, number);
+        core.placement().release(shelf, run, source, 1L << offset);
+        held--;
+      }
+    }
+    return block;
+  }
+
+  private void holdAside(AsideBlock block, Shelf shelf) {
+    if (counting == CopyCounting.PER_COPY || !block.isOn(shelf.id)) {
+      aside.hold(block, shelf.id, 1);
+    }
+  }
+
+  /** One more copy of a block that has its name. */
+  private void hold(Shelf shelf, long at) {
+    int source = Runs.run(at);
+    int run = core.runs().names(source);
+    long bit = 1L << Runs.offset(at);
+    if ((core.holdings().held(run, source, shelf.id) & bit) == 0) {
+      core.holdings().hold(shelf, run, source, bit);
+      held++;
+    } else if (counting == CopyCounting.PER_COPY) {
+      core.runs().copies.add(shelf.id, core.runs().block(source, Runs.offset(at)));
+    }
+  }
+
+  private void removeAside(Shelf shelf, long hash) {
+    AsideBlock block = aside.get(hash);
+    if (block == null || !aside.take(block, shelf.id)) {
+      unknownRemovals++;
+    }
+  }
+
+  /** Removes the block at {@code at} and those before it that the event names next. */
+  private int remove(Shelf shelf, long at, RemovedBlocks blocks, int index) {
+    Runs runs = core.runs();
+    int source = Runs.run(at);
+    int offset = Runs.offset(at);
+    int run = runs.names(source);
+    long heldHere = core.holdings().held(run, source, shelf.id);
+    if ((heldHere >>> offset & 1) == 0) {
+      unknownRemovals++;
+      return 1;
+    }
+    int first = offset;
+    int next = index + 1;
+    while (first > 0
+        && next < blocks.count()
+        && (heldHere >>> first - 1 & 1) != 0
+        && runs.engineHash(source, first - 1) == blocks.engineHash(next)) {
+      first--;
+      next++;
+    }
+    nextRemoved = first > 0 ? Runs.place(source, first - 1) : runs.before(run);
+    long mask = spared(shelf, source, -1L >>> 63 - offset & -1L << first);
+    if (mask != 0) {
+      core.placement().release(shelf, run, source, mask);
+      held -= Long.bitCount(mask);
+    }
+    return next - index;
+  }
+
+  /** Takes one copy of each block away; the blocks of which that was the last one. */
+  private long spared(Shelf shelf, int source, long mask) {
+    long last = mask;
+    for (long left = core.runs().copies.isEmpty() ? 0 : mask; left != 0; left &= left - 1) {
+      int offset = Long.numberOfTrailingZeros(left);
+      if (core.runs().copies.take(shelf.id, core.runs().block(source, offset))) {
+        last &= ~(1L << offset);
+      }
+    }
+    return last;
+  }
+}

@@ -1,0 +1,230 @@
+package dev.warmpath.kvindex.runs;
+
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.memory.ByteBudget;
+import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fast index: blocks that were stored together lie together, so that a query compares columns
+ * and an event moves a bit mask.
+ *
+ * <p>Never takes more than {@link IndexLimits#maxBytes}: when there is no room, ends of prompts
+ * that nobody asked for lately are forgotten, which under-credits and is counted by {@link
+ * #evictedBlocks}.
+ *
+ * <p>Single writer, many readers. Readers never wait: a query that the writer disturbs begins
+ * again, and after {@value #MAX_ATTEMPTS} times credits nobody, which {@link #unansweredQueries}
+ * counts.
+ */
+public final class RunKvIndex implements KvIndex {
+
+  /*
+   * docs/index.md draws the layout. In short:
+   *
+   *   root ─▶ run ─▶ run          a run: up to 64 blocks in slabs of 8, a header of 16 ints
+   *            └──▶ run           children hang at any offset, found in one table
+   *
+   *   run ─▶ holders: (shelf, 64-bit mask) …        who holds which of its blocks
+   *   engine hash ─▶ slab ─▶ run                    what a removal or a parent means
+   *
+   * I1  a name (the local hashes on a path) exists once
+   * I2  a shelf's bit is set if and only if the engine holds the block there
+   * I3  a block's engine hash is in the hash table while any shelf's bit for it is set
+   * I4  a run exists while a bit of it is set or a child hangs on it
+   * I5  an engine holds an engine hash at one place of the tree, or aside
+   */
+
+  static final int MAX_ATTEMPTS = 1000;
+
+  private static final int PIECE_BLOCKS = 512;
+  private static final int SLABS_A_PIECE = PIECE_BLOCKS;
+  private static final int RUNS_A_PIECE = PIECE_BLOCKS + 8;
+
+  private final IndexLimits limits;
+  private final ByteBudget budget;
+  private final Runs runs;
+  private final Holdings holdings;
+  private final Shelves shelves;
+  private final RunEngine.Core core;
+  private final ColdRuns coldRuns;
+  private final List<@Nullable RunEngine> engines = new ArrayList<>();
+  private final PathReader reader;
+  private final LongAdder evictedBlocks = new LongAdder();
+  private final LongAdder voidReads = new LongAdder();
+  private final LongAdder unansweredQueries = new LongAdder();
+  private volatile Fleet fleet = Fleet.EMPTY;
+
+  /** An index whose hash tables are laid out at random, so that nobody can aim at one place. */
+  public RunKvIndex(IndexLimits limits) {
+    this(limits, new java.security.SecureRandom().nextLong());
+  }
+
+  /**
+   * @param seed of the hash tables' layout
+   */
+  public RunKvIndex(IndexLimits limits, long seed) {
+    this.limits = limits;
+    budget = new ByteBudget(limits.maxBytes());
+    runs = new Runs(budget, seed);
+    shelves = new Shelves(budget);
+    holdings = new Holdings(runs, shelves);
+    core = new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves);
+    coldRuns = new ColdRuns(runs, holdings);
+    reader = new PathReader(this, runs);
+  }
+
+  @Override
+  public int addEngine(CopyCounting counting) {
+    int slot = engines.indexOf(null);
+    if (slot < 0) {
+      slot = engines.size();
+      engines.add(null);
+    }
+    engines.set(slot, new RunEngine(slot, counting, limits.maxOrphansPerEngine(), core));
+    publishFleet();
+    return slot;
+  }
+
+  @Override
+  public void removeEngine(int slot) {
+    RunEngine engine = engine(slot);
+    engine.clear();
+    engine.closeShelves();
+    engines.set(slot, null);
+    publishFleet();
+  }
+
+  @Override
+  public void layout(int slot, CacheLayout layout) {
+    engine(slot).layout(layout);
+    publishFleet();
+  }
+
+  @Override
+  public void stored(int slot, StoredBlocks blocks) {
+    RunEngine engine = engine(slot);
+    Shelf shelf = engine.shelf(blocks.tier(), blocks.group());
+    if (shelf == null) {
+      shelf = engine.openShelf(blocks.tier(), blocks.group());
+      publishFleet();
+    }
+    for (int from = 0; from < blocks.count(); from += PIECE_BLOCKS) {
+      int to = Math.min(blocks.count(), from + PIECE_BLOCKS);
+      if (makeRoom(to - from)) {
+        engine.stored(shelf, blocks, from, to);
+      } else {
+        evictedBlocks.add(to - from);
+      }
+    }
+  }
+
+  @Override
+  public void removed(int slot, RemovedBlocks blocks) {
+    RunEngine engine = engine(slot);
+    Shelf shelf = engine.shelf(blocks.tier(), blocks.group());
+    if (shelf == null) {
+      engine.unknownRemovals(blocks.count());
+    } else {
+      engine.removed(shelf, blocks);
+    }
+  }
+
+  @Override
+  public void cleared(int slot) {
+    engine(slot).clear();
+  }
+
+  @Override
+  public void match(BlockChain prompt, PrefixMatches matches) {
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (reader.read(prompt, matches)) {
+        return;
+      }
+      voidReads.increment();
+      Thread.onSpinWait();
+    }
+    unansweredQueries.increment();
+    matches.begin(fleet.slots());
+  }
+
+  @Override
+  public EngineStats stats(int slot) {
+    return engine(slot).stats();
+  }
+
+  /** Bytes that all arrays of the index take. */
+  public long bytes() {
+    return budget.used();
+  }
+
+  /** Blocks that were forgotten, or never noted, for lack of room. */
+  public long evictedBlocks() {
+    return evictedBlocks.sum();
+  }
+
+  /** Walks of queries that the writer disturbed. */
+  public long voidReads() {
+    return voidReads.sum();
+  }
+
+  /** Queries that were disturbed so often that they credited nobody. */
+  public long unansweredQueries() {
+    return unansweredQueries.sum();
+  }
+
+  Fleet fleet() {
+    return fleet;
+  }
+
+  /** Asserts I1 to I5; for tests. */
+  public void checkInvariants() {
+    new Invariants(runs, holdings, shelves, engines).check();
+  }
+
+  private void publishFleet() {
+    fleet = Fleet.of(engines, shelves.bound());
+  }
+
+  /** Makes room for so many blocks, whatever shape they take; false if there is none. */
+  private boolean makeRoom(int blocks) {
+    int slabs = Math.min(blocks, SLABS_A_PIECE) + 8;
+    int headers = Math.min(blocks, RUNS_A_PIECE) + 2;
+    while (budget.exceeded() || !runs.columns.hasRoom(slabs) || !runs.headers.hasRoom(headers)) {
+      int run = coldRuns.next();
+      if (run == 0) {
+        return false;
+      }
+      evict(run);
+    }
+    return true;
+  }
+
+  private void evict(int run) {
+    long left = 0;
+    while (holdings.count(run) > 0 && runs.kind(run) == RunHeaders.NAMES) {
+      Shelf shelf = shelves.get(holdings.shelfOf(run, 0));
+      left += engine(shelf.slot).forget(shelf, run, 0);
+    }
+    evictedBlocks.add(left);
+  }
+
+  private RunEngine engine(int slot) {
+    RunEngine engine = slot >= 0 && slot < engines.size() ? engines.get(slot) : null;
+    if (engine == null) {
+      throw new IllegalArgumentException("slot=" + slot + " has no engine");
+    }
+    return engine;
+  }
+}

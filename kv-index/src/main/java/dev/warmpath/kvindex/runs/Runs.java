@@ -1,0 +1,326 @@
+package dev.warmpath.kvindex.runs;
+
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.ALIAS;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDERS;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.NAMES;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.NEXT_ALIAS;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.PARENT;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.ROOT;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.SLABS;
+
+import dev.warmpath.kvindex.runs.memory.ByteBudget;
+import dev.warmpath.kvindex.runs.memory.ChildTable;
+import dev.warmpath.kvindex.runs.memory.CopyTable;
+import dev.warmpath.kvindex.runs.memory.HashTable;
+import dev.warmpath.kvindex.runs.memory.HolderLists;
+import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import dev.warmpath.kvindex.runs.memory.SlabColumns;
+
+/**
+ * The tree of runs: which blocks follow which, under what hashes; and the arrays it is made of.
+ *
+ * <p>A place is a run and an offset in it, as {@code run · 256 + offset}.
+ *
+ * <p>Single writer; {@link PathReader} reads the same arrays meanwhile.
+ */
+final class Runs {
+
+  /** No such place. */
+  static final long NOWHERE = -1;
+
+  final ByteBudget budget;
+  final RunHeaders headers;
+  final SlabColumns columns;
+  final HolderLists lists;
+  final ChildTable children;
+  final HashTable hashes;
+  final CopyTable copies;
+  private volatile Roots roots = Roots.NONE;
+
+  /**
+   * @param seed secret, so that nobody can aim at one place of a hash table
+   */
+  Runs(ByteBudget budget, long seed) {
+    this.budget = budget;
+    headers = new RunHeaders(budget);
+    columns = new SlabColumns(budget);
+    lists = new HolderLists(budget);
+    children = new ChildTable(budget, seed);
+    hashes = new HashTable(budget, columns, seed * 0x9E3779B97F4A7C15L);
+    copies = new CopyTable(budget);
+  }
+
+  Roots roots() {
+    return roots;
+  }
+
+  static long place(int run, int offset) {
+    return (long) run << 8 | offset;
+  }
+
+  static int run(long place) {
+    return (int) (place >>> 8);
+  }
+
+  static int offset(long place) {
+    return (int) place & 0xFF;
+  }
+
+  /** The place where all prompts of a space begin. */
+  long root(long rootKey) {
+    int run = roots.run(rootKey);
+    if (run == 0) {
+      run = headers.allocate();
+      if (run == 0) {
+        return NOWHERE;
+      }
+      int[] h = headers.segment(run);
+      int at = RunHeaders.at(run);
+      h[at + SHAPE] = RunHeaders.shape(ROOT, 0);
+      RunHeaders.end(h, at);
+      roots = roots.with(rootKey, run);
+    }
+    return place(run, 0);
+  }
+
+  /** The run itself, or for an alias the run whose names it shares. */
+  int names(int run) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    return RunHeaders.kind(h[at + SHAPE]) == ALIAS ? h[at + PARENT] : run;
+  }
+
+  /** The place of the block before the first one of a run, or NOWHERE. */
+  long before(int run) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    int offset = RunHeaders.parentOffset(h[at + SHAPE]);
+    return offset == 0 ? NOWHERE : place(h[at + PARENT], offset - 1);
+  }
+
+  int length(int run) {
+    return RunHeaders.length(headers.segment(run)[RunHeaders.at(run) + SHAPE]);
+  }
+
+  int kind(int run) {
+    return RunHeaders.kind(headers.segment(run)[RunHeaders.at(run) + SHAPE]);
+  }
+
+  int slab(int run, int offset) {
+    return headers.segment(run)[RunHeaders.at(run) + SLABS + (offset >>> 3)];
+  }
+
+  /** The number of a block: slab · 8 + place in the slab. */
+  int block(int run, int offset) {
+    return slab(run, offset) * SlabColumns.BLOCKS + (offset & 7);
+  }
+
+  long localHash(int run, int offset) {
+    int slab = slab(run, offset);
+    return columns.locals(slab)[SlabColumns.at(slab) + (offset & 7)];
+  }
+
+  long engineHash(int run, int offset) {
+    int slab = slab(run, offset);
+    return columns.hashes(slab)[SlabColumns.at(slab) + (offset & 7)];
+  }
+
+  /** Whether somebody holds the block under the engine hash that stands in this run. */
+  boolean isListed(int run, int offset) {
+    int slab = slab(run, offset);
+    return slab != 0 && (columns.listed(slab) >>> (offset & 7) & 1) != 0;
+  }
+
+  /** The place of a block. */
+  long placeOf(int block) {
+    int slab = block >>> 3;
+    int run = columns.owner(slab);
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run) + SLABS;
+    int ordinal = 0;
+    while (h[at + ordinal] != slab) {
+      ordinal++;
+    }
+    return place(run, ordinal * SlabColumns.BLOCKS + (block & 7));
+  }
+
+  /** The run that hangs at a place and begins with this local hash, or 0. */
+  int child(int parent, int offset, long localHash) {
+    if (headers.segment(parent)[RunHeaders.at(parent) + CHILDREN] == 0) {
+      return 0;
+    }
+    long key = children.key(parent, offset, localHash);
+    long[] shard = children.shard(key);
+    int at = ChildTable.first(key, shard);
+    while (true) {
+      int run = ChildTable.candidate(key, shard, at);
+      if (run == 0 || (run > 0 && isChild(run, parent, offset) && localHash(run, 0) == localHash)) {
+        return run;
+      }
+      at = ChildTable.next(at, shard);
+    }
+  }
+
+  /** Writes both hashes of a block; the slab must be there. */
+  void write(int run, int offset, long engineHash, long localHash) {
+    int slab = slab(run, offset);
+    int at = SlabColumns.at(slab) + (offset & 7);
+    columns.locals(slab)[at] = localHash;
+    columns.hashes(slab)[at] = engineHash;
+  }
+
+  void list(int run, int offset, long engineHash) {
+    int slab = slab(run, offset);
+    columns.hashes(slab)[SlabColumns.at(slab) + (offset & 7)] = engineHash;
+    hashes.add(engineHash, slab, offset & 7);
+  }
+
+  void unlist(int run, int offset) {
+    hashes.remove(engineHash(run, offset), slab(run, offset), offset & 7);
+  }
+
+  /** Makes sure that the run has a slab for the offset. */
+  void provide(int run, int offset) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run) + SLABS + (offset >>> 3);
+    if (h[at] == 0) {
+      h[at] = columns.allocate(run);
+      if (h[at] == 0) {
+        throw new IllegalStateException("no room was made for run=" + run);
+      }
+    }
+  }
+
+  /** A run below {@code parent} whose version is odd until the caller has filled it. */
+  int newChild(int parent, int offset) {
+    return allocate(RunHeaders.shape(NAMES, offset), parent);
+  }
+
+  /** Makes a filled run known as the child of its parent; both versions are the caller's. */
+  void hang(int run) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    int parent = h[at + PARENT];
+    int offset = RunHeaders.parentOffset(h[at + SHAPE]);
+    int[] p = headers.segment(parent);
+    int pat = RunHeaders.at(parent);
+    RunHeaders.begin(p, pat);
+    children.add(children.key(parent, offset, localHash(run, 0)), run);
+    p[pat + CHILDREN]++;
+    if (offset > RunHeaders.childBound(p[pat + SHAPE])) {
+      p[pat + SHAPE] = RunHeaders.withChildBound(p[pat + SHAPE], offset);
+    }
+    RunHeaders.end(p, pat);
+  }
+
+  /** A run for other engine hashes of the names of {@code run}. */
+  int newAlias(int run) {
+    int alias = allocate(RunHeaders.shape(ALIAS, 0), run);
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    int[] a = headers.segment(alias);
+    int aat = RunHeaders.at(alias);
+    a[aat + NEXT_ALIAS] = h[at + NEXT_ALIAS];
+    RunHeaders.end(a, aat);
+    h[at + NEXT_ALIAS] = alias;
+    return alias;
+  }
+
+  int nextAlias(int run) {
+    return headers.segment(run)[RunHeaders.at(run) + NEXT_ALIAS];
+  }
+
+  /** Gives back the slabs of an alias that list nothing, and the alias with its last slab. */
+  void trimAlias(int alias) {
+    int[] h = headers.segment(alias);
+    int at = RunHeaders.at(alias);
+    boolean empty = true;
+    for (int i = at + SLABS; i < at + SLABS + 8; i++) {
+      if (h[i] != 0 && columns.listed(h[i]) == 0) {
+        columns.release(h[i]);
+        h[i] = 0;
+      }
+      empty &= h[i] == 0;
+    }
+    if (empty) {
+      unlinkAlias(alias, h[at + PARENT]);
+      headers.release(alias);
+    }
+  }
+
+  /** Sets the length and gives back the slabs beyond it. */
+  void shorten(int run, int length) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    h[at + SHAPE] = RunHeaders.withLength(h[at + SHAPE], length);
+    for (int i = at + SLABS + (length + 7 >>> 3); i < at + SLABS + 8 && h[i] != 0; i++) {
+      columns.release(h[i]);
+      h[i] = 0;
+    }
+  }
+
+  void lengthen(int run, int length) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    h[at + SHAPE] = RunHeaders.withLength(h[at + SHAPE], length);
+  }
+
+  /**
+   * Takes a run without blocks out of the tree; its parents follow as far as nothing else needs
+   * them.
+   *
+   * @param firstLocal the local hash that the run began with
+   */
+  void drop(int run, long firstLocal) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    int parent = h[at + PARENT];
+    int offset = RunHeaders.parentOffset(h[at + SHAPE]);
+    headers.release(run);
+    int[] p = headers.segment(parent);
+    int pat = RunHeaders.at(parent);
+    RunHeaders.begin(p, pat);
+    children.remove(children.key(parent, offset, firstLocal), run);
+    p[pat + CHILDREN]--;
+    if (p[pat + CHILDREN] == 0) {
+      p[pat + SHAPE] = RunHeaders.withChildBound(p[pat + SHAPE], 0);
+    }
+    RunHeaders.end(p, pat);
+  }
+
+  void dropRoot(int run) {
+    roots = roots.without(run);
+    headers.release(run);
+  }
+
+  private int allocate(int shape, int parent) {
+    int run = headers.allocate();
+    if (run == 0) {
+      throw new IllegalStateException("no room was made for a run below run=" + parent);
+    }
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    h[at + PARENT] = parent;
+    h[at + SHAPE] = shape;
+    h[at + HOLDERS] = 0;
+    return run;
+  }
+
+  private boolean isChild(int run, int parent, int offset) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    return h[at + PARENT] == parent
+        && RunHeaders.kind(h[at + SHAPE]) == NAMES
+        && RunHeaders.parentOffset(h[at + SHAPE]) == offset;
+  }
+
+  private void unlinkAlias(int alias, int run) {
+    int before = run;
+    while (nextAlias(before) != alias) {
+      before = nextAlias(before);
+    }
+    headers.segment(before)[RunHeaders.at(before) + NEXT_ALIAS] = nextAlias(alias);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.warmpath.kvindex.runs;
+
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.runs.memory.ByteBudget;
+import dev.warmpath.kvindex.runs.memory.IntVector;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One engine's storage for one (tier, group) is a shelf, known by a small dense id; for each shelf
+ * the runs of which it holds something.
+ *
+ * <p>Single writer.
+ */
+final class Shelves {
+
+  /** One shelf. Single writer. */
+  static final class Shelf {
+    final int id;
+    final int slot;
+    final StorageTier tier;
+    final int group;
+    final IntVector runs;
+
+    Shelf(int id, int slot, StorageTier tier, int group, IntVector runs) {
+      this.id = id;
+      this.slot = slot;
+      this.tier = tier;
+      this.group = group;
+      this.runs = runs;
+    }
+  }
+
+  private final ByteBudget budget;
+  private final List<@Nullable Shelf> shelves = new ArrayList<>();
+
+  Shelves(ByteBudget budget) {
+    this.budget = budget;
+  }
+
+  /** A new shelf with the lowest free id. */
+  Shelf open(int slot, StorageTier tier, int group) {
+    int id = shelves.indexOf(null);
+    if (id < 0) {
+      id = shelves.size();
+      shelves.add(null);
+    }
+    Shelf shelf = new Shelf(id, slot, tier, group, new IntVector(budget));
+    shelves.set(id, shelf);
+    return shelf;
+  }
+
+  /** Frees the id of a shelf that holds nothing any more. */
+  void close(Shelf shelf) {
+    shelves.set(shelf.id, null);
+  }
+
+  Shelf get(int id) {
+    Shelf shelf = shelves.get(id);
+    if (shelf == null) {
+      throw new IllegalStateException("shelf=" + id + " is not open");
+    }
+    return shelf;
+  }
+
+  /** All ids are below this. */
+  int bound() {
+    return shelves.size();
+  }
+
+  @Nullable Shelf at(int id) {
+    return shelves.get(id);
+  }
+}

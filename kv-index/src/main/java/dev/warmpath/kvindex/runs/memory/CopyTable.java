@@ -1,0 +1,73 @@
+package dev.warmpath.kvindex.runs.memory;
+
+import java.util.function.LongConsumer;
+
+/**
+ * Copies beyond the first: (shelf, block) → how many more of them the shelf holds.
+ *
+ * <p>Single writer; no reader ever comes here.
+ */
+public final class CopyTable {
+
+  private static final long ENTRY_BYTES = 16;
+
+  private final ByteBudget budget;
+  private final LongMap<int[]> counts;
+
+  public CopyTable(ByteBudget budget) {
+    this.budget = budget;
+    counts = new LongMap<>(budget);
+  }
+
+  /** Notes one more copy. */
+  public void add(int shelf, int block) {
+    int[] count = counts.get(key(shelf, block));
+    if (count == null) {
+      count = new int[1];
+      counts.put(key(shelf, block), count);
+      budget.force(ENTRY_BYTES + 8);
+    }
+    count[0]++;
+  }
+
+  /** Takes one copy away; false when there is none beyond the first. */
+  public boolean take(int shelf, int block) {
+    if (counts.size() == 0) {
+      return false;
+    }
+    int[] count = counts.get(key(shelf, block));
+    if (count == null) {
+      return false;
+    }
+    if (--count[0] == 0) {
+      forget(shelf, block);
+    }
+    return true;
+  }
+
+  /** How many copies beyond the first there are. */
+  public int more(int shelf, int block) {
+    int[] count = counts.size() == 0 ? null : counts.get(key(shelf, block));
+    return count == null ? 0 : count[0];
+  }
+
+  /** Forgets all copies beyond the first. */
+  public void forget(int shelf, int block) {
+    if (counts.size() > 0 && counts.remove(key(shelf, block)) != null) {
+      budget.give(ENTRY_BYTES + 8);
+    }
+  }
+
+  public boolean isEmpty() {
+    return counts.size() == 0;
+  }
+
+  /** Gives the key, shelf · 2³² + block, of each entry. */
+  public void forEach(LongConsumer visitor) {
+    counts.forEachKey(visitor);
+  }
+
+  private static long key(int shelf, int block) {
+    return (long) shelf << 32 | block & 0xFFFFFFFFL;
+  }
+}
