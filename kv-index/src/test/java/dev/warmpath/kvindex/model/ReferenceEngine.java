@@ -28,6 +28,7 @@ final class ReferenceEngine {
   private final Name top;
   private final CopyCounting counting;
   private final int maxOrphans;
+  private final Runnable passed;
   private final Map<Long, Map<Shelf, Integer>> copies = new HashMap<>();
   private final Map<Long, Claim> orphans = new LinkedHashMap<>();
   private final Map<Long, Name> names = new HashMap<>();
@@ -38,10 +39,11 @@ final class ReferenceEngine {
   private long contradictions;
   CacheLayout layout = new CacheLayout(List.of(), 0, 0);
 
-  ReferenceEngine(Name top, CopyCounting counting, int maxOrphans) {
+  ReferenceEngine(Name top, CopyCounting counting, int maxOrphans, Runnable passed) {
     this.top = top;
     this.counting = counting;
     this.maxOrphans = maxOrphans;
+    this.passed = passed;
   }
 
   void stored(StoredBlocks blocks, int i) {
@@ -104,7 +106,9 @@ final class ReferenceEngine {
     } else if (!names.containsKey(hash)) {
       orphans.putIfAbsent(hash, claim);
     }
-    while (settleOne()) {}
+    while (settleOne()) {
+      passed.run();
+    }
     if (orphans.size() > maxOrphans) {
       orphans.remove(orphans.keySet().iterator().next());
       orphansDropped++;

@@ -23,11 +23,20 @@ import java.util.TreeMap;
 public final class ReferenceModel implements KvIndex {
 
   private final int maxOrphansPerEngine;
+  private final Runnable passed;
   private final Name top = Name.top();
   private final Map<Integer, ReferenceEngine> engines = new TreeMap<>();
 
   public ReferenceModel(int maxOrphansPerEngine) {
+    this(maxOrphansPerEngine, () -> {});
+  }
+
+  /**
+   * @param passed called in each state that the model passes through inside a call
+   */
+  public ReferenceModel(int maxOrphansPerEngine, Runnable passed) {
     this.maxOrphansPerEngine = maxOrphansPerEngine;
+    this.passed = passed;
   }
 
   @Override
@@ -36,7 +45,7 @@ public final class ReferenceModel implements KvIndex {
     while (engines.containsKey(slot)) {
       slot++;
     }
-    engines.put(slot, new ReferenceEngine(top, counting, maxOrphansPerEngine));
+    engines.put(slot, new ReferenceEngine(top, counting, maxOrphansPerEngine, passed));
     return slot;
   }
 
@@ -54,6 +63,7 @@ public final class ReferenceModel implements KvIndex {
   public void stored(int slot, StoredBlocks blocks) {
     for (int i = 0; i < blocks.count(); i++) {
       engines.get(slot).stored(blocks, i);
+      passed.run();
     }
   }
 
@@ -61,6 +71,7 @@ public final class ReferenceModel implements KvIndex {
   public void removed(int slot, RemovedBlocks blocks) {
     for (int i = 0; i < blocks.count(); i++) {
       engines.get(slot).removed(blocks.tier(), blocks.group(), blocks.engineHash(i));
+      passed.run();
     }
   }
 

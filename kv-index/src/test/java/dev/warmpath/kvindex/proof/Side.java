@@ -23,7 +23,7 @@ import java.util.function.UnaryOperator;
  *
  * <p>Single writer.
  */
-final class Side<I extends KvIndex> {
+public final class Side<I extends KvIndex> {
 
   private final UnaryOperator<I> reload;
   private final Map<Integer, Integer> slots = new TreeMap<>();
@@ -32,21 +32,21 @@ final class Side<I extends KvIndex> {
   private final RemovedBlocks removed = new RemovedBlocks();
   private I index;
 
-  Side(I index, UnaryOperator<I> reload) {
+  public Side(I index, UnaryOperator<I> reload) {
     this.index = index;
     this.reload = reload;
   }
 
-  I index() {
+  public I index() {
     return index;
   }
 
   /** The slot of each engine that is there. */
-  Map<Integer, Integer> slots() {
+  public Map<Integer, Integer> slots() {
     return slots;
   }
 
-  void apply(Step step) {
+  public void apply(Step step) {
     if (step instanceof Arrive arrive) {
       arrive(arrive);
     } else if (step instanceof Leave leave && slots.containsKey(leave.engine())) {
@@ -65,7 +65,7 @@ final class Side<I extends KvIndex> {
   }
 
   /** The answer; valid until the next one. */
-  PrefixMatches answer(BlockChain question) {
+  public PrefixMatches answer(BlockChain question) {
     index.match(question, matches);
     return matches;
   }

@@ -1,0 +1,56 @@
+package dev.warmpath.kvindex.hammer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.workload.Habits;
+import dev.warmpath.kvindex.workload.Script;
+import dev.warmpath.kvindex.workload.Workload;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.function.IntFunction;
+import java.util.function.ToLongFunction;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The hammer, for any index; {@code -Dwarmpath.hammerSeeds=600} goes on for longer.
+ *
+ * <p>Immutable.
+ */
+public abstract class Hammering<I extends KvIndex> {
+
+  private static final int READERS = 2;
+  private static final int QUERIES = 10_000;
+
+  private final Hammer<I> hammer;
+
+  /**
+   * @param newIndex makes an empty index for so many orphans an engine
+   * @param silences how many queries the index has left unanswered so far
+   * @param clearsAtOnce whether an engine that leaves must lose all it held in one state
+   */
+  protected Hammering(IntFunction<I> newIndex, ToLongFunction<I> silences, boolean clearsAtOnce) {
+    Strictness strictness = new Strictness(true, clearsAtOnce);
+    hammer = new Hammer<>(newIndex, silences, READERS, QUERIES, strictness);
+  }
+
+  @Test
+  void readersSeeOnlyWhatTheModelPassedThrough() throws InterruptedException, ExecutionException {
+    Verdict verdict = Verdict.NONE;
+    for (int seed = 0; seed < Integer.getInteger("warmpath.hammerSeeds", 6); seed++) {
+      verdict = verdict.and(hammer.judge(script(seed)));
+    }
+    assertThat(verdict.wrongAnswer()).isEmpty();
+    assertThat(verdict.queries()).isGreaterThanOrEqualTo(100_000);
+    assertThat(verdict.overlapping()).isPositive();
+    assertThat(verdict.silent()).isLessThan(verdict.queries() / 100);
+  }
+
+  /** A script that changes between plain engines, tiers and groups. */
+  static Script script(long seed) {
+    int groups = 1 + (int) seed % 2;
+    int slowTierPercent = seed % 3 == 0 ? 20 : 0;
+    Habits habits = new Habits(4, 100, 100, 20, 2, groups, slowTierPercent, 0, 0, 8, seed % 2 == 0);
+    return Workload.of(new Random(seed), habits);
+  }
+}

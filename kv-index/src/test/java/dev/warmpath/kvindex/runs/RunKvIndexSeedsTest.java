@@ -1,0 +1,22 @@
+package dev.warmpath.kvindex.runs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.proof.Seeds;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/** The run index against the model, with long prompts and fleets. */
+class RunKvIndexSeedsTest {
+
+  @Test
+  void agreesWithTheModelForEverySeed() {
+    Seeds<RunKvIndex> seeds =
+        new Seeds<>(
+            maxOrphans -> new RunKvIndex(IndexLimits.unbounded(maxOrphans), 1),
+            RunKvIndex::checkInvariants,
+            UnaryOperator.identity());
+    assertThat(seeds.firstDifference()).isEmpty();
+  }
+}
