@@ -36,9 +36,7 @@ record Hammer<I extends KvIndex>(
 
   Verdict judge(Script script) throws InterruptedException, ExecutionException {
     Script lap = script.with(endless(script.steps()));
-    int engines = (int) lap.steps().stream().filter(Arrive.class::isInstance).count();
-    Timeline timeline = new Timeline(lap, engines, strictness.clearsAtOnce());
-    Progress progress = new Progress(timeline, engines);
+    Progress progress = new Progress(new Timeline(lap, strictness.clearsAtOnce()));
     I index = newIndex.apply(script.maxOrphans());
     ExecutorService threads = Executors.newFixedThreadPool(readers);
     try {

@@ -20,7 +20,7 @@ class HammerTest {
             orphans -> mutant.of(new PlainKvIndex(orphans)),
             index -> 0,
             2,
-            10_000,
+            100_000,
             new Strictness(oneInstant, true));
     assertThat(hammer.judge(Hammering.script(1)).wrongAnswer()).isPresent();
   }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.workload.Habits;
+import dev.warmpath.kvindex.workload.Habits.Odds;
+import dev.warmpath.kvindex.workload.Habits.Size;
 import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Workload;
 import java.util.Random;
@@ -46,11 +48,14 @@ public abstract class Hammering<I extends KvIndex> {
     assertThat(verdict.silent()).isLessThan(verdict.queries() / 100);
   }
 
-  /** A script that changes between plain engines, tiers and groups. */
+  /**
+   * A script of few blocks that soon are all gone, or of long prompts, with plain engines or with
+   * tiers and groups.
+   */
   static Script script(long seed) {
-    int groups = 1 + (int) seed % 2;
-    int slowTierPercent = seed % 3 == 0 ? 20 : 0;
-    Habits habits = new Habits(4, 100, 100, 20, 2, groups, slowTierPercent, 0, 0, 8, seed % 2 == 0);
+    Size size = seed % 3 == 0 ? new Size(1, 3, 3, 100, 20) : new Size(4, 5, 100, 100, 20);
+    Odds odds = new Odds(seed % 4 == 0 ? 20 : 0, 0, 0, 8, 45);
+    Habits habits = new Habits(size, odds, 1 + (int) seed % 2, 2, seed % 2 == 0);
     return Workload.of(new Random(seed), habits);
   }
 }

@@ -1,6 +1,5 @@
 package dev.warmpath.kvindex.hammer;
 
-import dev.warmpath.kvindex.PrefixMatches;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,20 +16,23 @@ final class Progress {
   private static final int MAX_LAPS = 1 << 20;
 
   private final Timeline timeline;
-  private final int engines;
   private final int[][] slotsByLap = new int[MAX_LAPS][];
   private volatile long begun;
   private volatile long done;
   private volatile boolean stopped;
 
-  Progress(Timeline timeline, int engines) {
+  Progress(Timeline timeline) {
     this.timeline = timeline;
-    this.engines = engines;
+  }
+
+  /** Number of engines that arrive in a lap; their slots are below it. */
+  int engines() {
+    return timeline.engines();
   }
 
   /** The slots that the engines of this lap will have, to be filled in as they arrive. */
   int[] lap(int lap) {
-    int[] slots = new int[engines];
+    int[] slots = new int[timeline.engines()];
     Arrays.fill(slots, -1);
     slotsByLap[lap] = slots;
     return slots;
@@ -64,14 +66,13 @@ final class Progress {
   }
 
   /** The different answers by slot from one state to another. */
-  List<int[]> answers(int question, long first, long last) {
-    List<int[]> answers = new ArrayList<>();
+  List<Answer> answers(int question, long first, long last) {
+    List<Answer> answers = new ArrayList<>();
     for (int lap = lapOf(first); lap <= lapOf(last); lap++) {
       int from = lap == lapOf(first) ? stateOf(first) : 0;
       int to = lap == lapOf(last) ? stateOf(last) : timeline.states() - 1;
-      for (int[] byEngine : timeline.answers(question, from, to)) {
-        answers.add(bySlot(byEngine, slotsByLap[lap]));
-      }
+      int[] slots = slotsByLap[lap];
+      timeline.answers(question, from, to).forEach(answer -> answers.add(answer.bySlot(slots)));
     }
     return answers;
   }
@@ -79,19 +80,6 @@ final class Progress {
   /** Where the writer is in this state, in words. */
   String text(long state) {
     return "lap " + lapOf(state) + " state " + stateOf(state) + ' ' + timeline.step(stateOf(state));
-  }
-
-  private int[] bySlot(int[] byEngine, int[] slots) {
-    int tiers = PrefixMatches.LOCAL_TIERS;
-    int[] bySlot = new int[byEngine.length];
-    for (int engine = 0; engine < engines; engine++) {
-      for (int tier = 0; tier < tiers; tier++) {
-        if (byEngine[engine * tiers + tier] != 0) {
-          bySlot[slots[engine] * tiers + tier] = byEngine[engine * tiers + tier];
-        }
-      }
-    }
-    return bySlot;
   }
 
   private long absolute(int lap, int step) {

@@ -2,7 +2,6 @@ package dev.warmpath.kvindex.hammer;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
-import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.workload.Script;
 import java.util.Arrays;
@@ -10,7 +9,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 
 /**
  * Asks an index while it changes, and judges each answer.
@@ -55,9 +53,13 @@ final class Reader {
     index.match(question, matches);
     long last = progress.last();
     int overlapping = last > first ? 1 : 0;
-    List<int[]> expected = progress.answers(number, first, last);
-    int[] seen = seen(expected.get(0).length / PrefixMatches.LOCAL_TIERS);
-    if (isRight(seen, expected)) {
+    List<Answer> expected = progress.answers(number, first, last);
+    int[] seen = Answer.seen(matches, progress.engines());
+    boolean right =
+        oneInstant
+            ? expected.stream().anyMatch(answer -> answer.allows(seen))
+            : Answer.eachAllowed(seen, expected);
+    if (right) {
       return new Verdict(1, overlapping, 0, Optional.empty());
     } else if (Arrays.stream(seen).allMatch(tokens -> tokens == 0)
         && silences.getAsLong() > silencesBefore) {
@@ -70,36 +72,7 @@ final class Reader {
                 Arrays.toString(seen),
                 progress.text(first),
                 progress.text(last),
-                expected.stream().map(Arrays::toString).distinct().toList());
+                expected.stream().map(Answer::toString).distinct().toList());
     return new Verdict(1, overlapping, 0, Optional.of(wrong));
-  }
-
-  private int[] seen(int slots) {
-    int tiers = PrefixMatches.LOCAL_TIERS;
-    int[] seen = new int[Math.max(slots, matches.slots()) * tiers];
-    for (int i = 0; i < seen.length; i++) {
-      seen[i] = matches.tokens(i / tiers, StorageTier.values()[i % tiers]);
-    }
-    return seen;
-  }
-
-  private boolean isRight(int[] seen, List<int[]> expected) {
-    if (oneInstant) {
-      return expected.stream().anyMatch(one -> agrees(one, seen, 0, seen.length));
-    }
-    int tiers = PrefixMatches.LOCAL_TIERS;
-    return IntStream.range(0, seen.length / tiers)
-        .allMatch(slot ->
-            expected.stream().anyMatch(one -> agrees(one, seen, slot * tiers, (slot + 1) * tiers)));
-  }
-
-  private static boolean agrees(int[] expected, int[] seen, int from, int to) {
-    for (int i = from; i < to; i++) {
-      int right = i < expected.length ? expected[i] : 0;
-      if (right != seen[i] && seen[i] > -right) {
-        return false;
-      }
-    }
-    return true;
   }
 }

@@ -2,14 +2,15 @@ package dev.warmpath.kvindex.hammer;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
-import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.model.ReferenceModel;
 import dev.warmpath.kvindex.proof.Side;
 import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Step;
+import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Clear;
 import dev.warmpath.kvindex.workload.Step.Leave;
+import dev.warmpath.kvindex.workload.Step.Store;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,37 +20,46 @@ import java.util.function.UnaryOperator;
 /**
  * All states that the model passes through in a script, and its answer to each question in each.
  *
- * <p>A state is a number. Inside a step, each block and each adopted orphan makes a state of its
- * own.
+ * <p>A state is a number. Inside a step, each block makes a state of its own. A store that adopts
+ * orphans may do so at any time until it ends.
  *
  * <p>Immutable.
  */
 final class Timeline {
 
-  /** The answers to one question: {@code answers[i]} from state {@code since[i]} on. */
-  private record History(List<Integer> since, List<int[]> answers) {}
-
-  private static final int TIERS = PrefixMatches.LOCAL_TIERS;
-
   private final Script script;
+  private final int engines;
+  private final boolean clearsAtOnce;
   private final List<History> histories = new ArrayList<>();
   private final int[] lastStates;
-  private final int engines;
-  private int state;
+  private final Side<KvIndex> model;
+  private int states;
 
-  Timeline(Script script, int engines, boolean clearsAtOnce) {
+  Timeline(Script script, boolean clearsAtOnce) {
     this.script = script;
-    this.engines = engines;
+    this.clearsAtOnce = clearsAtOnce;
+    engines = (int) script.steps().stream().filter(Arrive.class::isInstance).count();
     lastStates = new int[script.steps().size()];
-    script
-        .questions()
-        .forEach(q -> histories.add(new History(new ArrayList<>(), new ArrayList<>())));
-    play(clearsAtOnce);
+    script.questions().forEach(question -> histories.add(new History()));
+    model =
+        new Side<>(
+            new ReferenceModel(script.maxOrphans(), () -> record(answers())),
+            UnaryOperator.identity());
+    record(answers());
+    for (int i = 0; i < lastStates.length; i++) {
+      play(script.steps().get(i));
+      lastStates[i] = states - 1;
+    }
+  }
+
+  /** Number of engines that arrive. */
+  int engines() {
+    return engines;
   }
 
   /** Number of states; the last one is like the first. */
   int states() {
-    return state;
+    return states;
   }
 
   /** The state after a step. */
@@ -57,91 +67,67 @@ final class Timeline {
     return lastStates[step];
   }
 
-  /** The last step that had been begun in this state. */
+  /** The step that is done in this state. */
   Step step(int state) {
     int found = Arrays.binarySearch(lastStates, state);
     return script.steps().get(Math.min(lastStates.length - 1, found < 0 ? -found - 1 : found));
   }
 
-  /**
-   * The different answers to a question from one state to another, each with the tokens of all
-   * engines at all local tiers; −n stands for anything from 0 to n.
-   */
-  List<int[]> answers(int question, int from, int to) {
-    History history = histories.get(question);
-    return history.answers.subList(indexAt(history.since, from), indexAt(history.since, to) + 1);
+  /** The different answers to a question from one state to another, by engine. */
+  List<Answer> answers(int question, int from, int to) {
+    return histories.get(question).between(from, to);
   }
 
-  private static int indexAt(List<Integer> since, int state) {
-    int low = 0;
-    int high = since.size() - 1;
-    while (low < high) {
-      int middle = (low + high + 1) / 2;
-      if (since.get(middle) <= state) {
-        low = middle;
-      } else {
-        high = middle - 1;
+  private void play(Step step) {
+    List<Answer> before = answers();
+    int engine = engine(step);
+    long orphans = orphans(engine);
+    model.apply(step);
+    List<Answer> after = answers();
+    boolean gradual = step instanceof Store ? orphans(engine) < orphans : !clearsAtOnce;
+    if (engine >= 0 && gradual) {
+      List<Answer> between = new ArrayList<>();
+      for (int i = 0; i < before.size(); i++) {
+        between.add(before.get(i).onTheWay(after.get(i), engine));
       }
+      record(between);
     }
-    return low;
+    record(after);
   }
 
-  private void play(boolean clearsAtOnce) {
-    Recorder recorder = new Recorder();
-    Side<KvIndex> side =
-        new Side<>(
-            new ReferenceModel(script.maxOrphans(), recorder::record), UnaryOperator.identity());
-    recorder.side = side;
-    recorder.record();
-    for (int i = 0; i < lastStates.length; i++) {
-      Step step = script.steps().get(i);
-      if (!clearsAtOnce && step instanceof Leave leave) {
-        recorder.recordFading(leave.engine());
-      } else if (!clearsAtOnce && step instanceof Clear clear) {
-        recorder.recordFading(clear.engine());
-      }
-      side.apply(step);
-      recorder.record();
-      lastStates[i] = state - 1;
+  private void record(List<Answer> answers) {
+    for (int i = 0; i < answers.size(); i++) {
+      histories.get(i).add(states, answers.get(i));
     }
+    states++;
   }
 
-  /** Writes down the answers in one state. */
-  private final class Recorder {
+  private List<Answer> answers() {
+    return script.questions().stream().map(this::answer).toList();
+  }
 
-    private Side<KvIndex> side;
-
-    void record() {
-      recordFading(-1);
+  private Answer answer(BlockChain question) {
+    int tiers = PrefixMatches.LOCAL_TIERS;
+    int[] bySlot = Answer.seen(model.answer(question), engines);
+    int[] byEngine = new int[engines * tiers];
+    for (Map.Entry<Integer, Integer> engine : model.slots().entrySet()) {
+      System.arraycopy(bySlot, engine.getValue() * tiers, byEngine, engine.getKey() * tiers, tiers);
     }
+    return Answer.exactly(byEngine);
+  }
 
-    /** A state in which an engine has anything between what it had and nothing. */
-    void recordFading(int engine) {
-      for (int question = 0; question < histories.size(); question++) {
-        History history = histories.get(question);
-        int[] answer = answer(script.questions().get(question));
-        for (int i = engine * TIERS; engine >= 0 && i < (engine + 1) * TIERS; i++) {
-          answer[i] = -answer[i];
-        }
-        int last = history.answers.size() - 1;
-        if (last < 0 || !Arrays.equals(answer, history.answers.get(last))) {
-          history.since.add(state);
-          history.answers.add(answer);
-        }
-      }
-      state++;
+  /** The engine that may gain or lose much in this step, or −1. */
+  private static int engine(Step step) {
+    if (step instanceof Leave leave) {
+      return leave.engine();
+    } else if (step instanceof Clear clear) {
+      return clear.engine();
     }
+    return step instanceof Store store ? store.engine() : -1;
+  }
 
-    private int[] answer(BlockChain question) {
-      PrefixMatches matches = side.answer(question);
-      int[] answer = new int[engines * TIERS];
-      for (Map.Entry<Integer, Integer> engine : side.slots().entrySet()) {
-        for (int tier = 0; tier < TIERS; tier++) {
-          answer[engine.getKey() * TIERS + tier] =
-              matches.tokens(engine.getValue(), StorageTier.values()[tier]);
-        }
-      }
-      return answer;
-    }
+  private long orphans(int engine) {
+    Integer slot = model.slots().get(engine);
+    return slot == null ? 0 : model.index().stats(slot).orphanBlocks();
   }
 }

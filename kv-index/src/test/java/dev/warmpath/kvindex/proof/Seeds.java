@@ -1,6 +1,7 @@
 package dev.warmpath.kvindex.proof;
 
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.proof.Comparison.Demand;
 import dev.warmpath.kvindex.proof.Comparison.Difference;
 import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Step;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 
 /**
@@ -31,7 +33,19 @@ public final class Seeds<I extends KvIndex> {
    * @param reload writes the index to a snapshot and reads it back
    */
   public Seeds(IntFunction<I> newIndex, Consumer<I> invariants, UnaryOperator<I> reload) {
-    this(new Comparison<>(newIndex, invariants, reload, true));
+    this(new Comparison<>(newIndex, invariants, reload, Demand.ANSWERS_AND_STATISTICS));
+  }
+
+  /**
+   * An index that has so little room that it must forget: it may credit less, but nobody with what
+   * he does not hold.
+   *
+   * @param invariants checked after each step
+   */
+  public static <I extends KvIndex> Seeds<I> withoutRoom(
+      IntFunction<I> newIndex, Consumer<I> invariants) {
+    return new Seeds<>(
+        new Comparison<>(newIndex, invariants, UnaryOperator.identity(), Demand.NO_OVERCREDIT));
   }
 
   Seeds(Comparison<I> comparison) {
@@ -40,10 +54,18 @@ public final class Seeds<I extends KvIndex> {
 
   /** The first difference in the seeds that were asked for, as a short script and its result. */
   public Optional<String> firstDifference() {
+    return firstDifference(Long.getLong("warmpath.seeds", 300), Workload::of);
+  }
+
+  /** The first difference when many blocks of many prompts are stored, all of them honestly. */
+  public Optional<String> firstDifferenceInBulk() {
+    return firstDifference(Long.getLong("warmpath.seeds", 300) / 30, Workload::bulk);
+  }
+
+  private Optional<String> firstDifference(long count, LongFunction<Script> scripts) {
     long first = Long.getLong("warmpath.firstSeed", 0);
-    long count = Long.getLong("warmpath.seeds", 300);
     for (long seed = first; seed < first + count; seed++) {
-      Script script = Workload.of(seed);
+      Script script = scripts.apply(seed);
       Optional<Difference> difference = comparison.sampled(script);
       if (difference.isPresent()) {
         return Optional.of("seed " + seed + ": " + explain(script, difference.get()));

@@ -3,6 +3,7 @@ package dev.warmpath.kvindex.proof;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.proof.Comparison.Demand;
 import dev.warmpath.kvindex.proof.Comparison.Difference;
 import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Step.Arrive;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The seeds themselves: they notice every mutant, and boil the reason down to a few steps. */
 class SeedsTest {
 
-  private static final int MAX_SEEDS = 300;
+  private static final int MAX_SEEDS = 500;
   private static final int MAX_MINIMAL_STEPS = 6;
 
   @ParameterizedTest
@@ -28,7 +29,10 @@ class SeedsTest {
         };
     Comparison<Memory> answers =
         new Comparison<>(
-            maxOrphans -> mutant.of(new PlainKvIndex(maxOrphans)), index -> {}, reload, false);
+            maxOrphans -> mutant.of(new PlainKvIndex(maxOrphans)),
+            index -> {},
+            reload,
+            Demand.ANSWERS);
     for (int seed = 0; seed < MAX_SEEDS; seed++) {
       Script script = Workload.of(seed);
       Optional<Difference> difference = answers.sampled(script);

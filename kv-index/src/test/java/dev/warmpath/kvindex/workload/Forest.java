@@ -54,16 +54,14 @@ final class Forest {
     alphabet = Arrays.copyOfRange(LETTERS, first, first + 1 + Math.min(2, random.nextInt(5)));
   }
 
-  /** A forest of prompts with up to so many blocks. */
-  static Forest grow(Random random, int maxBlocks) {
+  static Forest grow(Random random, Habits.Size size) {
     Forest forest = new Forest(random);
     int blockSizeTokens = 1 << random.nextInt(3);
     for (int lookahead = random.nextInt(2); lookahead >= 0; lookahead--) {
       forest.spaces.add(new ChainSpace("m", blockSizeTokens, lookahead));
     }
-    int count = 2 + random.nextInt(6);
-    for (int i = 0; i < count; i++) {
-      forest.plant(maxBlocks);
+    for (int i = 0; i < size.prompts(); i++) {
+      forest.plant(size.maxBlocks());
     }
     return forest;
   }

@@ -7,41 +7,65 @@ import java.util.Random;
  *
  * <p>Immutable.
  *
- * @param engines how many are there at most
+ * @param groups how many groups blocks are stored in
  * @param dialects how many different kinds of engine hashes there are
+ * @param anyLayout whether some engines are judged otherwise than by full attention on the GPU
  */
-public record Habits(
-    int engines,
-    int maxBlocks,
-    int steps,
-    int maxOrphans,
-    int dialects,
-    int groups,
-    int slowTierPercent,
-    int aliasPercent,
-    int liePercent,
-    int churnPercent,
-    boolean anyLayout) {
+public record Habits(Size size, Odds odds, int groups, int dialects, boolean anyLayout) {
 
-  public static Habits any(Random random) {
-    boolean fleet = random.nextInt(25) == 0;
+  /**
+   * How much there is.
+   *
+   * @param engines how many are there at most at a time
+   * @param maxOrphans what the index is made for
+   */
+  public record Size(int engines, int prompts, int maxBlocks, int steps, int maxOrphans) {}
+
+  /**
+   * How often something happens, in percent.
+   *
+   * @param slowTier of stores, that they are not on the GPU
+   * @param alias of stores, that blocks have other engine hashes than before
+   * @param lie of stores, that they contradict what was said before
+   * @param churn of steps, that something happens to an engine rather than to its blocks
+   * @param drop of steps that happen to blocks, that they are dropped
+   */
+  public record Odds(int slowTier, int alias, int lie, int churn, int drop) {}
+
+  static Habits any(Random random) {
+    Size size = random.nextInt(25) == 0 ? fleet(random) : small(random);
+    Odds odds =
+        new Odds(
+            random.nextInt(2) * 20,
+            random.nextInt(3) == 0 ? 15 : 0,
+            random.nextInt(3) == 0 ? 5 : 0,
+            1 + random.nextInt(6),
+            45);
+    int groups = 1 + random.nextInt(2) * random.nextInt(3);
+    return new Habits(size, odds, groups, 1 + random.nextInt(3), random.nextBoolean());
+  }
+
+  private static Size fleet(Random random) {
+    return new Size(60 + random.nextInt(80), prompts(random), 24, 300, maxOrphans(random));
+  }
+
+  private static Size small(Random random) {
     int maxBlocks =
-        switch (fleet ? 0 : random.nextInt(10)) {
+        switch (random.nextInt(10)) {
           case 0, 1, 2, 3, 4 -> 24;
           case 5, 6, 7 -> 140;
           default -> 260;
         };
-    return new Habits(
-        fleet ? 60 + random.nextInt(80) : 1 + random.nextInt(5),
-        maxBlocks,
-        fleet ? 300 : 20 + random.nextInt(100),
-        new int[] {0, 3, 8, 60, 300}[random.nextInt(5)],
-        1 + random.nextInt(3),
-        1 + random.nextInt(2) * random.nextInt(3),
-        random.nextInt(2) * 20,
-        random.nextInt(3) == 0 ? 15 : 0,
-        random.nextInt(3) == 0 ? 5 : 0,
-        1 + random.nextInt(6),
-        random.nextInt(2) == 0);
+    int engines = 1 + random.nextInt(5);
+    int steps = 20 + random.nextInt(100);
+    return new Size(engines, prompts(random), maxBlocks, steps, maxOrphans(random));
+  }
+
+  private static int prompts(Random random) {
+    return 2 + random.nextInt(6);
+  }
+
+  private static int maxOrphans(Random random) {
+    return new int[] {0, 3, 8, 60, 300}[random.nextInt(5)];
   }
 }

@@ -48,7 +48,7 @@ final class Tenant {
   /** Stores something of the prompt. */
   List<Step> store(Prompt prompt, int places) {
     Place place = place();
-    boolean alias = random.nextInt(100) < habits.aliasPercent();
+    boolean alias = random.nextInt(100) < habits.odds().alias();
     int to = Forest.corner(random, prompt.blocks());
     int from = Forest.corner(random, to);
     return switch (random.nextInt(20)) {
@@ -124,7 +124,7 @@ final class Tenant {
       hashes[i] = hash(span, span.from + i);
       localHashes[i] = span.prompt.localHashes()[span.from + i];
     }
-    if (count > 0 && random.nextInt(100) < habits.liePercent()) {
+    if (count > 0 && random.nextInt(100) < habits.odds().lie()) {
       lie(hashes, localHashes, places);
     }
     spans.add(span);
@@ -192,7 +192,7 @@ final class Tenant {
 
   private Place place() {
     StorageTier tier = StorageTier.GPU;
-    if (random.nextInt(100) < habits.slowTierPercent()) {
+    if (random.nextInt(100) < habits.odds().slowTier()) {
       tier = StorageTier.values()[random.nextInt(4)];
     }
     return new Place(tier, random.nextInt(habits.groups()));

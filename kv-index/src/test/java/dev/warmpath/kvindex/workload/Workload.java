@@ -3,6 +3,8 @@ package dev.warmpath.kvindex.workload;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.workload.Forest.Prompt;
+import dev.warmpath.kvindex.workload.Habits.Odds;
+import dev.warmpath.kvindex.workload.Habits.Size;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Clear;
 import dev.warmpath.kvindex.workload.Step.Leave;
@@ -30,7 +32,7 @@ public final class Workload {
   private Workload(Random random, Habits habits) {
     this.random = random;
     this.habits = habits;
-    forest = Forest.grow(random, habits.maxBlocks());
+    forest = Forest.grow(random, habits.size());
     firstDialect = random.nextInt(Dialect.COUNT);
   }
 
@@ -40,19 +42,27 @@ public final class Workload {
     return of(random, Habits.any(random));
   }
 
+  /** The script of a seed for an index that has little room: much is stored, nothing is a lie. */
+  public static Script bulk(long seed) {
+    Random random = new Random(seed * 0x5DEECE66DL + 13);
+    Size size = new Size(1 + random.nextInt(6), 80, 100, 300, 60);
+    Odds odds = new Odds(random.nextInt(2) * 20, 0, 0, 3, 15);
+    return of(random, new Habits(size, odds, 1 + random.nextInt(2), 2, random.nextBoolean()));
+  }
+
   public static Script of(Random random, Habits habits) {
     Workload workload = new Workload(random, habits);
     workload.run();
-    return new Script(habits.maxOrphans(), workload.forest.questions(), workload.steps);
+    return new Script(habits.size().maxOrphans(), workload.forest.questions(), workload.steps);
   }
 
   private void run() {
-    int atOnce = habits.engines() > 10 ? habits.engines() : 1;
+    int atOnce = habits.size().engines() > 10 ? habits.size().engines() : 1;
     for (int i = 0; i < atOnce; i++) {
       arrive();
     }
-    while (steps.size() < habits.steps()) {
-      if (random.nextInt(100) < habits.churnPercent()) {
+    while (steps.size() < habits.size().steps()) {
+      if (random.nextInt(100) < habits.odds().churn()) {
         churn();
       } else if (!tenants.isEmpty()) {
         blocks(tenants.get(random.nextInt(tenants.size())));
@@ -74,11 +84,11 @@ public final class Workload {
 
   private void blocks(Tenant tenant) {
     Prompt prompt = prompt();
-    if (random.nextInt(100) >= 55) {
+    if (random.nextInt(100) < habits.odds().drop()) {
       steps.addAll(tenant.drop(prompt));
     } else {
       steps.addAll(tenant.store(prompt, forest.places()));
-      if (habits.engines() > 10) {
+      if (habits.size().engines() > 10) {
         follow(prompt);
       }
     }
@@ -93,14 +103,15 @@ public final class Workload {
     }
   }
 
-  /** The first two are asked for most. */
+  /** Among few, the first two are told of most. */
   private Prompt prompt() {
-    int count = random.nextInt(3) == 0 ? forest.prompts().size() : 2;
+    int all = forest.prompts().size();
+    int count = all > 10 || random.nextInt(3) == 0 ? all : 2;
     return forest.prompts().get(random.nextInt(count));
   }
 
   private void arrive() {
-    if (tenants.size() < habits.engines()) {
+    if (tenants.size() < habits.size().engines()) {
       int dialect = (firstDialect + random.nextInt(habits.dialects())) % Dialect.COUNT;
       tenants.add(new Tenant(arrived, dialect, habits, random));
       CopyCounting counting =
