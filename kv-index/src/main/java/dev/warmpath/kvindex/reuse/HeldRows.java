@@ -53,7 +53,7 @@ public final class HeldRows {
 
   public boolean holds(int row, int block) {
     int word = block >>> 6;
-    return word < wordsPerRow && (words[row * wordsPerRow + word] >>> (block & 63) & 1) != 0;
+    return word < wordsPerRow && ((words[row * wordsPerRow + word] >>> (block & 63)) & 1) != 0;
   }
 
   /** How many blocks from the first one on are held. */

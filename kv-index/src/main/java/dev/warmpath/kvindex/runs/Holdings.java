@@ -55,7 +55,7 @@ final class Holdings {
     int e = HolderLists.at(list);
     for (int i = 0; i < count; i++, e += INTS) {
       if (entries[e + SOURCE] == source
-          && (HolderLists.mask(entries, e) >>> Runs.offset(place) & 1) != 0
+          && ((HolderLists.mask(entries, e) >>> Runs.offset(place)) & 1) != 0
           && shelves.get(entries[e + SHELF]).slot == slot) {
         return true;
       }
@@ -80,21 +80,27 @@ final class Holdings {
     RunHeaders.end(h, at);
   }
 
-  /** The shelf holds these blocks no more; what nobody holds is forgotten. */
-  void release(Shelf shelf, int run, int source, long mask) {
+  /**
+   * The shelf holds these blocks no more; what nobody holds is forgotten.
+   *
+   * @param entry what {@link #find} gave
+   */
+  void release(Shelf shelf, int run, int entry, long mask) {
     int[] h = runs.headers.segment(run);
     int at = RunHeaders.at(run);
-    long firstLocal = runs.localHash(run, 0);
-    RunHeaders.begin(h, at);
-    int entry = find(run, source, shelf.id);
+    int source = sourceOf(run, entry);
     long left = mask(run, entry) & ~mask;
+    boolean last = left == 0 && (h[at + HOLDER_COUNT] & COUNT) == 1 && h[at + CHILDREN] == 0;
+    long firstLocal = last ? runs.localHash(run, 0) : 0;
+    RunHeaders.begin(h, at);
     int list = h[at + HOLDERS];
     HolderLists.mask(runs.lists.segment(list), HolderLists.at(list) + entry * INTS, left);
     if (left == 0) {
       remove(shelf, run, entry);
     }
-    forget(run, source, mask & ~union(run, source));
-    int length = Math.max(top(union(run, 0)), RunHeaders.childBound(h[at + SHAPE]));
+    long union = union(run, 0);
+    forget(run, source, mask & ~(h[at + NEXT_ALIAS] == 0 ? union : union(run, source)));
+    int length = Math.max(top(union), RunHeaders.childBound(h[at + SHAPE]));
     if (length < RunHeaders.length(h[at + SHAPE])) {
       runs.shorten(run, length);
     }
@@ -157,7 +163,8 @@ final class Holdings {
     return runs.lists.segment(list)[HolderLists.at(list) + entry * INTS + field];
   }
 
-  private int find(int run, int source, int shelf) {
+  /** The entry by which a shelf holds blocks under the engine hashes of a source, or −1. */
+  int find(int run, int source, int shelf) {
     int[] h = runs.headers.segment(run);
     int at = RunHeaders.at(run);
     int count = h[at + HOLDER_COUNT] & COUNT;
@@ -191,7 +198,7 @@ final class Holdings {
     } else if (count == HolderLists.entries(room)) {
       room = resize(h, at, count, room + 1);
     }
-    h[at + HOLDER_COUNT] = room << ROOM_SHIFT | count + 1;
+    h[at + HOLDER_COUNT] = (room << ROOM_SHIFT) | (count + 1);
     int list = h[at + HOLDERS];
     int[] entries = runs.lists.segment(list);
     int e = HolderLists.at(list) + count * INTS;
@@ -225,7 +232,7 @@ final class Holdings {
     } else if (room > 0 && 2 * count <= HolderLists.entries(room)) {
       room = resize(h, at, count, HolderLists.roomFor(count));
     }
-    h[at + HOLDER_COUNT] = room << ROOM_SHIFT | count;
+    h[at + HOLDER_COUNT] = (room << ROOM_SHIFT) | count;
     if ((h[at + SHAPE] & RunHeaders.MIXED) != 0) {
       unmark(run);
     }
@@ -277,9 +284,7 @@ final class Holdings {
   }
 
   private void forget(int run, int source, long mask) {
-    for (long left = mask; left != 0; left &= left - 1) {
-      runs.unlist(source, Long.numberOfTrailingZeros(left));
-    }
+    runs.unlist(source, mask);
     if (source != run && mask != 0) {
       runs.trimAlias(source);
     }

@@ -69,7 +69,7 @@ final class Invariants {
     long held = holdings.union(runs.names(run), run);
     for (int offset = 0; offset < RunHeaders.MAX_BLOCKS; offset++) {
       boolean isListed = runs.isListed(run, offset);
-      check(run, isListed == ((held >>> offset & 1) != 0), "I3 listed while held");
+      check(run, isListed == (((held >>> offset) & 1) != 0), "I3 listed while held");
       if (isListed) {
         listed++;
         check(run, isFound(run, offset), "I3 found by its hash");

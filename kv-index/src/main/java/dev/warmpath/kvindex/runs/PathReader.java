@@ -54,7 +54,7 @@ final class PathReader {
     walk.begin(prompt, fleet);
     boolean read;
     try {
-      read = walk(prompt, walk, fleet) && isUnchanged(walk, fleet);
+      read = walk(prompt, walk) && isUnchanged(walk, fleet);
     } catch (IndexOutOfBoundsException e) {
       // Half-written references point anywhere; after a void walk that is no error.
       read = false;
@@ -65,7 +65,7 @@ final class PathReader {
     return read;
   }
 
-  private boolean walk(BlockChain prompt, Walk walk, Fleet fleet) {
+  private boolean walk(BlockChain prompt, Walk walk) {
     int run = runs.roots().run(prompt.space().rootKey());
     int offset = 0;
     int matched = 0;

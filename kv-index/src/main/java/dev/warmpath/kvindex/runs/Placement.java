@@ -6,6 +6,7 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.runs.Shelves.Shelf;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import dev.warmpath.kvindex.runs.memory.SlabColumns;
 
 /**
  * Puts named blocks into the tree, a stretch at a time: onto names that are there, behind the end
@@ -22,8 +23,13 @@ final class Placement {
   private StoredBlocks blocks = none;
   private int from;
   private int limit;
+
+  @SuppressWarnings("NullAway.Init") // set by of() before anything is put
   private RunEngine engine;
+
+  @SuppressWarnings("NullAway.Init")
   private Shelf shelf;
+
   private long end;
   private long last;
   private long twins;
@@ -88,14 +94,19 @@ final class Placement {
     return child == 0 ? NOWHERE : Runs.place(child, 0);
   }
 
-  /** Takes blocks off a shelf; what nobody holds any more is forgotten. */
-  void release(Shelf shelf, int run, int source, long mask) {
+  /**
+   * Takes blocks off a shelf; what nobody holds any more is forgotten.
+   *
+   * @param entry by which the shelf holds them
+   */
+  void release(Shelf shelf, int run, int entry, long mask) {
     if (twins > 0) {
+      int source = holdings.sourceOf(run, entry);
       for (long left = mask; left != 0; left &= left - 1) {
         settleTwins(run, source, shelf, Long.numberOfTrailingZeros(left));
       }
     }
-    holdings.release(shelf, run, source, mask);
+    holdings.release(shelf, run, entry, mask);
   }
 
   private void settleTwins(int run, int source, Shelf shelf, int offset) {
@@ -105,7 +116,7 @@ final class Placement {
         others |= holdings.mask(run, i);
       }
     }
-    boolean unlists = (others >>> offset & 1) == 0;
+    boolean unlists = ((others >>> offset) & 1) == 0;
     if (unlists && runs.hashes.find(runs.engineHash(source, offset)) > 1) {
       twins--;
     }
@@ -234,24 +245,42 @@ final class Placement {
     return hold(run, run, 0, count);
   }
 
+  /** Writes blocks into a run from {@code first} on, slab by slab. */
   private int fill(int run, int first, int most) {
     int count = 0;
+    runs.hashes.approach(blocks.engineHashes(), from, from + most);
     while (count < most) {
-      runs.provide(run, first + count);
-      int index = from + count;
-      runs.write(run, first + count, blocks.engineHash(index), blocks.localHash(index));
-      if (!list(run, first, count)) {
-        break;
+      int block = (first + count) & 7;
+      int end = Math.min(SlabColumns.BLOCKS, block + most - count);
+      int slab = runs.provide(run, first + count);
+      int at = SlabColumns.at(slab) + block;
+      System.arraycopy(
+          blocks.localHashes(), from + count, runs.columns.locals(slab), at, end - block);
+      System.arraycopy(
+          blocks.engineHashes(), from + count, runs.columns.hashes(slab), at, end - block);
+      int listed = runs.hashes.add(slab, block, end);
+      count += listed;
+      if (listed < end - block) {
+        if (!listTwin(run, first, count)) {
+          return count;
+        }
+        count++;
       }
-      count++;
     }
     return count;
   }
 
   /** Lists the next block of a stretch; false when the engine holds its hash elsewhere. */
   private boolean list(int run, int first, int count) {
-    long hash = blocks.engineHash(from + count);
-    int others = runs.hashes.find(hash);
+    int offset = first + count;
+    runs.rename(run, offset, blocks.engineHash(from + count));
+    return runs.hashes.add(runs.slab(run, offset), offset & 7, (offset & 7) + 1) == 1
+        || listTwin(run, first, count);
+  }
+
+  /** The same for a block whose hash is listed for another block. */
+  private boolean listTwin(int run, int first, int count) {
+    int others = runs.hashes.find(blocks.engineHash(from + count));
     for (int i = 0; i < others; i++) {
       long other = runs.placeOf(runs.hashes.found(i));
       int offset = Runs.offset(other);
@@ -260,10 +289,8 @@ final class Placement {
         return false;
       }
     }
-    if (others > 0) {
-      twins++;
-    }
-    runs.list(run, first + count, hash);
+    twins++;
+    runs.hashes.addTwin(runs.slab(run, first + count), (first + count) & 7);
     return true;
   }
 
@@ -285,7 +312,7 @@ final class Placement {
 
   private int hold(int run, int source, int first, int count) {
     if (count > 0) {
-      long mask = -1L >>> Long.SIZE - count << first;
+      long mask = (-1L >>> (Long.SIZE - count)) << first;
       long again = holdings.held(run, source, shelf.id) & mask;
       holdings.hold(shelf, run, source, mask);
       engine.heldMore(Long.bitCount(mask & ~again));

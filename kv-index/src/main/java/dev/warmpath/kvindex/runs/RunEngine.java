@@ -10,6 +10,7 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.runs.AsideBlock.Naming;
 import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.memory.SlabColumns;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -127,13 +128,20 @@ final class RunEngine {
   void removed(Shelf shelf, RemovedBlocks blocks) {
     for (int i = 0; i < blocks.count(); ) {
       long hash = blocks.engineHash(i);
-      long at = isAt(nextRemoved, hash) ? nextRemoved : find(hash);
+      long at = mayBeAt(nextRemoved, hash) ? nextRemoved : find(hash);
       if (at == NOWHERE) {
         removeAside(shelf, hash);
         i++;
-      } else {
-        i += remove(shelf, at, blocks, i);
+        continue;
       }
+      int removed = remove(shelf, at, blocks, i);
+      if (removed == 0 && (at = find(hash)) != NOWHERE) {
+        removed = remove(shelf, at, blocks, i);
+      }
+      if (removed == 0) {
+        removeAside(shelf, hash);
+      }
+      i += Math.max(1, removed);
     }
   }
 
@@ -163,7 +171,7 @@ final class RunEngine {
       int offset = Long.numberOfTrailingZeros(left);
       core.runs().copies.forget(shelf.id, core.runs().block(source, offset));
     }
-    core.placement().release(shelf, run, source, mask);
+    core.placement().release(shelf, run, entry, mask);
     held -= Long.bitCount(mask);
     return Long.bitCount(mask);
   }
@@ -225,6 +233,17 @@ final class RunEngine {
     return core.runs().isListed(run, offset)
         && core.runs().engineHash(run, offset) == engineHash
         && core.holdings().isHeld(place, slot);
+  }
+
+  /** Whether the hash stands there, listed or left over. */
+  private boolean mayBeAt(long place, long engineHash) {
+    if (place == NOWHERE) {
+      return false;
+    }
+    int slab = core.runs().slab(Runs.run(place), Runs.offset(place));
+    return slab != 0
+        && core.runs().columns.hashes(slab)[SlabColumns.at(slab) + (Runs.offset(place) & 7)]
+            == engineHash;
   }
 
   /** Where the engine holds this hash, or NOWHERE. */
@@ -381,11 +400,12 @@ final class RunEngine {
     int run = core.runs().names(source);
     int number = core.runs().block(source, offset);
     for (Shelf shelf : shelves) {
-      if (core.runs().isListed(source, offset)
-          && (core.holdings().held(run, source, shelf.id) >>> offset & 1) != 0) {
+      int entry =
+          core.runs().isListed(source, offset) ? core.holdings().find(run, source, shelf.id) : -1;
+      if (entry >= 0 && ((core.holdings().mask(run, entry) >>> offset) & 1) != 0) {
         aside.hold(block, shelf.id, 1 + core.runs().copies.more(shelf.id, number));
         core.runs().copies.forget(shelf.id, number);
-        core.placement().release(shelf, run, source, 1L << offset);
+        core.placement().release(shelf, run, entry, 1L << offset);
         held--;
       }
     }
@@ -418,30 +438,33 @@ final class RunEngine {
     }
   }
 
-  /** Removes the block at {@code at} and those before it that the event names next. */
+  /**
+   * Removes the block at {@code at} and those before it that the event names next; returns how
+   * many, 0 if the shelf does not hold the first one there.
+   */
   private int remove(Shelf shelf, long at, RemovedBlocks blocks, int index) {
     Runs runs = core.runs();
     int source = Runs.run(at);
     int offset = Runs.offset(at);
     int run = runs.names(source);
-    long heldHere = core.holdings().held(run, source, shelf.id);
-    if ((heldHere >>> offset & 1) == 0) {
-      unknownRemovals++;
-      return 1;
+    int entry = core.holdings().find(run, source, shelf.id);
+    long heldHere = entry < 0 ? 0 : core.holdings().mask(run, entry);
+    if (((heldHere >>> offset) & 1) == 0) {
+      return 0;
     }
     int first = offset;
     int next = index + 1;
     while (first > 0
         && next < blocks.count()
-        && (heldHere >>> first - 1 & 1) != 0
+        && ((heldHere >>> (first - 1)) & 1) != 0
         && runs.engineHash(source, first - 1) == blocks.engineHash(next)) {
       first--;
       next++;
     }
     nextRemoved = first > 0 ? Runs.place(source, first - 1) : runs.before(run);
-    long mask = spared(shelf, source, -1L >>> 63 - offset & -1L << first);
+    long mask = spared(shelf, source, (-1L >>> (63 - offset)) & (-1L << first));
     if (mask != 0) {
-      core.placement().release(shelf, run, source, mask);
+      core.placement().release(shelf, run, entry, mask);
       held -= Long.bitCount(mask);
     }
     return next - index;

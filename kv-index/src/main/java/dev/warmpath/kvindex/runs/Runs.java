@@ -30,6 +30,8 @@ final class Runs {
   /** No such place. */
   static final long NOWHERE = -1;
 
+  private static final int LAST_OF_SLAB = 1 << (SlabColumns.BLOCKS - 1);
+
   final ByteBudget budget;
   final RunHeaders headers;
   final SlabColumns columns;
@@ -57,7 +59,7 @@ final class Runs {
   }
 
   static long place(int run, int offset) {
-    return (long) run << 8 | offset;
+    return ((long) run << 8) | offset;
   }
 
   static int run(long place) {
@@ -130,7 +132,7 @@ final class Runs {
   /** Whether somebody holds the block under the engine hash that stands in this run. */
   boolean isListed(int run, int offset) {
     int slab = slab(run, offset);
-    return slab != 0 && (columns.listed(slab) >>> (offset & 7) & 1) != 0;
+    return slab != 0 && ((columns.listed(slab) >>> (offset & 7)) & 1) != 0;
   }
 
   /** The place of a block. */
@@ -163,26 +165,32 @@ final class Runs {
     }
   }
 
-  /** Writes both hashes of a block; the slab must be there. */
-  void write(int run, int offset, long engineHash, long localHash) {
-    int slab = slab(run, offset);
-    int at = SlabColumns.at(slab) + (offset & 7);
-    columns.locals(slab)[at] = localHash;
-    columns.hashes(slab)[at] = engineHash;
-  }
-
-  void list(int run, int offset, long engineHash) {
+  /** Writes the engine hash of a block; the slab must be there. */
+  void rename(int run, int offset, long engineHash) {
     int slab = slab(run, offset);
     columns.hashes(slab)[SlabColumns.at(slab) + (offset & 7)] = engineHash;
-    hashes.add(engineHash, slab, offset & 7);
   }
 
-  void unlist(int run, int offset) {
-    hashes.remove(engineHash(run, offset), slab(run, offset), offset & 7);
+  /** Forgets that these blocks of a run, one bit each, are listed. */
+  void unlist(int run, long blocks) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run) + SLABS;
+    long left = blocks;
+    for (int i = 0; left != 0; i++, left >>>= SlabColumns.BLOCKS) {
+      int here = (int) left & 0xFF;
+      if ((here & LAST_OF_SLAB) != 0) {
+        // Evictions go backwards: the others of this slab are next, now or in the next events.
+        int from = SlabColumns.at(h[at + i]);
+        hashes.approach(columns.hashes(h[at + i]), from, from + SlabColumns.BLOCKS);
+      }
+      if (here != 0) {
+        hashes.remove(h[at + i], here);
+      }
+    }
   }
 
-  /** Makes sure that the run has a slab for the offset. */
-  void provide(int run, int offset) {
+  /** The slab for the offset, a new one if there was none. */
+  int provide(int run, int offset) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run) + SLABS + (offset >>> 3);
     if (h[at] == 0) {
@@ -191,6 +199,7 @@ final class Runs {
         throw new IllegalStateException("no room was made for run=" + run);
       }
     }
+    return h[at];
   }
 
   /** A run below {@code parent} whose version is odd until the caller has filled it. */
@@ -255,7 +264,7 @@ final class Runs {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     h[at + SHAPE] = RunHeaders.withLength(h[at + SHAPE], length);
-    for (int i = at + SLABS + (length + 7 >>> 3); i < at + SLABS + 8 && h[i] != 0; i++) {
+    for (int i = at + SLABS + ((length + 7) >>> 3); i < at + SLABS + 8 && h[i] != 0; i++) {
       columns.release(h[i]);
       h[i] = 0;
     }

@@ -25,6 +25,8 @@ final class Walk {
   private int[] rowOfShelf = new int[16];
   private int[] met = new int[16];
   private int metCount;
+  private int lastWithheld;
+  private int lastLimit;
   private Fleet fleet = Fleet.EMPTY;
   private Shelf[] shelves = {};
 
@@ -105,6 +107,7 @@ final class Walk {
   /** Says what the shelves met make of the prompt. */
   void fill(BlockChain prompt, PrefixMatches matches) {
     matches.begin(fleet.slots());
+    lastWithheld = -1;
     for (int i = 0; i < metCount; i++) {
       int slot = fleet.slot(met[i]);
       CacheLayout layout = fleet.layout(slot);
@@ -121,10 +124,14 @@ final class Walk {
   }
 
   /** What {@link dev.warmpath.kvindex.reuse.ReuseRule} says for one full-attention group. */
-  private static int tokens(CacheLayout layout, BlockChain prompt, int depth) {
+  private int tokens(CacheLayout layout, BlockChain prompt, int depth) {
     int blockSize = prompt.space().blockSizeTokens();
-    int limit = (prompt.promptTokens() - layout.withheldTokens()) / blockSize;
-    return Math.max(0, Math.min(depth, limit) - layout.droppedBlocks()) * blockSize;
+    if (layout.withheldTokens() != lastWithheld) {
+      // A division is dear, and most engines withhold the same.
+      lastWithheld = layout.withheldTokens();
+      lastLimit = (prompt.promptTokens() - lastWithheld) / blockSize;
+    }
+    return Math.max(0, Math.min(depth, lastLimit) - layout.droppedBlocks()) * blockSize;
   }
 
   private int row(StorageTier tier, int group) {

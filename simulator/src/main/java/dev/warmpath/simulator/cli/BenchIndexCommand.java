@@ -56,9 +56,9 @@ public final class BenchIndexCommand implements WarmpathCommand {
 
   @Option(
       names = "--index",
-      defaultValue = "plain",
+      defaultValue = "runs",
       description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
-  private IndexChoice index = IndexChoice.PLAIN;
+  private IndexChoice index = IndexChoice.RUNS;
 
   @Option(names = "--rounds", defaultValue = "5", description = "Rounds (${DEFAULT-VALUE}).")
   private int rounds;

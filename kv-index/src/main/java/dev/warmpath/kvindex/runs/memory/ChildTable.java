@@ -44,23 +44,23 @@ public final class ChildTable {
 
   /** The hash of a key, which all other methods take. */
   public long key(int run, int offset, long localHash) {
-    long mixed = (localHash ^ ((long) run << 7 | offset) * 0x9E3779B97F4A7C15L) * multiplier;
-    return (mixed ^ mixed >>> 29) * 0xBF58476D1CE4E5B9L;
+    long mixed = (localHash ^ (((long) run << 7) | offset) * 0x9E3779B97F4A7C15L) * multiplier;
+    return (mixed ^ (mixed >>> 29)) * 0xBF58476D1CE4E5B9L;
   }
 
   /** The shard of a key as it is now; probing must stay within one array. */
   public long[] shard(long key) {
-    return (long[]) TABLE.getAcquire(shards, (int) (key >>> 64 - SHARD_BITS));
+    return (long[]) TABLE.getAcquire(shards, (int) (key >>> (64 - SHARD_BITS)));
   }
 
   /** Where in its shard the probing for a key begins. */
   public static int first(long key, long[] shard) {
-    return (int) (key >>> 32) & shard.length - 1;
+    return (int) (key >>> 32) & (shard.length - 1);
   }
 
   /** The place to be probed after {@code at}. */
   public static int next(int at, long[] shard) {
-    return at + 1 & shard.length - 1;
+    return (at + 1) & (shard.length - 1);
   }
 
   /** The candidate at a place: a run, 0 for the end of the probing, or −1 for somebody else's. */
@@ -74,7 +74,7 @@ public final class ChildTable {
 
   /** Adds a child that is not there yet; takes bytes even beyond the budget. */
   public void add(long key, int run) {
-    int shard = (int) (key >>> 64 - SHARD_BITS);
+    int shard = (int) (key >>> (64 - SHARD_BITS));
     if ((used[shard] + 1) * 8L > shards[shard].length * 5L) {
       rebuild(shard);
     }
@@ -83,7 +83,7 @@ public final class ChildTable {
   }
 
   public void remove(long key, int run) {
-    int shard = (int) (key >>> 64 - SHARD_BITS);
+    int shard = (int) (key >>> (64 - SHARD_BITS));
     long[] table = shards[shard];
     long wanted = entry(key, run);
     int at = first(key, table);
@@ -103,7 +103,7 @@ public final class ChildTable {
   }
 
   private void insert(long[] table, long entry, int shard) {
-    int at = (int) (entry >>> 32) & table.length - 1;
+    int at = (int) (entry >>> 32) & (table.length - 1);
     while (table[at] != 0 && table[at] != TOMBSTONE) {
       at = next(at, table);
     }
@@ -131,6 +131,6 @@ public final class ChildTable {
   }
 
   private static long entry(long key, int run) {
-    return key >>> 32 << 32 | run;
+    return ((key >>> 32) << 32) | run;
   }
 }

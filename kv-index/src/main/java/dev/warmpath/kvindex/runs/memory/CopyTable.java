@@ -68,6 +68,6 @@ public final class CopyTable {
   }
 
   private static long key(int shelf, int block) {
-    return (long) shelf << 32 | block & 0xFFFFFFFFL;
+    return ((long) shelf << 32) | (block & 0xFFFFFFFFL);
   }
 }

@@ -1,11 +1,11 @@
 package dev.warmpath.kvindex.runs.memory;
 
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.List;
 
 /**
- * Engine hash → the slabs that hold a block of this hash; one int for each listed block.
+ * Engine hash → the blocks that are listed under it.
  *
  * <p>A block's own hash is not in the table but in its slab, and the slab knows which of its blocks
  * are listed here.
@@ -15,41 +15,64 @@ import java.util.Map;
 public final class HashTable {
 
   /*
-   * Robin Hood hashing in independent shards, so that growing one is a short pause:
+   * 64 shards of buckets; a bucket is 8 longs, a cache line:
    *
-   *   entry   slab (24 bits) | tag (3) | distance from home (5);  0 is empty
+   *   long 0       tags of slots 0 … 7, a byte each
+   *   long 1       tags of slots 8 … 11 | occupied slots (12 bits) | how many of this home are
+   *                elsewhere (20 bits)
+   *   long 2 … 7   twelve entries: slab (24 bits) | more of the tag (6) | home bucket mod 4 (2)
    *
-   * I1  the entries of a shard are ordered by their home, so a look-up ends at the first entry that
-   *     is nearer to its home than the wanted one would be
-   * I2  the distance tells an entry's home, so a removal moves its followers back without looking
-   *     at their hashes
-   * I3  what would lie MAX_DISTANCE or farther from its home lies in the overflow map. That takes
-   *     dozens of blocks of the same hash, or an enemy who knows the multiplier
+   * I1  an entry lies in its home bucket, in one of the next three, or in the overflow map
+   * I2  its last two bits tell which, so its home is known without its hash
+   * I3  entries of the same slab, tag and home are alike: which block each stands for is all the same
    *
-   * Shards begin at different capacities: at any time some are full and others have just grown, so
-   * the bytes of the whole grow smoothly.
+   * All tags of a bucket are compared at once, and a false alarm is rare, so listing and taking out
+   * branch on almost nothing that depends on the hashes.
+   *
+   *   mixed hash   shard (6 bits) | base (32 bits) | … | tag (14 bits) | …
+   *   home         base · capacity / 2^32, then the first `level` bits of the tag
+   *
+   * A full shard doubles: each entry's tag tells which half of its bucket it goes to, so no slab is
+   * looked at. After six doublings the tag has too few bits left to tell entries apart, and the shard
+   * is laid out anew. Shards begin at different capacities: at any time some are full and others have
+   * just doubled, so the bytes of the whole grow smoothly. The overflow map is for dozens of blocks of
+   * the same hash, or for an enemy who knows the multiplier.
    */
 
-  private static final int SHARD_BITS = 9;
+  private static final int SHARD_BITS = 6;
   private static final int SHARDS = 1 << SHARD_BITS;
-  private static final int MAX_DISTANCE = 32;
-  private static final int DISTANCE = MAX_DISTANCE - 1;
-  private static final int TAG = 7 << 5;
+  private static final int BUCKET = 8;
+  private static final int SLOTS = 12;
+  private static final int ENTRIES = 2;
+  private static final int OCCUPIED = (1 << SLOTS) - 1;
+  private static final int OCCUPIED_SHIFT = 32;
+  private static final int AWAY_SHIFT = 44;
+  private static final long AWAY = 1L << AWAY_SHIFT;
+  private static final int REACH = 4;
+  private static final long BYTES = 0x0101010101010101L;
+  private static final long LOW_BITS = 0x7F7F7F7F7F7F7F7FL;
   private static final int SLAB_SHIFT = 8;
-  private static final int MIN_CAPACITY = 16;
-  private static final double GROWTH = 1.4;
-  private static final double MAX_LOAD = 0.8;
-  private static final long OVERFLOW_BYTES = 96;
+  private static final int TAG_BITS = 14;
+  private static final int MAX_LEVEL = 6;
+  private static final int MIN_CAPACITY = 2;
+  private static final double MAX_LOAD = 0.85;
+  private static final long OVERFLOW_BYTES = 32;
 
   private final ByteBudget budget;
   private final SlabColumns columns;
   private final long multiplier;
-  private final int[][] shards = new int[SHARDS][];
+  private final long[][] shards = new long[SHARDS][];
+  private final int[] capacities = new int[SHARDS];
+  private final int[] levels = new int[SHARDS];
   private final int[] sizes = new int[SHARDS];
   private final int[] limits = new int[SHARDS];
-  private final Map<Long, int[]> overflow = new HashMap<>();
+  private final LongMap<int[]> overflow;
+  private final IntVector moving;
   private int[] found = new int[8];
-  private long pending;
+
+  /** Keeps the compiler from leaving {@link #approach} out. */
+  @SuppressWarnings("unused")
+  private long sink;
 
   /**
    * @param multiplier odd; secret, so that nobody can aim at one place
@@ -58,63 +81,75 @@ public final class HashTable {
     this.budget = budget;
     this.columns = columns;
     this.multiplier = multiplier | 1;
+    overflow = new LongMap<>(budget);
+    moving = new IntVector(budget);
     for (int i = 0; i < SHARDS; i++) {
-      int capacity = (int) (MIN_CAPACITY * Math.pow(GROWTH, (double) i / SHARDS));
-      shards[i] = new int[capacity + MAX_DISTANCE];
-      limits[i] = (int) (capacity * MAX_LOAD);
-      budget.force(4L * shards[i].length + 16);
+      capacities[i] = MIN_CAPACITY * 8 + MIN_CAPACITY * 8 * i / SHARDS;
+      resize(i);
     }
   }
 
-  /** Lists a block, whose hash stands in its slab already. */
-  public void add(long hash, int slab, int block) {
-    long mixed = hash * multiplier;
-    int shard = (int) (mixed >>> 64 - SHARD_BITS);
-    if (sizes[shard] >= limits[shard]) {
-      grow(shard);
+  /**
+   * Looks at the places of hashes that are about to be listed or taken out. Each of these looks may
+   * miss all caches, but none waits for another; the later ones, which branch on what they see,
+   * then find it near.
+   */
+  public void approach(long[] hashes, int from, int to) {
+    long seen = 0;
+    for (int i = from; i < to; i++) {
+      long mixed = hashes[i] * multiplier;
+      int shard = shard(mixed);
+      seen += shards[shard][home(mixed, shard) * BUCKET];
     }
-    sizes[shard]++;
-    pending = hash;
-    int[] table = shards[shard];
-    place(table, home(mixed, table), slab << SLAB_SHIFT | tag(mixed));
-    columns.flip(slab, block);
+    sink = seen;
   }
 
-  /** Takes out what {@link #add} listed. */
-  public void remove(long hash, int slab, int block) {
-    columns.flip(slab, block);
-    long mixed = hash * multiplier;
-    int shard = (int) (mixed >>> 64 - SHARD_BITS);
-    int[] table = shards[shard];
-    int at = home(mixed, table);
-    int wanted = slab << SLAB_SHIFT | tag(mixed);
-    sizes[shard]--;
-    for (int distance = 0; distance < MAX_DISTANCE; distance++, at++) {
-      if (table[at] == (wanted | distance)) {
-        closeGap(table, at);
-        return;
-      }
+  /**
+   * Lists blocks {@code from … to − 1} of a slab, whose hashes stand there already; stops before
+   * one whose hash is listed for another block. Returns how many it listed.
+   */
+  public int add(int slab, int from, int to) {
+    long[] hashes = columns.hashes(slab);
+    int at = SlabColumns.at(slab);
+    int block = from;
+    while (block < to && add(hashes[at + block], slab, block, false)) {
+      block++;
     }
-    removeOverflow(hash, slab, shard);
+    return block - from;
+  }
+
+  /** Lists a block although its hash is listed for another block too. */
+  public void addTwin(int slab, int block) {
+    add(hash(slab, block), slab, block, true);
+  }
+
+  /** Takes out what was listed of a slab: these blocks, one bit each. */
+  public void remove(int slab, int blocks) {
+    long[] hashes = columns.hashes(slab);
+    int at = SlabColumns.at(slab);
+    columns.unlist(slab, blocks);
+    for (int left = blocks; left != 0; left &= left - 1) {
+      remove(hashes[at + Integer.numberOfTrailingZeros(left)], slab);
+    }
   }
 
   /** Finds the listed blocks of {@code hash}, which {@link #found} gives; returns their number. */
   public int find(long hash) {
     long mixed = hash * multiplier;
-    int[] table = shards[(int) (mixed >>> 64 - SHARD_BITS)];
-    int at = home(mixed, table);
-    int tag = tag(mixed);
-    int count = 0;
-    for (int distance = 0; distance < MAX_DISTANCE; distance++, at++) {
-      int entry = table[at];
-      if (entry == 0 || (entry & DISTANCE) < distance) {
-        break;
+    int shard = shard(mixed);
+    long[] table = shards[shard];
+    int home = home(mixed, shard);
+    int count = collect(table, home, home, mixed, 0);
+    if (table[home * BUCKET + 1] >>> AWAY_SHIFT != 0) {
+      for (int i = 1; i < REACH; i++) {
+        count = collect(table, home + i, home, mixed, count);
       }
-      if ((entry & (TAG | DISTANCE)) == (tag | distance)) {
-        count = collect(entry >>> SLAB_SHIFT, hash, count);
+      int[] slabs = overflow.get(overflowKey(shard, home, tag(mixed)));
+      for (int i = 0; slabs != null && i < slabs.length; i++) {
+        count = collect(slabs[i], mixed, count);
       }
     }
-    return overflow.isEmpty() ? count : collectOverflow(hash, count);
+    return count;
   }
 
   /** The {@code index}th block of the last {@link #find}: slab · 8 + place in the slab. */
@@ -131,190 +166,319 @@ public final class HashTable {
     return size;
   }
 
-  private int collect(int slab, long hash, int count) {
+  /** Lists one block; false if another one has this hash and {@code twin} is not set. */
+  private boolean add(long hash, int slab, int block, boolean twin) {
+    long mixed = hash * multiplier;
+    int shard = shard(mixed);
+    if (!twin && isListed(shards[shard], home(mixed, shard), mixed, hash)) {
+      return false;
+    }
+    if (sizes[shard] >= limits[shard]) {
+      grow(shard);
+    }
+    sizes[shard]++;
+    list(mixed, slab, block);
+    return true;
+  }
+
+  private void list(long mixed, int slab, int block) {
+    int shard = shard(mixed);
+    int home = home(mixed, shard);
+    columns.list(slab, block);
+    if (!place(shards[shard], home, tag(mixed), slab)) {
+      addOverflow(shard, home, tag(mixed), slab);
+    }
+  }
+
+  private boolean isListed(long[] table, int home, long mixed, long hash) {
+    if (same(table, home, tag(mixed)) != 0 && collect(table, home, home, mixed, 0) > 0) {
+      return true;
+    }
+    return table[home * BUCKET + 1] >>> AWAY_SHIFT != 0 && find(hash) > 0;
+  }
+
+  /** The occupied slots whose tags begin the same, without a branch. */
+  private static int same(long[] table, int bucket, int tag) {
+    int at = bucket * BUCKET;
+    long tags = (tag & 0xFF) * BYTES;
+    long high = table[at + 1];
+    int same = zeroBytes(table[at] ^ tags) | zeroBytes(high ^ tags) << 8;
+    return same & (int) (high >>> OCCUPIED_SHIFT) & OCCUPIED;
+  }
+
+  /** A bit for each byte that is zero. */
+  private static int zeroBytes(long bytes) {
+    long zero = ~(((bytes & LOW_BITS) + LOW_BITS) | bytes | LOW_BITS);
+    return (int) (((zero >>> 7) * 0x0102040810204080L) >>> 56);
+  }
+
+  private static int entry(long[] table, int bucket, int slot) {
+    return (int) (table[bucket * BUCKET + ENTRIES + (slot >>> 1)] >>> ((slot & 1) << 5));
+  }
+
+  private static int entryOf(int slab, int tag, int home) {
+    return (slab << SLAB_SHIFT) | ((tag >>> 6) & 0xFC) | (home & 3);
+  }
+
+  /** Collects the blocks of a bucket that have this hash and home. */
+  private int collect(long[] table, int bucket, int home, long mixed, int countBefore) {
+    int count = countBefore;
+    int rest = entryOf(0, tag(mixed), home);
+    for (int slots = same(table, bucket, tag(mixed)); slots != 0; slots &= slots - 1) {
+      int entry = entry(table, bucket, Integer.numberOfTrailingZeros(slots));
+      if ((entry & 0xFF) == rest) {
+        count = collect(entry >>> SLAB_SHIFT, mixed, count);
+      }
+    }
+    return count;
+  }
+
+  private int collect(int slab, long mixed, int count) {
     long[] hashes = columns.hashes(slab);
     int at = SlabColumns.at(slab);
-    int listed = columns.listed(slab);
     int collected = count;
-    for (int i = 0; i < SlabColumns.BLOCKS; i++) {
-      if (hashes[at + i] == hash && (listed >>> i & 1) != 0) {
-        collected = collect(slab * SlabColumns.BLOCKS + i, collected);
+    for (int listed = columns.listed(slab); listed != 0; listed &= listed - 1) {
+      int block = Integer.numberOfTrailingZeros(listed);
+      if (hashes[at + block] * multiplier == mixed) {
+        collected = collect(slab * SlabColumns.BLOCKS + block, collected);
       }
     }
     return collected;
   }
 
-  private int collect(int position, int count) {
+  private int collect(int block, int count) {
     for (int i = 0; i < count; i++) {
-      if (found[i] == position) {
+      if (found[i] == block) {
         return count;
       }
     }
     if (count == found.length) {
       found = Arrays.copyOf(found, 2 * count);
     }
-    found[count] = position;
+    found[count] = block;
     return count + 1;
   }
 
-  private int collectOverflow(long hash, int count) {
-    int collected = count;
-    for (int slab : overflow.getOrDefault(hash, new int[0])) {
-      collected = collect(slab, hash, collected);
-    }
-    return collected;
-  }
-
-  /** Puts the entry where its home says and moves on those that are nearer to theirs. */
-  private void place(int[] table, int home, int entryAtHome) {
-    int entry = entryAtHome;
-    int at = home;
-    while (true) {
-      int other = table[at];
-      if (other == 0) {
-        table[at] = entry;
-        return;
-      }
-      if ((other & DISTANCE) < (entry & DISTANCE)) {
-        table[at] = entry;
-        entry = other;
-      }
-      if ((entry & DISTANCE) == DISTANCE) {
-        overflow(entry, at - DISTANCE, table);
-        return;
-      }
-      entry++;
-      at++;
-    }
-  }
-
-  private static void closeGap(int[] table, int gap) {
-    int at = gap;
-    while ((table[at + 1] & DISTANCE) != 0) {
-      table[at] = table[at + 1] - 1;
-      at++;
-    }
-    table[at] = 0;
-  }
-
-  /** Which of several blocks with this home and tag goes is all the same: none is nearer. */
-  private void overflow(int entry, int home, int[] table) {
-    int slab = entry >>> SLAB_SHIFT;
-    int shard = (int) (pending * multiplier >>> 64 - SHARD_BITS);
-    int block = blockOf(entry, home, table.length - MAX_DISTANCE, shard, 0);
-    addOverflow(block < 0 ? pending : hash(slab, block), slab);
-  }
-
-  /** The listed block for which an entry stands, after passing over {@code rank}; −1 if none. */
-  private int blockOf(int entry, int home, int capacity, int shard, int rank) {
-    int slab = entry >>> SLAB_SHIFT;
-    int listed = columns.listed(slab);
-    int left = rank;
-    for (int i = 0; i < SlabColumns.BLOCKS; i++) {
-      if ((listed >>> i & 1) != 0 && isAt(hash(slab, i), home, entry & TAG, capacity, shard)) {
-        if (left == 0) {
-          return i;
+  /** Puts an entry into its home bucket or one of the next; false if all are full. */
+  private static boolean place(long[] table, int home, int tag, int slab) {
+    int free = free(table, home);
+    int bucket = home;
+    if (free == 0) {
+      table[home * BUCKET + 1] += AWAY;
+      while (free == 0) {
+        bucket++;
+        if (bucket == home + REACH) {
+          return false;
         }
-        left--;
+        free = free(table, bucket);
       }
     }
-    return -1;
+    fill(table, bucket * BUCKET, Integer.numberOfTrailingZeros(free), tag & 0xFF);
+    int slot = Integer.numberOfTrailingZeros(free);
+    int at = bucket * BUCKET + ENTRIES + (slot >>> 1);
+    int shift = (slot & 1) << 5;
+    long entry = entryOf(slab, tag, home) & 0xFFFFFFFFL;
+    table[at] = (table[at] & ~(0xFFFFFFFFL << shift)) | (entry << shift);
+    return true;
   }
 
-  private boolean isAt(long hash, int home, int tag, int capacity, int shard) {
+  private static void fill(long[] table, int at, int slot, long tag) {
+    int word = at + (slot >>> 3);
+    int shift = (slot & 7) << 3;
+    table[word] = (table[word] & ~(0xFFL << shift)) | (tag << shift);
+    table[at + 1] |= 1L << (OCCUPIED_SHIFT + slot);
+  }
+
+  private static int free(long[] table, int bucket) {
+    return ~(int) (table[bucket * BUCKET + 1] >>> OCCUPIED_SHIFT) & OCCUPIED;
+  }
+
+  private void remove(long hash, int slab) {
     long mixed = hash * multiplier;
-    return (int) (mixed >>> 64 - SHARD_BITS) == shard
-        && home(mixed, capacity) == home
-        && tag(mixed) == tag;
-  }
-
-  private long hash(int slab, int block) {
-    return columns.hashes(slab)[SlabColumns.at(slab) + block];
-  }
-
-  private void addOverflow(long hash, int slab) {
-    int[] slabs = overflow.getOrDefault(hash, new int[0]);
-    int[] more = Arrays.copyOf(slabs, slabs.length + 1);
-    more[slabs.length] = slab;
-    overflow.put(hash, more);
-    budget.force(OVERFLOW_BYTES);
-  }
-
-  private void removeOverflow(long hash, int slab, int shard) {
-    if (removeOverflow(hash, slab)) {
+    int shard = shard(mixed);
+    long[] table = shards[shard];
+    int home = home(mixed, shard);
+    sizes[shard]--;
+    int entry = entryOf(slab, tag(mixed), home);
+    if (vacate(table, home, tag(mixed), entry)) {
       return;
     }
-    int capacity = shards[shard].length - MAX_DISTANCE;
-    long mixed = hash * multiplier;
-    for (int i = 0; i < SlabColumns.BLOCKS; i++) {
-      long other = hash(slab, i);
-      if (isAt(other, home(mixed, capacity), tag(mixed), capacity, shard)
-          && removeOverflow(other, slab)) {
+    table[home * BUCKET + 1] -= AWAY;
+    for (int i = 1; i < REACH; i++) {
+      if (vacate(table, home + i, tag(mixed), entry)) {
         return;
       }
     }
-    throw new IllegalStateException("hash=" + hash + " slab=" + slab + " is not listed");
+    removeOverflow(shard, home, tag(mixed), slab);
   }
 
-  private boolean removeOverflow(long hash, int slab) {
-    int[] slabs = overflow.getOrDefault(hash, new int[0]);
-    for (int i = 0; i < slabs.length; i++) {
-      if (slabs[i] == slab) {
-        slabs[i] = slabs[slabs.length - 1];
-        if (slabs.length == 1) {
-          overflow.remove(hash);
-        } else {
-          overflow.put(hash, Arrays.copyOf(slabs, slabs.length - 1));
-        }
-        budget.give(OVERFLOW_BYTES);
+  private static boolean vacate(long[] table, int bucket, int tag, int entry) {
+    for (int slots = same(table, bucket, tag); slots != 0; slots &= slots - 1) {
+      int slot = Integer.numberOfTrailingZeros(slots);
+      if (entry(table, bucket, slot) == entry) {
+        table[bucket * BUCKET + 1] &= ~(1L << (OCCUPIED_SHIFT + slot));
         return true;
       }
     }
     return false;
   }
 
-  /** Moves the entries of a shard to a larger one, each under the hash that it stands for. */
+  private void addOverflow(int shard, int home, int tag, int slab) {
+    long key = overflowKey(shard, home, tag);
+    int[] slabs = overflow.get(key);
+    int length = slabs == null ? 0 : slabs.length;
+    int[] more = slabs == null ? new int[1] : Arrays.copyOf(slabs, length + 1);
+    more[length] = slab;
+    overflow.put(key, more);
+    budget.force(OVERFLOW_BYTES);
+  }
+
+  private void removeOverflow(int shard, int home, int tag, int slab) {
+    long key = overflowKey(shard, home, tag);
+    int[] slabs = overflow.get(key);
+    int at = 0;
+    while (slabs != null && at < slabs.length && slabs[at] != slab) {
+      at++;
+    }
+    if (slabs == null || at == slabs.length) {
+      throw new IllegalStateException("slab=" + slab + " is not listed in shard=" + shard);
+    }
+    slabs[at] = slabs[slabs.length - 1];
+    if (slabs.length == 1) {
+      overflow.remove(key);
+    } else {
+      overflow.put(key, Arrays.copyOf(slabs, slabs.length - 1));
+    }
+    budget.give(OVERFLOW_BYTES);
+  }
+
+  private static long overflowKey(int shard, int home, int tag) {
+    return ((long) shard << 56) | ((long) home << TAG_BITS) | tag;
+  }
+
   private void grow(int shard) {
-    int[] old = shards[shard];
-    int capacity = (int) ((old.length - MAX_DISTANCE) * GROWTH) + 1;
-    int[] table = new int[capacity + MAX_DISTANCE];
-    budget.force(4L * (table.length - old.length));
-    shards[shard] = table;
-    limits[shard] = (int) (capacity * MAX_LOAD);
-    for (int at = 0; at < old.length; at++) {
-      if (old[at] != 0) {
-        move(old, at, shard);
+    if (levels[shard] < MAX_LEVEL) {
+      split(shard);
+    } else {
+      layOut(shard);
+    }
+  }
+
+  /** Doubles a shard: each entry goes where the next bit of its tag tells. */
+  private void split(int shard) {
+    long[] old = shards[shard];
+    levels[shard]++;
+    resize(shard);
+    for (int bucket = 0; bucket < old.length / BUCKET; bucket++) {
+      for (int slots = ~free(old, bucket) & OCCUPIED; slots != 0; slots &= slots - 1) {
+        int slot = Integer.numberOfTrailingZeros(slots);
+        int entry = entry(old, bucket, slot);
+        split(shard, homeOf(entry, bucket), tagAt(old, bucket, slot), entry >>> SLAB_SHIFT);
+      }
+    }
+    for (long key : overflowOf(shard)) {
+      int[] slabs = overflow.remove(key);
+      for (int i = 0; slabs != null && i < slabs.length; i++) {
+        budget.give(OVERFLOW_BYTES);
+        int home = (int) ((key >>> TAG_BITS) & Integer.MAX_VALUE);
+        split(shard, home, (int) key & ((1 << TAG_BITS) - 1), slabs[i]);
       }
     }
   }
 
-  private void move(int[] old, int at, int shard) {
-    int entry = old[at] & ~DISTANCE;
-    int home = at - (old[at] & DISTANCE);
-    int rank = 0;
-    for (int before = home; before < at; before++) {
-      if (old[before] == (entry | before - home)) {
-        rank++;
+  private void split(int shard, int oldHome, int tag, int slab) {
+    int home = (oldHome << 1) | ((tag >>> (TAG_BITS - levels[shard])) & 1);
+    if (!place(shards[shard], home, tag, slab)) {
+      addOverflow(shard, home, tag, slab);
+    }
+  }
+
+  /** Makes a shard anew at level 0, from the hashes of its blocks. */
+  private void layOut(int shard) {
+    long[] old = shards[shard];
+    moving.clear();
+    for (int bucket = 0; bucket < old.length / BUCKET; bucket++) {
+      for (int slots = ~free(old, bucket) & OCCUPIED; slots != 0; slots &= slots - 1) {
+        int slot = Integer.numberOfTrailingZeros(slots);
+        int entry = entry(old, bucket, slot);
+        takeOut(shard, homeOf(entry, bucket), tagAt(old, bucket, slot), entry >>> SLAB_SHIFT);
       }
     }
-    int block = blockOf(entry, home, old.length - MAX_DISTANCE, shard, rank);
-    if (block < 0) {
-      throw new IllegalStateException("slab=" + (entry >>> SLAB_SHIFT) + " lists too little");
+    for (long key : overflowOf(shard)) {
+      int[] slabs = overflow.remove(key);
+      for (int i = 0; slabs != null && i < slabs.length; i++) {
+        budget.give(OVERFLOW_BYTES);
+        int home = (int) ((key >>> TAG_BITS) & Integer.MAX_VALUE);
+        takeOut(shard, home, (int) key & ((1 << TAG_BITS) - 1), slabs[i]);
+      }
     }
-    long mixed = hash(entry >>> SLAB_SHIFT, block) * multiplier;
-    pending = hash(entry >>> SLAB_SHIFT, block);
-    place(shards[shard], home(mixed, shards[shard]), entry);
+    capacities[shard] <<= levels[shard] + 1;
+    levels[shard] = 0;
+    resize(shard);
+    while (moving.size() > 0) {
+      int block = moving.removeLast();
+      list(hash(block >>> 3, block & 7) * multiplier, block >>> 3, block & 7);
+    }
   }
 
-  private static int home(long mixed, int[] table) {
-    return home(mixed, table.length - MAX_DISTANCE);
+  /**
+   * Unlists one of the alike blocks of an entry, so that it is not taken again for the next one.
+   */
+  private void takeOut(int shard, int home, int tag, int slab) {
+    for (int listed = columns.listed(slab); listed != 0; listed &= listed - 1) {
+      int block = Integer.numberOfTrailingZeros(listed);
+      long mixed = hash(slab, block) * multiplier;
+      if (tag(mixed) == tag && shard(mixed) == shard && home(mixed, shard) == home) {
+        columns.unlist(slab, 1 << block);
+        moving.add(slab * SlabColumns.BLOCKS + block);
+        return;
+      }
+    }
+    throw new IllegalStateException("slab=" + slab + " lists too little in shard=" + shard);
   }
 
-  private static int home(long mixed, int capacity) {
-    return (int) (((mixed << SHARD_BITS) >>> 32) * capacity >>> 32);
+  private List<Long> overflowOf(int shard) {
+    List<Long> keys = new ArrayList<>();
+    overflow.forEachKey(key -> {
+      if (key >>> 56 == shard) {
+        keys.add(key);
+      }
+    });
+    return keys;
+  }
+
+  private void resize(int shard) {
+    int before = shards[shard] == null ? 0 : shards[shard].length;
+    int buckets = capacities[shard] << levels[shard];
+    shards[shard] = new long[(buckets + REACH - 1) * BUCKET];
+    limits[shard] = (int) (buckets * SLOTS * MAX_LOAD);
+    budget.force(8L * (shards[shard].length - before) + (before == 0 ? 16 : 0));
+  }
+
+  private static int homeOf(int entry, int bucket) {
+    return bucket - ((bucket - entry) & 3);
+  }
+
+  private static int tagAt(long[] table, int bucket, int slot) {
+    int low = (int) (table[bucket * BUCKET + (slot >>> 3)] >>> ((slot & 7) << 3)) & 0xFF;
+    return low | ((entry(table, bucket, slot) & 0xFC) << 6);
+  }
+
+  private long hash(int slab, int block) {
+    return columns.hashes(slab)[SlabColumns.at(slab) + block];
+  }
+
+  private static int shard(long mixed) {
+    return (int) (mixed >>> (64 - SHARD_BITS));
+  }
+
+  private int home(long mixed, int shard) {
+    int base = (int) ((((mixed << SHARD_BITS) >>> 32) * capacities[shard]) >>> 32);
+    int level = levels[shard];
+    return (base << level) | (tag(mixed) >>> (TAG_BITS - level));
   }
 
   private static int tag(long mixed) {
-    return (int) (mixed >>> 16) & TAG;
+    return (int) (mixed >>> 11) & ((1 << TAG_BITS) - 1);
   }
 }

@@ -55,7 +55,7 @@ public final class HolderLists {
 
   /** How many entries fit into a room. */
   public static int entries(int room) {
-    return room < 2 ? room + 1 : (room & 1) == 0 ? 3 << (room - 2) / 2 : 4 << (room - 3) / 2;
+    return room < 2 ? room + 1 : (room & 1) == 0 ? 3 << ((room - 2) / 2) : 4 << ((room - 3) / 2);
   }
 
   /** A list; its content is not defined. Takes bytes even beyond the budget. */
@@ -79,12 +79,12 @@ public final class HolderLists {
   }
 
   public static int at(int list) {
-    return list & SEGMENT_INTS - 1;
+    return list & (SEGMENT_INTS - 1);
   }
 
   /** The bits of the entry at {@code at}. */
   public static long mask(int[] entries, int at) {
-    return entries[at + LOW] & 0xFFFFFFFFL | (long) entries[at + HIGH] << 32;
+    return (entries[at + LOW] & 0xFFFFFFFFL) | ((long) entries[at + HIGH] << 32);
   }
 
   public static void mask(int[] entries, int at, long mask) {
@@ -95,7 +95,7 @@ public final class HolderLists {
   private int own(int ints) {
     budget.force(4L * ints + 16);
     append(new int[ints]);
-    return segments.length - 1 << SHIFT;
+    return (segments.length - 1) << SHIFT;
   }
 
   private int shared(int ints) {
@@ -105,7 +105,7 @@ public final class HolderLists {
       current = segments.length - 1;
       bump = 0;
     }
-    int list = current << SHIFT | bump;
+    int list = (current << SHIFT) | bump;
     bump += ints;
     return list;
   }

@@ -34,6 +34,11 @@ public final class IntVector {
     ints[size++] = value;
   }
 
+  public void clear() {
+    size = 0;
+    resize(0);
+  }
+
   public int removeLast() {
     int last = ints[--size];
     if (size == 0 || (ints.length > 4 * MIN_CAPACITY && size < ints.length / 3)) {

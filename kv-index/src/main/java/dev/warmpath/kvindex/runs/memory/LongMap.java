@@ -91,8 +91,8 @@ public final class LongMap<V> {
   private void closeGap(int gap) {
     int mask = keys.length - 1;
     int hole = gap;
-    for (int at = gap + 1 & mask; values[at] != null; at = at + 1 & mask) {
-      if ((at - home(keys[at]) & mask) >= (at - hole & mask)) {
+    for (int at = (gap + 1) & mask; values[at] != null; at = (at + 1) & mask) {
+      if (((at - home(keys[at])) & mask) >= ((at - hole) & mask)) {
         keys[hole] = keys[at];
         values[hole] = values[at];
         hole = at;
@@ -104,14 +104,14 @@ public final class LongMap<V> {
   private int place(long key) {
     int at = home(key);
     while (values[at] != null && keys[at] != key) {
-      at = at + 1 & keys.length - 1;
+      at = (at + 1) & (keys.length - 1);
     }
     return at;
   }
 
   private int home(long key) {
     long mixed = key * 0x9E3779B97F4A7C15L;
-    return (int) (mixed ^ mixed >>> 32) & keys.length - 1;
+    return (int) (mixed ^ (mixed >>> 32)) & (keys.length - 1);
   }
 
   @SuppressWarnings("unchecked")

@@ -141,20 +141,20 @@ public final class RunHeaders {
   }
 
   public static int parentOffset(int shape) {
-    return shape >>> 8 & 0xFF;
+    return (shape >>> 8) & 0xFF;
   }
 
   /** No child hangs beyond this offset. */
   public static int childBound(int shape) {
-    return shape >>> 16 & 0xFF;
+    return (shape >>> 16) & 0xFF;
   }
 
   public static int kind(int shape) {
-    return shape >>> 24 & 3;
+    return (shape >>> 24) & 3;
   }
 
   public static int shape(int kind, int parentOffset) {
-    return kind << 24 | parentOffset << 8;
+    return (kind << 24) | (parentOffset << 8);
   }
 
   public static int withLength(int shape, int length) {
@@ -162,7 +162,7 @@ public final class RunHeaders {
   }
 
   public static int withChildBound(int shape, int offset) {
-    return (shape & ~0xFF0000) | offset << 16;
+    return (shape & ~0xFF0000) | (offset << 16);
   }
 
   private boolean grow() {

@@ -79,9 +79,14 @@ public final class SlabColumns {
     return owners[slab >>> SHIFT][slab & MASK] >>> LISTED_SHIFT;
   }
 
-  /** Notes that a block's engine hash was listed, or was listed no more. */
-  public void flip(int slab, int block) {
-    owners[slab >>> SHIFT][slab & MASK] ^= 1 << LISTED_SHIFT + block;
+  /** Notes that a block's engine hash is listed. */
+  void list(int slab, int block) {
+    owners[slab >>> SHIFT][slab & MASK] |= 1 << (LISTED_SHIFT + block);
+  }
+
+  /** Notes that the engine hashes of some blocks, one bit each, are listed no more. */
+  void unlist(int slab, int blocks) {
+    owners[slab >>> SHIFT][slab & MASK] &= ~(blocks << LISTED_SHIFT);
   }
 
   /** The segment of local hashes in which {@code slab} lies from {@link #at} on. */
