@@ -34,10 +34,11 @@ final class BenchIndexCommandTest {
         .contains(
             "blocksPerSecond",
             "blocksPerCpuSecond",
+            "eventToVisibleMicrosP99",
             "bytesPerMembership",
             "allocatedBytesPerEvent",
             "allocatedBytesPerQuery");
-    for (String query : List.of("queryFinalNanos", "queryInterleavedNanos")) {
+    for (String query : List.of("queryFinalNanos", "queryInterleavedNanos", "queryBusyNanos")) {
       assertThat(json.path(query).fieldNames()).toIterable().containsExactly("p50", "p99", "p999");
       assertThat(json.path(query).path("p50").asLong()).isPositive();
     }

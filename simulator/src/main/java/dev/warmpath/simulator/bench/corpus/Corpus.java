@@ -130,4 +130,13 @@ public final class Corpus {
         .from(StorageTier.GPU, columns.groups[record])
         .addAll(columns.hashes, columns.starts[record], columns.counts[record]);
   }
+
+  /** Whether the last block of a store record has the local hash of the last one of a prompt. */
+  public boolean endsLike(int record, BlockChain prompt) {
+    int count = columns.counts[record];
+    return count > 0
+        && prompt.blocks() > 0
+        && columns.hashes[columns.starts[record] + 2 * count - 1]
+            == prompt.localHash(prompt.blocks() - 1);
+  }
 }

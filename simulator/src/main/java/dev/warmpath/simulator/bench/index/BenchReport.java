@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
@@ -51,6 +52,15 @@ public record BenchReport(
     return medians(Round::interleaved);
   }
 
+  public Percentiles busy() {
+    return medians(Round::busy);
+  }
+
+  /** From an event's arrival until a query finds it, at half of the writer's capacity. */
+  public Percentiles visible() {
+    return medians(round -> round.keepUp().visible());
+  }
+
   public double bytesPerMembership() {
     return (double) memory.heapBytes() / Math.max(1, corpus.answers().memberships());
   }
@@ -64,6 +74,9 @@ public record BenchReport(
     json.put("blocksPerProcessCpuSecond", Math.round(blocksPerProcessCpuSecond()));
     json.set("queryFinalNanos", json(atEnd()));
     json.set("queryInterleavedNanos", json(interleaved()));
+    json.set("queryBusyNanos", json(busy()));
+    json.set("queryKeepUpNanos", json(medians(round -> round.keepUp().query())));
+    json.put("eventToVisibleMicrosP99", rounded(visible().p99() / 1e3));
     json.put("bytesPerMembership", rounded(bytesPerMembership()));
     json.put("allocatedBytesPerEvent", rounded(memory.bytesPerEvent()));
     json.put("allocatedBytesPerQuery", rounded(memory.bytesPerQuery()));
@@ -74,28 +87,34 @@ public record BenchReport(
 
   /** Prints the report for people. */
   public void print(PrintWriter out) {
-    out.printf("%s on %s: %s%n", index, corpus.name(), exact() ? "exact" : "NOT EXACT, see above");
-    for (Round round : rounds) {
-      out.printf(
-          "  %6.2f M blocks/s  %6.2f M blocks/CPU s  final %s  interleaved %s%n",
-          round.bulk().perWallSecond(corpus.eventBlocks()) / 1e6,
-          round.bulk().perCpuSecond(corpus.eventBlocks()) / 1e6,
-          text(round.atEnd()),
-          text(round.interleaved()));
-    }
+    out.printf("%s on %s: %s%n", label(), corpus.name(), exact() ? "exact" : "NOT EXACT");
     out.printf(
-        "median %.2f M blocks/s, %.2f M blocks/CPU s (%.2f with all threads)%n",
-        blocksPerSecond() / 1e6, blocksPerCpuSecond() / 1e6, blocksPerProcessCpuSecond() / 1e6);
-    out.printf("  final %s  interleaved %s%n", text(atEnd()), text(interleaved()));
+        "  %d events of %d blocks on %d engines, %d queries; %d memberships at the end%n%n",
+        corpus.events(),
+        corpus.eventBlocks(),
+        corpus.workers(),
+        corpus.queries(),
+        corpus.answers().memberships());
+    new RoundTable(corpus.eventBlocks()).print(out, rounds);
     out.printf(
-        "  %.1f bytes/membership; allocated %.1f bytes/event, %.1f bytes/query%n",
+        "M blocks a second; s cpu: of the writer's CPU time (median with all threads: %.2f)%n",
+        blocksPerProcessCpuSecond() / 1e6);
+    out.printf(
+        "queries and visibility: p50 / p99 / p99.9 in us, one reading of the clock (%.0f ns) in it%n",
+        nanosPerReading);
+    out.printf(
+        "%.1f bytes/membership; allocated %.1f bytes/event, %.1f bytes/query%n",
         bytesPerMembership(), memory.bytesPerEvent(), memory.bytesPerQuery());
     out.flush();
   }
 
+  private String label() {
+    return index.name().toLowerCase(Locale.ROOT);
+  }
+
   private void putFacts(ObjectNode json) {
     json.put("corpus", corpus.name());
-    json.put("index", index.name().toLowerCase(java.util.Locale.ROOT));
+    json.put("index", label());
     json.put("workers", corpus.workers());
     json.put("events", corpus.events());
     json.put("eventBlocks", corpus.eventBlocks());
@@ -121,10 +140,6 @@ public record BenchReport(
         .put("p50", nanos.p50())
         .put("p99", nanos.p99())
         .put("p999", nanos.p999());
-  }
-
-  private static String text(Percentiles nanos) {
-    return "%,d / %,d / %,d ns".formatted(nanos.p50(), nanos.p99(), nanos.p999());
   }
 
   private static double rounded(double value) {

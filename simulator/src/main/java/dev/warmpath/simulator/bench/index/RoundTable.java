@@ -1,0 +1,51 @@
+package dev.warmpath.simulator.bench.index;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Rounds as the lines of a table, with their medians as the last one.
+ *
+ * <p>Immutable.
+ *
+ * @param eventBlocks blocks in all events of the corpus
+ */
+record RoundTable(long eventBlocks) {
+
+  private static final String LINE = "%-8s%8s%8s%24s%24s%24s%26s%n";
+
+  void print(PrintWriter out, List<Round> rounds) {
+    out.printf(LINE, "round", "/s", "/s cpu", "final", "interleaved", "busy", "event to visible");
+    for (int i = 0; i < rounds.size(); i++) {
+      print(out, Integer.toString(i + 1), rounds.subList(i, i + 1));
+    }
+    print(out, "median", rounds);
+  }
+
+  private void print(PrintWriter out, String name, List<Round> rounds) {
+    out.printf(
+        LINE,
+        name,
+        millions(rounds, round -> round.bulk().perWallSecond(eventBlocks)),
+        millions(rounds, round -> round.bulk().perCpuSecond(eventBlocks)),
+        micros(rounds, Round::atEnd),
+        micros(rounds, Round::interleaved),
+        micros(rounds, Round::busy),
+        micros(rounds, round -> round.keepUp().visible()));
+  }
+
+  private static String millions(List<Round> rounds, Function<Round, Double> of) {
+    List<Double> sorted = rounds.stream().map(of).sorted().toList();
+    return "%.2f".formatted(sorted.get(sorted.size() / 2) / 1e6);
+  }
+
+  private static String micros(List<Round> rounds, Function<Round, Percentiles> of) {
+    Percentiles nanos = Percentiles.median(rounds.stream().map(of).toList());
+    return "%s / %s / %s".formatted(micros(nanos.p50()), micros(nanos.p99()), micros(nanos.p999()));
+  }
+
+  private static String micros(long nanos) {
+    return (nanos < 10_000 ? "%.2f" : "%.0f").formatted(nanos / 1e3);
+  }
+}
