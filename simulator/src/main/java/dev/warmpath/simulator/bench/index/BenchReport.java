@@ -78,6 +78,7 @@ public record BenchReport(
     json.set("queryKeepUpNanos", json(medians(round -> round.keepUp().query())));
     json.put("eventToVisibleMicrosP99", rounded(visible().p99() / 1e3));
     json.put("bytesPerMembership", rounded(bytesPerMembership()));
+    memory.accountedBytes().ifPresent(bytes -> json.put("accountedBytes", bytes));
     json.put("allocatedBytesPerEvent", rounded(memory.bytesPerEvent()));
     json.put("allocatedBytesPerQuery", rounded(memory.bytesPerQuery()));
     putFacts(json);
@@ -102,6 +103,7 @@ public record BenchReport(
     out.printf(
         "queries and visibility: p50 / p99 / p99.9 in us, one reading of the clock (%.0f ns) in it%n",
         nanosPerReading);
+    memory.accountedBytes().ifPresent(bytes -> out.printf("the index accounts %d bytes%n", bytes));
     out.printf(
         "%.1f bytes/membership; allocated %.1f bytes/event, %.1f bytes/query%n",
         bytesPerMembership(), memory.bytesPerEvent(), memory.bytesPerQuery());

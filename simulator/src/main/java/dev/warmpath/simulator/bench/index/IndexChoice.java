@@ -4,10 +4,11 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import java.util.OptionalLong;
 
 /** The indexes that can be measured. Immutable. */
 public enum IndexChoice {
-  /** Runs of blocks in flat arrays. */
+  /** Runs of blocks in columns. */
   RUNS,
   /** Hash maps. */
   PLAIN;
@@ -20,5 +21,10 @@ public enum IndexChoice {
       case RUNS -> new RunKvIndex(IndexLimits.unbounded(ORPHANS_PER_ENGINE));
       case PLAIN -> new PlainKvIndex(ORPHANS_PER_ENGINE);
     };
+  }
+
+  /** What {@code index} itself says that it occupies. */
+  static OptionalLong bytes(KvIndex index) {
+    return index instanceof RunKvIndex runs ? OptionalLong.of(runs.bytes()) : OptionalLong.empty();
   }
 }

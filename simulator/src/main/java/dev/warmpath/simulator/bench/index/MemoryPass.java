@@ -2,6 +2,7 @@ package dev.warmpath.simulator.bench.index;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.simulator.bench.corpus.Corpus;
+import java.util.OptionalLong;
 
 /**
  * What an index occupies and allocates.
@@ -16,10 +17,12 @@ final class MemoryPass {
    * The figures.
    *
    * @param heapBytes reachable bytes with the full index minus those without it
+   * @param accountedBytes what the index itself says, if it does
    * @param bytesPerEvent allocated by the writer in the second half of the records
    * @param bytesPerQuery allocated by the reader when it asks all queries a second time
    */
-  record Figures(long heapBytes, double bytesPerEvent, double bytesPerQuery) {}
+  record Figures(
+      long heapBytes, OptionalLong accountedBytes, double bytesPerEvent, double bytesPerQuery) {}
 
   private final Meters meters;
 
@@ -33,7 +36,8 @@ final class MemoryPass {
     double perEvent = apply(new Replay(index, corpus), corpus);
     long heap = meters.liveHeapBytes() - empty;
     ask(index, corpus);
-    return new Figures(heap, perEvent, (double) ask(index, corpus) / Math.max(1, corpus.queries()));
+    double perQuery = (double) ask(index, corpus) / Math.max(1, corpus.queries());
+    return new Figures(heap, IndexChoice.bytes(index), perEvent, perQuery);
   }
 
   private double apply(Replay replay, Corpus corpus) {
