@@ -5,21 +5,20 @@ import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.CorpusSource;
+import dev.warmpath.simulator.bench.corpus.ExactAnswers;
 import dev.warmpath.simulator.bench.generate.Corpora;
 import dev.warmpath.simulator.bench.index.BenchReport;
 import dev.warmpath.simulator.bench.index.IndexBench;
 import dev.warmpath.simulator.bench.index.IndexChoice;
-import dev.warmpath.simulator.bench.wpix.WpixException;
-import dev.warmpath.simulator.bench.wpix.WpixFile;
+import dev.warmpath.simulator.bench.wpix.WpixWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -40,7 +39,9 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  warmpath bench index",
-      "  warmpath bench index --corpus mooncake16.wpix --rounds 5 --json"
+      "  warmpath bench index --cell B --engines 1024",
+      "  warmpath bench index --corpus mooncake16.wpix --rounds 5 --json",
+      "  warmpath bench index --cell B --engines 16 --trace conversation.jsonl.gz --write b.wpix"
     })
 public final class BenchIndexCommand implements WarmpathCommand {
 
@@ -48,11 +49,13 @@ public final class BenchIndexCommand implements WarmpathCommand {
   @Spec
   private CommandSpec spec;
 
+  @Mixin private CorpusFlags flags = new CorpusFlags();
+
   @Option(
-      names = "--corpus",
+      names = "--write",
       paramLabel = "FILE.wpix",
-      description = "The corpus; a small synthetic one by default.")
-  private @Nullable Path file;
+      description = "Write the corpus to a file, print its exact sums, and end.")
+  private @Nullable Path written;
 
   @Option(
       names = "--index",
@@ -80,42 +83,48 @@ public final class BenchIndexCommand implements WarmpathCommand {
     if (rounds < 1) {
       throw CommandException.usage("--rounds: must be at least 1");
     }
-    Corpus corpus = read(source());
-    IndexBench bench = new IndexBench(index, BenchIndexCommand::daemon, this::say);
-    bench.warmUp(warmUp(), TimeUnit.SECONDS.toNanos(warmUpSeconds));
+    CorpusSource source = flags.source();
+    if (written != null) {
+      return write(source, written);
+    }
+    Corpus corpus = CorpusFlags.read(source);
+    say("%s: %d events, %d queries".formatted(corpus.name(), corpus.events(), corpus.queries()));
+    IndexBench bench = new IndexBench(index::create, BenchIndexCommand::daemon, this::say);
+    warmUp(bench);
     BenchReport report = bench.run(corpus, rounds);
     report.print(json ? spec.commandLine().getErr() : spec.commandLine().getOut());
     if (json) {
-      PrintWriter out = spec.commandLine().getOut();
-      out.println(report.json());
-      out.flush();
+      String name = index.name().toLowerCase(Locale.ROOT);
+      printLast(report.json().put("index", name).toString());
     }
     return report.exact() ? Exit.OK : Exit.FAILED;
   }
 
-  private CorpusSource source() {
-    return file == null ? Corpora.small() : new WpixFile(file);
+  private void warmUp(IndexBench bench) throws InterruptedException {
+    say("warming up for " + warmUpSeconds + " s on other corpora");
+    bench.warmUp(
+        Corpora.warmUp().stream().map(CorpusFlags::read).toList(),
+        TimeUnit.SECONDS.toNanos(warmUpSeconds));
   }
 
-  private List<Corpus> warmUp() {
-    say("warming up on other corpora");
-    List<Corpus> corpora = new ArrayList<>();
-    for (CorpusSource source : Corpora.warmUp()) {
-      corpora.add(read(source));
-    }
-    return corpora;
-  }
-
-  private Corpus read(CorpusSource source) {
-    try {
-      return Corpus.of(source);
-    } catch (NoSuchFileException e) {
-      throw CommandException.usage("--corpus: no such file: " + e.getMessage());
-    } catch (WpixException e) {
-      throw CommandException.usage("--corpus: " + e.getMessage());
+  private int write(CorpusSource source, Path file) {
+    try (WpixWriter writer = WpixWriter.create(file)) {
+      ExactAnswers answers = source.feed(writer);
+      printLast(
+          "%s: memberships %d, interleaved %s, final %s"
+              .formatted(file, answers.memberships(), answers.interleaved(), answers.atEnd()));
+      return Exit.OK;
     } catch (IOException e) {
-      throw CommandException.failed(source.name() + ": " + e);
+      throw CorpusFlags.problem(source, e);
+    } catch (IllegalArgumentException e) {
+      throw CommandException.usage("--write: " + e.getMessage());
     }
+  }
+
+  private void printLast(String line) {
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(line);
+    out.flush();
   }
 
   private void say(String line) {

@@ -1,4 +1,4 @@
-/** Makes corpora: requests, and a fleet of caches that serves them. */
+/** The corpora that can be made here, by name. */
 @NullMarked
 package dev.warmpath.simulator.bench.generate;
 

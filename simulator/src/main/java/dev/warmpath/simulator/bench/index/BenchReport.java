@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
@@ -15,11 +14,7 @@ import java.util.function.ToDoubleFunction;
  * <p>Immutable.
  */
 public record BenchReport(
-    IndexChoice index,
-    Corpus corpus,
-    List<Round> rounds,
-    MemoryPass.Figures memory,
-    double nanosPerReading) {
+    Corpus corpus, List<Round> rounds, MemoryPass.Figures memory, double nanosPerReading) {
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
@@ -88,7 +83,7 @@ public record BenchReport(
 
   /** Prints the report for people. */
   public void print(PrintWriter out) {
-    out.printf("%s on %s: %s%n", label(), corpus.name(), exact() ? "exact" : "NOT EXACT");
+    out.printf("%s: %s%n", corpus.name(), exact() ? "exact" : "NOT EXACT");
     out.printf(
         "  %d events of %d blocks on %d engines, %d queries; %d memberships at the end%n%n",
         corpus.events(),
@@ -110,13 +105,8 @@ public record BenchReport(
     out.flush();
   }
 
-  private String label() {
-    return index.name().toLowerCase(Locale.ROOT);
-  }
-
   private void putFacts(ObjectNode json) {
     json.put("corpus", corpus.name());
-    json.put("index", label());
     json.put("workers", corpus.workers());
     json.put("events", corpus.events());
     json.put("eventBlocks", corpus.eventBlocks());

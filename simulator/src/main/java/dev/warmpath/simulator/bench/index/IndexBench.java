@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * Measures one kind of index on corpora.
@@ -17,17 +18,18 @@ public final class IndexBench {
 
   private static final int FINAL_PASSES = 3;
 
-  private final IndexChoice choice;
+  private final Supplier<KvIndex> indexes;
   private final Consumer<String> progress;
   private final Meters meters = new Meters();
   private final WriterThread writer;
 
   /**
+   * @param indexes makes empty indexes of that kind
    * @param threads makes the writer's thread
    * @param progress is told what is going on
    */
-  public IndexBench(IndexChoice choice, ThreadFactory threads, Consumer<String> progress) {
-    this.choice = choice;
+  public IndexBench(Supplier<KvIndex> indexes, ThreadFactory threads, Consumer<String> progress) {
+    this.indexes = indexes;
     this.progress = progress;
     writer = new WriterThread(threads);
   }
@@ -49,7 +51,7 @@ public final class IndexBench {
       measured.add(round(corpus));
       progress.accept("round %d of %d".formatted(i, rounds));
     }
-    return new BenchReport(choice, corpus, measured, memory(corpus), meters.nanosPerReading());
+    return new BenchReport(corpus, measured, memory(corpus), meters.nanosPerReading());
   }
 
   /** One round. */
@@ -74,11 +76,11 @@ public final class IndexBench {
   }
 
   MemoryPass.Figures memory(Corpus corpus) {
-    return new MemoryPass(meters).run(choice, corpus);
+    return new MemoryPass(meters).run(indexes, corpus);
   }
 
   private Replay replay(Corpus corpus) {
-    return new Replay(choice.create(), corpus);
+    return new Replay(indexes.get(), corpus);
   }
 
   private boolean matches(String when, Sums answered, Sums exact) {

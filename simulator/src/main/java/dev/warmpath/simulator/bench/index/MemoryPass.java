@@ -3,6 +3,7 @@ package dev.warmpath.simulator.bench.index;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 
 /**
  * What an index occupies and allocates.
@@ -30,9 +31,9 @@ final class MemoryPass {
     this.meters = meters;
   }
 
-  Figures run(IndexChoice choice, Corpus corpus) {
+  Figures run(Supplier<KvIndex> indexes, Corpus corpus) {
     long empty = meters.liveHeapBytes();
-    KvIndex index = choice.create();
+    KvIndex index = indexes.get();
     double perEvent = apply(new Replay(index, corpus), corpus);
     long heap = meters.liveHeapBytes() - empty;
     ask(index, corpus);

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.generate;
+package dev.warmpath.simulator.bench.generate.fleet;
 
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;

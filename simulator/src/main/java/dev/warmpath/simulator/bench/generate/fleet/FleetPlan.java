@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.generate;
+package dev.warmpath.simulator.bench.generate.fleet;
 
 /**
  * The engines that serve a workload, and how they announce what they do.
@@ -12,7 +12,7 @@ package dev.warmpath.simulator.bench.generate;
  * @param ownHashes whether each engine has its own engine hashes
  * @param holeShare the share of a request's blocks that its engine drops right after it, anywhere
  */
-record FleetPlan(
+public record FleetPlan(
     int engines,
     int capacityBlocks,
     int storeBlocks,
@@ -21,19 +21,19 @@ record FleetPlan(
     double holeShare) {
 
   /** Engines that evict from the end only and share their hashes. */
-  static FleetPlan of(int engines, int capacityBlocks) {
+  public static FleetPlan of(int engines, int capacityBlocks) {
     return new FleetPlan(engines, capacityBlocks, 64, false, false, 0);
   }
 
-  FleetPlan withSingleRemovals() {
+  public FleetPlan withSingleRemovals() {
     return new FleetPlan(engines, capacityBlocks, storeBlocks, true, ownHashes, holeShare);
   }
 
-  FleetPlan withOwnHashes() {
+  public FleetPlan withOwnHashes() {
     return new FleetPlan(engines, capacityBlocks, storeBlocks, singleRemovals, true, holeShare);
   }
 
-  FleetPlan withHoles(double share) {
+  public FleetPlan withHoles(double share) {
     return new FleetPlan(engines, capacityBlocks, storeBlocks, singleRemovals, ownHashes, share);
   }
 }

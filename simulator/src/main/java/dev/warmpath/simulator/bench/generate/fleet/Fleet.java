@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.generate;
+package dev.warmpath.simulator.bench.generate.fleet;
 
 import dev.warmpath.simulator.bench.corpus.ExactAnswers;
 import dev.warmpath.simulator.bench.corpus.HeldBlocks;
@@ -19,16 +19,13 @@ import java.util.Random;
  */
 final class Fleet {
 
-  private static final double LOAD_SECONDS = 10;
-
   private final FleetPlan plan;
   private final EventWriter writer;
   private final HeldBlocks held = new HeldBlocks();
   private final EngineCache[] caches;
-  private final double[] loads;
+  private final Balance balance;
   private final List<int[]> chains = new ArrayList<>();
   private final Random random;
-  private double now;
   private Sums interleaved = Sums.NONE;
 
   Fleet(FleetPlan plan, EventWriter writer, long seed) {
@@ -36,19 +33,17 @@ final class Fleet {
     this.writer = writer;
     caches = new EngineCache[plan.engines()];
     Arrays.setAll(caches, engine -> new EngineCache(plan.capacityBlocks()));
-    loads = new double[plan.engines()];
+    balance = new Balance(plan.engines());
     random = new Random(seed);
   }
 
   /** One request from the query to the last store. */
   void serve(double seconds, int[] prompt) {
     int[] chain = cut(prompt);
-    decay(seconds);
     int[] depths = Arrays.copyOf(held.depths(chain), plan.engines());
     interleaved = interleaved.plus(Sums.of(depths));
     chains.add(chain);
-    int engine = choose(chain.length, depths);
-    loads[engine] += chain.length - depths[engine];
+    int engine = balance.choose(seconds, chain.length, depths);
     writer.query(engine, chain);
     compute(engine, chain);
     dropSome(engine, chain);
@@ -67,24 +62,6 @@ final class Fleet {
     return chain.length <= plan.capacityBlocks()
         ? chain
         : Arrays.copyOf(chain, plan.capacityBlocks());
-  }
-
-  private void decay(double seconds) {
-    double factor = Math.exp(-Math.max(0, seconds - now) / LOAD_SECONDS);
-    for (int engine = 0; engine < loads.length; engine++) {
-      loads[engine] *= factor;
-    }
-    now = Math.max(now, seconds);
-  }
-
-  private int choose(int blocks, int[] depths) {
-    int best = 0;
-    for (int engine = 1; engine < depths.length; engine++) {
-      if (blocks - depths[engine] + loads[engine] < blocks - depths[best] + loads[best]) {
-        best = engine;
-      }
-    }
-    return best;
   }
 
   private void compute(int engine, int[] chain) {

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.generate;
+package dev.warmpath.simulator.bench.generate.fleet;
 
 /**
  * The hashes by which blocks are known: splitmix64 of the block's number, with different seeds for

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.generate;
+package dev.warmpath.simulator.bench.generate.fleet;
 
 import java.util.Iterator;
 import java.util.LinkedHashMap;

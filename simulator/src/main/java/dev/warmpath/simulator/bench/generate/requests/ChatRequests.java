@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.generate;
+package dev.warmpath.simulator.bench.generate.requests;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ import java.util.Random;
  * @param openChats chats that take turns at a time
  * @param seed of all random choices
  */
-record ChatRequests(int requests, int systemPrompts, int openChats, long seed)
+public record ChatRequests(int requests, int systemPrompts, int openChats, long seed)
     implements RequestSource {
 
   private static final double REQUESTS_PER_SECOND = 3.4;

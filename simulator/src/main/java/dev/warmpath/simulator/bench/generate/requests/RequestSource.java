@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.generate;
+package dev.warmpath.simulator.bench.generate.requests;
 
 import java.io.IOException;
 
@@ -10,7 +10,7 @@ import java.io.IOException;
  *
  * <p>Immutable.
  */
-interface RequestSource {
+public interface RequestSource {
 
   /** Hands all requests to {@code sink}. */
   void feed(Sink sink) throws IOException;
