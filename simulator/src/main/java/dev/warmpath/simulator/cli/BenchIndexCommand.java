@@ -1,8 +1,14 @@
 package dev.warmpath.simulator.cli;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.bench.beside.Beside;
+import dev.warmpath.simulator.bench.beside.BesideRound;
+import dev.warmpath.simulator.bench.beside.Comparison;
+import dev.warmpath.simulator.bench.beside.Peer;
+import dev.warmpath.simulator.bench.beside.PeerException;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.CorpusSource;
 import dev.warmpath.simulator.bench.corpus.ExactAnswers;
@@ -14,6 +20,7 @@ import dev.warmpath.simulator.bench.wpix.WpixWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +48,7 @@ import picocli.CommandLine.Spec;
       "  warmpath bench index",
       "  warmpath bench index --cell B --engines 1024",
       "  warmpath bench index --corpus mooncake16.wpix --rounds 5 --json",
+      "  warmpath bench index --corpus mooncake16.wpix --beside peers --json",
       "  warmpath bench index --cell B --engines 16 --trace conversation.jsonl.gz --write b.wpix"
     })
 public final class BenchIndexCommand implements WarmpathCommand {
@@ -63,8 +71,17 @@ public final class BenchIndexCommand implements WarmpathCommand {
       description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
   private IndexChoice index = IndexChoice.RUNS;
 
-  @Option(names = "--rounds", defaultValue = "5", description = "Rounds (${DEFAULT-VALUE}).")
-  private int rounds;
+  @Option(names = "--rounds", description = "Rounds (5; with --beside 3).")
+  private @Nullable Integer rounds;
+
+  @Option(
+      names = "--beside",
+      paramLabel = "PEERS_DIR",
+      description = {
+        "Take turns with the drivers of other indexes, PEERS_DIR/bin/{smgidx,crtc}[-ca], and print",
+        "the ratios."
+      })
+  private @Nullable Path peersFolder;
 
   @Option(
       names = "--warm-up",
@@ -80,31 +97,69 @@ public final class BenchIndexCommand implements WarmpathCommand {
 
   @Override
   public Integer call() throws InterruptedException {
-    if (rounds < 1) {
+    if (rounds != null && rounds < 1) {
       throw CommandException.usage("--rounds: must be at least 1");
     }
     CorpusSource source = flags.source();
     if (written != null) {
       return write(source, written);
     }
-    Corpus corpus = CorpusFlags.read(source);
-    say("%s: %d events, %d queries".formatted(corpus.name(), corpus.events(), corpus.queries()));
-    IndexBench bench = new IndexBench(index::create, BenchIndexCommand::daemon, this::say);
-    warmUp(bench);
-    BenchReport report = bench.run(corpus, rounds);
-    report.print(json ? spec.commandLine().getErr() : spec.commandLine().getOut());
+    try {
+      return peersFolder == null ? alone(source) : beside(source, Peer.in(peersFolder));
+    } catch (PeerException e) {
+      throw CommandException.failed("--beside: " + e.getMessage());
+    }
+  }
+
+  private int alone(CorpusSource source) throws InterruptedException {
+    Corpus corpus = read(source);
+    IndexBench bench = warmBench();
+    return show(bench.run(corpus, rounds == null ? 5 : rounds), null);
+  }
+
+  private int beside(CorpusSource source, List<Peer> peers)
+      throws PeerException, InterruptedException {
+    try (CorpusFile file = CorpusFile.of(source, flags.file())) {
+      Corpus corpus = read(source);
+      IndexBench bench = warmBench();
+      List<BesideRound> all =
+          new Beside(bench, peers, this::say).run(corpus, file.path(), rounds == null ? 3 : rounds);
+      BenchReport report = bench.report(corpus, all.stream().map(BesideRound::ours).toList());
+      return show(report, new Comparison(report, peers, all));
+    } catch (PeerException e) {
+      throw e;
+    } catch (IOException e) {
+      throw CorpusFlags.problem(source, e);
+    }
+  }
+
+  private int show(BenchReport report, @Nullable Comparison comparison) {
+    PrintWriter prose = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
+    report.print(prose);
+    ObjectNode object = report.json().put("index", index.name().toLowerCase(Locale.ROOT));
+    if (comparison != null) {
+      comparison.print(prose);
+      object.set("beside", comparison.json());
+    }
     if (json) {
-      String name = index.name().toLowerCase(Locale.ROOT);
-      printLast(report.json().put("index", name).toString());
+      printLast(object.toString());
     }
     return report.exact() ? Exit.OK : Exit.FAILED;
   }
 
-  private void warmUp(IndexBench bench) throws InterruptedException {
+  private Corpus read(CorpusSource source) {
+    Corpus corpus = CorpusFlags.read(source);
+    say("%s: %d events, %d queries".formatted(corpus.name(), corpus.events(), corpus.queries()));
+    return corpus;
+  }
+
+  private IndexBench warmBench() throws InterruptedException {
+    IndexBench bench = new IndexBench(index::create, BenchIndexCommand::daemon, this::say);
     say("warming up for " + warmUpSeconds + " s on other corpora");
     bench.warmUp(
         Corpora.warmUp().stream().map(CorpusFlags::read).toList(),
         TimeUnit.SECONDS.toNanos(warmUpSeconds));
+    return bench;
   }
 
   private int write(CorpusSource source, Path file) {

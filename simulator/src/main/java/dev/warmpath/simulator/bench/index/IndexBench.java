@@ -51,7 +51,13 @@ public final class IndexBench {
       measured.add(round(corpus));
       progress.accept("round %d of %d".formatted(i, rounds));
     }
-    return new BenchReport(corpus, measured, memory(corpus), meters.nanosPerReading());
+    return report(corpus, measured);
+  }
+
+  /** Adds to {@code rounds} what the index occupies. */
+  public BenchReport report(Corpus corpus, List<Round> rounds) {
+    MemoryPass.Figures memory = new MemoryPass(meters).run(indexes, corpus);
+    return new BenchReport(corpus, rounds, memory, meters.nanosPerReading());
   }
 
   /** One round. */
@@ -73,10 +79,6 @@ public final class IndexBench {
     KeepUpPass keepUp = new KeepUpPass(meters, replay(corpus), corpus, took);
     return new Round(
         exact, took, atEnd.percentiles(), between.percentiles(), whileBusy, keepUp.run(writer));
-  }
-
-  MemoryPass.Figures memory(Corpus corpus) {
-    return new MemoryPass(meters).run(indexes, corpus);
   }
 
   private Replay replay(Corpus corpus) {

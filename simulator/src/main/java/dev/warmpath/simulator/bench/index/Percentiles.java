@@ -27,11 +27,20 @@ public record Percentiles(long p50, long p99, long p999) {
   }
 
   /** The median of each percentile over several rounds. */
-  static Percentiles median(List<Percentiles> rounds) {
+  public static Percentiles median(List<Percentiles> rounds) {
     return new Percentiles(
         median(rounds, Percentiles::p50),
         median(rounds, Percentiles::p99),
         median(rounds, Percentiles::p999));
+  }
+
+  /** As text, in us. */
+  public String micros() {
+    return "%s / %s / %s".formatted(micros(p50), micros(p99), micros(p999));
+  }
+
+  private static String micros(long nanos) {
+    return (nanos < 10_000 ? "%.2f" : "%.0f").formatted(nanos / 1e3);
   }
 
   private static long median(List<Percentiles> rounds, ToLongFunction<Percentiles> of) {

@@ -41,11 +41,6 @@ record RoundTable(long eventBlocks) {
   }
 
   private static String micros(List<Round> rounds, Function<Round, Percentiles> of) {
-    Percentiles nanos = Percentiles.median(rounds.stream().map(of).toList());
-    return "%s / %s / %s".formatted(micros(nanos.p50()), micros(nanos.p99()), micros(nanos.p999()));
-  }
-
-  private static String micros(long nanos) {
-    return (nanos < 10_000 ? "%.2f" : "%.0f").formatted(nanos / 1e3);
+    return Percentiles.median(rounds.stream().map(of).toList()).micros();
   }
 }
