@@ -163,6 +163,7 @@ public final class BenchIndexCommand implements WarmpathCommand {
   }
 
   private int write(CorpusSource source, Path file) {
+    CorpusFile.requireSimple(source);
     try (WpixWriter writer = WpixWriter.create(file)) {
       ExactAnswers answers = source.feed(writer);
       printLast(
@@ -171,8 +172,6 @@ public final class BenchIndexCommand implements WarmpathCommand {
       return Exit.OK;
     } catch (IOException e) {
       throw CorpusFlags.problem(source, e);
-    } catch (IllegalArgumentException e) {
-      throw CommandException.usage("--write: " + e.getMessage());
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.cli;
 
 import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.simulator.bench.corpus.CorpusShape;
 import dev.warmpath.simulator.bench.corpus.CorpusSource;
 import dev.warmpath.simulator.bench.wpix.WpixWriter;
 import java.io.Closeable;
@@ -24,13 +25,18 @@ record CorpusFile(Path path, boolean temporary) implements Closeable {
     if (given != null) {
       return new CorpusFile(given, false);
     }
+    requireSimple(source);
     CorpusFile file = new CorpusFile(Files.createTempFile("warmpath", ".wpix"), true);
     try (WpixWriter writer = WpixWriter.create(file.path)) {
       source.feed(writer);
-      return file;
-    } catch (IllegalArgumentException e) {
-      file.close();
-      throw CommandException.usage(source.name() + ": " + e.getMessage());
+    }
+    return file;
+  }
+
+  /** Refuses what WPIX cannot express. */
+  static void requireSimple(CorpusSource source) {
+    if (!source.shape().equals(CorpusShape.SIMPLE)) {
+      throw CommandException.usage("WPIX has no groups: " + source.name() + " cannot be written");
     }
   }
 

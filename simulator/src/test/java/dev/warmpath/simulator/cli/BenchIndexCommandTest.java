@@ -59,10 +59,49 @@ final class BenchIndexCommandTest {
   }
 
   @Test
-  void refusesNoRounds() {
-    assertThatThrownBy(() -> run("--rounds", "0"))
+  void writesWhatItCanMeasure() throws Exception {
+    String file = folder.resolve("written.wpix").toString();
+    assertThat(run("--cell", "F", "--requests", "40", "--engines", "2", "--write", file))
+        .isEqualTo(Exit.OK);
+    assertThat(out.toString()).contains("interleaved Sums[scores=");
+    assertThat(run("--corpus", file, "--index", "plain", "--rounds", "1", "--warm-up", "0"))
+        .isEqualTo(Exit.OK);
+    assertThat(out.toString()).contains("written.wpix: exact");
+  }
+
+  @Test
+  void refusesWhatDoesNotGoTogether() {
+    assertMisused("give --corpus or --cell", "--corpus", "a.wpix", "--cell", "B");
+    assertMisused("--engines, --requests and --trace need --cell", "--engines", "3");
+    assertMisused("--engines=0", "--cell", "B", "--engines", "0");
+    String file = folder.resolve("g.wpix").toString();
+    assertMisused("WPIX has no groups: cell G", "--cell", "G", "--write", file);
+    assertThat(Path.of(file)).doesNotExist();
+  }
+
+  @Test
+  void namesThePeerThatIsMissing() {
+    assertMisused("--beside: no program ", "--beside", folder.toString());
+  }
+
+  @Test
+  void namesTheLineOfATraceThatIsMalformed() throws IOException {
+    Path trace = folder.resolve("trace.jsonl");
+    Files.writeString(trace, "{\"timestamp\":0,\"input_length\":600,\"hash_ids\":[0,1]}\n{oops\n");
+    assertThatThrownBy(() -> run("--cell", "B", "--trace", trace.toString()))
         .isInstanceOf(CommandException.class)
-        .hasMessageStartingWith("--rounds");
+        .hasMessageContaining("trace.jsonl: line 2: no JSON object");
+  }
+
+  @Test
+  void refusesNoRounds() {
+    assertMisused("--rounds", "--rounds", "0");
+  }
+
+  private void assertMisused(String message, String... args) {
+    assertThatThrownBy(() -> run(args))
+        .isInstanceOf(CommandException.class)
+        .hasMessageStartingWith(message);
   }
 
   private int run(String... args) throws Exception {

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.bench.index.BenchReport;
-import dev.warmpath.simulator.bench.index.Percentiles;
+import dev.warmpath.simulator.bench.index.pass.Percentiles;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;

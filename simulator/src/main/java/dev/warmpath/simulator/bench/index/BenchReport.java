@@ -3,6 +3,8 @@ package dev.warmpath.simulator.bench.index;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.bench.corpus.Corpus;
+import dev.warmpath.simulator.bench.index.pass.MemoryPass;
+import dev.warmpath.simulator.bench.index.pass.Percentiles;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.Function;

@@ -4,7 +4,6 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import java.util.OptionalLong;
 
 /** The indexes that can be measured. Immutable. */
 public enum IndexChoice {
@@ -21,10 +20,5 @@ public enum IndexChoice {
       case RUNS -> new RunKvIndex(IndexLimits.unbounded(ORPHANS_PER_ENGINE));
       case PLAIN -> new PlainKvIndex(ORPHANS_PER_ENGINE);
     };
-  }
-
-  /** What {@code index} itself says that it occupies. */
-  static OptionalLong bytes(KvIndex index) {
-    return index instanceof RunKvIndex runs ? OptionalLong.of(runs.bytes()) : OptionalLong.empty();
   }
 }

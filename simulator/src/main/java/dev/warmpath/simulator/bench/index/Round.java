@@ -1,5 +1,9 @@
 package dev.warmpath.simulator.bench.index;
 
+import dev.warmpath.simulator.bench.index.pass.BulkPass;
+import dev.warmpath.simulator.bench.index.pass.KeepUpPass;
+import dev.warmpath.simulator.bench.index.pass.Percentiles;
+
 /**
  * What one round measured, each part on a fresh index.
  *

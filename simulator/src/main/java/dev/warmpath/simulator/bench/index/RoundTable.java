@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.bench.index;
 
+import dev.warmpath.simulator.bench.index.pass.Percentiles;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.Function;

@@ -11,7 +11,7 @@ import dev.warmpath.simulator.bench.generate.CellOptions;
 import dev.warmpath.simulator.bench.generate.Corpora;
 import dev.warmpath.simulator.bench.index.IndexBench;
 import dev.warmpath.simulator.bench.index.IndexChoice;
-import dev.warmpath.simulator.bench.index.Percentiles;
+import dev.warmpath.simulator.bench.index.pass.Percentiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
@@ -14,7 +14,7 @@ import dev.warmpath.simulator.bench.corpus.Corpus.Kind;
  *
  * <p>Single writer.
  */
-final class Replay {
+public final class Replay {
 
   private final KvIndex index;
   private final Corpus corpus;
@@ -22,7 +22,7 @@ final class Replay {
   private final StoredBlocks stored = new StoredBlocks();
   private final RemovedBlocks removed = new RemovedBlocks();
 
-  Replay(KvIndex index, Corpus corpus) {
+  public Replay(KvIndex index, Corpus corpus) {
     this.index = index;
     this.corpus = corpus;
     slots = new int[corpus.workers()];
@@ -32,7 +32,7 @@ final class Replay {
     }
   }
 
-  KvIndex index() {
+  public KvIndex index() {
     return index;
   }
 

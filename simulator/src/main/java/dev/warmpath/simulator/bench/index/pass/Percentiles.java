@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import java.util.Comparator;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.Corpus.Kind;

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.Corpus.Kind;
@@ -12,7 +12,7 @@ import java.util.concurrent.FutureTask;
  *
  * <p>Confined to the measuring thread.
  */
-final class InterleavedPass {
+public final class InterleavedPass {
 
   private static final int SPINS = 10_000;
 
@@ -21,12 +21,12 @@ final class InterleavedPass {
   private volatile int applied;
   private volatile int answered;
 
-  InterleavedPass(Meters meters, WriterThread writer) {
+  public InterleavedPass(Meters meters, WriterThread writer) {
     this.meters = meters;
     this.writer = writer;
   }
 
-  Asker run(Replay replay, Corpus corpus) throws InterruptedException {
+  public Asker run(Replay replay, Corpus corpus) throws InterruptedException {
     Asker asker = new Asker(meters, corpus.shape().blockTokens(), corpus.queries());
     FutureTask<Boolean> events = writer.start(() -> applyInTurns(replay, corpus));
     try {

@@ -1,6 +1,7 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
@@ -12,7 +13,7 @@ import java.util.function.Supplier;
  *
  * <p>Confined to the measuring thread.
  */
-final class MemoryPass {
+public final class MemoryPass {
 
   /**
    * The figures.
@@ -22,23 +23,23 @@ final class MemoryPass {
    * @param bytesPerEvent allocated by the writer in the second half of the records
    * @param bytesPerQuery allocated by the reader when it asks all queries a second time
    */
-  record Figures(
+  public record Figures(
       long heapBytes, OptionalLong accountedBytes, double bytesPerEvent, double bytesPerQuery) {}
 
   private final Meters meters;
 
-  MemoryPass(Meters meters) {
+  public MemoryPass(Meters meters) {
     this.meters = meters;
   }
 
-  Figures run(Supplier<KvIndex> indexes, Corpus corpus) {
+  public Figures run(Supplier<KvIndex> indexes, Corpus corpus) {
     long empty = meters.liveHeapBytes();
     KvIndex index = indexes.get();
     double perEvent = apply(new Replay(index, corpus), corpus);
     long heap = meters.liveHeapBytes() - empty;
     ask(index, corpus);
     double perQuery = (double) ask(index, corpus) / Math.max(1, corpus.queries());
-    return new Figures(heap, IndexChoice.bytes(index), perEvent, perQuery);
+    return new Figures(heap, accountedBytes(index), perEvent, perQuery);
   }
 
   private double apply(Replay replay, Corpus corpus) {
@@ -47,6 +48,10 @@ final class MemoryPass {
     long before = meters.allocatedBytes();
     replay.apply(half, corpus.records());
     return (double) (meters.allocatedBytes() - before) / Math.max(1, events(corpus, half));
+  }
+
+  private static OptionalLong accountedBytes(KvIndex index) {
+    return index instanceof RunKvIndex runs ? OptionalLong.of(runs.bytes()) : OptionalLong.empty();
   }
 
   private static int events(Corpus corpus, int from) {

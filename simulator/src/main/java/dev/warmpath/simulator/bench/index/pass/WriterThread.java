@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -10,11 +10,11 @@ import java.util.concurrent.ThreadFactory;
  *
  * <p>Thread-safe.
  */
-final class WriterThread {
+public final class WriterThread {
 
   private final ThreadFactory threads;
 
-  WriterThread(ThreadFactory threads) {
+  public WriterThread(ThreadFactory threads) {
     this.threads = threads;
   }
 

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.simulator.bench.corpus.Corpus;
 
@@ -10,7 +10,7 @@ import dev.warmpath.simulator.bench.corpus.Corpus;
  *
  * <p>Confined to the measuring thread.
  */
-final class BulkPass {
+public final class BulkPass {
 
   /**
    * What it took.
@@ -19,17 +19,17 @@ final class BulkPass {
    * @param cpuNanos CPU time of the writer thread
    * @param processCpuNanos CPU time of all threads, the collector's too
    */
-  record Took(long wallNanos, long cpuNanos, long processCpuNanos) {
+  public record Took(long wallNanos, long cpuNanos, long processCpuNanos) {
 
-    double perWallSecond(long blocks) {
+    public double perWallSecond(long blocks) {
       return blocks * 1e9 / wallNanos;
     }
 
-    double perCpuSecond(long blocks) {
+    public double perCpuSecond(long blocks) {
       return blocks * 1e9 / cpuNanos;
     }
 
-    double perProcessCpuSecond(long blocks) {
+    public double perProcessCpuSecond(long blocks) {
       return blocks * 1e9 / processCpuNanos;
     }
   }
@@ -37,12 +37,12 @@ final class BulkPass {
   private final Meters meters;
   private final WriterThread writer;
 
-  BulkPass(Meters meters, WriterThread writer) {
+  public BulkPass(Meters meters, WriterThread writer) {
     this.meters = meters;
     this.writer = writer;
   }
 
-  Took run(Replay replay, Corpus corpus) throws InterruptedException {
+  public Took run(Replay replay, Corpus corpus) throws InterruptedException {
     Asker last = new Asker(meters, corpus.shape().blockTokens(), 1);
     return writer.run(() -> {
       long process = meters.processCpuNanos();

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
@@ -7,6 +7,7 @@ import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.Corpus.Kind;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Events at half of the rate that the writer can take, and how long each needs until a reader sees
@@ -14,26 +15,27 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>The last records of the stream, at most half of them and at most three seconds long, arrive by
  * a schedule fixed beforehand: an event arrives when its last block does, blocks are evenly spaced.
- * The writer takes an event when it has arrived and all before it are done. A reader polls, with
- * queries, for the last block of each prompt; the time runs from the scheduled arrival until the
- * first query that finds it. If the reader comes too late to look before the write returned, the
- * return counts. So waiting behind other events is included, and nothing is left out because
- * somebody was slow.
+ * The writer takes an event when it has arrived and all before it are done. The time runs from the
+ * scheduled arrival until the event is visible, so waiting behind other events is included. It is
+ * taken for stores that complete the prompt of the query before them. A reader that sleeps until
+ * shortly before the next of these polls with that prompt until it sees the last block; where it
+ * did not look in time, because the one before kept it, the return of the write counts.
  *
  * <p>Confined to the measuring thread.
  */
-final class KeepUpPass {
+public final class KeepUpPass {
 
   /**
    * What was seen.
    *
    * @param visible from the scheduled arrival of an event until a query finds it
-   * @param query how long the queries took that looked first
+   * @param query how long the first query for each event took
    */
-  record Seen(Percentiles visible, Percentiles query) {}
+  public record Seen(Percentiles visible, Percentiles query) {}
 
   private static final long MAX_NANOS = 3_000_000_000L;
   private static final double LOAD = 0.5;
+  private static final long AWAKE_BEFORE_NANOS = 100_000;
 
   private final Meters meters;
   private final Replay replay;
@@ -43,6 +45,7 @@ final class KeepUpPass {
   private final Probes probes;
   private final long[] due;
   private final long[] returned;
+  private final long[] seen;
   private final AtomicInteger applied = new AtomicInteger();
   private final PrefixMatches matches = new PrefixMatches();
   private final long[] queries;
@@ -51,7 +54,7 @@ final class KeepUpPass {
   /**
    * @param capacity what the writer did at full speed
    */
-  KeepUpPass(Meters meters, Replay replay, Corpus corpus, BulkPass.Took capacity) {
+  public KeepUpPass(Meters meters, Replay replay, Corpus corpus, BulkPass.Took capacity) {
     this.meters = meters;
     this.replay = replay;
     this.corpus = corpus;
@@ -60,22 +63,42 @@ final class KeepUpPass {
     probes = Probes.of(corpus, begin);
     due = new long[probes.size()];
     returned = new long[probes.size()];
+    seen = new long[probes.size()];
     queries = new long[probes.size()];
   }
 
-  Seen run(WriterThread writer) throws InterruptedException {
+  public Seen run(WriterThread writer) throws InterruptedException {
     replay.apply(0, begin);
     applied.set(begin - 1);
     long start = meters.nanos() + 1_000_000;
     schedule(start);
     FutureTask<Boolean> events = writer.start(() -> applyOnTime(start));
-    long[] visible = new long[probes.size()];
-    for (int probe = 0; probe < visible.length; probe++) {
-      awaitTime(due[probe]);
-      visible[probe] = look(probe) - due[probe];
+    for (int probe = 0; probe < due.length; probe++) {
+      if (sleptUntil(due[probe])) {
+        seen[probe] = look(probe);
+      }
     }
     WriterThread.result(events);
-    return new Seen(Percentiles.of(visible, visible.length), Percentiles.of(queries, asked));
+    return new Seen(Percentiles.of(visibleNanos(), due.length), Percentiles.of(queries, asked));
+  }
+
+  /** False if it is too late to sleep. */
+  private boolean sleptUntil(long nanos) {
+    long sleep = nanos - AWAKE_BEFORE_NANOS - meters.nanos();
+    if (sleep < 0) {
+      return false;
+    }
+    LockSupport.parkNanos(sleep);
+    awaitTime(nanos);
+    return true;
+  }
+
+  private long[] visibleNanos() {
+    long[] visible = new long[due.length];
+    for (int probe = 0; probe < due.length; probe++) {
+      visible[probe] = (seen[probe] == 0 ? returned[probe] : seen[probe]) - due[probe];
+    }
+    return visible;
   }
 
   /** The first record that arrives by schedule. */

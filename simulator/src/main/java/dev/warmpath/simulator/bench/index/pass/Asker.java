@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -11,7 +11,7 @@ import dev.warmpath.simulator.bench.corpus.Sums;
  *
  * <p>Single writer.
  */
-final class Asker {
+public final class Asker {
 
   private final Meters meters;
   private final int blockTokens;
@@ -23,35 +23,26 @@ final class Asker {
   private long nonzero;
 
   /** For at most {@code queries} queries. */
-  Asker(Meters meters, int blockTokens, int queries) {
+  public Asker(Meters meters, int blockTokens, int queries) {
     this.meters = meters;
     this.blockTokens = blockTokens;
     nanos = new long[queries];
   }
 
   /** Asks and takes the time; the answer is summed up outside of it. */
-  void ask(KvIndex index, BlockChain prompt) {
+  public void ask(KvIndex index, BlockChain prompt) {
     long begin = meters.nanos();
     index.match(prompt, matches);
     nanos[asked++] = meters.nanos() - begin;
     sumUp();
   }
 
-  /** Whether there is room for one more time. */
-  boolean hasRoom() {
-    return asked < nanos.length;
-  }
-
-  Percentiles percentiles() {
+  public Percentiles percentiles() {
     return Percentiles.of(nanos, asked);
   }
 
-  Sums sums() {
+  public Sums sums() {
     return new Sums(scores, best, nonzero);
-  }
-
-  int asked() {
-    return asked;
   }
 
   private void sumUp() {

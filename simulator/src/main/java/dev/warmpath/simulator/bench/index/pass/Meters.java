@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
@@ -9,7 +9,7 @@ import java.lang.management.ManagementFactory;
  *
  * <p>Thread-safe.
  */
-final class Meters {
+public final class Meters {
 
   private static final int COLLECTIONS = 4;
 
@@ -18,7 +18,7 @@ final class Meters {
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   /** Wall clock. */
-  long nanos() {
+  public long nanos() {
     return System.nanoTime();
   }
 
@@ -48,7 +48,7 @@ final class Meters {
   }
 
   /** What one reading of {@link #nanos} costs; every measured query includes it once. */
-  double nanosPerReading() {
+  public double nanosPerReading() {
     int readings = 1_000_000;
     long begin = nanos();
     long last = begin;

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index;
+package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.Corpus.Kind;
@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Confined to the measuring thread.
  */
-final class BusyPass {
+public final class BusyPass {
 
   private static final int AROUND = 64;
   private static final int MAX_QUERIES = 1 << 21;
@@ -22,12 +22,12 @@ final class BusyPass {
   private final WriterThread writer;
   private final AtomicInteger passed = new AtomicInteger();
 
-  BusyPass(Meters meters, WriterThread writer) {
+  public BusyPass(Meters meters, WriterThread writer) {
     this.meters = meters;
     this.writer = writer;
   }
 
-  Percentiles run(Replay replay, Corpus corpus) throws InterruptedException {
+  public Percentiles run(Replay replay, Corpus corpus) throws InterruptedException {
     Asker asker = new Asker(meters, corpus.shape().blockTokens(), MAX_QUERIES);
     int begin = firstQuery(corpus);
     replay.apply(0, begin);
