@@ -1,7 +1,5 @@
 package dev.warmpath.kvindex;
 
-import java.util.Arrays;
-
 /**
  * The answer to one query: for each engine slot, how many tokens of the prompt the engine would
  * reuse.
@@ -18,26 +16,31 @@ public final class PrefixMatches {
   /** Tiers that are credited to the replica that announced them. */
   public static final int LOCAL_TIERS = StorageTier.REMOTE.ordinal();
 
-  private int[] tokens = new int[LOCAL_TIERS * 16];
-  private int[] credited = new int[16];
-  private int creditedCount;
+  /*
+   * A depth is stored with the number of its answer in the upper half, so that beginning an answer
+   * clears nothing. Most engines have depths on the GPU only; the slower tiers have a column of their
+   * own, which is asked first.
+   */
+
+  private static final int SLOWER_TIERS = LOCAL_TIERS - 1;
+
+  private long[] onGpu = new long[16];
+  private long[] slower = new long[16 * SLOWER_TIERS];
+  private int answer = 1;
+  private boolean tiered;
   private int slots;
 
-  /**
-   * Begins a new answer for slots {@code 0 … slots − 1}, all zero; costs what the last one held.
-   */
+  /** Begins a new answer for slots {@code 0 … slots − 1}, all zero. */
   public void begin(int slots) {
     this.slots = slots;
-    int needed = slots * LOCAL_TIERS;
-    if (needed > tokens.length) {
-      tokens = new int[Math.max(needed, 2 * tokens.length)];
-    } else {
-      for (int i = 0; i < creditedCount; i++) {
-        int at = credited[i] * LOCAL_TIERS;
-        Arrays.fill(tokens, at, at + LOCAL_TIERS, 0);
-      }
+    tiered = false;
+    answer++;
+    if (slots > onGpu.length || answer == 0) {
+      int length = Math.max(slots, 2 * onGpu.length);
+      onGpu = new long[length];
+      slower = new long[length * SLOWER_TIERS];
+      answer = 1;
     }
-    creditedCount = 0;
   }
 
   /** Number of slots answered for; higher slots hold nothing. */
@@ -45,31 +48,34 @@ public final class PrefixMatches {
     return slots;
   }
 
-  /** Sets the depth of {@code slot} at {@code tier}, in tokens. */
+  /** Sets the depth of {@code slot} at {@code tier}, in tokens; a faster tier's first. */
   public void set(int slot, StorageTier tier, int reusableTokens) {
-    int at = slot * LOCAL_TIERS;
-    if (reusableTokens != 0 && tokens[at] == 0 && tokens[at + 1] == 0 && tokens[at + 2] == 0) {
-      credit(slot);
+    if (tier == StorageTier.GPU) {
+      set(slot, reusableTokens);
+    } else {
+      slower[slot * SLOWER_TIERS + tier.ordinal() - 1] = stamped(reusableTokens);
+      tiered = true;
     }
-    tokens[at + tier.ordinal()] = reusableTokens;
   }
 
-  /** Sets the depth of {@code slot}, in tokens, for an engine of which only the GPU is known. */
+  /** Sets the depth of {@code slot}, in tokens, for all tiers that are not set on their own. */
   public void set(int slot, int reusableTokens) {
-    if (reusableTokens != 0) {
-      credit(slot);
-      int at = slot * LOCAL_TIERS;
-      tokens[at] = reusableTokens;
-      tokens[at + 1] = reusableTokens;
-      tokens[at + 2] = reusableTokens;
-    }
+    onGpu[slot] = stamped(reusableTokens);
   }
 
   /** Tokens that the engine reuses from {@code tier} and all faster ones. */
   public int tokens(int slot, StorageTier tier) {
-    return slot < slots && tier != StorageTier.REMOTE
-        ? tokens[slot * LOCAL_TIERS + tier.ordinal()]
-        : 0;
+    if (slot >= slots || tier == StorageTier.REMOTE) {
+      return 0;
+    }
+    if (tiered && tier != StorageTier.GPU) {
+      long depth = slower[slot * SLOWER_TIERS + tier.ordinal() - 1];
+      if ((int) (depth >>> Integer.SIZE) == answer) {
+        return (int) depth;
+      }
+    }
+    long depth = onGpu[slot];
+    return (int) (depth >>> Integer.SIZE) == answer ? (int) depth : 0;
   }
 
   /** Tokens that the engine reuses from all its local tiers. */
@@ -77,10 +83,7 @@ public final class PrefixMatches {
     return tokens(slot, StorageTier.DISK);
   }
 
-  private void credit(int slot) {
-    if (creditedCount == credited.length) {
-      credited = Arrays.copyOf(credited, 2 * creditedCount);
-    }
-    credited[creditedCount++] = slot;
+  private long stamped(int tokens) {
+    return ((long) answer << Integer.SIZE) | tokens;
   }
 }

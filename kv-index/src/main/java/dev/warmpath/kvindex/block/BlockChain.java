@@ -63,6 +63,19 @@ public final class BlockChain {
     return localHashes[index];
   }
 
+  /**
+   * How many local hashes, from block {@code index} on, stand in {@code column} from {@code at} on;
+   * at most {@code count}.
+   */
+  public int same(int index, long[] column, int at, int count) {
+    for (int i = 0; i < count; i++) {
+      if (localHashes[index + i] != column[at + i]) {
+        return i;
+      }
+    }
+    return count;
+  }
+
   /** The block key of block {@code index}; the keys of all blocks are made on first use. */
   public long blockKey(int index) {
     long[] keys = blockKeys;

@@ -33,6 +33,8 @@ final class Fleet {
   private final Shelf[][] shelves;
   private final int[] slotOfShelf;
   private final byte[] useOfShelf;
+  private final int[] withheldOfShelf;
+  private final int[] droppedOfShelf;
   private final boolean joint;
   private final int depthBlockTokens;
 
@@ -47,6 +49,13 @@ final class Fleet {
     this.shelves = shelves;
     this.slotOfShelf = slotOfShelf;
     this.useOfShelf = useOfShelf;
+    withheldOfShelf = new int[slotOfShelf.length];
+    droppedOfShelf = new int[slotOfShelf.length];
+    for (int shelf = 0; shelf < slotOfShelf.length; shelf++) {
+      CacheLayout layout = useOfShelf[shelf] == NOTHING ? null : layouts[slotOfShelf[shelf]];
+      withheldOfShelf[shelf] = layout == null ? 0 : layout.withheldTokens();
+      droppedOfShelf[shelf] = layout == null ? 0 : layout.droppedBlocks();
+    }
     this.joint = joint;
     this.depthBlockTokens = depthBlockTokens;
   }
@@ -97,8 +106,19 @@ final class Fleet {
     return slotOfShelf[shelf];
   }
 
-  byte use(int shelf) {
-    return useOfShelf[shelf];
+  /** Whether what the shelf holds counts for anything. */
+  boolean counts(int shelf) {
+    return useOfShelf[shelf] != NOTHING;
+  }
+
+  /** {@link CacheLayout#withheldTokens} of the shelf's engine. */
+  int withheldTokens(int shelf) {
+    return withheldOfShelf[shelf];
+  }
+
+  /** {@link CacheLayout#droppedBlocks} of the shelf's engine. */
+  int droppedBlocks(int shelf) {
+    return droppedOfShelf[shelf];
   }
 
   /** Whether all that counts is how far each shelf's blocks go without a hole. */

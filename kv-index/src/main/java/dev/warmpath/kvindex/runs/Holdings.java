@@ -7,7 +7,6 @@ import static dev.warmpath.kvindex.runs.memory.HolderLists.SOURCE;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDERS;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDER_COUNT;
-import static dev.warmpath.kvindex.runs.memory.RunHeaders.NEXT_ALIAS;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.PARENT;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
 
@@ -99,7 +98,7 @@ final class Holdings {
       remove(shelf, run, entry);
     }
     long union = union(run, 0);
-    forget(run, source, mask & ~(h[at + NEXT_ALIAS] == 0 ? union : union(run, source)));
+    forget(run, source, mask & ~((h[at + SHAPE] & RunHeaders.ALIASED) == 0 ? union : union(run, source)));
     int length = Math.max(top(union), RunHeaders.childBound(h[at + SHAPE]));
     if (length < RunHeaders.length(h[at + SHAPE])) {
       runs.shorten(run, length);
@@ -207,7 +206,7 @@ final class Holdings {
     entries[e + PLACE] = shelf.runs.size();
     HolderLists.mask(entries, e, 0);
     shelf.runs.add(run);
-    for (int i = 0; i < count && (source != run || h[at + NEXT_ALIAS] != 0); i++) {
+    for (int i = 0; i < count && (h[at + SHAPE] & RunHeaders.ALIASED) != 0; i++) {
       if (shelfOf(run, i) == shelf.id) {
         h[at + SHAPE] |= RunHeaders.MIXED;
       }

@@ -5,6 +5,7 @@ import static dev.warmpath.kvindex.runs.memory.HolderLists.SHELF;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDERS;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDER_COUNT;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.LINK;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.NAMES;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.PARENT;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
@@ -79,7 +80,7 @@ final class PathReader {
       }
       int[] h = runs.headers.segment(child);
       int at = RunHeaders.at(child);
-      int common = common(h, at, prompt, matched);
+      int common = common(h, at, prompt, walk, matched);
       if (h[at + TOUCHED] == 0) {
         h[at + TOUCHED] = 1;
       }
@@ -115,14 +116,27 @@ final class PathReader {
 
   /** The run that goes on with this local hash, 0 when there is none, −1 when one is changing. */
   private int child(Walk walk, int parent, int offset, long localHash) {
-    if (runs.headers.segment(parent)[RunHeaders.at(parent) + CHILDREN] == 0) {
+    int[] h = runs.headers.segment(parent);
+    int at = RunHeaders.at(parent);
+    if (h[at + CHILDREN] == 0) {
       return 0;
+    }
+    int newest = offset < RunHeaders.MAX_BLOCKS ? 0 : h[at + LINK];
+    if (newest != 0) {
+      // Where a run is full most prompts go the way that was stored last.
+      if (!see(walk, newest)) {
+        return -1;
+      }
+      if (isChild(newest, parent, offset, localHash)) {
+        return newest;
+      }
+      walk.unsee();
     }
     long key = runs.children.key(parent, offset, localHash);
     long[] shard = runs.children.shard(key);
-    int at = ChildTable.first(key, shard);
+    int place = ChildTable.first(key, shard);
     for (int probes = 0; probes < shard.length; probes++) {
-      int candidate = ChildTable.candidate(key, shard, at);
+      int candidate = ChildTable.candidate(key, shard, place);
       if (candidate == 0) {
         return 0;
       }
@@ -135,7 +149,7 @@ final class PathReader {
         }
         walk.unsee();
       }
-      at = ChildTable.next(at, shard);
+      place = ChildTable.next(place, shard);
     }
     return -1;
   }
@@ -151,22 +165,36 @@ final class PathReader {
   }
 
   /** How many blocks the run and the rest of the prompt have in common. */
-  private int common(int[] h, int at, BlockChain prompt, int matched) {
+  private int common(int[] h, int at, BlockChain prompt, Walk walk, int matched) {
     int most = Math.min(RunHeaders.length(h[at + SHAPE]), prompt.blocks() - matched);
-    int common = 1;
+    walk.sink = approach(h, at, most);
+    int common = 0;
     while (common < most) {
       int slab = h[at + SLABS + (common >>> 3)];
-      long[] locals = runs.columns.locals(slab);
-      int from = SlabColumns.at(slab) - (common & ~7);
-      int end = Math.min(most, (common | 7) + 1);
-      while (common < end && locals[from + common] == prompt.localHash(matched + common)) {
-        common++;
-      }
-      if (common < end) {
+      int length = Math.min(most - common, SlabColumns.BLOCKS);
+      int same =
+          prompt.same(matched + common, runs.columns.locals(slab), SlabColumns.at(slab), length);
+      common += same;
+      if (same < length) {
         return common;
       }
     }
     return common;
+  }
+
+  /** Looks at what comes next, all at once, so that nothing is waited for while it compares. */
+  private long approach(int[] h, int at, int blocks) {
+    long seen = 0;
+    for (int i = 1; i << 3 < blocks; i++) {
+      int slab = h[at + SLABS + i];
+      seen += runs.columns.locals(slab)[SlabColumns.at(slab)];
+    }
+    if (blocks == RunHeaders.MAX_BLOCKS) {
+      int newest = h[at + LINK];
+      seen += runs.headers.segment(newest)[RunHeaders.at(newest)];
+    }
+    int list = h[at + HOLDERS];
+    return seen + runs.lists.segment(list)[HolderLists.at(list)];
   }
 
   /** Notes what each holder has of these blocks; whether somebody has all so far. */
@@ -181,7 +209,11 @@ final class PathReader {
     for (int i = 0; i < count; i++, e += INTS) {
       int shelf = entries[e + SHELF];
       long mask = mixed ? joined(entries, list, count, shelf) : HolderLists.mask(entries, e);
-      further |= walk.meet(shelf, mask & here, matched, common);
+      if (walk.byDepth) {
+        further |= walk.deepen(shelf, mask & here, matched, common);
+      } else {
+        walk.mark(shelf, mask & here, matched);
+      }
     }
     return further;
   }

@@ -4,7 +4,7 @@ import static dev.warmpath.kvindex.runs.memory.RunHeaders.ALIAS;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDERS;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.NAMES;
-import static dev.warmpath.kvindex.runs.memory.RunHeaders.NEXT_ALIAS;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.LINK;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.PARENT;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.ROOT;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
@@ -15,6 +15,7 @@ import dev.warmpath.kvindex.runs.memory.ChildTable;
 import dev.warmpath.kvindex.runs.memory.CopyTable;
 import dev.warmpath.kvindex.runs.memory.HashTable;
 import dev.warmpath.kvindex.runs.memory.HolderLists;
+import dev.warmpath.kvindex.runs.memory.LongMap;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
 
@@ -30,6 +31,7 @@ final class Runs {
   /** No such place. */
   static final long NOWHERE = -1;
 
+  private static final long ALIAS_BYTES = 24;
   private static final int LAST_OF_SLAB = 1 << (SlabColumns.BLOCKS - 1);
 
   final ByteBudget budget;
@@ -39,6 +41,7 @@ final class Runs {
   final ChildTable children;
   final HashTable hashes;
   final CopyTable copies;
+  private final LongMap<int[]> aliases;
   private volatile Roots roots = Roots.NONE;
 
   /**
@@ -52,6 +55,7 @@ final class Runs {
     children = new ChildTable(budget, seed);
     hashes = new HashTable(budget, columns, seed * 0x9E3779B97F4A7C15L);
     copies = new CopyTable(budget);
+    aliases = new LongMap<>(budget);
   }
 
   Roots roots() {
@@ -218,6 +222,7 @@ final class Runs {
     RunHeaders.begin(p, pat);
     children.add(children.key(parent, offset, localHash(run, 0)), run);
     p[pat + CHILDREN]++;
+    p[pat + LINK] = run;
     if (offset > RunHeaders.childBound(p[pat + SHAPE])) {
       p[pat + SHAPE] = RunHeaders.withChildBound(p[pat + SHAPE], offset);
     }
@@ -231,14 +236,20 @@ final class Runs {
     int at = RunHeaders.at(run);
     int[] a = headers.segment(alias);
     int aat = RunHeaders.at(alias);
-    a[aat + NEXT_ALIAS] = h[at + NEXT_ALIAS];
+    a[aat + LINK] = nextAlias(run);
     RunHeaders.end(a, aat);
-    h[at + NEXT_ALIAS] = alias;
+    firstAlias(run, alias);
     return alias;
   }
 
   int nextAlias(int run) {
-    return headers.segment(run)[RunHeaders.at(run) + NEXT_ALIAS];
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run);
+    if (RunHeaders.kind(h[at + SHAPE]) == ALIAS) {
+      return h[at + LINK];
+    }
+    int[] first = (h[at + SHAPE] & RunHeaders.ALIASED) == 0 ? null : aliases.get(run);
+    return first == null ? 0 : first[0];
   }
 
   /** Gives back the slabs of an alias that list nothing, and the alias with its last slab. */
@@ -330,6 +341,26 @@ final class Runs {
     while (nextAlias(before) != alias) {
       before = nextAlias(before);
     }
-    headers.segment(before)[RunHeaders.at(before) + NEXT_ALIAS] = nextAlias(alias);
+    if (before == run) {
+      firstAlias(run, nextAlias(alias));
+    } else {
+      headers.segment(before)[RunHeaders.at(before) + LINK] = nextAlias(alias);
+    }
+  }
+
+  private void firstAlias(int run, int alias) {
+    int[] h = headers.segment(run);
+    int at = RunHeaders.at(run) + SHAPE;
+    if (alias == 0) {
+      aliases.remove(run);
+      budget.give(ALIAS_BYTES);
+      h[at] &= ~RunHeaders.ALIASED;
+    } else if ((h[at] & RunHeaders.ALIASED) == 0) {
+      aliases.put(run, new int[] {alias});
+      budget.force(ALIAS_BYTES);
+      h[at] |= RunHeaders.ALIASED;
+    } else {
+      aliases.put(run, new int[] {alias});
+    }
   }
 }

@@ -21,34 +21,44 @@ final class Walk {
   private final TierReuse tiers = new TierReuse(rows, this::row);
   private int[] seen = new int[2 * 16];
   private int seenCount;
-  private int[] depths = new int[16];
+  private int number;
+
+  /** For each shelf how deep it goes, with the number of the walk in the upper half. */
+  private long[] depths = new long[16];
+
   private int[] rowOfShelf = new int[16];
   private int[] met = new int[16];
   private int metCount;
-  private int lastWithheld;
-  private int lastLimit;
   private Fleet fleet = Fleet.EMPTY;
   private Shelf[] shelves = {};
+
+  /** Keeps the compiler from leaving out looks at what comes next. */
+  long sink;
 
   /** Whether all that counts is how far each shelf's blocks go without a hole. */
   boolean byDepth;
 
   void begin(BlockChain prompt, Fleet fleet) {
     this.fleet = fleet;
-    byDepth = fleet.goesByDepth(prompt.space().blockSizeTokens());
-    for (int i = 0; i < metCount; i++) {
-      depths[met[i]] = 0;
-      rowOfShelf[met[i]] = 0;
+    if (!byDepth) {
+      for (int i = 0; i < metCount; i++) {
+        rowOfShelf[met[i]] = 0;
+      }
     }
+    byDepth = fleet.goesByDepth(prompt.space().blockSizeTokens());
     metCount = 0;
     seenCount = 0;
-    if (depths.length < fleet.shelfBound()) {
-      int length = 2 * fleet.shelfBound();
-      depths = new int[length];
+    number++;
+    if (depths.length < fleet.shelfBound() || number == 0) {
+      int length = Math.max(depths.length, 2 * fleet.shelfBound());
+      depths = new long[length];
       rowOfShelf = new int[length];
       met = new int[length];
+      number = 1;
     }
-    rows.begin(prompt.blocks());
+    if (!byDepth) {
+      rows.begin(prompt.blocks());
+    }
   }
 
   void see(int run, int version) {
@@ -79,44 +89,49 @@ final class Walk {
 
   /**
    * A shelf holds these of the {@code common} blocks behind the first {@code matched}; whether it
-   * holds all so far.
+   * holds all so far. Only for walks {@link #byDepth}.
    */
-  boolean meet(int shelf, long mask, int matched, int common) {
-    byte use = fleet.use(shelf);
-    if (use == Fleet.DEPTH && byDepth) {
-      if (depths[shelf] != matched) {
+  boolean deepen(int shelf, long mask, int matched, int common) {
+    long depth = depths[shelf];
+    int more = Long.numberOfTrailingZeros(~mask);
+    if (matched == 0) {
+      if (more == 0 || (int) (depth >>> Integer.SIZE) == number || !fleet.counts(shelf)) {
         return false;
       }
-      int more = Long.numberOfTrailingZeros(~mask);
-      if (matched == 0 && more > 0) {
-        met[metCount++] = shelf;
-      }
-      depths[shelf] = matched + more;
-      return more == common;
+      met[metCount++] = shelf;
+    } else if (depth != stamped(matched)) {
+      return false;
     }
-    if (use != Fleet.NOTHING) {
+    depths[shelf] = stamped(matched + more);
+    return more == common;
+  }
+
+  /** The same for walks on which what lies behind a hole counts too. */
+  void mark(int shelf, long mask, int matched) {
+    if (fleet.counts(shelf)) {
       if (rowOfShelf[shelf] == 0) {
         rowOfShelf[shelf] = rows.add() + 1;
         met[metCount++] = shelf;
       }
       rows.mark(rowOfShelf[shelf] - 1, matched, mask);
     }
-    return false;
+  }
+
+  private long stamped(int depth) {
+    return ((long) number << Integer.SIZE) | depth;
   }
 
   /** Says what the shelves met make of the prompt. */
   void fill(BlockChain prompt, PrefixMatches matches) {
     matches.begin(fleet.slots());
-    lastWithheld = -1;
+    if (byDepth) {
+      fillByDepth(prompt, matches);
+      return;
+    }
     for (int i = 0; i < metCount; i++) {
       int slot = fleet.slot(met[i]);
       CacheLayout layout = fleet.layout(slot);
-      if (layout == null) {
-        continue;
-      }
-      if (byDepth) {
-        matches.set(slot, tokens(layout, prompt, depths[met[i]]));
-      } else if (matches.tokens(slot) == 0) {
+      if (layout != null && matches.tokens(slot) == 0) {
         shelves = fleet.shelves(slot);
         tiers.fill(slot, layout, prompt, matches);
       }
@@ -124,14 +139,22 @@ final class Walk {
   }
 
   /** What {@link dev.warmpath.kvindex.reuse.ReuseRule} says for one full-attention group. */
-  private int tokens(CacheLayout layout, BlockChain prompt, int depth) {
+  private void fillByDepth(BlockChain prompt, PrefixMatches matches) {
     int blockSize = prompt.space().blockSizeTokens();
-    if (layout.withheldTokens() != lastWithheld) {
-      // A division is dear, and most engines withhold the same.
-      lastWithheld = layout.withheldTokens();
-      lastLimit = (prompt.promptTokens() - lastWithheld) / blockSize;
+    int lastWithheld = -1;
+    int limit = 0;
+    for (int i = 0; i < metCount; i++) {
+      int shelf = met[i];
+      if (fleet.withheldTokens(shelf) != lastWithheld) {
+        // A division is dear, and most engines withhold the same.
+        lastWithheld = fleet.withheldTokens(shelf);
+        limit = (prompt.promptTokens() - lastWithheld) / blockSize;
+      }
+      int blocks = Math.min((int) depths[shelf], limit) - fleet.droppedBlocks(shelf);
+      if (blocks > 0) {
+        matches.set(fleet.slot(shelf), blocks * blockSize);
+      }
     }
-    return Math.max(0, Math.min(depth, lastLimit) - layout.droppedBlocks()) * blockSize;
   }
 
   private int row(StorageTier tier, int group) {

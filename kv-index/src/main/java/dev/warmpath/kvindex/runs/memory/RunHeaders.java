@@ -21,7 +21,7 @@ public final class RunHeaders {
    *        3  CHILDREN    how many runs hang here
    *        4  HOLDERS     where the list of holders is
    *        5  HOLDER_COUNT
-   *        6  NEXT_ALIAS
+   *        6  LINK        for an alias the next one of the same names, else the newest child
    *        7  TOUCHED     set by whoever visits the run, taken back by whoever looks for cold ones
    *        8  SLABS       eight slabs of eight blocks
    */
@@ -35,12 +35,15 @@ public final class RunHeaders {
   public static final int CHILDREN = 3;
   public static final int HOLDERS = 4;
   public static final int HOLDER_COUNT = 5;
-  public static final int NEXT_ALIAS = 6;
+  public static final int LINK = 6;
   public static final int TOUCHED = 7;
   public static final int SLABS = 8;
 
   /** In the shape: some shelf holds blocks of the run under hashes of several runs. */
   public static final int MIXED = 1 << 26;
+
+  /** In the shape: there are aliases for the names of this run. */
+  public static final int ALIASED = 1 << 27;
 
   /** Kinds, in the shape. */
   public static final int FREE = 0;
