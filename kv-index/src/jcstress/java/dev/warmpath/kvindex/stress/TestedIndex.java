@@ -5,7 +5,6 @@ import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
-import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
@@ -28,7 +27,7 @@ final class TestedIndex {
   static final ChainSpace SPACE = new ChainSpace("m", 1, 0);
   static final ChainSpace OTHER_SPACE = new ChainSpace("n", 1, 0);
 
-  private final KvIndex index = new RunKvIndex(new IndexLimits(16, Long.MAX_VALUE), 1);
+  private final RunKvIndex index = new RunKvIndex(new IndexLimits(16, Long.MAX_VALUE), 1);
 
   private TestedIndex() {}
 
@@ -98,10 +97,14 @@ final class TestedIndex {
     index.removed(slot, blocks);
   }
 
-  /** What each engine reuses of the prompt, in blocks. */
+  /** What each engine reuses of the prompt, in blocks; asks again while the answer is silence. */
   PrefixMatches ask(BlockChain prompt) {
     PrefixMatches matches = new PrefixMatches();
-    index.match(prompt, matches);
+    long silences;
+    do {
+      silences = index.unansweredQueries();
+      index.match(prompt, matches);
+    } while (index.unansweredQueries() > silences);
     return matches;
   }
 }

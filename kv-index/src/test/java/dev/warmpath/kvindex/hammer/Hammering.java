@@ -41,8 +41,8 @@ public abstract class Hammering<I extends KvIndex> {
     Verdict verdict = Verdict.NONE;
     for (int seed = 0; seed < Integer.getInteger("warmpath.hammerSeeds", 6); seed++) {
       verdict = verdict.and(hammer.judge(script(seed)));
+      assertThat(verdict.wrongAnswer()).as("seed %d", seed).isEmpty();
     }
-    assertThat(verdict.wrongAnswer()).isEmpty();
     assertThat(verdict.queries()).isGreaterThanOrEqualTo(100_000);
     assertThat(verdict.overlapping()).isPositive();
     assertThat(verdict.silent()).isLessThan(verdict.queries() / 100);

@@ -1,6 +1,7 @@
 package dev.warmpath.kvindex.hammer;
 
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.model.ReferenceModel;
@@ -20,8 +21,8 @@ import java.util.function.UnaryOperator;
 /**
  * All states that the model passes through in a script, and its answer to each question in each.
  *
- * <p>A state is a number. Inside a step, each block makes a state of its own. A store that adopts
- * orphans may do so at any time until it ends.
+ * <p>A state is a number. Inside a step, each block makes a state of its own. A store that gives
+ * names to blocks that had none may do so at any time until it ends.
  *
  * <p>Immutable.
  */
@@ -81,10 +82,10 @@ final class Timeline {
   private void play(Step step) {
     List<Answer> before = answers();
     int engine = engine(step);
-    long orphans = orphans(engine);
+    long nameless = nameless(engine);
     model.apply(step);
     List<Answer> after = answers();
-    boolean gradual = step instanceof Store ? orphans(engine) < orphans : !clearsAtOnce;
+    boolean gradual = step instanceof Store ? nameless(engine) < nameless : !clearsAtOnce;
     if (engine >= 0 && gradual) {
       List<Answer> between = new ArrayList<>();
       for (int i = 0; i < before.size(); i++) {
@@ -126,8 +127,12 @@ final class Timeline {
     return step instanceof Store store ? store.engine() : -1;
   }
 
-  private long orphans(int engine) {
+  private long nameless(int engine) {
     Integer slot = model.slots().get(engine);
-    return slot == null ? 0 : model.index().stats(slot).orphanBlocks();
+    if (slot == null) {
+      return 0;
+    }
+    EngineStats stats = model.index().stats(slot);
+    return stats.heldBlocks() - stats.namedBlocks();
   }
 }
