@@ -51,6 +51,11 @@ public interface KvIndex {
   /** What is kept for one engine. */
   EngineStats stats(int slot);
 
+  /** What is kept for all engines together. */
+  default IndexTotals totals() {
+    return IndexTotals.NONE;
+  }
+
   /**
    * What the index keeps for one engine.
    *

@@ -1,8 +1,9 @@
 package dev.warmpath.router;
 
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
@@ -29,6 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Core implements AutoCloseable {
 
   private static final String ANY_MODEL = "";
+  private static final long BYTES_PER_MB = 1 << 20;
 
   private final RouterConfig config;
   private final RouterMetrics metrics = new RouterMetrics();
@@ -43,7 +45,7 @@ final class Core implements AutoCloseable {
   Core(RouterConfig config, Surroundings around) {
     this.config = config;
     this.tokenizers = TokenizerSet.load(config.models());
-    this.index = new PlainKvIndex(config.index().orphanBlocks());
+    this.index = new RunKvIndex(limits(config.index()));
     this.ingest = new EventIngest(index, around.clock());
     EventStreams streams = new EventStreams(ingest);
     this.dispatcher =
@@ -60,6 +62,14 @@ final class Core implements AutoCloseable {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  private static IndexLimits limits(RouterConfig.Index bounds) {
+    long bytes =
+        bounds.memoryMb() > 0
+            ? bounds.memoryMb() * BYTES_PER_MB
+            : Runtime.getRuntime().maxMemory() / 2;
+    return new IndexLimits(bounds.orphanBlocks(), bytes);
   }
 
   private static ExpectedBlocks.Limits expectedBlocks(RouterConfig.Index bounds) {

@@ -27,8 +27,10 @@ final class Fleet {
   private static final int SEVERAL = -1;
 
   static final Fleet EMPTY =
-      new Fleet(new CacheLayout[0], new Shelf[0][], new int[0], new byte[0], false, 0);
+      new Fleet(
+          new RunEngine[0], new CacheLayout[0], new Shelf[0][], new int[0], new byte[0], false, 0);
 
+  private final @Nullable RunEngine[] engines;
   private final @Nullable CacheLayout[] layouts;
   private final Shelf[][] shelves;
   private final int[] slotOfShelf;
@@ -39,12 +41,14 @@ final class Fleet {
   private final int depthBlockTokens;
 
   private Fleet(
+      @Nullable RunEngine[] engines,
       @Nullable CacheLayout[] layouts,
       Shelf[][] shelves,
       int[] slotOfShelf,
       byte[] useOfShelf,
       boolean joint,
       int depthBlockTokens) {
+    this.engines = engines;
     this.layouts = layouts;
     this.shelves = shelves;
     this.slotOfShelf = slotOfShelf;
@@ -83,11 +87,27 @@ final class Fleet {
         }
       }
     }
-    return new Fleet(layouts, shelves, slotOfShelf, useOfShelf, joint, depthBlockTokens);
+    return new Fleet(
+        engines.toArray(new RunEngine[0]),
+        layouts,
+        shelves,
+        slotOfShelf,
+        useOfShelf,
+        joint,
+        depthBlockTokens);
   }
 
   int slots() {
     return layouts.length;
+  }
+
+  /** The engine in a slot, whose statistics any thread may read; they may be a moment old. */
+  RunEngine engine(int slot) {
+    RunEngine engine = slot >= 0 && slot < engines.length ? engines[slot] : null;
+    if (engine == null) {
+      throw new IllegalArgumentException("slot=" + slot + " has no engine");
+    }
+    return engine;
   }
 
   int shelfBound() {

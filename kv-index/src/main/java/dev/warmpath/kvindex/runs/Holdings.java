@@ -98,7 +98,10 @@ final class Holdings {
       remove(shelf, run, entry);
     }
     long union = union(run, 0);
-    forget(run, source, mask & ~((h[at + SHAPE] & RunHeaders.ALIASED) == 0 ? union : union(run, source)));
+    forget(
+        run,
+        source,
+        mask & ~((h[at + SHAPE] & RunHeaders.ALIASED) == 0 ? union : union(run, source)));
     int length = Math.max(top(union), RunHeaders.childBound(h[at + SHAPE]));
     if (length < RunHeaders.length(h[at + SHAPE])) {
       runs.shorten(run, length);

@@ -3,6 +3,7 @@ package dev.warmpath.kvindex.runs;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
@@ -161,7 +162,17 @@ public final class RunKvIndex implements KvIndex {
 
   @Override
   public EngineStats stats(int slot) {
-    return engine(slot).stats();
+    return fleet.engine(slot).stats();
+  }
+
+  @Override
+  public IndexTotals totals() {
+    return new IndexTotals(
+        budget.used(),
+        budget.maxBytes(),
+        evictedBlocks.sum(),
+        voidReads.sum(),
+        unansweredQueries.sum());
   }
 
   /** Bytes that all arrays of the index take. */

@@ -3,8 +3,8 @@ package dev.warmpath.kvindex.runs;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.ALIAS;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDERS;
-import static dev.warmpath.kvindex.runs.memory.RunHeaders.NAMES;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.LINK;
+import static dev.warmpath.kvindex.runs.memory.RunHeaders.NAMES;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.PARENT;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.ROOT;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
@@ -232,8 +232,6 @@ final class Runs {
   /** A run for other engine hashes of the names of {@code run}. */
   int newAlias(int run) {
     int alias = allocate(RunHeaders.shape(ALIAS, 0), run);
-    int[] h = headers.segment(run);
-    int at = RunHeaders.at(run);
     int[] a = headers.segment(alias);
     int aat = RunHeaders.at(alias);
     a[aat + LINK] = nextAlias(run);

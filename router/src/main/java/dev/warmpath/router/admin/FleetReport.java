@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.Replica;
@@ -42,12 +43,21 @@ final class FleetReport {
     return new FleetReport(admin).report();
   }
 
+  private static void index(ObjectNode to, IndexTotals totals) {
+    to.put("bytes", totals.bytes())
+        .put("maxBytes", totals.maxBytes())
+        .put("evictedBlocks", totals.evictedBlocks())
+        .put("voidReads", totals.voidReads())
+        .put("unansweredQueries", totals.unansweredQueries());
+  }
+
   private ObjectNode report() {
     ObjectNode root = JSON.createObjectNode();
     root.put("policy", admin.dispatcher().policy().name());
     root.put("stage", lower(admin.openness().stage()));
     root.put("requestsServing", admin.openness().serving());
     root.put("promptsWaiting", admin.prompts().waiting());
+    index(root.putObject("index"), admin.index().totals());
     Map<Replica, ArrayNode> engines = new HashMap<>();
     ArrayNode replicas = root.putArray("replicas");
     admin

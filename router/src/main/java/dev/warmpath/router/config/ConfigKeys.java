@@ -131,6 +131,12 @@ public final class ConfigKeys {
               0,
               100_000_000,
               "Most blocks of one engine that wait for an unknown parent."),
+          integer(
+              "index.memory-mb",
+              0,
+              0,
+              1_000_000,
+              "Most MiB that the index takes; 0: half of the Java heap."),
           bool("headers.enabled", true, "Add the `x-warmpath-…` response headers."),
           integer(
               "shutdown.delay-ms", 0, 0, DAY_MS, "Time between failing readiness and refusing."),

@@ -130,7 +130,8 @@ final class ConfigReader {
         integer("expected-ttl-ms"),
         integer("expected-settle-ms"),
         integer("expected-blocks"),
-        integer("orphan-blocks"));
+        integer("orphan-blocks"),
+        integer("memory-mb"));
   }
 
   private Shutdown shutdown() {

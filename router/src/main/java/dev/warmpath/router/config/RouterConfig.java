@@ -100,7 +100,7 @@ public record RouterConfig(
 
   /** Bounds of what is remembered about blocks. */
   public record Index(
-      int expectedTtlMs, int expectedSettleMs, int expectedBlocks, int orphanBlocks) {
+      int expectedTtlMs, int expectedSettleMs, int expectedBlocks, int orphanBlocks, int memoryMb) {
     public Index {
       if (expectedSettleMs > expectedTtlMs) {
         throw new IllegalArgumentException(

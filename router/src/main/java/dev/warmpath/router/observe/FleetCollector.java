@@ -2,6 +2,7 @@ package dev.warmpath.router.observe;
 
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.router.fleet.Fleet;
@@ -50,10 +51,19 @@ public final class FleetCollector implements MultiCollector {
     snapshot.add(Metric.REQUESTS_SERVING, sources.serving().getAsInt());
     snapshot.add(Metric.TOKENIZER_WAITING, sources.waiting().getAsInt());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
+    index(snapshot, sources.index().totals());
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
     sources.engines().get().forEach(report -> engine(snapshot, report));
     sources.streams().get().forEach(status -> stream(snapshot, status));
     return snapshot.build();
+  }
+
+  private static void index(Snapshot to, IndexTotals totals) {
+    to.add(Metric.INDEX_BYTES, totals.bytes());
+    to.add(Metric.INDEX_MAX_BYTES, totals.maxBytes());
+    to.add(Metric.INDEX_EVICTED_BLOCKS_TOTAL, totals.evictedBlocks());
+    to.add(Metric.INDEX_VOID_READS_TOTAL, totals.voidReads());
+    to.add(Metric.INDEX_UNANSWERED_QUERIES_TOTAL, totals.unansweredQueries());
   }
 
   private static void replica(Snapshot to, Replica replica) {

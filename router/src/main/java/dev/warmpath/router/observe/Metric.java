@@ -50,6 +50,13 @@ public enum Metric {
       "Blocks in the index: held, named (of these), orphans (waiting).",
       "engine",
       "state"),
+  INDEX_BYTES(Type.GAUGE, "Bytes that the index takes."),
+  INDEX_MAX_BYTES(Type.GAUGE, "Bytes that it may take."),
+  INDEX_EVICTED_BLOCKS_TOTAL(Type.COUNTER, "Held blocks left out of the index for lack of room."),
+  INDEX_VOID_READS_TOTAL(
+      Type.COUNTER, "Look-ups that a write disturbed, so that they began again."),
+  INDEX_UNANSWERED_QUERIES_TOTAL(
+      Type.COUNTER, "Queries disturbed so often that they credited nobody."),
   EVENT_TRUST(
       Type.GAUGE, "1 for the trust in the engine's events that holds now.", "engine", "trust"),
   EVENT_LAG_SECONDS(Type.GAUGE, "From arrival to application of the last batch.", "engine"),

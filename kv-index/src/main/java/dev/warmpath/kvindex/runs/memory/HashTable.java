@@ -54,8 +54,8 @@ public final class HashTable {
   private static final int SLAB_SHIFT = 8;
   private static final int TAG_BITS = 14;
   private static final int MAX_LEVEL = 6;
-  private static final int MIN_CAPACITY = 2;
-  private static final double MAX_LOAD = 0.85;
+  private static final int MIN_CAPACITY = 1;
+  private static final double MAX_LOAD = 0.9;
   private static final long OVERFLOW_BYTES = 32;
 
   private final ByteBudget budget;

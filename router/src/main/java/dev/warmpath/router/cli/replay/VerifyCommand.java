@@ -5,7 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.eventingest.verify.CaptureVerifier;
 import dev.warmpath.eventingest.verify.VerifyReport;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import java.io.IOException;
@@ -60,7 +61,8 @@ final class VerifyCommand implements WarmpathCommand {
     boolean failed = false;
     for (Path file : files) {
       try {
-        VerifyReport report = CaptureVerifier.verify(file, new PlainKvIndex(ORPHANS_KEPT));
+        VerifyReport report =
+            CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(ORPHANS_KEPT)));
         say(file, report);
         reports.add(fields(file, report));
         failed |= report.judged().over() > 0;
