@@ -42,10 +42,11 @@ public final class Workload {
     return of(random, Habits.any(random));
   }
 
-  /** The script of a seed for an index that has little room: much is stored, nothing is a lie. */
+  /** The script of a seed for an index that has little room: much is stored, nothing is a
+   * lie, and no orphan is dropped. */
   public static Script bulk(long seed) {
     Random random = new Random(seed * 0x5DEECE66DL + 13);
-    Size size = new Size(1 + random.nextInt(6), 80, 100, 300, 60);
+    Size size = new Size(1 + random.nextInt(6), 80, 100, 300, 100_000);
     Odds odds = new Odds(random.nextInt(2) * 20, 0, 0, 3, 15);
     return of(random, new Habits(size, odds, 1 + random.nextInt(2), 2, random.nextBoolean()));
   }
