@@ -67,10 +67,12 @@ final class PathReader {
   }
 
   private boolean walk(BlockChain prompt, Walk walk) {
-    int run = runs.roots().run(prompt.space().rootKey());
+    Roots roots = runs.roots();
+    int run = roots.run(prompt.space().rootKey());
     int offset = 0;
     int matched = 0;
-    if (run == 0 || !see(walk, run)) {
+    // A root that was given up may be another space's by the time its version is noted.
+    if (run == 0 || !see(walk, run) || roots != runs.roots()) {
       return run == 0;
     }
     while (matched < prompt.blocks()) {

@@ -42,8 +42,10 @@ public final class Workload {
     return of(random, Habits.any(random));
   }
 
-  /** The script of a seed for an index that has little room: much is stored, nothing is a
-   * lie, and no orphan is dropped. */
+  /**
+   * The script of a seed for an index that has little room: much is stored, nothing is a lie, and
+   * no orphan is dropped.
+   */
   public static Script bulk(long seed) {
     Random random = new Random(seed * 0x5DEECE66DL + 13);
     Size size = new Size(1 + random.nextInt(6), 80, 100, 300, 100_000);
