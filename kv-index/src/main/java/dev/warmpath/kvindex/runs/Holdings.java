@@ -79,6 +79,24 @@ final class Holdings {
     RunHeaders.end(h, at);
   }
 
+  /** Makes a list for so many holders of a run that has none yet. */
+  void provide(int run, int holders) {
+    if (holders > 0) {
+      int[] h = runs.headers.segment(run);
+      int at = RunHeaders.at(run);
+      int room = HolderLists.roomFor(holders);
+      h[at + HOLDERS] = runs.lists.allocate(room);
+      h[at + HOLDER_COUNT] = room << ROOM_SHIFT;
+    }
+  }
+
+  /** Adds a holder who has no entry for this source yet; there must be a place in the list. */
+  void put(Shelf shelf, int run, int source, long mask) {
+    int entry = enter(shelf, run, source);
+    int list = runs.headers.segment(run)[RunHeaders.at(run) + HOLDERS];
+    HolderLists.mask(runs.lists.segment(list), HolderLists.at(list) + entry * INTS, mask);
+  }
+
   /**
    * The shelf holds these blocks no more; what nobody holds is forgotten.
    *
@@ -200,7 +218,15 @@ final class Holdings {
     } else if (count == HolderLists.entries(room)) {
       room = resize(h, at, count, room + 1);
     }
-    h[at + HOLDER_COUNT] = (room << ROOM_SHIFT) | (count + 1);
+    h[at + HOLDER_COUNT] = (room << ROOM_SHIFT) | count;
+    return enter(shelf, run, source);
+  }
+
+  /** Adds an entry without blocks behind the others. */
+  private int enter(Shelf shelf, int run, int source) {
+    int[] h = runs.headers.segment(run);
+    int at = RunHeaders.at(run);
+    int count = h[at + HOLDER_COUNT]++ & COUNT;
     int list = h[at + HOLDERS];
     int[] entries = runs.lists.segment(list);
     int e = HolderLists.at(list) + count * INTS;

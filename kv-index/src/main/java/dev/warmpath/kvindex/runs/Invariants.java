@@ -1,9 +1,12 @@
 package dev.warmpath.kvindex.runs;
 
+import dev.warmpath.kvindex.runs.AsideBlock.Naming;
 import dev.warmpath.kvindex.runs.Shelves.Shelf;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +45,7 @@ final class Invariants {
     if (listed != runs.hashes.size()) {
       throw new AssertionError("I3 listed=" + listed + " hashes=" + runs.hashes.size());
     }
+    runs.copies.forEach(this::checkCopies);
     engines.stream().filter(engine -> engine != null).forEach(this::checkEngine);
   }
 
@@ -86,24 +90,59 @@ final class Invariants {
     return here;
   }
 
+  private void checkCopies(long key) {
+    long place = runs.placeOf((int) key);
+    int source = Runs.run(place);
+    long held = holdings.held(runs.names(source), source, (int) (key >>> 32));
+    check(source, ((held >>> Runs.offset(place)) & 1) != 0, "I2 copies of a held block");
+  }
+
   private void checkEngine(RunEngine engine) {
     long held = 0;
+    Map<Long, Long> places = new HashMap<>();
     for (Shelf shelf : engine.shelves()) {
       for (int i = 0; i < shelf.runs.size(); i++) {
-        held += Long.bitCount(maskAt(shelf, shelf.runs.get(i), i));
+        int run = shelf.runs.get(i);
+        int entry = entryAt(shelf, run, i);
+        held += Long.bitCount(holdings.mask(run, entry));
+        checkPlaces(places, run, entry);
       }
     }
+    engine.aside().forEach(block -> checkAside(engine, block, places));
     if (held != engine.held()) {
       throw new AssertionError(
           "I2 slot=" + engine.slot() + " bits=" + held + " held=" + engine.held());
     }
   }
 
-  private long maskAt(Shelf shelf, int run, int place) {
+  private void checkPlaces(Map<Long, Long> places, int run, int entry) {
+    int source = holdings.sourceOf(run, entry);
+    for (long left = holdings.mask(run, entry); left != 0; left &= left - 1) {
+      int offset = Long.numberOfTrailingZeros(left);
+      long place = Runs.place(source, offset);
+      Long other = places.putIfAbsent(runs.engineHash(source, offset), place);
+      check(run, other == null || other == place, "I5 held at one place");
+    }
+  }
+
+  private static void checkAside(RunEngine engine, AsideBlock block, Map<Long, Long> places) {
+    long hash = block.engineHash;
+    boolean waits = block.naming == Naming.ORPHAN;
+    AsideBlock parent = waits ? engine.aside().get(block.parent) : null;
+    if (places.containsKey(hash)
+        || engine.aside().get(hash) != block
+        || block.size() == 0
+        || (waits && !block.atRoot && places.containsKey(block.parent))
+        || (parent != null && parent.naming == Naming.DOUBTFUL)) {
+      throw new AssertionError("I5 slot=" + engine.slot() + " aside=" + hash);
+    }
+  }
+
+  private int entryAt(Shelf shelf, int run, int place) {
     for (int i = 0; i < holdings.count(run); i++) {
       if (holdings.shelfOf(run, i) == shelf.id && holdings.placeOf(run, i) == place) {
         check(run, shelves.get(shelf.id) == shelf, "I2 shelf is open");
-        return holdings.mask(run, i);
+        return i;
       }
     }
     throw new AssertionError("I2 run=" + run + " does not know shelf=" + shelf.id);

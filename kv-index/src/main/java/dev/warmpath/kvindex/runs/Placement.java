@@ -83,6 +83,11 @@ final class Placement {
     return branch(place);
   }
 
+  /** A block was listed whose engine hash is listed for another one, of another engine. */
+  void countTwin() {
+    twins++;
+  }
+
   /** The place of a name behind {@code place}, or NOWHERE. */
   long named(long place, long localHash) {
     int run = Runs.run(place);

@@ -38,7 +38,7 @@ final class RunEngine {
   private long contradictions;
 
   /** What all engines of an index share. */
-  record Core(Runs runs, Holdings holdings, Placement placement, Shelves shelves) {}
+  record Core(Runs runs, Holdings holdings, Placement placement, Shelves shelves, Room room) {}
 
   RunEngine(int slot, CopyCounting counting, int maxOrphans, Core core) {
     this.slot = slot;
@@ -176,6 +176,13 @@ final class RunEngine {
     return Long.bitCount(mask);
   }
 
+  /** Goes on counting where another index stopped. */
+  void counters(long orphansDropped, long unknownRemovals, long contradictions) {
+    this.orphansDropped = orphansDropped;
+    this.unknownRemovals = unknownRemovals;
+    this.contradictions = contradictions;
+  }
+
   EngineStats stats() {
     return new EngineStats(
         held + aside.held(),
@@ -247,7 +254,7 @@ final class RunEngine {
   }
 
   /** Where the engine holds this hash, or NOWHERE. */
-  private long find(long engineHash) {
+  long find(long engineHash) {
     Runs runs = core.runs();
     int found = runs.hashes.find(engineHash);
     for (int i = 0; i < found; i++) {
@@ -368,7 +375,8 @@ final class RunEngine {
     contradictions++;
   }
 
-  private void dropOldestOrphan() {
+  /** Gives up the orphan that waited longest, if there are too many. */
+  void dropOldestOrphan() {
     AsideBlock oldest = aside.oldestOrphan();
     if (aside.orphans() > maxOrphans && oldest != null) {
       aside.leaveOrphans(oldest);

@@ -12,6 +12,14 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.runs.Shelves.Shelf;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import dev.warmpath.kvindex.runs.snapshot.SnapshotException;
+import dev.warmpath.kvindex.runs.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.runs.snapshot.SnapshotOutput;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -69,7 +77,7 @@ public final class RunKvIndex implements KvIndex {
 
   /** An index whose hash tables are laid out at random, so that nobody can aim at one place. */
   public RunKvIndex(IndexLimits limits) {
-    this(limits, new java.security.SecureRandom().nextLong());
+    this(limits, new SecureRandom().nextLong());
   }
 
   /**
@@ -81,9 +89,41 @@ public final class RunKvIndex implements KvIndex {
     runs = new Runs(budget, seed);
     shelves = new Shelves(budget);
     holdings = new Holdings(runs, shelves);
-    core = new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves);
+    Room room = new Room(runs);
+    core = new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves, room);
     coldRuns = new ColdRuns(runs, holdings);
     reader = new PathReader(this, runs);
+  }
+
+  /**
+   * The index that was written; it has forgotten nothing but how often it evicted and was
+   * disturbed. If it does not fit into {@code limits}, what was not asked for lately is left out
+   * and counted by {@link #evictedBlocks}.
+   *
+   * @throws SnapshotException if the stream does not give what {@link #writeTo} wrote
+   */
+  public static RunKvIndex readFrom(InputStream in, IndexLimits limits) throws IOException {
+    return readFrom(in, limits, new SecureRandom().nextLong());
+  }
+
+  static RunKvIndex readFrom(InputStream in, IndexLimits limits, long seed) throws IOException {
+    RunKvIndex index = new RunKvIndex(limits, seed);
+    index.restore(new SnapshotInput(in));
+    return index;
+  }
+
+  /** Writes all that is kept, as it is now; to be called by the writer. Flushes the stream. */
+  public void writeTo(OutputStream out) throws IOException {
+    try {
+      SnapshotOutput snapshot = new SnapshotOutput(out);
+      FleetWriter fleetWriter = new FleetWriter(engines, shelves.bound(), snapshot);
+      fleetWriter.writeEngines();
+      new TreeWriter(runs, holdings, fleetWriter.shelfNumbers(), snapshot).write();
+      fleetWriter.writeAside();
+      snapshot.end();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
   }
 
   @Override
@@ -195,6 +235,10 @@ public final class RunKvIndex implements KvIndex {
     return unansweredQueries.sum();
   }
 
+  IndexLimits limits() {
+    return limits;
+  }
+
   Fleet fleet() {
     return fleet;
   }
@@ -202,6 +246,15 @@ public final class RunKvIndex implements KvIndex {
   /** Asserts I1 to I5; for tests. */
   public void checkInvariants() {
     new Invariants(runs, holdings, shelves, engines).check();
+  }
+
+  private void restore(SnapshotInput in) throws IOException {
+    FleetReader fleetReader = new FleetReader(core, limits.maxOrphansPerEngine(), engines, in);
+    fleetReader.readEngines();
+    evictedBlocks.add(new TreeReader(core, fleetReader, in).read());
+    evictedBlocks.add(fleetReader.readAside());
+    in.end();
+    publishFleet();
   }
 
   private void publishFleet() {

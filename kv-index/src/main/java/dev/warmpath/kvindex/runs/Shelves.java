@@ -34,6 +34,7 @@ final class Shelves {
 
   private final ByteBudget budget;
   private final List<@Nullable Shelf> shelves = new ArrayList<>();
+  private int free;
 
   Shelves(ByteBudget budget) {
     this.budget = budget;
@@ -41,9 +42,11 @@ final class Shelves {
 
   /** A new shelf with the lowest free id. */
   Shelf open(int slot, StorageTier tier, int group) {
-    int id = shelves.indexOf(null);
-    if (id < 0) {
-      id = shelves.size();
+    int id = shelves.size();
+    if (free > 0) {
+      id = shelves.indexOf(null);
+      free--;
+    } else {
       shelves.add(null);
     }
     Shelf shelf = new Shelf(id, slot, tier, group, new IntVector(budget));
@@ -54,6 +57,7 @@ final class Shelves {
   /** Frees the id of a shelf that holds nothing any more. */
   void close(Shelf shelf) {
     shelves.set(shelf.id, null);
+    free++;
   }
 
   Shelf get(int id) {

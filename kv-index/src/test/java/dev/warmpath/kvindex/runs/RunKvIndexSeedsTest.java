@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.proof.Seeds;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** The run index against the model, with long prompts and fleets. */
+/** The run index against the model, with long prompts and fleets, and snapshots in between. */
 class RunKvIndexSeedsTest {
 
   @Test
@@ -16,7 +15,7 @@ class RunKvIndexSeedsTest {
         new Seeds<>(
             maxOrphans -> new RunKvIndex(IndexLimits.unbounded(maxOrphans), 1),
             RunKvIndex::checkInvariants,
-            UnaryOperator.identity());
+            SnapshotFixture::reload);
     assertThat(seeds.firstDifference()).isEmpty();
   }
 }

@@ -21,13 +21,18 @@ public final class CopyTable {
 
   /** Notes one more copy. */
   public void add(int shelf, int block) {
+    add(shelf, block, 1);
+  }
+
+  /** Notes so many more copies. */
+  public void add(int shelf, int block, int more) {
     int[] count = counts.get(key(shelf, block));
     if (count == null) {
       count = new int[1];
       counts.put(key(shelf, block), count);
       budget.force(ENTRY_BYTES + 8);
     }
-    count[0]++;
+    count[0] += more;
   }
 
   /** Takes one copy away; false when there is none beyond the first. */
