@@ -29,10 +29,28 @@ public final class PrefixMatches {
   private int answer = 1;
   private boolean tiered;
   private int slots;
+  private int limit = Integer.MAX_VALUE;
+  private int dropped;
+  private int unit = 1;
 
   /** Begins a new answer for slots {@code 0 … slots − 1}, all zero. */
   public void begin(int slots) {
+    begin(slots, Integer.MAX_VALUE, 0, 1);
+  }
+
+  /**
+   * Begins a new answer that will be given by {@link #deepen} alone, for engines that all turn held
+   * blocks into a hit in the same way.
+   *
+   * @param limitBlocks no engine reuses more
+   * @param droppedBlocks that each computes again all the same
+   * @param blockSizeTokens tokens a block
+   */
+  public void begin(int slots, int limitBlocks, int droppedBlocks, int blockSizeTokens) {
     this.slots = slots;
+    limit = limitBlocks;
+    dropped = droppedBlocks;
+    unit = blockSizeTokens;
     tiered = false;
     answer++;
     if (slots > onGpu.length || answer == 0) {
@@ -63,6 +81,20 @@ public final class PrefixMatches {
     onGpu[slot] = stamped(reusableTokens);
   }
 
+  /**
+   * The engine holds {@code more} blocks behind the first {@code before}; false, and nothing is
+   * noted, if it does not hold those.
+   */
+  public boolean deepen(int slot, int before, int more) {
+    long depth = onGpu[slot];
+    boolean here = (int) (depth >>> Integer.SIZE) == answer;
+    if ((here ? (int) depth : 0) != before) {
+      return false;
+    }
+    onGpu[slot] = stamped(before + more);
+    return true;
+  }
+
   /** Tokens that the engine reuses from {@code tier} and all faster ones. */
   public int tokens(int slot, StorageTier tier) {
     if (slot >= slots || tier == StorageTier.REMOTE) {
@@ -75,7 +107,9 @@ public final class PrefixMatches {
       }
     }
     long depth = onGpu[slot];
-    return (int) (depth >>> Integer.SIZE) == answer ? (int) depth : 0;
+    return (int) (depth >>> Integer.SIZE) == answer
+        ? Math.max(0, Math.min((int) depth, limit) - dropped) * unit
+        : 0;
   }
 
   /** Tokens that the engine reuses from all its local tiers. */

@@ -27,29 +27,34 @@ public final class ReuseRule {
   private final int chainBlockTokens;
   private final long unitTokens;
   private final long droppedTokens;
-  private final long limitTokens;
+  private final int withheldTokens;
+  private final boolean judgeable;
 
-  public ReuseRule(CacheLayout layout, BlockChain prompt) {
+  /**
+   * @param chainBlockTokens tokens a block of the prompts' chains
+   */
+  public ReuseRule(CacheLayout layout, int chainBlockTokens) {
+    this.chainBlockTokens = chainBlockTokens;
     groups = layout.groups();
-    chainBlockTokens = prompt.space().blockSizeTokens();
     unitTokens = unitTokens(groups);
     droppedTokens = layout.droppedBlocks() * unitTokens;
-    limitTokens =
-        groups.stream().allMatch(this::judgeable)
-            ? Math.min(
-                (long) prompt.promptTokens() - layout.withheldTokens(),
-                (long) prompt.blocks() * chainBlockTokens)
-            : 0;
+    withheldTokens = layout.withheldTokens();
+    judgeable = !groups.isEmpty() && groups.stream().allMatch(this::isJudgeable);
   }
 
   /**
    * Tokens that are reused.
    *
+   * @param prompt whose blocks are {@code chainBlockTokens} long
    * @param held which of the prompt's blocks are held
    * @param rowOfGroup for each group of the layout, its row in {@code held}
    */
-  public int tokens(HeldRows held, int[] rowOfGroup) {
-    if (groups.isEmpty() || limitTokens <= 0) {
+  public int tokens(BlockChain prompt, HeldRows held, int[] rowOfGroup) {
+    long limitTokens =
+        Math.min(
+            (long) prompt.promptTokens() - withheldTokens,
+            (long) prompt.blocks() * chainBlockTokens);
+    if (!judgeable || limitTokens <= 0) {
       return 0;
     }
     long longest = floorToUnit(Math.min(limitTokens, fullAttentionTokens(held, rowOfGroup)));
@@ -67,7 +72,7 @@ public final class ReuseRule {
     return tokens / chainBlockTokens;
   }
 
-  private boolean judgeable(CacheGroup group) {
+  private boolean isJudgeable(CacheGroup group) {
     return group.kind() != Kind.UNKNOWN && group.blockSizeTokens() % chainBlockTokens == 0;
   }
 

@@ -1,11 +1,10 @@
 package dev.warmpath.kvindex.reuse;
 
-import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one engine reuses of a prompt, tier by tier: first what the GPU allows, then what slower
@@ -15,8 +14,7 @@ import java.util.List;
  */
 public final class TierReuse {
 
-  private static final List<StorageTier> LOCAL_TIERS =
-      List.of(StorageTier.values()).subList(0, PrefixMatches.LOCAL_TIERS);
+  private static final StorageTier[] SLOWER_TIERS = {StorageTier.CPU, StorageTier.DISK};
 
   /** Where the rows of an engine's shelves are. */
   public interface ShelfRows {
@@ -27,6 +25,10 @@ public final class TierReuse {
 
   private final HeldRows held;
   private final ShelfRows shelves;
+  private @Nullable CacheLayout lastLayout;
+  private int lastChainBlockTokens;
+  private @Nullable ReuseRule lastRule;
+  private int[] rows = {};
 
   /**
    * @param held the rows of the shelves; more are added to it
@@ -38,31 +40,58 @@ public final class TierReuse {
 
   /** Sets the depths of the engine in {@code slot}. */
   public void fill(int slot, CacheLayout layout, BlockChain prompt, PrefixMatches matches) {
-    ReuseRule rule = new ReuseRule(layout, prompt);
-    int[] rows = rows(layout, StorageTier.GPU, Integer.MAX_VALUE);
-    int reused = rule.tokens(held, rows);
+    ReuseRule rule = rule(layout, prompt.space().blockSizeTokens());
+    addRows(layout.groups().size());
+    mark(layout, StorageTier.GPU, Integer.MAX_VALUE);
+    int reused = rule.tokens(prompt, held, rows);
     matches.set(slot, StorageTier.GPU, reused);
-    rows = rows(layout, StorageTier.GPU, rule.chainBlocks(reused));
-    for (StorageTier tier : LOCAL_TIERS.subList(1, LOCAL_TIERS.size())) {
-      mark(rows, layout, tier, Integer.MAX_VALUE);
-      reused = Math.max(reused, rule.tokens(held, rows));
+    if (!hasSlower(layout)) {
+      return;
+    }
+    addRows(layout.groups().size());
+    mark(layout, StorageTier.GPU, rule.chainBlocks(reused));
+    for (StorageTier tier : SLOWER_TIERS) {
+      mark(layout, tier, Integer.MAX_VALUE);
+      reused = Math.max(reused, rule.tokens(prompt, held, rows));
       matches.set(slot, tier, reused);
     }
   }
 
-  private int[] rows(CacheLayout layout, StorageTier tier, int end) {
-    int[] rows = new int[layout.groups().size()];
-    for (int i = 0; i < rows.length; i++) {
-      rows[i] = held.add();
+  /** Most engines of a fleet have the same layout. */
+  private ReuseRule rule(CacheLayout layout, int chainBlockTokens) {
+    ReuseRule rule = lastRule;
+    if (rule == null || !layout.equals(lastLayout) || chainBlockTokens != lastChainBlockTokens) {
+      rule = new ReuseRule(layout, chainBlockTokens);
+      lastRule = rule;
+      lastLayout = layout;
+      lastChainBlockTokens = chainBlockTokens;
     }
-    mark(rows, layout, tier, end);
-    return rows;
+    return rule;
   }
 
-  private void mark(int[] rows, CacheLayout layout, StorageTier tier, int end) {
-    List<CacheGroup> groups = layout.groups();
+  private void addRows(int groups) {
+    if (rows.length != groups) {
+      rows = new int[groups];
+    }
+    for (int i = 0; i < groups; i++) {
+      rows[i] = held.add();
+    }
+  }
+
+  private boolean hasSlower(CacheLayout layout) {
+    for (StorageTier tier : SLOWER_TIERS) {
+      for (int i = 0; i < rows.length; i++) {
+        if (shelves.row(tier, layout.groups().get(i).index()) >= 0) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private void mark(CacheLayout layout, StorageTier tier, int end) {
     for (int i = 0; i < rows.length; i++) {
-      int row = shelves.row(tier, groups.get(i).index());
+      int row = shelves.row(tier, layout.groups().get(i).index());
       if (row >= 0) {
         held.markAll(rows[i], row, end);
       }

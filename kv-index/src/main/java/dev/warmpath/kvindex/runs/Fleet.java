@@ -37,6 +37,9 @@ final class Fleet {
   private final byte[] useOfShelf;
   private final int[] withheldOfShelf;
   private final int[] droppedOfShelf;
+  private final boolean uniform;
+  private final int withheldTokens;
+  private final int droppedBlocks;
   private final boolean joint;
   private final int depthBlockTokens;
 
@@ -60,6 +63,10 @@ final class Fleet {
       withheldOfShelf[shelf] = layout == null ? 0 : layout.withheldTokens();
       droppedOfShelf[shelf] = layout == null ? 0 : layout.droppedBlocks();
     }
+    int first = firstThatCounts();
+    withheldTokens = first < 0 ? 0 : withheldOfShelf[first];
+    droppedBlocks = first < 0 ? 0 : droppedOfShelf[first];
+    uniform = first >= 0 && areAllLike(first);
     this.joint = joint;
     this.depthBlockTokens = depthBlockTokens;
   }
@@ -74,7 +81,7 @@ final class Fleet {
     for (int slot = 0; slot < layouts.length; slot++) {
       RunEngine engine = engines.get(slot);
       shelves[slot] = engine == null ? new Shelf[0] : engine.shelves().toArray(new Shelf[0]);
-      layouts[slot] = engine == null ? null : engine.layout();
+      layouts[slot] = engine == null ? null : alike(layouts, slot, engine.layout());
       boolean alone = engine != null && isAlone(engine);
       for (Shelf shelf : shelves[slot]) {
         slotOfShelf[shelf.id] = slot;
@@ -95,6 +102,12 @@ final class Fleet {
         useOfShelf,
         joint,
         depthBlockTokens);
+  }
+
+  /** The same object for equal layouts next to each other, so that readers see that they are. */
+  private static CacheLayout alike(@Nullable CacheLayout[] layouts, int slot, CacheLayout layout) {
+    CacheLayout before = slot == 0 ? null : layouts[slot - 1];
+    return layout.equals(before) ? before : layout;
   }
 
   int slots() {
@@ -126,6 +139,22 @@ final class Fleet {
     return slotOfShelf[shelf];
   }
 
+  /**
+   * Whether, besides, all engines withhold and drop the same, so that {@link #withheldTokens()} and
+   * {@link #droppedBlocks()} hold for each.
+   */
+  boolean isUniform() {
+    return uniform;
+  }
+
+  int withheldTokens() {
+    return withheldTokens;
+  }
+
+  int droppedBlocks() {
+    return droppedBlocks;
+  }
+
   /** Whether what the shelf holds counts for anything. */
   boolean counts(int shelf) {
     return useOfShelf[shelf] != NOTHING;
@@ -144,6 +173,25 @@ final class Fleet {
   /** Whether all that counts is how far each shelf's blocks go without a hole. */
   boolean goesByDepth(int blockSizeTokens) {
     return !joint && (depthBlockTokens == 0 || depthBlockTokens == blockSizeTokens);
+  }
+
+  private int firstThatCounts() {
+    int shelf = useOfShelf.length - 1;
+    while (shelf >= 0 && useOfShelf[shelf] == NOTHING) {
+      shelf--;
+    }
+    return shelf;
+  }
+
+  private boolean areAllLike(int first) {
+    for (int shelf = 0; shelf < useOfShelf.length; shelf++) {
+      if (useOfShelf[shelf] != NOTHING
+          && (withheldOfShelf[shelf] != withheldOfShelf[first]
+              || droppedOfShelf[shelf] != droppedOfShelf[first])) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whether one full-attention group on the GPU is all that counts. */

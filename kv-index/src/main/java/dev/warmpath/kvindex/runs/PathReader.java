@@ -52,7 +52,7 @@ final class PathReader {
   boolean read(BlockChain prompt, PrefixMatches matches) {
     Walk walk = WALKS.get();
     Fleet fleet = index.fleet();
-    walk.begin(prompt, fleet);
+    walk.begin(prompt, fleet, matches);
     boolean read;
     try {
       read = walk(prompt, walk) && isUnchanged(walk, fleet);
@@ -61,7 +61,7 @@ final class PathReader {
       read = false;
     }
     if (read) {
-      walk.fill(prompt, matches);
+      walk.fill(prompt);
     }
     return read;
   }
@@ -207,11 +207,19 @@ final class PathReader {
     int e = HolderLists.at(list);
     long here = -1L >>> (Long.SIZE - common);
     boolean mixed = (h[at + SHAPE] & RunHeaders.MIXED) != 0;
+    Fleet fleet = walk.fleet();
+    PrefixMatches matches = walk.matches();
     boolean further = false;
     for (int i = 0; i < count; i++, e += INTS) {
       int shelf = entries[e + SHELF];
       long mask = mixed ? joined(entries, list, count, shelf) : HolderLists.mask(entries, e);
-      if (walk.byDepth) {
+      if (walk.direct) {
+        int more = Long.numberOfTrailingZeros(~(mask & here));
+        further |=
+            fleet.counts(shelf)
+                && matches.deepen(fleet.slot(shelf), matched, more)
+                && more == common;
+      } else if (walk.byDepth) {
         further |= walk.deepen(shelf, mask & here, matched, common);
       } else {
         walk.mark(shelf, mask & here, matched);

@@ -31,6 +31,7 @@ final class Walk {
   private int metCount;
   private Fleet fleet = Fleet.EMPTY;
   private Shelf[] shelves = {};
+  private PrefixMatches matches = new PrefixMatches();
 
   /** Keeps the compiler from leaving out looks at what comes next. */
   long sink;
@@ -38,14 +39,20 @@ final class Walk {
   /** Whether all that counts is how far each shelf's blocks go without a hole. */
   boolean byDepth;
 
-  void begin(BlockChain prompt, Fleet fleet) {
+  /** Whether, besides, all engines count alike, so that depths can go straight into the answer. */
+  boolean direct;
+
+  void begin(BlockChain prompt, Fleet fleet, PrefixMatches matches) {
     this.fleet = fleet;
+    this.matches = matches;
     if (!byDepth) {
       for (int i = 0; i < metCount; i++) {
         rowOfShelf[met[i]] = 0;
       }
     }
-    byDepth = fleet.goesByDepth(prompt.space().blockSizeTokens());
+    int blockSize = prompt.space().blockSizeTokens();
+    byDepth = fleet.goesByDepth(blockSize);
+    direct = byDepth && fleet.isUniform();
     metCount = 0;
     seenCount = 0;
     number++;
@@ -56,9 +63,23 @@ final class Walk {
       met = new int[length];
       number = 1;
     }
+    if (direct) {
+      int limit = (prompt.promptTokens() - fleet.withheldTokens()) / blockSize;
+      matches.begin(fleet.slots(), limit, fleet.droppedBlocks(), blockSize);
+    } else {
+      matches.begin(fleet.slots());
+    }
     if (!byDepth) {
       rows.begin(prompt.blocks());
     }
+  }
+
+  Fleet fleet() {
+    return fleet;
+  }
+
+  PrefixMatches matches() {
+    return matches;
   }
 
   void see(int run, int version) {
@@ -122,8 +143,7 @@ final class Walk {
   }
 
   /** Says what the shelves met make of the prompt. */
-  void fill(BlockChain prompt, PrefixMatches matches) {
-    matches.begin(fleet.slots());
+  void fill(BlockChain prompt) {
     if (byDepth) {
       fillByDepth(prompt, matches);
       return;
