@@ -107,7 +107,7 @@ final class Fleet {
   /** The same object for equal layouts next to each other, so that readers see that they are. */
   private static CacheLayout alike(@Nullable CacheLayout[] layouts, int slot, CacheLayout layout) {
     CacheLayout before = slot == 0 ? null : layouts[slot - 1];
-    return layout.equals(before) ? before : layout;
+    return before != null && before.equals(layout) ? before : layout;
   }
 
   int slots() {
