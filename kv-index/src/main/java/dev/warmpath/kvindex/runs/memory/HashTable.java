@@ -18,8 +18,8 @@ public final class HashTable {
    * 64 shards of buckets; a bucket is 8 longs, a cache line:
    *
    *   long 0       tags of slots 0 … 7, a byte each
-   *   long 1       tags of slots 8 … 11 | occupied slots (12 bits) | how many of this home are
-   *                elsewhere (20 bits)
+   *   long 1       tags of slots 8 … 11 | occupied slots (12 bits) | how many of this home are in
+   *                the next buckets (8 bits) | … and in the overflow map (12 bits; full stays full)
    *   long 2 … 7   twelve entries: slab (24 bits) | more of the tag (6) | home bucket mod 4 (2)
    *
    * I1  an entry lies in its home bucket, in one of the next three, or in the overflow map
@@ -48,6 +48,9 @@ public final class HashTable {
   private static final int OCCUPIED_SHIFT = 32;
   private static final int AWAY_SHIFT = 44;
   private static final long AWAY = 1L << AWAY_SHIFT;
+  private static final int OVER_SHIFT = 52;
+  private static final long OVER = 1L << OVER_SHIFT;
+  private static final long OVER_FULL = (1 << 12) - 1;
   private static final int REACH = 4;
   private static final long BYTES = 0x0101010101010101L;
   private static final long LOW_BITS = 0x7F7F7F7F7F7F7F7FL;
@@ -69,6 +72,8 @@ public final class HashTable {
   private final LongMap<int[]> overflow;
   private final IntVector moving;
   private int[] found = new int[8];
+  private int pendingSlab = 1;
+  private int pendingBlocks;
 
   /** Keeps the compiler from leaving {@link #approach} out. */
   @SuppressWarnings("unused")
@@ -111,16 +116,20 @@ public final class HashTable {
   public int add(int slab, int from, int to) {
     long[] hashes = columns.hashes(slab);
     int at = SlabColumns.at(slab);
+    pendingSlab = slab;
     int block = from;
-    while (block < to && add(hashes[at + block], slab, block, false)) {
+    while (block < to && add(hashes[at + block], slab, false)) {
+      pendingBlocks |= 1 << block;
       block++;
     }
+    settlePending();
     return block - from;
   }
 
   /** Lists a block although its hash is listed for another block too. */
   public void addTwin(int slab, int block) {
-    add(hash(slab, block), slab, block, true);
+    add(hash(slab, block), slab, true);
+    columns.list(slab, 1 << block);
   }
 
   /** Takes out what was listed of a slab: these blocks, one bit each. */
@@ -144,10 +153,7 @@ public final class HashTable {
       for (int i = 1; i < REACH; i++) {
         count = collect(table, home + i, home, mixed, count);
       }
-      int[] slabs = overflow.get(overflowKey(shard, home, tag(mixed)));
-      for (int i = 0; slabs != null && i < slabs.length; i++) {
-        count = collect(slabs[i], mixed, count);
-      }
+      count = collectOverflow(shard, home, mixed, count);
     }
     return count;
   }
@@ -166,35 +172,48 @@ public final class HashTable {
     return size;
   }
 
-  /** Lists one block; false if another one has this hash and {@code twin} is not set. */
-  private boolean add(long hash, int slab, int block, boolean twin) {
+  /** Enters one block; false if another one has this hash and {@code twin} is not set. */
+  private boolean add(long hash, int slab, boolean twin) {
     long mixed = hash * multiplier;
     int shard = shard(mixed);
-    if (!twin && isListed(shards[shard], home(mixed, shard), mixed, hash)) {
-      return false;
-    }
     if (sizes[shard] >= limits[shard]) {
+      settlePending();
       grow(shard);
     }
+    int home = home(mixed, shard);
+    int tag = tag(mixed);
+    long[] table = shards[shard];
+    if (!twin && isListed(table, home, mixed, shard)) {
+      return false;
+    }
     sizes[shard]++;
-    list(mixed, slab, block);
+    if (!place(table, home, tag, slab)) {
+      addOverflow(shard, home, tag, slab);
+    }
     return true;
   }
 
-  private void list(long mixed, int slab, int block) {
-    int shard = shard(mixed);
-    int home = home(mixed, shard);
-    columns.list(slab, block);
-    if (!place(shards[shard], home, tag(mixed), slab)) {
-      addOverflow(shard, home, tag(mixed), slab);
-    }
+  /** The slab is told of all its newly listed blocks at once, but before anybody asks it. */
+  private void settlePending() {
+    columns.list(pendingSlab, pendingBlocks);
+    pendingBlocks = 0;
   }
 
-  private boolean isListed(long[] table, int home, long mixed, long hash) {
-    if (same(table, home, tag(mixed)) != 0 && collect(table, home, home, mixed, 0) > 0) {
+  private boolean isListed(long[] table, int home, long mixed, int shard) {
+    int tag = tag(mixed);
+    if (same(table, home, tag) != 0 && collect(table, home, home, mixed, 0) > 0) {
       return true;
     }
-    return table[home * BUCKET + 1] >>> AWAY_SHIFT != 0 && find(hash) > 0;
+    long elsewhere = table[home * BUCKET + 1] >>> AWAY_SHIFT;
+    if (elsewhere == 0) {
+      return false;
+    }
+    for (int i = 1; i < REACH; i++) {
+      if (same(table, home + i, tag) != 0 && collect(table, home + i, home, mixed, 0) > 0) {
+        return true;
+      }
+    }
+    return elsewhere >= OVER >>> AWAY_SHIFT && collectOverflow(shard, home, mixed, 0) > 0;
   }
 
   /** The occupied slots whose tags begin the same, without a branch. */
@@ -233,11 +252,21 @@ public final class HashTable {
     return count;
   }
 
+  private int collectOverflow(int shard, int home, long mixed, int countBefore) {
+    int[] slabs = overflow.get(overflowKey(shard, home, tag(mixed)));
+    int count = countBefore;
+    for (int i = 0; slabs != null && i < slabs.length; i++) {
+      count = collect(slabs[i], mixed, count);
+    }
+    return count;
+  }
+
   private int collect(int slab, long mixed, int count) {
     long[] hashes = columns.hashes(slab);
     int at = SlabColumns.at(slab);
     int collected = count;
-    for (int listed = columns.listed(slab); listed != 0; listed &= listed - 1) {
+    int pending = slab == pendingSlab ? pendingBlocks : 0;
+    for (int listed = columns.listed(slab) | pending; listed != 0; listed &= listed - 1) {
       int block = Integer.numberOfTrailingZeros(listed);
       if (hashes[at + block] * multiplier == mixed) {
         collected = collect(slab * SlabColumns.BLOCKS + block, collected);
@@ -263,15 +292,15 @@ public final class HashTable {
   private static boolean place(long[] table, int home, int tag, int slab) {
     int free = free(table, home);
     int bucket = home;
-    if (free == 0) {
-      table[home * BUCKET + 1] += AWAY;
-      while (free == 0) {
-        bucket++;
-        if (bucket == home + REACH) {
-          return false;
-        }
-        free = free(table, bucket);
+    while (free == 0) {
+      bucket++;
+      if (bucket == home + REACH) {
+        return false;
       }
+      free = free(table, bucket);
+    }
+    if (bucket != home) {
+      table[home * BUCKET + 1] += AWAY;
     }
     fill(table, bucket * BUCKET, Integer.numberOfTrailingZeros(free), tag & 0xFF);
     int slot = Integer.numberOfTrailingZeros(free);
@@ -303,9 +332,9 @@ public final class HashTable {
     if (vacate(table, home, tag(mixed), entry)) {
       return;
     }
-    table[home * BUCKET + 1] -= AWAY;
     for (int i = 1; i < REACH; i++) {
       if (vacate(table, home + i, tag(mixed), entry)) {
+        table[home * BUCKET + 1] -= AWAY;
         return;
       }
     }
@@ -330,6 +359,10 @@ public final class HashTable {
     int[] more = slabs == null ? new int[1] : Arrays.copyOf(slabs, length + 1);
     more[length] = slab;
     overflow.put(key, more);
+    long[] table = shards[shard];
+    if (table[home * BUCKET + 1] >>> OVER_SHIFT != OVER_FULL) {
+      table[home * BUCKET + 1] += OVER;
+    }
     budget.force(OVERFLOW_BYTES);
   }
 
@@ -348,6 +381,10 @@ public final class HashTable {
       overflow.remove(key);
     } else {
       overflow.put(key, Arrays.copyOf(slabs, slabs.length - 1));
+    }
+    long[] table = shards[shard];
+    if (table[home * BUCKET + 1] >>> OVER_SHIFT != OVER_FULL) {
+      table[home * BUCKET + 1] -= OVER;
     }
     budget.give(OVERFLOW_BYTES);
   }
@@ -417,7 +454,7 @@ public final class HashTable {
     resize(shard);
     while (moving.size() > 0) {
       int block = moving.removeLast();
-      list(hash(block >>> 3, block & 7) * multiplier, block >>> 3, block & 7);
+      enter(hash(block >>> 3, block & 7) * multiplier, shard, block);
     }
   }
 
@@ -435,6 +472,14 @@ public final class HashTable {
       }
     }
     throw new IllegalStateException("slab=" + slab + " lists too little in shard=" + shard);
+  }
+
+  private void enter(long mixed, int shard, int block) {
+    int home = home(mixed, shard);
+    columns.list(block >>> 3, 1 << (block & 7));
+    if (!place(shards[shard], home, tag(mixed), block >>> 3)) {
+      addOverflow(shard, home, tag(mixed), block >>> 3);
+    }
   }
 
   private List<Long> overflowOf(int shard) {

@@ -79,9 +79,11 @@ public final class SlabColumns {
     return owners[slab >>> SHIFT][slab & MASK] >>> LISTED_SHIFT;
   }
 
-  /** Notes that a block's engine hash is listed. */
-  void list(int slab, int block) {
-    owners[slab >>> SHIFT][slab & MASK] |= 1 << (LISTED_SHIFT + block);
+  /** Notes that the engine hashes of some blocks, one bit each, are listed. */
+  void list(int slab, int blocks) {
+    if (blocks != 0) {
+      owners[slab >>> SHIFT][slab & MASK] |= blocks << LISTED_SHIFT;
+    }
   }
 
   /** Notes that the engine hashes of some blocks, one bit each, are listed no more. */
