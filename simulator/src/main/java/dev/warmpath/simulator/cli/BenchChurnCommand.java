@@ -1,0 +1,112 @@
+package dev.warmpath.simulator.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.bench.churn.ChurnBench;
+import dev.warmpath.simulator.bench.churn.ChurnBench.Interval;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code warmpath bench churn}: keeps an index at its byte budget.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "churn",
+    description = {
+      "Engines that hold more than the index may take store and evict without end. Ends with 1 when",
+      "the index took more bytes than it may, or credited more than an engine holds."
+    },
+    mixinStandardHelpOptions = true,
+    footer = {"", "Example:", "  warmpath bench churn --intervals 20 --seconds 30"})
+public final class BenchChurnCommand implements WarmpathCommand {
+
+  private static final long BYTES_PER_MB = 1 << 20;
+
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
+
+  @Option(names = "--intervals", defaultValue = "5", description = "How many (${DEFAULT-VALUE}).")
+  private int intervals;
+
+  @Option(
+      names = "--seconds",
+      defaultValue = "2",
+      description = "How long each (${DEFAULT-VALUE}).")
+  private int seconds;
+
+  @Option(
+      names = "--memory-mb",
+      defaultValue = "32",
+      description = "Budget of the index (${DEFAULT-VALUE}).")
+  private int memoryMb;
+
+  @Option(names = "--engines", defaultValue = "16", description = "Engines (${DEFAULT-VALUE}).")
+  private int engines;
+
+  @Option(
+      names = "--engine-blocks",
+      defaultValue = "131072",
+      description = "Blocks that each holds (${DEFAULT-VALUE}).")
+  private int engineBlocks;
+
+  @Option(names = "--json", description = "Print one JSON object; prose goes to stderr.")
+  private boolean json;
+
+  @Override
+  public Integer call() {
+    if (Math.min(Math.min(intervals, seconds), Math.min(memoryMb, engines)) < 1) {
+      throw CommandException.usage("all numbers must be at least 1");
+    }
+    PrintWriter prose = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
+    var plan = new ChurnBench.Plan(memoryMb * BYTES_PER_MB, engines, engineBlocks);
+    List<Interval> all =
+        new ChurnBench(plan, System::nanoTime)
+            .run(intervals, TimeUnit.SECONDS.toNanos(seconds), interval -> print(prose, interval));
+    if (json) {
+      spec.commandLine().getOut().println(report(all));
+    }
+    boolean kept =
+        all.stream()
+            .allMatch(i -> i.totals().bytes() <= i.totals().maxBytes() && i.overCredits() == 0);
+    return kept ? Exit.OK : Exit.FAILED;
+  }
+
+  private static void print(PrintWriter to, Interval interval) {
+    to.printf(
+        "%6.2f M blocks/CPU s  %,d of %,d bytes  %,d live heap  %,d evicted  %d over%n",
+        interval.blocksPerCpuSecond() / 1e6,
+        interval.totals().bytes(),
+        interval.totals().maxBytes(),
+        interval.liveHeapBytes(),
+        interval.totals().evictedBlocks(),
+        interval.overCredits());
+    to.flush();
+  }
+
+  private static ObjectNode report(List<Interval> all) {
+    ObjectNode root = new ObjectMapper().createObjectNode();
+    ArrayNode list = root.putArray("intervals");
+    for (Interval interval : all) {
+      list.addObject()
+          .put("blocksPerCpuSecond", interval.blocksPerCpuSecond())
+          .put("bytes", interval.totals().bytes())
+          .put("maxBytes", interval.totals().maxBytes())
+          .put("liveHeapBytes", interval.liveHeapBytes())
+          .put("evictedBlocks", interval.totals().evictedBlocks())
+          .put("overCredits", interval.overCredits());
+    }
+    return root;
+  }
+}
