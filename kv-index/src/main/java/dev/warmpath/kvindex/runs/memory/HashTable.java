@@ -2,7 +2,9 @@ package dev.warmpath.kvindex.runs.memory;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Engine hash → the blocks that are listed under it.
@@ -404,6 +406,8 @@ public final class HashTable {
   /** Doubles a shard: each entry goes where the next bit of its tag tells. */
   private void split(int shard) {
     long[] old = shards[shard];
+    // First of all: the new number of one home may be the old number of another.
+    Map<Long, int[]> elsewhere = takeOverflow(shard);
     levels[shard]++;
     resize(shard);
     for (int bucket = 0; bucket < old.length / BUCKET; bucket++) {
@@ -413,14 +417,11 @@ public final class HashTable {
         split(shard, homeOf(entry, bucket), tagAt(old, bucket, slot), entry >>> SLAB_SHIFT);
       }
     }
-    for (long key : overflowOf(shard)) {
-      int[] slabs = overflow.remove(key);
-      for (int i = 0; slabs != null && i < slabs.length; i++) {
-        budget.give(OVERFLOW_BYTES);
-        int home = (int) ((key >>> TAG_BITS) & Integer.MAX_VALUE);
-        split(shard, home, (int) key & ((1 << TAG_BITS) - 1), slabs[i]);
+    elsewhere.forEach((key, slabs) -> {
+      for (int slab : slabs) {
+        split(shard, homeOf(key), tagOf(key), slab);
       }
-    }
+    });
   }
 
   private void split(int shard, int oldHome, int tag, int slab) {
@@ -441,14 +442,12 @@ public final class HashTable {
         takeOut(shard, homeOf(entry, bucket), tagAt(old, bucket, slot), entry >>> SLAB_SHIFT);
       }
     }
-    for (long key : overflowOf(shard)) {
-      int[] slabs = overflow.remove(key);
-      for (int i = 0; slabs != null && i < slabs.length; i++) {
-        budget.give(OVERFLOW_BYTES);
-        int home = (int) ((key >>> TAG_BITS) & Integer.MAX_VALUE);
-        takeOut(shard, home, (int) key & ((1 << TAG_BITS) - 1), slabs[i]);
-      }
-    }
+    takeOverflow(shard)
+        .forEach((key, slabs) -> {
+          for (int slab : slabs) {
+            takeOut(shard, homeOf(key), tagOf(key), slab);
+          }
+        });
     capacities[shard] <<= levels[shard] + 1;
     levels[shard] = 0;
     resize(shard);
@@ -482,14 +481,31 @@ public final class HashTable {
     }
   }
 
-  private List<Long> overflowOf(int shard) {
+  /** Takes out what the overflow map has of a shard. */
+  private Map<Long, int[]> takeOverflow(int shard) {
     List<Long> keys = new ArrayList<>();
     overflow.forEachKey(key -> {
       if (key >>> 56 == shard) {
         keys.add(key);
       }
     });
-    return keys;
+    Map<Long, int[]> taken = new HashMap<>();
+    for (long key : keys) {
+      int[] slabs = overflow.remove(key);
+      if (slabs != null) {
+        budget.give(OVERFLOW_BYTES * slabs.length);
+        taken.put(key, slabs);
+      }
+    }
+    return taken;
+  }
+
+  private static int homeOf(long overflowKey) {
+    return (int) ((overflowKey >>> TAG_BITS) & Integer.MAX_VALUE);
+  }
+
+  private static int tagOf(long overflowKey) {
+    return (int) overflowKey & ((1 << TAG_BITS) - 1);
   }
 
   private void resize(int shard) {
