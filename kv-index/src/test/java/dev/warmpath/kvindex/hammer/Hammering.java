@@ -6,6 +6,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.workload.Habits;
 import dev.warmpath.kvindex.workload.Habits.Odds;
 import dev.warmpath.kvindex.workload.Habits.Size;
+import dev.warmpath.kvindex.workload.Habits.Trees;
 import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Workload;
 import java.util.Random;
@@ -53,9 +54,13 @@ public abstract class Hammering<I extends KvIndex> {
    * tiers and groups.
    */
   static Script script(long seed) {
-    Size size = seed % 3 == 0 ? new Size(1, 3, 3, 100, 20) : new Size(4, 5, 100, 100, 20);
+    Size size = seed % 3 == 0 ? size(1, 3, 3) : size(4, 5, 100);
     Odds odds = new Odds(seed % 4 == 0 ? 20 : 0, 0, 0, 8, 45);
     Habits habits = new Habits(size, odds, 1 + (int) seed % 2, 2, seed % 2 == 0);
     return Workload.of(new Random(seed), habits);
+  }
+
+  private static Size size(int engines, int prompts, int maxBlocks) {
+    return new Size(engines, new Trees(prompts, maxBlocks, false), 100, 20);
   }
 }

@@ -13,6 +13,6 @@ class PlainKvIndexSeedsTest {
   void agreesWithTheModelForEverySeed() {
     Seeds<PlainKvIndex> seeds =
         new Seeds<>(PlainKvIndex::new, PlainKvIndex::checkInvariants, UnaryOperator.identity());
-    assertThat(seeds.firstDifference()).isEmpty();
+    assertThat(seeds.differenceFromModel()).isEmpty();
   }
 }

@@ -5,9 +5,7 @@ import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.kvindex.model.ReferenceModel;
 import dev.warmpath.kvindex.workload.Script;
-import dev.warmpath.kvindex.workload.Step;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,19 +15,29 @@ import java.util.function.IntPredicate;
 import java.util.function.UnaryOperator;
 
 /**
- * Does a script to an index and to the {@link ReferenceModel}, and compares what they answer.
+ * Does a script to an index and to one that is right, and compares what they answer.
+ *
+ * <p>After each step the invariants are checked and a question is asked, every 16 steps all
+ * questions; in long scripts the invariants wait for that too, and all is looked at eight times.
  *
  * <p>Immutable.
  *
  * @param newIndex makes an empty index for so many orphans an engine
+ * @param newTruth makes an index that is right
  * @param invariants checked after each step
  * @param reload writes the index to a snapshot and reads it back
  * @param demand what is compared
  */
 record Comparison<I extends KvIndex>(
-    IntFunction<I> newIndex, Consumer<I> invariants, UnaryOperator<I> reload, Demand demand) {
+    IntFunction<I> newIndex,
+    IntFunction<? extends KvIndex> newTruth,
+    Consumer<I> invariants,
+    UnaryOperator<I> reload,
+    Demand demand) {
 
-  private static final int ALL_EVERY_STEPS = 16;
+  private static final int STEPS_A_LOOK = 16;
+  private static final int LOOKS_AT_LONG_SCRIPTS = 8;
+  private static final int LONG_STEPS = 1_000;
 
   /** What an index must agree on with the model. */
   enum Demand {
@@ -46,9 +54,11 @@ record Comparison<I extends KvIndex>(
    */
   record Difference(int steps, String what) {}
 
-  /** The first difference when a few questions are asked after each step, and all at times. */
-  Optional<Difference> sampled(Script script) {
-    return first(script, i -> i % ALL_EVERY_STEPS == 0 || i == script.steps().size() - 1);
+  /** The first difference that is found on the way. */
+  Optional<Difference> onTheWay(Script script) {
+    int steps = script.steps().size();
+    int pause = steps > LONG_STEPS ? steps / LOOKS_AT_LONG_SCRIPTS : STEPS_A_LOOK;
+    return first(script, i -> i % pause == 0 || i == steps - 1);
   }
 
   /** The difference that is there after the last step. */
@@ -56,14 +66,26 @@ record Comparison<I extends KvIndex>(
     return first(script, i -> i == script.steps().size() - 1);
   }
 
-  private Optional<Difference> first(Script script, IntPredicate all) {
+  private Optional<Difference> first(Script script, IntPredicate look) {
     Side<I> tested = new Side<>(newIndex.apply(script.maxOrphans()), reload);
-    Side<ReferenceModel> truth =
-        new Side<>(new ReferenceModel(script.maxOrphans()), UnaryOperator.identity());
+    Side<KvIndex> truth = new Side<>(newTruth.apply(script.maxOrphans()), UnaryOperator.identity());
+    boolean isLong = script.steps().size() > LONG_STEPS;
     for (int i = 0; i < script.steps().size(); i++) {
-      int question = all.test(i) ? -1 : i;
-      Optional<String> difference =
-          step(tested, truth, script.steps().get(i), question, script.questions());
+      truth.apply(script.steps().get(i));
+      Optional<String> difference;
+      try {
+        tested.apply(script.steps().get(i));
+        if (look.test(i) || !isLong) {
+          invariants.accept(tested.index());
+        }
+        List<BlockChain> all = script.questions();
+        difference =
+            look.test(i)
+                ? difference(tested, truth, all)
+                : answer(tested, truth, all.get(i % all.size()));
+      } catch (RuntimeException | AssertionError e) {
+        difference = Optional.of(e + " at " + List.of(e.getStackTrace()).subList(0, 5));
+      }
       if (difference.isPresent()) {
         return Optional.of(new Difference(i + 1, difference.get()));
       }
@@ -71,31 +93,16 @@ record Comparison<I extends KvIndex>(
     return Optional.empty();
   }
 
-  /** Asks question number {@code question}, or all if it is negative. */
-  private Optional<String> step(
-      Side<I> tested,
-      Side<ReferenceModel> truth,
-      Step step,
-      int question,
-      List<BlockChain> questions) {
-    truth.apply(step);
-    try {
-      tested.apply(step);
-      invariants.accept(tested.index());
-      if (question >= 0) {
-        return answer(tested, truth, questions.get(question % questions.size()));
-      }
-      return questions.stream()
-          .map(each -> answer(tested, truth, each))
-          .flatMap(Optional::stream)
-          .findFirst()
-          .or(() -> statistics(tested, truth));
-    } catch (RuntimeException | AssertionError e) {
-      return Optional.of(e + " at " + List.of(e.getStackTrace()).subList(0, 5));
-    }
+  private Optional<String> difference(
+      Side<I> tested, Side<KvIndex> truth, List<BlockChain> questions) {
+    return questions.stream()
+        .map(each -> answer(tested, truth, each))
+        .flatMap(Optional::stream)
+        .findFirst()
+        .or(() -> statistics(tested, truth));
   }
 
-  private Optional<String> statistics(Side<I> tested, Side<ReferenceModel> truth) {
+  private Optional<String> statistics(Side<I> tested, Side<KvIndex> truth) {
     if (demand != Demand.ANSWERS_AND_STATISTICS) {
       return Optional.empty();
     }
@@ -129,7 +136,7 @@ record Comparison<I extends KvIndex>(
 
   private static Optional<String> emptySlots(Side<?> tested, PrefixMatches answer) {
     for (int slot = 0; slot < answer.slots(); slot++) {
-      if (answer.tokens(slot) != 0 && !tested.slots().containsValue(slot)) {
+      if (answer.tokens(slot) != 0 && !tested.isTaken(slot)) {
         return Optional.of("tokens for slot " + slot + ", which has no engine");
       }
     }

@@ -1,6 +1,8 @@
 package dev.warmpath.kvindex.proof;
 
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.model.ReferenceModel;
+import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.kvindex.proof.Comparison.Demand;
 import dev.warmpath.kvindex.proof.Comparison.Difference;
 import dev.warmpath.kvindex.workload.Script;
@@ -14,7 +16,8 @@ import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * Compares an index with the model over many seeds, and boils a difference down to a few steps.
+ * Compares an index with one that is right over many seeds, and boils a difference down to a few
+ * steps.
  *
  * <p>{@code -Dwarmpath.seeds=10000} asks more than the normal run, {@code -Dwarmpath.firstSeed}
  * begins elsewhere.
@@ -23,9 +26,12 @@ import java.util.function.UnaryOperator;
  */
 public final class Seeds<I extends KvIndex> {
 
-  private static final int MAX_TRIES = 4_000;
+  private static final int MAX_STEPS = 1_000_000;
+  private static final long SEEDS = Long.getLong("warmpath.seeds", 300);
 
-  private final Comparison<I> comparison;
+  private final IntFunction<I> newIndex;
+  private final Consumer<I> invariants;
+  private final UnaryOperator<I> reload;
 
   /**
    * @param newIndex makes an empty index for so many orphans an engine
@@ -33,57 +39,56 @@ public final class Seeds<I extends KvIndex> {
    * @param reload writes the index to a snapshot and reads it back
    */
   public Seeds(IntFunction<I> newIndex, Consumer<I> invariants, UnaryOperator<I> reload) {
-    this(new Comparison<>(newIndex, invariants, reload, Demand.ANSWERS_AND_STATISTICS));
+    this.newIndex = newIndex;
+    this.invariants = invariants;
+    this.reload = reload;
+  }
+
+  /** The first difference from the model, as a short script and its result. */
+  public Optional<String> differenceFromModel() {
+    return first(
+        comparison(ReferenceModel::new, Demand.ANSWERS_AND_STATISTICS), SEEDS, Workload::of);
+  }
+
+  /** The first difference from the plain index, with many engines, prompts or branches. */
+  public Optional<String> differenceInLongScripts() {
+    return first(
+        comparison(PlainKvIndex::new, Demand.ANSWERS_AND_STATISTICS), SEEDS / 100, Workload::large);
   }
 
   /**
-   * An index that has so little room that it must forget: it may credit less, but nobody with what
-   * he does not hold.
-   *
-   * @param invariants checked after each step
+   * The first credit that the model does not give, for an index that has so little room that it
+   * must forget.
    */
-  public static <I extends KvIndex> Seeds<I> withoutRoom(
-      IntFunction<I> newIndex, Consumer<I> invariants) {
-    return new Seeds<>(
-        new Comparison<>(newIndex, invariants, UnaryOperator.identity(), Demand.NO_OVERCREDIT));
+  public Optional<String> overcredit() {
+    return first(
+        comparison(ReferenceModel::new, Demand.NO_OVERCREDIT), SEEDS / 30, Workload::honest);
   }
 
-  Seeds(Comparison<I> comparison) {
-    this.comparison = comparison;
+  private Comparison<I> comparison(IntFunction<? extends KvIndex> newTruth, Demand demand) {
+    return new Comparison<>(newIndex, newTruth, invariants, reload, demand);
   }
 
-  /** The first difference in the seeds that were asked for, as a short script and its result. */
-  public Optional<String> firstDifference() {
-    return firstDifference(Long.getLong("warmpath.seeds", 300), Workload::of);
-  }
-
-  /** The first difference when many blocks of many prompts are stored, all of them honestly. */
-  public Optional<String> firstDifferenceInBulk() {
-    return firstDifference(Long.getLong("warmpath.seeds", 300) / 30, Workload::bulk);
-  }
-
-  private Optional<String> firstDifference(long count, LongFunction<Script> scripts) {
+  private static Optional<String> first(
+      Comparison<?> comparison, long count, LongFunction<Script> scripts) {
     long first = Long.getLong("warmpath.firstSeed", 0);
     for (long seed = first; seed < first + count; seed++) {
       Script script = scripts.apply(seed);
-      Optional<Difference> difference = comparison.sampled(script);
+      Optional<Difference> difference = comparison.onTheWay(script);
       if (difference.isPresent()) {
-        return Optional.of("seed " + seed + ": " + explain(script, difference.get()));
+        Script smallest = smallest(comparison, script, difference.get());
+        String what = comparison.atTheEnd(smallest).orElse(difference.get()).what();
+        return Optional.of("seed " + seed + ": " + what + " after\n" + smallest);
       }
     }
     return Optional.empty();
   }
 
-  private String explain(Script script, Difference difference) {
-    Script smallest = smallest(script, difference);
-    String what = comparison.atTheEnd(smallest).orElse(difference).what();
-    return what + " after\n" + smallest;
-  }
-
-  Script smallest(Script script, Difference difference) {
+  /** The smallest script found that ends in a difference. */
+  static Script smallest(Comparison<?> comparison, Script script, Difference difference) {
     List<Step> failing = script.steps().subList(0, difference.steps());
     return script.with(
         Shrinker.shrink(
-            failing, steps -> comparison.atTheEnd(script.with(steps)).isPresent(), MAX_TRIES));
+            failing, steps -> comparison.atTheEnd(script.with(steps)).isPresent(), MAX_STEPS));
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.kvindex.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.kvindex.model.ReferenceModel;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.kvindex.proof.Comparison.Demand;
 import dev.warmpath.kvindex.proof.Comparison.Difference;
@@ -30,14 +31,15 @@ class SeedsTest {
     Comparison<Memory> answers =
         new Comparison<>(
             maxOrphans -> mutant.of(new PlainKvIndex(maxOrphans)),
+            ReferenceModel::new,
             index -> {},
             reload,
             Demand.ANSWERS);
     for (int seed = 0; seed < MAX_SEEDS; seed++) {
       Script script = Workload.of(seed);
-      Optional<Difference> difference = answers.sampled(script);
+      Optional<Difference> difference = answers.onTheWay(script);
       if (difference.isPresent()) {
-        Script smallest = new Seeds<>(answers).smallest(script, difference.get());
+        Script smallest = Seeds.smallest(answers, script, difference.get());
         assertThat(answers.atTheEnd(smallest)).isPresent();
         assertThat(smallest.steps().stream().filter(step -> !(step instanceof Arrive)))
             .hasSizeLessThanOrEqualTo(MAX_MINIMAL_STEPS);

@@ -17,17 +17,21 @@ final class Shrinker {
 
   private final Predicate<List<Step>> fails;
   private List<Step> smallest;
-  private int triesLeft;
+  private long stepsLeft;
 
-  private Shrinker(List<Step> failing, Predicate<List<Step>> fails, int maxTries) {
+  private Shrinker(List<Step> failing, Predicate<List<Step>> fails, long maxSteps) {
     smallest = failing;
     this.fails = fails;
-    triesLeft = maxTries;
+    stepsLeft = maxSteps;
   }
 
-  /** The smallest list found, {@code failing} itself if no smaller one fails. */
-  static List<Step> shrink(List<Step> failing, Predicate<List<Step>> fails, int maxTries) {
-    Shrinker shrinker = new Shrinker(failing, fails, maxTries);
+  /**
+   * The smallest list found, {@code failing} itself if no smaller one fails.
+   *
+   * @param maxSteps how many steps may be done to find it
+   */
+  static List<Step> shrink(List<Step> failing, Predicate<List<Step>> fails, long maxSteps) {
+    Shrinker shrinker = new Shrinker(failing, fails, maxSteps);
     boolean smaller = true;
     while (smaller) {
       smaller = shrinker.dropSteps();
@@ -81,7 +85,8 @@ final class Shrinker {
   }
 
   private boolean keep(List<Step> smaller) {
-    if (triesLeft-- <= 0 || !fails.test(smaller)) {
+    stepsLeft -= smaller.size();
+    if (stepsLeft < 0 || !fails.test(smaller)) {
       return false;
     }
     smallest = smaller;

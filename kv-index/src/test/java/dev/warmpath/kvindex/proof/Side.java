@@ -14,6 +14,7 @@ import dev.warmpath.kvindex.workload.Step.Relayout;
 import dev.warmpath.kvindex.workload.Step.Reload;
 import dev.warmpath.kvindex.workload.Step.Remove;
 import dev.warmpath.kvindex.workload.Step.Store;
+import java.util.BitSet;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
@@ -27,6 +28,7 @@ public final class Side<I extends KvIndex> {
 
   private final UnaryOperator<I> reload;
   private final Map<Integer, Integer> slots = new TreeMap<>();
+  private final BitSet taken = new BitSet();
   private final PrefixMatches matches = new PrefixMatches();
   private final StoredBlocks stored = new StoredBlocks();
   private final RemovedBlocks removed = new RemovedBlocks();
@@ -46,11 +48,16 @@ public final class Side<I extends KvIndex> {
     return slots;
   }
 
+  /** Whether an engine has this slot. */
+  public boolean isTaken(int slot) {
+    return taken.get(slot);
+  }
+
   public void apply(Step step) {
     if (step instanceof Arrive arrive) {
       arrive(arrive);
     } else if (step instanceof Leave leave && slots.containsKey(leave.engine())) {
-      index.removeEngine(slots.remove(leave.engine()));
+      leave(slots.remove(leave.engine()));
     } else if (step instanceof Relayout relayout && slots.containsKey(relayout.engine())) {
       index.layout(slots.get(relayout.engine()), relayout.layout());
     } else if (step instanceof Clear clear && slots.containsKey(clear.engine())) {
@@ -72,11 +79,17 @@ public final class Side<I extends KvIndex> {
 
   private void arrive(Arrive arrive) {
     int slot = index.addEngine(arrive.counting());
-    if (slots.containsValue(slot)) {
+    if (taken.get(slot)) {
       throw new IllegalStateException("slot=" + slot + " was given twice");
     }
+    taken.set(slot);
     slots.put(arrive.engine(), slot);
     index.layout(slot, arrive.layout());
+  }
+
+  private void leave(int slot) {
+    taken.clear(slot);
+    index.removeEngine(slot);
   }
 
   private StoredBlocks columns(Store store) {

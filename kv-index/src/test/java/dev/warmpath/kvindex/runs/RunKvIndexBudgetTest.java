@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.proof.Seeds;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** The run index with so little room that it forgets most of what it hears. */
@@ -17,9 +18,11 @@ class RunKvIndexBudgetTest {
   @Test
   void creditsNobodyWithWhatHeDoesNotHold() {
     Seeds<RunKvIndex> seeds =
-        Seeds.withoutRoom(
-            maxOrphans -> new RunKvIndex(new IndexLimits(maxOrphans, MAX_BYTES), 1), this::check);
-    assertThat(seeds.firstDifferenceInBulk()).isEmpty();
+        new Seeds<>(
+            maxOrphans -> new RunKvIndex(new IndexLimits(maxOrphans, MAX_BYTES), 1),
+            this::check,
+            UnaryOperator.identity());
+    assertThat(seeds.overcredit()).isEmpty();
     assertThat(evicted.get()).isPositive();
   }
 

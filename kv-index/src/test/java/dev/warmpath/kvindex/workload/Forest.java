@@ -2,6 +2,7 @@ package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.workload.Habits.Trees;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -21,8 +22,9 @@ final class Forest {
    * A prompt.
    *
    * @param places for each block a small number that only its name has
+   * @param branches where it left the one that it was made from, and where others left it
    */
-  record Prompt(ChainSpace space, long[] localHashes, int[] places) {
+  record Prompt(ChainSpace space, long[] localHashes, int[] places, List<Integer> branches) {
 
     int blocks() {
       return localHashes.length;
@@ -40,6 +42,7 @@ final class Forest {
     0, 1, -1, 2, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 32, 0x9E3779B97F4A7C15L
   };
 
+  private static final int MAX_ASKED = 80;
   private static final String LETTER_NAMES = "abcdefgh";
 
   private final Random random;
@@ -54,14 +57,20 @@ final class Forest {
     alphabet = Arrays.copyOfRange(LETTERS, first, first + 1 + Math.min(2, random.nextInt(5)));
   }
 
-  static Forest grow(Random random, Habits.Size size) {
+  static Forest grow(Random random, Trees trees) {
     Forest forest = new Forest(random);
     int blockSizeTokens = 1 << random.nextInt(3);
-    for (int lookahead = random.nextInt(2); lookahead >= 0; lookahead--) {
-      forest.spaces.add(new ChainSpace("m", blockSizeTokens, lookahead));
+    forest.spaces.add(new ChainSpace("m", blockSizeTokens, random.nextInt(2)));
+    if (random.nextBoolean()) {
+      int other = random.nextBoolean() ? blockSizeTokens : 1 << random.nextInt(3);
+      forest.spaces.add(new ChainSpace("n", other, 0));
     }
-    for (int i = 0; i < size.prompts(); i++) {
-      forest.plant(size.maxBlocks());
+    for (int i = 0; i < trees.prompts(); i++) {
+      if (trees.isComb() && i > 0) {
+        forest.branchLast(trees.maxBlocks());
+      } else {
+        forest.plant(trees.maxBlocks());
+      }
     }
     return forest;
   }
@@ -75,6 +84,10 @@ final class Forest {
     };
   }
 
+  List<ChainSpace> spaces() {
+    return spaces;
+  }
+
   List<Prompt> prompts() {
     return prompts;
   }
@@ -84,10 +97,12 @@ final class Forest {
     return places.size();
   }
 
-  /** What to ask: all prompts, their beginnings, and some that leave the known paths. */
+  /** What to ask: prompts, their beginnings, and some that leave the known paths. */
   List<BlockChain> questions() {
     List<BlockChain> questions = new ArrayList<>();
-    for (Prompt prompt : prompts) {
+    int asked = Math.min(prompts.size(), MAX_ASKED);
+    for (int i = 1; i <= asked; i++) {
+      Prompt prompt = prompts.get(i * prompts.size() / asked - 1);
       long[] hashes = prompt.localHashes();
       questions.add(BlockChain.ofLocalHashes(prompt.space(), hashes));
       int shorter = corner(random, hashes.length);
@@ -117,13 +132,33 @@ final class Forest {
   private void plant(int maxBlocks) {
     long[] localHashes = new long[1 + corner(random, maxBlocks - 1)];
     Arrays.setAll(localHashes, i -> letter());
-    if (!prompts.isEmpty()) {
-      long[] other = prompts.get(random.nextInt(prompts.size())).localHashes();
-      int shared = corner(random, Math.min(localHashes.length, other.length));
-      System.arraycopy(other, 0, localHashes, 0, shared);
-    }
     ChainSpace space = spaces.get(random.nextInt(4) == 0 ? spaces.size() - 1 : 0);
-    prompts.add(new Prompt(space, localHashes, places(space, localHashes)));
+    int shared = 0;
+    if (!prompts.isEmpty()) {
+      Prompt other = prompts.get(random.nextInt(prompts.size()));
+      shared = corner(random, Math.min(localHashes.length, other.blocks()));
+      System.arraycopy(other.localHashes(), 0, localHashes, 0, shared);
+      other.branches().add(shared);
+    }
+    add(space, localHashes, shared);
+  }
+
+  /** Adds a prompt that leaves the last one near its end. */
+  private void branchLast(int maxBlocks) {
+    Prompt last = prompts.get(prompts.size() - 1);
+    int shared = Math.min(maxBlocks - 1, Math.max(0, last.blocks() - random.nextInt(3)));
+    long[] localHashes =
+        Arrays.copyOf(last.localHashes(), Math.min(maxBlocks, shared + 1 + random.nextInt(4)));
+    for (int i = shared; i < localHashes.length; i++) {
+      localHashes[i] = letter();
+    }
+    last.branches().add(shared);
+    add(last.space(), localHashes, shared);
+  }
+
+  private void add(ChainSpace space, long[] localHashes, int branch) {
+    List<Integer> branches = new ArrayList<>(List.of(branch));
+    prompts.add(new Prompt(space, localHashes, places(space, localHashes), branches));
   }
 
   private int[] places(ChainSpace space, long[] localHashes) {

@@ -14,12 +14,26 @@ import java.util.Random;
 public record Habits(Size size, Odds odds, int groups, int dialects, boolean anyLayout) {
 
   /**
+   * What the prompts are like.
+   *
+   * @param isComb whether each leaves the one before it near its end, so that paths have many
+   *     branches
+   */
+  public record Trees(int prompts, int maxBlocks, boolean isComb) {}
+
+  /**
    * How much there is.
    *
    * @param engines how many are there at most at a time
    * @param maxOrphans what the index is made for
    */
-  public record Size(int engines, int prompts, int maxBlocks, int steps, int maxOrphans) {}
+  public record Size(int engines, Trees trees, int steps, int maxOrphans) {
+
+    /** So many engines that one event is often like those of others. */
+    boolean isFleet() {
+      return engines > 10;
+    }
+  }
 
   /**
    * How often something happens, in percent.
@@ -42,11 +56,12 @@ public record Habits(Size size, Odds odds, int groups, int dialects, boolean any
             1 + random.nextInt(6),
             45);
     int groups = 1 + random.nextInt(2) * random.nextInt(3);
-    return new Habits(size, odds, groups, 1 + random.nextInt(3), random.nextBoolean());
+    int dialects = size.isFleet() && random.nextBoolean() ? 100 : 1 + random.nextInt(3);
+    return new Habits(size, odds, groups, dialects, random.nextBoolean());
   }
 
   private static Size fleet(Random random) {
-    return new Size(60 + random.nextInt(80), prompts(random), 24, 300, maxOrphans(random));
+    return new Size(60 + random.nextInt(80), trees(random, 24), 300, maxOrphans(random));
   }
 
   private static Size small(Random random) {
@@ -58,11 +73,12 @@ public record Habits(Size size, Odds odds, int groups, int dialects, boolean any
         };
     int engines = 1 + random.nextInt(5);
     int steps = 20 + random.nextInt(100);
-    return new Size(engines, prompts(random), maxBlocks, steps, maxOrphans(random));
+    return new Size(engines, trees(random, maxBlocks), steps, maxOrphans(random));
   }
 
-  private static int prompts(Random random) {
-    return 2 + random.nextInt(6);
+  private static Trees trees(Random random, int maxBlocks) {
+    int prompts = random.nextInt(20) == 0 ? 30 : 2 + random.nextInt(6);
+    return new Trees(prompts, maxBlocks, random.nextInt(5) == 0);
   }
 
   private static int maxOrphans(Random random) {

@@ -50,7 +50,8 @@ final class Tenant {
     Place place = place();
     boolean alias = random.nextInt(100) < habits.odds().alias();
     int to = Forest.corner(random, prompt.blocks());
-    int from = Forest.corner(random, to);
+    int branch = prompt.branches().get(random.nextInt(prompt.branches().size()));
+    int from = Math.min(to, random.nextInt(3) == 0 ? branch : Forest.corner(random, to));
     return switch (random.nextInt(20)) {
       case 0, 1, 2, 3, 4, 5 -> store(span(prompt, 0, to, place, alias), true, places);
       case 6, 7, 8, 9, 10, 11 -> grow(prompt, place, places);
@@ -124,22 +125,33 @@ final class Tenant {
       hashes[i] = hash(span, span.from + i);
       localHashes[i] = span.prompt.localHashes()[span.from + i];
     }
-    if (count > 0 && random.nextInt(100) < habits.odds().lie()) {
-      lie(hashes, localHashes, places);
-    }
     spans.add(span);
-    return List.of(
-        new Store(
-            number, span.place, named ? below(span) : Below.NOTHING_KNOWN, hashes, localHashes));
+    Below below = named ? below(span) : Below.NOTHING_KNOWN;
+    Store store = new Store(number, span.place, below, hashes, localHashes);
+    boolean lies = count > 0 && random.nextInt(100) < habits.odds().lie();
+    return List.of(lies ? lie(store, span, places) : store);
   }
 
-  private void lie(long[] hashes, long[] localHashes, int places) {
-    int at = random.nextInt(hashes.length);
-    if (random.nextInt(3) == 0) {
-      localHashes[at]++;
-    } else {
-      hashes[at] = Dialect.hash(dialect, random.nextInt(places));
+  private Store lie(Store store, Span span, int places) {
+    int at = random.nextInt(store.hashes().length);
+    long other = Dialect.hash(dialect, random.nextInt(places));
+    long root = span.prompt.space().rootKey();
+    switch (random.nextInt(7)) {
+      case 4 -> store.hashes()[at] = store.hashes()[random.nextInt(store.hashes().length)];
+      case 0 -> store.localHashes()[at]++;
+      case 1 -> store.hashes()[at] = root;
+      case 2 -> {
+        Below elsewhere =
+            new Below(store.below().named(), false, random.nextBoolean() ? other : root);
+        return new Store(number, span.place, elsewhere, store.hashes(), store.localHashes());
+      }
+      case 3 -> {
+        Below top = new Below(store.below().named(), store.below().named(), root);
+        return new Store(number, span.place, top, store.hashes(), store.localHashes());
+      }
+      default -> store.hashes()[at] = other;
     }
+    return store;
   }
 
   private Below below(Span span) {

@@ -2,9 +2,11 @@ package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.workload.Forest.Prompt;
 import dev.warmpath.kvindex.workload.Habits.Odds;
 import dev.warmpath.kvindex.workload.Habits.Size;
+import dev.warmpath.kvindex.workload.Habits.Trees;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Clear;
 import dev.warmpath.kvindex.workload.Step.Leave;
@@ -28,12 +30,13 @@ public final class Workload {
   private final List<Tenant> tenants = new ArrayList<>();
   private final List<Step> steps = new ArrayList<>();
   private int arrived;
+  private int told;
 
   private Workload(Random random, Habits habits) {
     this.random = random;
     this.habits = habits;
-    forest = Forest.grow(random, habits.size());
-    firstDialect = random.nextInt(Dialect.COUNT);
+    forest = Forest.grow(random, habits.size().trees());
+    firstDialect = random.nextInt(Dialect.KINDS);
   }
 
   /** The script of a seed; the same for ever. */
@@ -46,11 +49,24 @@ public final class Workload {
    * The script of a seed for an index that has little room: much is stored, nothing is a lie, and
    * no orphan is dropped.
    */
-  public static Script bulk(long seed) {
+  public static Script honest(long seed) {
     Random random = new Random(seed * 0x5DEECE66DL + 13);
-    Size size = new Size(1 + random.nextInt(6), 80, 100, 300, 100_000);
+    Size size = new Size(1 + random.nextInt(6), new Trees(200, 200, false), 400, 100_000);
     Odds odds = new Odds(random.nextInt(2) * 20, 0, 0, 3, 15);
     return of(random, new Habits(size, odds, 1 + random.nextInt(2), 2, random.nextBoolean()));
+  }
+
+  /** A script with thousands of steps, by turns with many blocks, engines or branches. */
+  public static Script large(long seed) {
+    Random random = new Random(seed * 0x5DEECE66DL + 17);
+    Size size =
+        switch ((int) (seed % 3)) {
+          case 0 -> new Size(40, new Trees(1_500, 150, false), 10_000, 100);
+          case 1 -> new Size(1_000, new Trees(30, 60, false), 4_000, 100);
+          default -> new Size(6, new Trees(300, 260, true), 4_000, 100);
+        };
+    Odds odds = new Odds(random.nextInt(2) * 20, 5, random.nextInt(2), 2, 40);
+    return of(random, new Habits(size, odds, 1, 100, false));
   }
 
   public static Script of(Random random, Habits habits) {
@@ -60,7 +76,7 @@ public final class Workload {
   }
 
   private void run() {
-    int atOnce = habits.size().engines() > 10 ? habits.size().engines() : 1;
+    int atOnce = habits.size().isFleet() ? habits.size().engines() : 1;
     for (int i = 0; i < atOnce; i++) {
       arrive();
     }
@@ -91,7 +107,7 @@ public final class Workload {
       steps.addAll(tenant.drop(prompt));
     } else {
       steps.addAll(tenant.store(prompt, forest.places()));
-      if (habits.size().engines() > 10) {
+      if (habits.size().isFleet()) {
         follow(prompt);
       }
     }
@@ -100,22 +116,26 @@ public final class Workload {
   /** Many engines hold the same. */
   private void follow(Prompt prompt) {
     int first = random.nextInt(tenants.size());
-    int last = Math.min(tenants.size(), first + random.nextInt(12));
+    int last = Math.min(tenants.size(), first + random.nextInt(2 + habits.size().engines() / 8));
     for (Tenant tenant : tenants.subList(first, last)) {
       steps.addAll(tenant.store(prompt, forest.places()));
     }
   }
 
-  /** Among few, the first two are told of most. */
+  /** Among few, the first two are told of most; the teeth of a comb in order. */
   private Prompt prompt() {
     int all = forest.prompts().size();
+    if (habits.size().trees().isComb() && random.nextInt(4) != 0) {
+      return forest.prompts().get(told++ % all);
+    }
     int count = all > 10 || random.nextInt(3) == 0 ? all : 2;
     return forest.prompts().get(random.nextInt(count));
   }
 
   private void arrive() {
     if (tenants.size() < habits.size().engines()) {
-      int dialect = (firstDialect + random.nextInt(habits.dialects())) % Dialect.COUNT;
+      int more = random.nextInt(habits.dialects());
+      int dialect = more < Dialect.KINDS ? (firstDialect + more) % Dialect.KINDS : more;
       tenants.add(new Tenant(arrived, dialect, habits, random));
       CopyCounting counting =
           random.nextInt(3) == 0 ? CopyCounting.PRESENCE : CopyCounting.PER_COPY;
@@ -146,7 +166,9 @@ public final class Workload {
   }
 
   private CacheLayout layout() {
-    int size = forest.prompts().get(0).space().blockSizeTokens();
+    List<ChainSpace> spaces = forest.spaces();
+    int space = random.nextInt(4) == 0 ? spaces.size() - 1 : 0;
+    int size = spaces.get(space).blockSizeTokens();
     return habits.anyLayout() && random.nextBoolean()
         ? Layouts.any(random, size)
         : Layouts.plain(size);
