@@ -75,7 +75,7 @@ public final class ChildTable {
   /** Adds a child that is not there yet; takes bytes even beyond the budget. */
   public void add(long key, int run) {
     int shard = (int) (key >>> (64 - SHARD_BITS));
-    if ((used[shard] + 1) * 5L > shards[shard].length * 4L) {
+    if ((used[shard] + 1) * 5L > shards[shard].length * 3L) {
       rebuild(shard);
     }
     insert(shards[shard], entry(key, run), shard);
@@ -116,7 +116,7 @@ public final class ChildTable {
   private void rebuild(int shard) {
     long[] old = shards[shard];
     int capacity = MIN_CAPACITY;
-    while (capacity < (live[shard] + 1) * 5L / 3) {
+    while (capacity < (live[shard] + 1) * 9L / 4) {
       capacity *= 2;
     }
     long[] table = new long[capacity];
