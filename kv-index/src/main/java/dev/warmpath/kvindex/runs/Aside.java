@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Aside {
 
-  /** What a block here takes beside its places in the maps: object, its two arrays. */
-  static final long BLOCK_BYTES = 64 + 2 * 24;
-
   private final ByteBudget budget;
   private final LongMap<AsideBlock> blocks;
   private final LongMap<AsideBlock> orphansByParent;
@@ -23,6 +20,7 @@ final class Aside {
   private @Nullable AsideBlock youngest;
   private int orphans;
   private long held;
+  private long blockBytes;
 
   Aside(ByteBudget budget) {
     this.budget = budget;
@@ -46,7 +44,7 @@ final class Aside {
   AsideBlock add(long engineHash) {
     AsideBlock block = new AsideBlock(engineHash);
     blocks.put(engineHash, block);
-    budget.force(BLOCK_BYTES);
+    count(block.bytes());
     return block;
   }
 
@@ -55,12 +53,14 @@ final class Aside {
     leaveOrphans(block);
     held -= block.size();
     blocks.remove(block.engineHash);
-    budget.give(BLOCK_BYTES);
+    count(-block.bytes());
   }
 
   void hold(AsideBlock block, int shelf, int copies) {
+    long before = block.bytes();
     if (block.add(shelf, copies)) {
       held++;
+      count(block.bytes() - before);
     }
   }
 
@@ -120,7 +120,7 @@ final class Aside {
   }
 
   void clear() {
-    budget.give(BLOCK_BYTES * blocks.size());
+    count(-blockBytes);
     blocks.clear();
     orphansByParent.clear();
     oldest = null;
@@ -131,6 +131,25 @@ final class Aside {
 
   void forEach(java.util.function.Consumer<AsideBlock> visitor) {
     blocks.forEach(visitor);
+  }
+
+  /** What it takes, counted from its blocks. */
+  long bytes() {
+    long[] bytes = {blocks.bytes() + orphansByParent.bytes()};
+    blocks.forEach(block -> bytes[0] += block.bytes());
+    return bytes[0];
+  }
+
+  /** Bytes that it may take if so many blocks come here, from {@code shelves} shelves. */
+  long growthBytes(int added, int shelves) {
+    return blocks.growthBytes(added)
+        + orphansByParent.growthBytes(added)
+        + added * AsideBlock.bytes(shelves + 2);
+  }
+
+  private void count(long bytes) {
+    blockBytes += bytes;
+    budget.force(bytes);
   }
 
   private void leaveAges(AsideBlock block) {

@@ -20,6 +20,8 @@ final class AsideBlock {
     DOUBTFUL
   }
 
+  private static final long OBJECT_BYTES = 72;
+
   final long engineHash;
   Naming naming = Naming.UNNAMED;
   boolean atRoot;
@@ -38,6 +40,15 @@ final class AsideBlock {
 
   AsideBlock(long engineHash) {
     this.engineHash = engineHash;
+  }
+
+  /** Bytes of the object and its arrays. */
+  long bytes() {
+    return bytes(shelves.length);
+  }
+
+  static long bytes(int shelves) {
+    return OBJECT_BYTES + 2 * ((16 + 4L * shelves + 7) & ~7);
   }
 
   void claim(boolean atRoot, long parent, long localHash) {

@@ -132,6 +132,9 @@ final class FleetReader {
     if (aside.get(hash) != null || engine.find(hash) != Runs.NOWHERE) {
       throw in.damaged("an engine hash stands aside twice, or has a name too");
     }
+    if (!core.room().hasAside(engine)) {
+      return skipBlock(engine, naming);
+    }
     AsideBlock block = aside.add(hash);
     if (naming == Naming.ORPHAN) {
       block.claim(false, in.int64(), in.int64());
@@ -142,6 +145,20 @@ final class FleetReader {
     readHolders(engine, block);
     engine.dropOldestOrphan();
     return 0;
+  }
+
+  /** Reads a block for which there is no room; returns on how many shelves it was held. */
+  private long skipBlock(RunEngine engine, Naming naming) throws IOException {
+    if (naming == Naming.ORPHAN) {
+      in.int64();
+      in.int64();
+    }
+    int holders = in.int32("holders", 1, engine.shelves().size());
+    for (int i = 0; i < holders; i++) {
+      in.int32("shelf", 0, shelves.size() - 1);
+      in.int32("copies", 1, Integer.MAX_VALUE);
+    }
+    return holders;
   }
 
   /** What waits must wait for something. */

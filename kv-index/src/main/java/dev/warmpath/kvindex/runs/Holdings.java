@@ -68,6 +68,10 @@ final class Holdings {
     int at = RunHeaders.at(run);
     RunHeaders.begin(h, at);
     int entry = find(run, source, shelf.id);
+    if ((h[at + HOLDER_COUNT] & COUNT) > 0) {
+      // Not the first time that somebody tells of it.
+      h[at + RunHeaders.TOUCHED] = 1;
+    }
     if (entry < 0) {
       entry = append(shelf, run, source);
     }
@@ -75,7 +79,6 @@ final class Holdings {
     int e = HolderLists.at(list) + entry * INTS;
     int[] entries = runs.lists.segment(list);
     HolderLists.mask(entries, e, HolderLists.mask(entries, e) | mask);
-    h[at + RunHeaders.TOUCHED] = 1;
     RunHeaders.end(h, at);
   }
 
@@ -174,6 +177,25 @@ final class Holdings {
     return entryAt(shelf.runs.get(place), shelf.id, place);
   }
 
+  /** Gives back what sparse lists take; false if that is not worth it. */
+  boolean giveBackLists() {
+    if (!runs.lists.close()) {
+      return false;
+    }
+    for (int run = 1; run < runs.headers.bound(); run++) {
+      int[] h = runs.headers.segment(run);
+      int at = RunHeaders.at(run);
+      int count = h[at + HOLDER_COUNT] & COUNT;
+      if (count > 0 && runs.lists.isClosed(h[at + HOLDERS])) {
+        RunHeaders.begin(h, at);
+        resize(h, at, count, h[at + HOLDER_COUNT] >>> ROOM_SHIFT);
+        RunHeaders.end(h, at);
+      }
+    }
+    runs.lists.dropClosed();
+    return true;
+  }
+
   private static int top(long mask) {
     return Long.SIZE - Long.numberOfLeadingZeros(mask);
   }
@@ -258,7 +280,8 @@ final class Holdings {
       h[at + HOLDERS] = 0;
       room = 0;
     } else if (room > 0 && 2 * count <= HolderLists.entries(room)) {
-      room = resize(h, at, count, HolderLists.roomFor(count));
+      int less = HolderLists.roomFor(count);
+      room = runs.lists.isAtHand(less) ? resize(h, at, count, less) : room;
     }
     h[at + HOLDER_COUNT] = (room << ROOM_SHIFT) | count;
     if ((h[at + SHAPE] & RunHeaders.MIXED) != 0) {

@@ -47,6 +47,21 @@ final class Invariants {
     }
     runs.copies.forEach(this::checkCopies);
     engines.stream().filter(engine -> engine != null).forEach(this::checkEngine);
+    checkBytes();
+  }
+
+  private void checkBytes() {
+    long bytes = runs.bytes();
+    for (RunEngine engine : engines) {
+      bytes += engine == null ? 0 : engine.aside().bytes();
+    }
+    for (int id = 0; id < shelves.bound(); id++) {
+      Shelf shelf = shelves.at(id);
+      bytes += shelf == null ? 0 : shelf.runs.bytes();
+    }
+    if (bytes != runs.budget.used() || bytes > runs.budget.maxBytes()) {
+      throw new AssertionError("bytes=" + bytes + " used=" + runs.budget.used());
+    }
   }
 
   private void checkNames(int run, Set<List<Long>> names) {

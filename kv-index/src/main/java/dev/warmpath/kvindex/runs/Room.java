@@ -1,20 +1,202 @@
 package dev.warmpath.kvindex.runs;
 
+import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.memory.ByteBudget;
+import java.util.function.IntConsumer;
+
 /**
- * Says whether there is room for more, within the byte budget.
+ * Keeps the index within its bytes: says whether there is room for more, and makes room.
  *
  * <p>Single writer.
  */
 final class Room {
 
-  private final Runs runs;
+  /*
+   * Slabs and headers are had before a store begins. What else may grow while it lasts (tables, lists,
+   * maps) cannot be refused half-way, so as many bytes as it may take at most must be left:
+   *
+   *   used + growth ≤ bound
+   *
+   * The growth that n more blocks may cause is small, since few tables are that full. Its greater part
+   * is worked out for many blocks at once and stands until they are used up or something grew.
+   *
+   * Room is made by forgetting cold leaf runs, which frees slabs, headers, lists and entries of tables.
+   * When it is bytes that are missing, tables that have become too large are made smaller, and once
+   * enough slabs are free, a whole segment of them is given back: nearly all bytes can become those of
+   * another kind of array.
+   */
 
-  Room(Runs runs) {
+  /** No more blocks are stored before it is asked again. */
+  static final int PIECE_BLOCKS = 512;
+
+  private static final int SLABS_BESIDE = 8;
+  private static final int HEADERS_BESIDE = 2;
+
+  /** A piece is made smaller until its growth is at most this part of the bound. */
+  private static final int GROWTH_PART = 16;
+
+  /** Blocks without names take at most this part of the bound. */
+  private static final int ASIDE_PART = 4;
+
+  private final Runs runs;
+  private final Holdings holdings;
+  private final Shelves shelves;
+  private final ByteBudget budget;
+  private final ByteBudget asideBudget;
+  private final ColdRuns coldRuns;
+  private final SlabMover slabMover;
+  private final IntConsumer forget;
+  private int promised;
+  private int granted;
+  private long grantedAtBytes;
+  private long growthBytes;
+
+  /**
+   * @param forget forgets all that is held of a leaf run
+   */
+  Room(Runs runs, Holdings holdings, Shelves shelves, IntConsumer forget) {
     this.runs = runs;
+    this.holdings = holdings;
+    this.shelves = shelves;
+    this.forget = forget;
+    budget = runs.budget;
+    asideBudget = budget.part(Math.max(1, budget.maxBytes() / ASIDE_PART));
+    coldRuns = new ColdRuns(runs, holdings);
+    slabMover = new SlabMover(runs, holdings);
   }
 
-  /** Whether so many slabs and runs can be had. */
-  boolean has(int slabs, int headers) {
-    return !runs.budget.exceeded() && runs.columns.hasRoom(slabs) && runs.headers.hasRoom(headers);
+  /** What all blocks without names may take. */
+  ByteBudget asideBudget() {
+    return asideBudget;
+  }
+
+  /** Whether so many blocks can be stored, whatever becomes of them. */
+  boolean has(int blocks, RunEngine engine, Shelf shelf) {
+    if (blocks > granted || budget.used() != grantedAtBytes) {
+      grant(Math.max(blocks, PIECE_BLOCKS));
+    }
+    promised = blocks;
+    return fits(blocks, growthBytes(blocks, engine, shelf));
+  }
+
+  /** Makes room for some of these blocks, whatever becomes of them; returns for how many. */
+  int make(int blocks, RunEngine engine, Shelf shelf) {
+    promised = blocks;
+    grant(promised);
+    while (promised > 1 && isTooMuch(promised, growthBytes(promised, engine, shelf))) {
+      promised = (promised + 7) / 8;
+      grant(promised);
+    }
+    while (!fits(promised, growthBytes(promised, engine, shelf))) {
+      if (!relieve(promised, growthBytes(promised, engine, shelf))) {
+        return 0;
+      }
+      grant(promised);
+    }
+    return promised;
+  }
+
+  /** Whether a block that stands aside can get its name, beside those that room was made for. */
+  boolean hasForName(AsideBlock block) {
+    int blocks = promised + block.size();
+    long local = 0;
+    for (int i = 0; i < block.size(); i++) {
+      local += shelves.get(block.shelf(i)).runs.growthBytes(blocks);
+    }
+    if (blocks > granted || budget.used() != grantedAtBytes) {
+      grant(blocks);
+    }
+    return fits(blocks, growthBytes + local);
+  }
+
+  /** Whether one more block can stand aside. */
+  boolean hasAside(RunEngine engine) {
+    long growth = engine.aside().growthBytes(1, engine.shelves().size());
+    return growth <= asideBudget.left() && growth <= budget.left();
+  }
+
+  /** Whether a root can be had. */
+  boolean hasRoot() {
+    return runs.headers.hasRoom(1, 0);
+  }
+
+  /**
+   * Whether a run with its aliases can be had.
+   *
+   * @param local bytes that its holders' own lists may take
+   */
+  boolean hasRun(RunRecord run, long local) {
+    int slabs = run.slabs();
+    int headers = 1 + run.aliases;
+    long growth = local;
+    if (budget.maxBytes() < Long.MAX_VALUE) {
+      growth +=
+          runs.hashes.growthBytes(run.listed())
+              + runs.children.growthBytes(1)
+              + runs.lists.bytesFor(run.holders)
+              + runs.aliasGrowthBytes(1);
+    }
+    return runs.columns.hasRoom(slabs, growth)
+        && runs.headers.hasRoom(headers, growth)
+        && growth <= budget.left();
+  }
+
+  /** Whether so many bytes are left. */
+  boolean hasBytes(long bytes) {
+    return bytes <= budget.left();
+  }
+
+  private boolean isTooMuch(int blocks, long growth) {
+    return growth > budget.maxBytes() / GROWTH_PART
+        || GROWTH_PART * (long) blocks > Math.max(runs.columns.capacity(), GROWTH_PART);
+  }
+
+  /** Works out what so many more blocks may take, wherever they go. */
+  private void grant(int blocks) {
+    granted = blocks;
+    grantedAtBytes = budget.used();
+    growthBytes =
+        runs.hashes.growthBytes(blocks)
+            + runs.children.growthBytes(blocks)
+            + runs.lists.growthBytes(blocks)
+            + runs.copies.growthBytes(blocks)
+            + runs.aliasGrowthBytes(blocks);
+  }
+
+  /** The same with what they may take of one engine's own. */
+  private long growthBytes(int blocks, RunEngine engine, Shelf shelf) {
+    return growthBytes
+        + shelf.runs.growthBytes(blocks)
+        + engine.aside().growthBytes(blocks, engine.shelves().size());
+  }
+
+  private boolean fits(int blocks, long growth) {
+    boolean fits =
+        runs.columns.hasRoom(blocks + SLABS_BESIDE, growth)
+            && runs.headers.hasRoom(blocks + HEADERS_BESIDE, growth)
+            && growth <= budget.left();
+    if (fits) {
+      granted -= blocks;
+    }
+    return fits;
+  }
+
+  /** Makes some room; false if there is nothing left to forget. */
+  private boolean relieve(int blocks, long growth) {
+    if (growth > budget.left()) {
+      boolean given =
+          holdings.giveBackLists()
+              || runs.hashes.trim()
+              || runs.children.trim()
+              || slabMover.giveBack(blocks + SLABS_BESIDE);
+      if (given) {
+        return true;
+      }
+    }
+    int run = coldRuns.next();
+    if (run != 0) {
+      forget.accept(run);
+    }
+    return run != 0;
   }
 }

@@ -45,7 +45,7 @@ final class RunEngine {
     this.counting = counting;
     this.maxOrphans = maxOrphans;
     this.core = core;
-    aside = new Aside(core.runs().budget);
+    aside = new Aside(core.room().asideBudget());
   }
 
   int slot() {
@@ -99,12 +99,23 @@ final class RunEngine {
     held += blocks;
   }
 
-  /** Stores blocks {@code from … to − 1} of an event, for which there is room. */
-  void stored(Shelf shelf, StoredBlocks blocks, int from, int to) {
-    if (!blocks.named()) {
-      storeUnnamed(shelf, blocks, from, to);
-      return;
+  /** Sees to it that what the next store hangs on is not the next to be forgotten. */
+  void keepParent(StoredBlocks blocks, int from) {
+    long place = blocks.named() && (from > 0 || !blocks.atRoot()) ? behind(blocks, from) : NOWHERE;
+    if (place != NOWHERE) {
+      core.runs().touch(Runs.run(place));
     }
+  }
+
+  /**
+   * Stores blocks {@code from … to − 1} of an event, for which there is room; returns how many
+   * could not stand aside.
+   */
+  int stored(Shelf shelf, StoredBlocks blocks, int from, int to) {
+    if (!blocks.named()) {
+      return storeUnnamed(shelf, blocks, from, to);
+    }
+    int refused = 0;
     long place = behind(blocks, from);
     for (int i = from; i < to; ) {
       int plain = plain(blocks, i, to);
@@ -118,11 +129,12 @@ final class RunEngine {
         adopt(blocks, i, i + put);
       } else {
         put = 1;
-        storeOne(shelf, blocks, i);
+        refused += storeOne(shelf, blocks, i) ? 0 : 1;
         place = behind(blocks.engineHash(i));
       }
       i += put;
     }
+    return refused;
   }
 
   void removed(Shelf shelf, RemovedBlocks blocks) {
@@ -266,20 +278,25 @@ final class RunEngine {
     return NOWHERE;
   }
 
-  private void storeUnnamed(Shelf shelf, StoredBlocks blocks, int from, int to) {
+  private int storeUnnamed(Shelf shelf, StoredBlocks blocks, int from, int to) {
+    int refused = 0;
     for (int i = from; i < to; i++) {
       long hash = blocks.engineHash(i);
       AsideBlock block = aside.get(hash);
       long at = block == null ? find(hash) : NOWHERE;
       if (at != NOWHERE) {
         hold(shelf, at);
-      } else {
+      } else if (block != null || core.room().hasAside(this)) {
         holdAside(block == null ? aside.add(hash) : block, shelf);
+      } else {
+        refused++;
       }
     }
+    return refused;
   }
 
-  private void storeOne(Shelf shelf, StoredBlocks blocks, int index) {
+  /** Stores a block that cannot just be put; false if it cannot stand aside. */
+  private boolean storeOne(Shelf shelf, StoredBlocks blocks, int index) {
     long hash = blocks.engineHash(index);
     long local = blocks.localHash(index);
     boolean atRoot = index == 0 && blocks.atRoot();
@@ -288,9 +305,12 @@ final class RunEngine {
     if (block != null) {
       holdAside(block, shelf);
       claimed(block, atRoot, parent, local);
-      return;
+      return true;
     }
     long at = find(hash);
+    if (at == NOWHERE && !core.room().hasAside(this)) {
+      return false;
+    }
     if (at == NOWHERE) {
       block = aside.add(hash);
       holdAside(block, shelf);
@@ -303,6 +323,7 @@ final class RunEngine {
       doubt(block);
       settleOrphansOf(hash);
     }
+    return true;
   }
 
   /** Whether a named block may be what a store says; {@code behind} is the claimed parent's end. */
@@ -329,7 +350,9 @@ final class RunEngine {
   private void settle(AsideBlock block) {
     long place = block.atRoot ? core.runs().root(block.parent) : behind(block.parent);
     if (place != NOWHERE) {
-      name(block, place);
+      if (core.room().hasForName(block)) {
+        name(block, place);
+      }
       return;
     }
     AsideBlock parent = aside.get(block.parent);
@@ -342,10 +365,14 @@ final class RunEngine {
 
   /** Settles all blocks that wait for this one, directly or not, if it is settled itself. */
   private void settleOrphansOf(long engineHash) {
-    AsideBlock block = aside.get(engineHash);
-    if (block == null || block.naming == Naming.DOUBTFUL) {
+    if (isSettled(engineHash)) {
       settleNext(engineHash);
     }
+  }
+
+  private boolean isSettled(long engineHash) {
+    AsideBlock block = aside.get(engineHash);
+    return block == null || block.naming == Naming.DOUBTFUL;
   }
 
   private void settleNext(long engineHash) {
@@ -355,7 +382,9 @@ final class RunEngine {
       while (orphan != null) {
         aside.leaveOrphans(orphan);
         settle(orphan);
-        settled.add(orphan.engineHash);
+        if (isSettled(orphan.engineHash)) {
+          settled.add(orphan.engineHash);
+        }
         orphan = aside.orphanOf(settled.get(i));
       }
     }

@@ -57,17 +57,13 @@ public final class RunKvIndex implements KvIndex {
 
   static final int MAX_ATTEMPTS = 1000;
 
-  private static final int PIECE_BLOCKS = 512;
-  private static final int SLABS_A_PIECE = PIECE_BLOCKS;
-  private static final int RUNS_A_PIECE = PIECE_BLOCKS + 8;
-
   private final IndexLimits limits;
   private final ByteBudget budget;
   private final Runs runs;
   private final Holdings holdings;
   private final Shelves shelves;
   private final RunEngine.Core core;
-  private final ColdRuns coldRuns;
+  private final Room room;
   private final List<@Nullable RunEngine> engines = new ArrayList<>();
   private final PathReader reader;
   private final LongAdder evictedBlocks = new LongAdder();
@@ -89,9 +85,8 @@ public final class RunKvIndex implements KvIndex {
     runs = new Runs(budget, seed);
     shelves = new Shelves(budget);
     holdings = new Holdings(runs, shelves);
-    Room room = new Room(runs);
+    room = new Room(runs, holdings, shelves, this::forget);
     core = new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves, room);
-    coldRuns = new ColdRuns(runs, holdings);
     reader = new PathReader(this, runs);
   }
 
@@ -161,13 +156,22 @@ public final class RunKvIndex implements KvIndex {
       shelf = engine.openShelf(blocks.tier(), blocks.group());
       publishFleet();
     }
-    for (int from = 0; from < blocks.count(); from += PIECE_BLOCKS) {
-      int to = Math.min(blocks.count(), from + PIECE_BLOCKS);
-      if (makeRoom(to - from)) {
-        engine.stored(shelf, blocks, from, to);
-      } else {
-        evictedBlocks.add(to - from);
+    for (int from = 0; from < blocks.count(); ) {
+      int piece = Math.min(blocks.count() - from, Room.PIECE_BLOCKS);
+      if (!room.has(piece, engine, shelf)) {
+        engine.keepParent(blocks, from);
+        piece = room.make(piece, engine, shelf);
+        if (piece == 0) {
+          // What follows hangs on these.
+          evictedBlocks.add(blocks.count() - from);
+          return;
+        }
       }
+      int refused = engine.stored(shelf, blocks, from, from + piece);
+      if (refused > 0) {
+        evictedBlocks.add(refused);
+      }
+      from += piece;
     }
   }
 
@@ -261,21 +265,7 @@ public final class RunKvIndex implements KvIndex {
     fleet = Fleet.of(engines, shelves.bound());
   }
 
-  /** Makes room for so many blocks, whatever shape they take; false if there is none. */
-  private boolean makeRoom(int blocks) {
-    int slabs = Math.min(blocks, SLABS_A_PIECE) + 8;
-    int headers = Math.min(blocks, RUNS_A_PIECE) + 2;
-    while (budget.exceeded() || !runs.columns.hasRoom(slabs) || !runs.headers.hasRoom(headers)) {
-      int run = coldRuns.next();
-      if (run == 0) {
-        return false;
-      }
-      evict(run);
-    }
-    return true;
-  }
-
-  private void evict(int run) {
+  private void forget(int run) {
     long left = 0;
     while (holdings.count(run) > 0 && runs.kind(run) == RunHeaders.NAMES) {
       Shelf shelf = shelves.get(holdings.shelfOf(run, 0));

@@ -80,13 +80,13 @@ final class RunRecord {
     return count;
   }
 
-  /** The run ends behind the last block that anybody holds, unless children hang behind it. */
-  int top() {
-    long all = 0;
+  /** Engine hashes under which anybody holds a block. */
+  int listed() {
+    int count = 0;
     for (int source = 0; source <= aliases; source++) {
-      all |= held[source];
+      count += Long.bitCount(held[source]);
     }
-    return Long.SIZE - Long.numberOfLeadingZeros(all);
+    return count;
   }
 
   /** Slabs that it takes, with those of its aliases. */

@@ -74,13 +74,13 @@ final class Runs {
     return (int) place & 0xFF;
   }
 
-  /** The place where all prompts of a space begin. */
+  /** The place where all prompts of a space begin; there must be room. */
   long root(long rootKey) {
     int run = roots.run(rootKey);
     if (run == 0) {
       run = headers.allocate();
       if (run == 0) {
-        return NOWHERE;
+        throw new IllegalStateException("no room was made for a root");
       }
       int[] h = headers.segment(run);
       int at = RunHeaders.at(run);
@@ -104,6 +104,11 @@ final class Runs {
     int at = RunHeaders.at(run);
     int offset = RunHeaders.parentOffset(h[at + SHAPE]);
     return offset == 0 ? NOWHERE : place(h[at + PARENT], offset - 1);
+  }
+
+  /** The run is not the next to be forgotten. */
+  void touch(int run) {
+    headers.segment(run)[RunHeaders.at(run) + RunHeaders.TOUCHED] = 1;
   }
 
   int length(int run) {
@@ -238,6 +243,23 @@ final class Runs {
     RunHeaders.end(a, aat);
     firstAlias(run, alias);
     return alias;
+  }
+
+  /** What all arrays take, counted from them. */
+  long bytes() {
+    return headers.bytes()
+        + columns.bytes()
+        + lists.bytes()
+        + children.bytes()
+        + hashes.bytes()
+        + copies.bytes()
+        + aliases.bytes()
+        + aliases.size() * ALIAS_BYTES;
+  }
+
+  /** Bytes that it may take if so many runs get their first alias. */
+  long aliasGrowthBytes(int runs) {
+    return aliases.growthBytes(runs) + runs * ALIAS_BYTES;
   }
 
   int nextAlias(int run) {

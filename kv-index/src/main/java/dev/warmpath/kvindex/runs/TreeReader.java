@@ -67,8 +67,7 @@ final class TreeReader {
       if (!keys.add(key)) {
         throw in.damaged("root=" + key + " twice");
       }
-      long place = core.room().has(0, 1) ? runs.root(key) : Runs.NOWHERE;
-      number(place == Runs.NOWHERE ? 0 : Runs.run(place), 0);
+      number(core.room().hasRoot() ? Runs.run(runs.root(key)) : 0, 0);
     }
   }
 
@@ -81,7 +80,7 @@ final class TreeReader {
     if (!fits || record.offset > lengths[parent]) {
       throw in.damaged("offset=" + record.offset + " in parent=" + parent);
     }
-    if (runOf[parent] == 0 || !core.room().has(record.slabs(), 1 + record.aliases)) {
+    if (runOf[parent] == 0 || !core.room().hasRun(record, growthBytes())) {
       omittedBlocks += record.memberships();
       for (int source = 0; source <= record.aliases; source++) {
         number(0, source == 0 ? record.length : 0);
@@ -89,6 +88,15 @@ final class TreeReader {
     } else {
       restore(runOf[parent]);
     }
+  }
+
+  /** Bytes that the holders' own lists may take. */
+  private long growthBytes() {
+    long growth = 0;
+    for (int i = 0; i < record.holders; i++) {
+      growth += fleet.shelf(record.shelves[i]).runs.growthBytes(1 + record.aliases);
+    }
+    return growth;
   }
 
   private void restore(int parent) throws IOException {
@@ -233,7 +241,11 @@ final class TreeReader {
     if (runs.copies.more(shelf.id, block) > 0) {
       throw in.damaged("copies of a block twice");
     }
-    runs.copies.add(shelf.id, block, more);
+    if (core.room().hasBytes(runs.copies.growthBytes(1))) {
+      runs.copies.add(shelf.id, block, more);
+    } else {
+      omittedBlocks++;
+    }
   }
 
   private void number(int run, int length) {

@@ -1,44 +1,61 @@
 package dev.warmpath.kvindex.runs.memory;
 
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes that all arrays of one index take, against a bound.
+ *
+ * <p>An array that is replaced by a larger one is not counted any more, although it is there until
+ * the larger one is filled.
  *
  * <p>Single writer, many readers of {@link #used}.
  */
 public final class ByteBudget {
 
   private final long maxBytes;
+  private final @Nullable ByteBudget whole;
   private final AtomicLong used = new AtomicLong();
 
   /**
    * @param maxBytes at least 1
    */
   public ByteBudget(long maxBytes) {
+    this(maxBytes, null);
+  }
+
+  private ByteBudget(long maxBytes, @Nullable ByteBudget whole) {
     if (maxBytes < 1) {
       throw new IllegalArgumentException("maxBytes=" + maxBytes);
     }
     this.maxBytes = maxBytes;
+    this.whole = whole;
   }
 
-  /** Takes {@code bytes} if they fit; otherwise takes none. */
-  boolean take(long bytes) {
-    long wanted = used.getPlain() + bytes;
-    if (wanted > maxBytes) {
+  /** A bound within this one; what is taken from it is taken from both. */
+  public ByteBudget part(long maxBytes) {
+    return new ByteBudget(maxBytes, this);
+  }
+
+  /** Takes {@code bytes} if they fit and {@code spare} more would; otherwise takes none. */
+  boolean take(long bytes, long spare) {
+    if (left() - bytes < spare) {
       return false;
     }
-    used.lazySet(wanted);
+    used.lazySet(used.getPlain() + bytes);
     return true;
   }
 
-  /** Takes {@code bytes} even if they do not fit: for what cannot be refused half-way. */
+  /** Takes {@code bytes} for which somebody made room before: they cannot be refused half-way. */
   public void force(long bytes) {
     used.lazySet(used.getPlain() + bytes);
+    if (whole != null) {
+      whole.force(bytes);
+    }
   }
 
   public void give(long bytes) {
-    used.lazySet(used.getPlain() - bytes);
+    force(-bytes);
   }
 
   public long used() {
@@ -49,8 +66,8 @@ public final class ByteBudget {
     return maxBytes;
   }
 
-  /** Whether more is taken than allowed, which {@link #force} may lead to. */
-  public boolean exceeded() {
-    return used.getPlain() > maxBytes;
+  /** Bytes that can still be taken; only for the writer. */
+  public long left() {
+    return maxBytes - used.getPlain();
   }
 }

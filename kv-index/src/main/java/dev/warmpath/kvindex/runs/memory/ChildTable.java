@@ -32,6 +32,7 @@ public final class ChildTable {
   private final long[][] shards = new long[SHARDS][MIN_CAPACITY];
   private final int[] used = new int[SHARDS];
   private final int[] live = new int[SHARDS];
+  private final ShardGrowth growth = new ShardGrowth(SHARDS);
 
   /**
    * @param multiplier odd; secret, so that nobody can aim at one place
@@ -102,6 +103,45 @@ public final class ChildTable {
     }
   }
 
+  /** What its arrays take, counted from them. */
+  public long bytes() {
+    long bytes = 0;
+    for (long[] shard : shards) {
+      bytes += 8L * shard.length + 16;
+    }
+    return bytes;
+  }
+
+  /** Bytes that it may take if so many children are added. */
+  public long growthBytes(int added) {
+    growth.begin(added);
+    for (int shard = 0; shard < SHARDS; shard++) {
+      int length = shards[shard].length;
+      growth.shard(length * 3 / 5 - used[shard] + 1, 8L * length);
+    }
+    return growth.bytes();
+  }
+
+  /** Gives back what shards take that once had many more children; false if none had. */
+  public boolean trim() {
+    boolean trimmed = false;
+    for (int shard = 0; shard < SHARDS; shard++) {
+      if (capacity(live[shard] + 1) < shards[shard].length) {
+        rebuild(shard);
+        trimmed = true;
+      }
+    }
+    return trimmed;
+  }
+
+  private static int capacity(int children) {
+    int capacity = MIN_CAPACITY;
+    while (capacity < children * 9L / 4) {
+      capacity *= 2;
+    }
+    return capacity;
+  }
+
   private void insert(long[] table, long entry, int shard) {
     int at = (int) (entry >>> 32) & (table.length - 1);
     while (table[at] != 0 && table[at] != TOMBSTONE) {
@@ -115,10 +155,7 @@ public final class ChildTable {
 
   private void rebuild(int shard) {
     long[] old = shards[shard];
-    int capacity = MIN_CAPACITY;
-    while (capacity < (live[shard] + 1) * 9L / 4) {
-      capacity *= 2;
-    }
+    int capacity = capacity(live[shard] + 1);
     long[] table = new long[capacity];
     budget.force(8L * (capacity - old.length));
     used[shard] = 0;

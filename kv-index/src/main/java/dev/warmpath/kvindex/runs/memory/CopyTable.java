@@ -9,7 +9,7 @@ import java.util.function.LongConsumer;
  */
 public final class CopyTable {
 
-  private static final long ENTRY_BYTES = 16;
+  private static final long ENTRY_BYTES = 24;
 
   private final ByteBudget budget;
   private final LongMap<int[]> counts;
@@ -30,7 +30,7 @@ public final class CopyTable {
     if (count == null) {
       count = new int[1];
       counts.put(key(shelf, block), count);
-      budget.force(ENTRY_BYTES + 8);
+      budget.force(ENTRY_BYTES);
     }
     count[0] += more;
   }
@@ -59,8 +59,18 @@ public final class CopyTable {
   /** Forgets all copies beyond the first. */
   public void forget(int shelf, int block) {
     if (counts.size() > 0 && counts.remove(key(shelf, block)) != null) {
-      budget.give(ENTRY_BYTES + 8);
+      budget.give(ENTRY_BYTES);
     }
+  }
+
+  /** What it takes, counted from its entries. */
+  public long bytes() {
+    return counts.bytes() + ENTRY_BYTES * counts.size();
+  }
+
+  /** Bytes that it may take if so many blocks get more copies. */
+  public long growthBytes(int added) {
+    return counts.growthBytes(added) + added * ENTRY_BYTES;
   }
 
   public boolean isEmpty() {

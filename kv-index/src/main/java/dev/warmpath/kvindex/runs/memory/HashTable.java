@@ -1,10 +1,24 @@
 package dev.warmpath.kvindex.runs.memory;
 
-import java.util.ArrayList;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.AWAY;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.AWAY_SHIFT;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.BUCKET;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.OCCUPIED;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.REACH;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.SLAB_SHIFT;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.SLOTS;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.entry;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.entryOf;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.free;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.homeOf;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.place;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.same;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.tagAt;
+import static dev.warmpath.kvindex.runs.memory.HashBuckets.vacate;
+
+import dev.warmpath.kvindex.runs.memory.HashOverflow.Entry;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Engine hash → the blocks that are listed under it.
@@ -43,25 +57,13 @@ public final class HashTable {
 
   private static final int SHARD_BITS = 6;
   private static final int SHARDS = 1 << SHARD_BITS;
-  private static final int BUCKET = 8;
-  private static final int SLOTS = 12;
-  private static final int ENTRIES = 2;
-  private static final int OCCUPIED = (1 << SLOTS) - 1;
-  private static final int OCCUPIED_SHIFT = 32;
-  private static final int AWAY_SHIFT = 44;
-  private static final long AWAY = 1L << AWAY_SHIFT;
   private static final int OVER_SHIFT = 52;
   private static final long OVER = 1L << OVER_SHIFT;
   private static final long OVER_FULL = (1 << 12) - 1;
-  private static final int REACH = 4;
-  private static final long BYTES = 0x0101010101010101L;
-  private static final long LOW_BITS = 0x7F7F7F7F7F7F7F7FL;
-  private static final int SLAB_SHIFT = 8;
   private static final int TAG_BITS = 14;
   private static final int MAX_LEVEL = 6;
   private static final int MIN_CAPACITY = 1;
   private static final double MAX_LOAD = 0.9;
-  private static final long OVERFLOW_BYTES = 32;
 
   private final ByteBudget budget;
   private final SlabColumns columns;
@@ -71,8 +73,12 @@ public final class HashTable {
   private final int[] levels = new int[SHARDS];
   private final int[] sizes = new int[SHARDS];
   private final int[] limits = new int[SHARDS];
-  private final LongMap<int[]> overflow;
-  private final IntVector moving;
+  private final HashOverflow overflow;
+  private final ShardGrowth growth = new ShardGrowth(SHARDS);
+
+  /** Blocks of a shard that is laid out, empty in between; so its bytes are not counted. */
+  private final IntVector moving = new IntVector(new ByteBudget(Long.MAX_VALUE));
+
   private int[] found = new int[8];
   private int pendingSlab = 1;
   private int pendingBlocks;
@@ -88,10 +94,9 @@ public final class HashTable {
     this.budget = budget;
     this.columns = columns;
     this.multiplier = multiplier | 1;
-    overflow = new LongMap<>(budget);
-    moving = new IntVector(budget);
+    overflow = new HashOverflow(budget, TAG_BITS);
     for (int i = 0; i < SHARDS; i++) {
-      capacities[i] = MIN_CAPACITY * 8 + MIN_CAPACITY * 8 * i / SHARDS;
+      capacities[i] = smallest(i);
       resize(i);
     }
   }
@@ -165,6 +170,38 @@ public final class HashTable {
     return found[index];
   }
 
+  /** What its arrays take, counted from them. */
+  public long bytes() {
+    long bytes = overflow.bytes();
+    for (long[] shard : shards) {
+      bytes += 8L * shard.length + 16;
+    }
+    return bytes;
+  }
+
+  /** Bytes that it may take if so many blocks are listed. */
+  public long growthBytes(int added) {
+    growth.begin(added);
+    for (int shard = 0; shard < SHARDS; shard++) {
+      long buckets = (long) capacities[shard] << levels[shard];
+      growth.shard(limits[shard] - sizes[shard] + 1, Long.BYTES * BUCKET * buckets);
+    }
+    return growth.bytes() + overflow.growthBytes(added);
+  }
+
+  /** Gives back what shards take that once had many more blocks; false if none had. */
+  public boolean trim() {
+    boolean trimmed = false;
+    for (int shard = 0; shard < SHARDS; shard++) {
+      int buckets = (capacities[shard] << levels[shard]) / 2;
+      if (buckets >= smallest(shard) && 3L * sizes[shard] < 2L * limit(buckets)) {
+        layOut(shard, buckets);
+        trimmed = true;
+      }
+    }
+    return trimmed;
+  }
+
   /** Listed blocks. */
   public long size() {
     long size = 0;
@@ -218,29 +255,6 @@ public final class HashTable {
     return elsewhere >= OVER >>> AWAY_SHIFT && collectOverflow(shard, home, mixed, 0) > 0;
   }
 
-  /** The occupied slots whose tags begin the same, without a branch. */
-  private static int same(long[] table, int bucket, int tag) {
-    int at = bucket * BUCKET;
-    long tags = (tag & 0xFF) * BYTES;
-    long high = table[at + 1];
-    int same = zeroBytes(table[at] ^ tags) | zeroBytes(high ^ tags) << 8;
-    return same & (int) (high >>> OCCUPIED_SHIFT) & OCCUPIED;
-  }
-
-  /** A bit for each byte that is zero. */
-  private static int zeroBytes(long bytes) {
-    long zero = ~(((bytes & LOW_BITS) + LOW_BITS) | bytes | LOW_BITS);
-    return (int) (((zero >>> 7) * 0x0102040810204080L) >>> 56);
-  }
-
-  private static int entry(long[] table, int bucket, int slot) {
-    return (int) (table[bucket * BUCKET + ENTRIES + (slot >>> 1)] >>> ((slot & 1) << 5));
-  }
-
-  private static int entryOf(int slab, int tag, int home) {
-    return (slab << SLAB_SHIFT) | ((tag >>> 6) & 0xFC) | (home & 3);
-  }
-
   /** Collects the blocks of a bucket that have this hash and home. */
   private int collect(long[] table, int bucket, int home, long mixed, int countBefore) {
     int count = countBefore;
@@ -255,7 +269,7 @@ public final class HashTable {
   }
 
   private int collectOverflow(int shard, int home, long mixed, int countBefore) {
-    int[] slabs = overflow.get(overflowKey(shard, home, tag(mixed)));
+    int[] slabs = overflow.get(shard, home, tag(mixed));
     int count = countBefore;
     for (int i = 0; slabs != null && i < slabs.length; i++) {
       count = collect(slabs[i], mixed, count);
@@ -290,40 +304,6 @@ public final class HashTable {
     return count + 1;
   }
 
-  /** Puts an entry into its home bucket or one of the next; false if all are full. */
-  private static boolean place(long[] table, int home, int tag, int slab) {
-    int free = free(table, home);
-    int bucket = home;
-    while (free == 0) {
-      bucket++;
-      if (bucket == home + REACH) {
-        return false;
-      }
-      free = free(table, bucket);
-    }
-    if (bucket != home) {
-      table[home * BUCKET + 1] += AWAY;
-    }
-    fill(table, bucket * BUCKET, Integer.numberOfTrailingZeros(free), tag & 0xFF);
-    int slot = Integer.numberOfTrailingZeros(free);
-    int at = bucket * BUCKET + ENTRIES + (slot >>> 1);
-    int shift = (slot & 1) << 5;
-    long entry = entryOf(slab, tag, home) & 0xFFFFFFFFL;
-    table[at] = (table[at] & ~(0xFFFFFFFFL << shift)) | (entry << shift);
-    return true;
-  }
-
-  private static void fill(long[] table, int at, int slot, long tag) {
-    int word = at + (slot >>> 3);
-    int shift = (slot & 7) << 3;
-    table[word] = (table[word] & ~(0xFFL << shift)) | (tag << shift);
-    table[at + 1] |= 1L << (OCCUPIED_SHIFT + slot);
-  }
-
-  private static int free(long[] table, int bucket) {
-    return ~(int) (table[bucket * BUCKET + 1] >>> OCCUPIED_SHIFT) & OCCUPIED;
-  }
-
   private void remove(long hash, int slab) {
     long mixed = hash * multiplier;
     int shard = shard(mixed);
@@ -343,63 +323,27 @@ public final class HashTable {
     removeOverflow(shard, home, tag(mixed), slab);
   }
 
-  private static boolean vacate(long[] table, int bucket, int tag, int entry) {
-    for (int slots = same(table, bucket, tag); slots != 0; slots &= slots - 1) {
-      int slot = Integer.numberOfTrailingZeros(slots);
-      if (entry(table, bucket, slot) == entry) {
-        table[bucket * BUCKET + 1] &= ~(1L << (OCCUPIED_SHIFT + slot));
-        return true;
-      }
-    }
-    return false;
-  }
-
   private void addOverflow(int shard, int home, int tag, int slab) {
-    long key = overflowKey(shard, home, tag);
-    int[] slabs = overflow.get(key);
-    int length = slabs == null ? 0 : slabs.length;
-    int[] more = slabs == null ? new int[1] : Arrays.copyOf(slabs, length + 1);
-    more[length] = slab;
-    overflow.put(key, more);
+    overflow.add(shard, home, tag, slab);
     long[] table = shards[shard];
     if (table[home * BUCKET + 1] >>> OVER_SHIFT != OVER_FULL) {
       table[home * BUCKET + 1] += OVER;
     }
-    budget.force(OVERFLOW_BYTES);
   }
 
   private void removeOverflow(int shard, int home, int tag, int slab) {
-    long key = overflowKey(shard, home, tag);
-    int[] slabs = overflow.get(key);
-    int at = 0;
-    while (slabs != null && at < slabs.length && slabs[at] != slab) {
-      at++;
-    }
-    if (slabs == null || at == slabs.length) {
-      throw new IllegalStateException("slab=" + slab + " is not listed in shard=" + shard);
-    }
-    slabs[at] = slabs[slabs.length - 1];
-    if (slabs.length == 1) {
-      overflow.remove(key);
-    } else {
-      overflow.put(key, Arrays.copyOf(slabs, slabs.length - 1));
-    }
+    overflow.remove(shard, home, tag, slab);
     long[] table = shards[shard];
     if (table[home * BUCKET + 1] >>> OVER_SHIFT != OVER_FULL) {
       table[home * BUCKET + 1] -= OVER;
     }
-    budget.give(OVERFLOW_BYTES);
-  }
-
-  private static long overflowKey(int shard, int home, int tag) {
-    return ((long) shard << 56) | ((long) home << TAG_BITS) | tag;
   }
 
   private void grow(int shard) {
     if (levels[shard] < MAX_LEVEL) {
       split(shard);
     } else {
-      layOut(shard);
+      layOut(shard, capacities[shard] << (levels[shard] + 1));
     }
   }
 
@@ -407,7 +351,7 @@ public final class HashTable {
   private void split(int shard) {
     long[] old = shards[shard];
     // First of all: the new number of one home may be the old number of another.
-    Map<Long, int[]> elsewhere = takeOverflow(shard);
+    List<Entry> elsewhere = overflow.takeAll(shard);
     levels[shard]++;
     resize(shard);
     for (int bucket = 0; bucket < old.length / BUCKET; bucket++) {
@@ -417,11 +361,7 @@ public final class HashTable {
         split(shard, homeOf(entry, bucket), tagAt(old, bucket, slot), entry >>> SLAB_SHIFT);
       }
     }
-    elsewhere.forEach((key, slabs) -> {
-      for (int slab : slabs) {
-        split(shard, homeOf(key), tagOf(key), slab);
-      }
-    });
+    elsewhere.forEach(entry -> split(shard, entry.home(), entry.tag(), entry.slab()));
   }
 
   private void split(int shard, int oldHome, int tag, int slab) {
@@ -432,7 +372,7 @@ public final class HashTable {
   }
 
   /** Makes a shard anew at level 0, from the hashes of its blocks. */
-  private void layOut(int shard) {
+  private void layOut(int shard, int buckets) {
     long[] old = shards[shard];
     moving.clear();
     for (int bucket = 0; bucket < old.length / BUCKET; bucket++) {
@@ -442,13 +382,10 @@ public final class HashTable {
         takeOut(shard, homeOf(entry, bucket), tagAt(old, bucket, slot), entry >>> SLAB_SHIFT);
       }
     }
-    takeOverflow(shard)
-        .forEach((key, slabs) -> {
-          for (int slab : slabs) {
-            takeOut(shard, homeOf(key), tagOf(key), slab);
-          }
-        });
-    capacities[shard] <<= levels[shard] + 1;
+    overflow
+        .takeAll(shard)
+        .forEach(entry -> takeOut(shard, entry.home(), entry.tag(), entry.slab()));
+    capacities[shard] = buckets;
     levels[shard] = 0;
     resize(shard);
     while (moving.size() > 0) {
@@ -481,48 +418,20 @@ public final class HashTable {
     }
   }
 
-  /** Takes out what the overflow map has of a shard. */
-  private Map<Long, int[]> takeOverflow(int shard) {
-    List<Long> keys = new ArrayList<>();
-    overflow.forEachKey(key -> {
-      if (key >>> 56 == shard) {
-        keys.add(key);
-      }
-    });
-    Map<Long, int[]> taken = new HashMap<>();
-    for (long key : keys) {
-      int[] slabs = overflow.remove(key);
-      if (slabs != null) {
-        budget.give(OVERFLOW_BYTES * slabs.length);
-        taken.put(key, slabs);
-      }
-    }
-    return taken;
-  }
-
-  private static int homeOf(long overflowKey) {
-    return (int) ((overflowKey >>> TAG_BITS) & Integer.MAX_VALUE);
-  }
-
-  private static int tagOf(long overflowKey) {
-    return (int) overflowKey & ((1 << TAG_BITS) - 1);
-  }
-
   private void resize(int shard) {
     int before = shards[shard] == null ? 0 : shards[shard].length;
     int buckets = capacities[shard] << levels[shard];
     shards[shard] = new long[(buckets + REACH - 1) * BUCKET];
-    limits[shard] = (int) (buckets * SLOTS * MAX_LOAD);
+    limits[shard] = limit(buckets);
     budget.force(8L * (shards[shard].length - before) + (before == 0 ? 16 : 0));
   }
 
-  private static int homeOf(int entry, int bucket) {
-    return bucket - ((bucket - entry) & 3);
+  private static int smallest(int shard) {
+    return MIN_CAPACITY * 8 + MIN_CAPACITY * 8 * shard / SHARDS;
   }
 
-  private static int tagAt(long[] table, int bucket, int slot) {
-    int low = (int) (table[bucket * BUCKET + (slot >>> 3)] >>> ((slot & 7) << 3)) & 0xFF;
-    return low | ((entry(table, bucket, slot) & 0xFC) << 6);
+  private static int limit(int buckets) {
+    return (int) (buckets * SLOTS * MAX_LOAD);
   }
 
   private long hash(int slab, int block) {

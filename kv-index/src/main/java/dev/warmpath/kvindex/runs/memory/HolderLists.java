@@ -20,7 +20,8 @@ public final class HolderLists {
    *        4  PLACE   where the shelf lists this run
    *
    * Rooms are 1, 2, 3, 4, 6, 8, 12, 16, 24, … entries. Lists of up to 768 entries share segments; a
-   * longer one has a segment of its own.
+   * longer one has a segment of its own, which is given back with it. Shared ones are given back when
+   * they are sparse, after somebody moved the few lists that are left in them.
    */
 
   public static final int INTS = 5;
@@ -33,12 +34,26 @@ public final class HolderLists {
   private static final int SHIFT = 13;
   private static final int SEGMENT_INTS = 1 << SHIFT;
   private static final int ROOMS = 40;
+  private static final int SPARSE_INTS = SEGMENT_INTS / 4;
+  private static final long SEGMENT_BYTES = 4L * SEGMENT_INTS + 16;
+  private static final int CLOSED = 1 << 31;
 
   private final ByteBudget budget;
   private final int[] free = new int[ROOMS];
+  private final int[] inUse = new int[ROOMS];
+  private int largest;
   private volatile int[][] segments = {new int[1]};
   private int current;
   private int bump = SEGMENT_INTS;
+
+  /** For each segment the ints of its lists that are in use; negative while it is closed. */
+  private int[] usedOf = new int[16];
+
+  private int shared;
+  private int sparse;
+
+  /** The last segment that was given back, or 0; its only int names the one before. */
+  private int lastGap;
 
   public HolderLists(ByteBudget budget) {
     this.budget = budget;
@@ -58,20 +73,109 @@ public final class HolderLists {
     return room < 2 ? room + 1 : (room & 1) == 0 ? 3 << ((room - 2) / 2) : 4 << ((room - 3) / 2);
   }
 
-  /** A list; its content is not defined. Takes bytes even beyond the budget. */
+  /** What its arrays take, counted from them. */
+  public long bytes() {
+    long bytes = 0;
+    for (int[] segment : segments) {
+      bytes += segment.length == 1 ? 0 : 4L * segment.length + 16;
+    }
+    return bytes;
+  }
+
+  /** Bytes that so many lists may take which have to become longer by an entry. */
+  public long growthBytes(int lists) {
+    int ints = ints(Math.min(largest + 1, ROOMS - 1));
+    if (isOwn(ints)) {
+      return lists * (4L * ints + 16) + SEGMENT_BYTES;
+    }
+    long all = (long) lists * ints;
+    return all <= SEGMENT_INTS - bump ? 0 : (all / (SEGMENT_INTS - ints) + 1) * SEGMENT_BYTES;
+  }
+
+  /** Bytes that a list for so many entries may take. */
+  public long bytesFor(int entries) {
+    int ints = ints(roomFor(entries));
+    return isOwn(ints) ? 4L * ints + 16 : ints <= SEGMENT_INTS - bump ? 0 : SEGMENT_BYTES;
+  }
+
+  /** Whether a list can be had although nobody made room for it. */
+  public boolean isAtHand(int room) {
+    int ints = ints(room);
+    return free[room] != 0
+        || (isOwn(ints) ? 4L * ints + 16 <= budget.left() : ints <= SEGMENT_INTS - bump);
+  }
+
+  /** A list; its content is not defined. */
   public int allocate(int room) {
+    inUse[room]++;
+    largest = Math.max(largest, room);
     int list = free[room];
+    int ints = ints(room);
     if (list != 0) {
       free[room] = segment(list)[at(list)];
-      return list;
+    } else {
+      list = isOwn(ints) ? append(ints) << SHIFT : shared(ints);
     }
-    int ints = INTS * entries(room);
-    return ints > SEGMENT_INTS / 2 ? own(ints) : shared(ints);
+    use(list >>> SHIFT, ints);
+    return list;
   }
 
   public void release(int list, int room) {
-    segment(list)[at(list)] = free[room];
-    free[room] = list;
+    inUse[room]--;
+    while (largest > 0 && inUse[largest] == 0) {
+      largest--;
+    }
+    int ints = ints(room);
+    int segment = list >>> SHIFT;
+    if (isOwn(ints)) {
+      drop(segment);
+      return;
+    }
+    use(segment, -ints);
+    if (usedOf[segment] >= 0) {
+      segment(list)[at(list)] = free[room];
+      free[room] = list;
+    }
+  }
+
+  /**
+   * Closes sparse segments, whose lists are to be moved into others; false if there are too few to
+   * be worth it, or no room to move them.
+   */
+  public boolean close() {
+    if (sparse * 8 <= shared) {
+      return false;
+    }
+    long room = (budget.left() - SEGMENT_BYTES) / (2 * Integer.BYTES);
+    boolean closed = false;
+    for (int segment = 1; segment < segments.length; segment++) {
+      if (isSparse(segment) && segment != current && usedOf[segment] <= Math.max(0, room)) {
+        room -= usedOf[segment];
+        usedOf[segment] |= CLOSED;
+        closed = true;
+      }
+    }
+    for (int list = 0; closed && list < ROOMS; list++) {
+      keepOpen(list);
+    }
+    return closed;
+  }
+
+  /** Whether a list lies in a closed segment. */
+  public boolean isClosed(int list) {
+    return usedOf[list >>> SHIFT] < 0;
+  }
+
+  /** Gives back all closed segments. */
+  public void dropClosed() {
+    for (int segment = 1; segment < segments.length; segment++) {
+      if (usedOf[segment] < 0) {
+        usedOf[segment] = 0;
+        sparse--;
+        shared--;
+        drop(segment);
+      }
+    }
   }
 
   public int[] segment(int list) {
@@ -92,27 +196,74 @@ public final class HolderLists {
     entries[at + HIGH] = (int) (mask >>> 32);
   }
 
-  private int own(int ints) {
-    budget.force(4L * ints + 16);
-    append(new int[ints]);
-    return (segments.length - 1) << SHIFT;
+  private static int ints(int room) {
+    return INTS * entries(room);
+  }
+
+  private static boolean isOwn(int ints) {
+    return ints > SEGMENT_INTS / 2;
   }
 
   private int shared(int ints) {
     if (bump + ints > SEGMENT_INTS) {
-      budget.force(4L * SEGMENT_INTS + 16);
-      append(new int[SEGMENT_INTS]);
-      current = segments.length - 1;
+      current = append(SEGMENT_INTS);
       bump = 0;
+      shared++;
+      sparse++;
     }
     int list = (current << SHIFT) | bump;
     bump += ints;
     return list;
   }
 
-  private void append(int[] segment) {
-    int[][] longer = Arrays.copyOf(segments, segments.length + 1);
-    longer[segments.length] = segment;
-    segments = longer;
+  private boolean isSparse(int segment) {
+    return segments[segment].length == SEGMENT_INTS && usedOf[segment] <= SPARSE_INTS;
+  }
+
+  private void use(int segment, int ints) {
+    if (segments[segment].length == SEGMENT_INTS) {
+      int before = usedOf[segment] & ~CLOSED;
+      usedOf[segment] += ints;
+      int after = usedOf[segment] & ~CLOSED;
+      sparse += (after <= SPARSE_INTS ? 1 : 0) - (before <= SPARSE_INTS ? 1 : 0);
+    }
+  }
+
+  /** Takes the lists in closed segments out of the free ones. */
+  private void keepOpen(int room) {
+    int list = free[room];
+    free[room] = 0;
+    while (list != 0) {
+      int next = segment(list)[at(list)];
+      if (!isClosed(list)) {
+        segment(list)[at(list)] = free[room];
+        free[room] = list;
+      }
+      list = next;
+    }
+  }
+
+  private int append(int ints) {
+    budget.force(4L * ints + 16);
+    int segment = lastGap;
+    if (segment != 0) {
+      lastGap = segments[segment][0];
+      segments[segment] = new int[ints];
+    } else {
+      segment = segments.length;
+      int[][] longer = Arrays.copyOf(segments, segment + 1);
+      longer[segment] = new int[ints];
+      segments = longer;
+    }
+    if (segment >= usedOf.length) {
+      usedOf = Arrays.copyOf(usedOf, 2 * segment);
+    }
+    return segment;
+  }
+
+  private void drop(int segment) {
+    budget.give(4L * segments[segment].length + 16);
+    segments[segment] = new int[] {lastGap};
+    lastGap = segment;
   }
 }

@@ -64,6 +64,20 @@ public final class LongMap<V> {
     return value;
   }
 
+  /** What the table takes, without its values. */
+  public long bytes() {
+    return SLOT_BYTES * keys.length;
+  }
+
+  /** Bytes that the table may take if so many are added. */
+  public long growthBytes(int added) {
+    long capacity = Math.max(MIN_CAPACITY, keys.length);
+    while (capacity < 2L * (size + (long) added)) {
+      capacity *= 2;
+    }
+    return added == 0 ? 0 : SLOT_BYTES * (capacity - keys.length);
+  }
+
   public void clear() {
     size = 0;
     resize(0);

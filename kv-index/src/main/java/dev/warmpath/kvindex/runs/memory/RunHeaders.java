@@ -69,7 +69,7 @@ public final class RunHeaders {
 
   /** A header, all zero but its version, which stays odd until {@link #end}; 0 for no room. */
   public int allocate() {
-    if (free == 0 && !grow()) {
+    if (free == 0 && !grow(0)) {
       return 0;
     }
     int run = free;
@@ -93,10 +93,20 @@ public final class RunHeaders {
     freeCount++;
   }
 
-  /** Whether {@code runs} more can be had without exceeding the budget; grows if need be. */
-  public boolean hasRoom(int runs) {
+  /** What its arrays take, counted from them. */
+  public long bytes() {
+    return segments.length * SEGMENT_BYTES;
+  }
+
+  /** Headers that can be had without taking more bytes. */
+  public int free() {
+    return freeCount;
+  }
+
+  /** Whether {@code runs} more can be had; grows if need be, and if {@code spare} bytes remain. */
+  public boolean hasRoom(int runs, long spare) {
     while (freeCount < runs) {
-      if (!grow()) {
+      if (!grow(spare)) {
         return false;
       }
     }
@@ -168,9 +178,9 @@ public final class RunHeaders {
     return (shape & ~0xFF0000) | (offset << 16);
   }
 
-  private boolean grow() {
+  private boolean grow(long spare) {
     int segment = segments.length;
-    if ((segment + 1L) << SHIFT > Integer.MAX_VALUE || !budget.take(SEGMENT_BYTES)) {
+    if ((segment + 1L) << SHIFT > SlabColumns.MAX_OWNERS || !budget.take(SEGMENT_BYTES, spare)) {
       return false;
     }
     int[][] longer = Arrays.copyOf(segments, segment + 1);

@@ -21,12 +21,20 @@ public final class SlabColumns {
   /** Ids of slabs are below this, so that they fit into an entry of the {@link HashTable}. */
   static final int MAX_SLABS = 1 << 24;
 
+  /** Ids of runs are below this, so that they fit beside the listed blocks. */
+  static final int MAX_OWNERS = 1 << 24;
+
   /** An owner in the lower bits, the listed blocks in the upper ones. */
-  private static final int OWNER = MAX_SLABS - 1;
+  private static final int OWNER = MAX_OWNERS - 1;
 
   private static final int LISTED_SHIFT = 24;
   private static final int SHIFT = 10;
-  private static final int MASK = (1 << SHIFT) - 1;
+
+  /** Slabs that are taken and given back together. */
+  public static final int SEGMENT_SLABS = 1 << SHIFT;
+
+  private static final int MASK = SEGMENT_SLABS - 1;
+  private static final long[] NONE = {};
   private static final long SEGMENT_BYTES =
       (2L * BLOCKS * Long.BYTES + Integer.BYTES) * (MASK + 1) + 3 * 16;
 
@@ -36,6 +44,10 @@ public final class SlabColumns {
   private int[][] owners = {};
   private int free;
   private int freeCount;
+  private long segmentsTaken;
+
+  /** The last segment that was given back, or −1; its owners name the one before. */
+  private int lastGap = -1;
 
   public SlabColumns(ByteBudget budget) {
     this.budget = budget;
@@ -43,7 +55,7 @@ public final class SlabColumns {
 
   /** A slab for {@code run}, or 0 when there is no room. */
   public int allocate(int run) {
-    if (free == 0 && !grow()) {
+    if (free == 0 && !grow(0)) {
       return 0;
     }
     int slab = free;
@@ -59,14 +71,72 @@ public final class SlabColumns {
     freeCount++;
   }
 
-  /** Whether {@code slabs} more can be had without exceeding the budget; grows if need be. */
-  public boolean hasRoom(int slabs) {
+  /** Slabs that can be had without taking more bytes. */
+  public int free() {
+    return freeCount;
+  }
+
+  /** What its arrays take, counted from them. */
+  public long bytes() {
+    long bytes = 0;
+    for (long[] segment : hashes) {
+      bytes += segment.length == 0 ? 0 : SEGMENT_BYTES;
+    }
+    return bytes;
+  }
+
+  /** Slabs for which bytes are taken. */
+  public long capacity() {
+    return segmentsTaken << SHIFT;
+  }
+
+  /** Whether {@code slabs} more can be had; grows if need be, and if {@code spare} bytes remain. */
+  public boolean hasRoom(int slabs, long spare) {
     while (freeCount < slabs) {
-      if (!grow()) {
+      if (!grow(spare)) {
         return false;
       }
     }
     return true;
+  }
+
+  /**
+   * Closes the segment with the most free slabs: they belong to no run now and are not given out
+   * any more. Returns its first slab; {@link #drop} gives it back once its others were moved.
+   */
+  public int close() {
+    int[] freeOf = new int[owners.length];
+    for (int slab = free; slab != 0; slab = owner(slab)) {
+      freeOf[slab >>> SHIFT]++;
+    }
+    int closed = 1;
+    for (int segment = 2; segment < freeOf.length; segment++) {
+      closed = freeOf[segment] > freeOf[closed] ? segment : closed;
+    }
+    int slab = free;
+    free = 0;
+    freeCount = 0;
+    while (slab != 0) {
+      int next = owner(slab);
+      if (slab >>> SHIFT == closed) {
+        owners[closed][slab & MASK] = 0;
+      } else {
+        release(slab);
+      }
+      slab = next;
+    }
+    return closed << SHIFT;
+  }
+
+  /** Gives a closed segment back. */
+  public void drop(int firstSlab) {
+    int segment = firstSlab >>> SHIFT;
+    locals[segment] = NONE;
+    hashes[segment] = NONE;
+    owners[segment] = new int[] {lastGap};
+    lastGap = segment;
+    segmentsTaken--;
+    budget.give(SEGMENT_BYTES);
   }
 
   /** The run that a slab in use belongs to. */
@@ -106,14 +176,21 @@ public final class SlabColumns {
     return (slab & MASK) * BLOCKS;
   }
 
-  private boolean grow() {
-    int segment = locals.length;
-    if ((segment + 1L) << SHIFT > MAX_SLABS || !budget.take(SEGMENT_BYTES)) {
+  private boolean grow(long spare) {
+    int segment = lastGap >= 0 ? lastGap : locals.length;
+    if ((segment + 1L) << SHIFT > MAX_SLABS || !budget.take(SEGMENT_BYTES, spare)) {
       return false;
     }
-    hashes = appended(hashes, new long[BLOCKS << SHIFT]);
-    locals = appended(locals, new long[BLOCKS << SHIFT]);
-    owners = Arrays.copyOf(owners, segment + 1);
+    segmentsTaken++;
+    if (segment == locals.length) {
+      hashes = Arrays.copyOf(hashes, segment + 1);
+      locals = appended(locals);
+      owners = Arrays.copyOf(owners, segment + 1);
+    } else {
+      lastGap = owners[segment][0];
+    }
+    hashes[segment] = new long[BLOCKS << SHIFT];
+    locals[segment] = new long[BLOCKS << SHIFT];
     owners[segment] = new int[MASK + 1];
     int first = segment << SHIFT;
     for (int slab = first + MASK; slab >= Math.max(1, first); slab--) {
@@ -122,9 +199,9 @@ public final class SlabColumns {
     return true;
   }
 
-  private static long[][] appended(long[][] segments, long[] segment) {
+  private static long[][] appended(long[][] segments) {
     long[][] longer = Arrays.copyOf(segments, segments.length + 1);
-    longer[segments.length] = segment;
+    longer[segments.length] = NONE;
     return longer;
   }
 }

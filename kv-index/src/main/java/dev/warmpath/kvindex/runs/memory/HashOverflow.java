@@ -1,0 +1,100 @@
+package dev.warmpath.kvindex.runs.memory;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The entries of a {@link HashTable} for which there is no slot near their home bucket: few.
+ *
+ * <p>Single writer.
+ */
+final class HashOverflow {
+
+  record Entry(int home, int tag, int slab) {}
+
+  private static final long ENTRY_BYTES = 32;
+  private static final int SHARD_SHIFT = 56;
+
+  private final ByteBudget budget;
+  private final LongMap<int[]> slabs;
+  private final int tagBits;
+
+  HashOverflow(ByteBudget budget, int tagBits) {
+    this.budget = budget;
+    this.tagBits = tagBits;
+    slabs = new LongMap<>(budget);
+  }
+
+  /** The slabs of the entries with this home and tag. */
+  int @Nullable [] get(int shard, int home, int tag) {
+    return slabs.get(key(shard, home, tag));
+  }
+
+  void add(int shard, int home, int tag, int slab) {
+    long key = key(shard, home, tag);
+    int[] before = slabs.get(key);
+    int length = before == null ? 0 : before.length;
+    int[] more = before == null ? new int[1] : Arrays.copyOf(before, length + 1);
+    more[length] = slab;
+    slabs.put(key, more);
+    budget.force(ENTRY_BYTES);
+  }
+
+  void remove(int shard, int home, int tag, int slab) {
+    long key = key(shard, home, tag);
+    int[] before = slabs.get(key);
+    int at = 0;
+    while (before != null && at < before.length && before[at] != slab) {
+      at++;
+    }
+    if (before == null || at == before.length) {
+      throw new IllegalStateException("slab=" + slab + " is not listed in shard=" + shard);
+    }
+    before[at] = before[before.length - 1];
+    if (before.length == 1) {
+      slabs.remove(key);
+    } else {
+      slabs.put(key, Arrays.copyOf(before, before.length - 1));
+    }
+    budget.give(ENTRY_BYTES);
+  }
+
+  /** Takes all entries of a shard out. */
+  List<Entry> takeAll(int shard) {
+    List<Long> keys = new ArrayList<>();
+    slabs.forEachKey(key -> {
+      if (key >>> SHARD_SHIFT == shard) {
+        keys.add(key);
+      }
+    });
+    List<Entry> taken = new ArrayList<>();
+    for (long key : keys) {
+      int home = (int) ((key >>> tagBits) & Integer.MAX_VALUE);
+      int tag = (int) key & ((1 << tagBits) - 1);
+      for (int slab : Objects.requireNonNull(slabs.remove(key))) {
+        taken.add(new Entry(home, tag, slab));
+      }
+    }
+    budget.give(ENTRY_BYTES * taken.size());
+    return taken;
+  }
+
+  /** What it takes, counted from its entries. */
+  long bytes() {
+    long[] entries = new long[1];
+    slabs.forEach(some -> entries[0] += some.length);
+    return slabs.bytes() + ENTRY_BYTES * entries[0];
+  }
+
+  /** Bytes that it may take if so many entries are added. */
+  long growthBytes(int added) {
+    return added * ENTRY_BYTES + slabs.growthBytes(added);
+  }
+
+  private long key(int shard, int home, int tag) {
+    return ((long) shard << SHARD_SHIFT) | ((long) home << tagBits) | tag;
+  }
+}
