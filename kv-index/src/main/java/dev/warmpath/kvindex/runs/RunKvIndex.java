@@ -9,12 +9,24 @@ import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.engine.Placement;
+import dev.warmpath.kvindex.runs.engine.Room;
+import dev.warmpath.kvindex.runs.engine.RunEngine;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import dev.warmpath.kvindex.runs.query.Fleet;
+import dev.warmpath.kvindex.runs.query.PathReader;
+import dev.warmpath.kvindex.runs.snapshot.FleetReader;
+import dev.warmpath.kvindex.runs.snapshot.FleetWriter;
 import dev.warmpath.kvindex.runs.snapshot.SnapshotException;
 import dev.warmpath.kvindex.runs.snapshot.SnapshotInput;
 import dev.warmpath.kvindex.runs.snapshot.SnapshotOutput;
+import dev.warmpath.kvindex.runs.snapshot.TreeReader;
+import dev.warmpath.kvindex.runs.snapshot.TreeWriter;
+import dev.warmpath.kvindex.runs.tree.Holdings;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -69,7 +81,6 @@ public final class RunKvIndex implements KvIndex {
   private final LongAdder evictedBlocks = new LongAdder();
   private final LongAdder voidReads = new LongAdder();
   private final LongAdder unansweredQueries = new LongAdder();
-  private volatile Fleet fleet = Fleet.EMPTY;
 
   /** An index whose hash tables are laid out at random, so that nobody can aim at one place. */
   public RunKvIndex(IndexLimits limits) {
@@ -87,7 +98,7 @@ public final class RunKvIndex implements KvIndex {
     holdings = new Holdings(runs, shelves);
     room = new Room(runs, holdings, shelves, this::forget);
     core = new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves, room);
-    reader = new PathReader(this, runs);
+    reader = new PathReader(runs);
   }
 
   /**
@@ -201,12 +212,12 @@ public final class RunKvIndex implements KvIndex {
       Thread.onSpinWait();
     }
     unansweredQueries.increment();
-    matches.begin(fleet.slots());
+    matches.begin(fleet().slots());
   }
 
   @Override
   public EngineStats stats(int slot) {
-    return fleet.engine(slot).stats();
+    return fleet().engine(slot).stats();
   }
 
   @Override
@@ -244,7 +255,7 @@ public final class RunKvIndex implements KvIndex {
   }
 
   Fleet fleet() {
-    return fleet;
+    return reader.fleet();
   }
 
   /** Asserts I1 to I5; for tests. */
@@ -262,7 +273,7 @@ public final class RunKvIndex implements KvIndex {
   }
 
   private void publishFleet() {
-    fleet = Fleet.of(engines, shelves.bound());
+    reader.fleet(Fleet.of(engines, shelves.bound()));
   }
 
   private void forget(int run) {

@@ -1,8 +1,8 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.snapshot;
 
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.runs.tree.Holdings;
 import java.io.IOException;
 import java.util.Arrays;
 
@@ -12,31 +12,31 @@ import java.util.Arrays;
  *
  * <p>Single writer.
  */
-final class RunRecord {
+public final class RunRecord {
 
-  final long[] localHashes = new long[RunHeaders.MAX_BLOCKS];
-  final long[] engineHashes = new long[RunHeaders.MAX_BLOCKS];
+  public final long[] localHashes = new long[RunHeaders.MAX_BLOCKS];
+  public final long[] engineHashes = new long[RunHeaders.MAX_BLOCKS];
 
   /** The number of the run behind which it hangs; 0 when there are no more runs. */
-  int parent;
+  public int parent;
 
-  int offset;
-  int length;
-  boolean touched;
-  int holders;
-  int aliases;
+  public int offset;
+  public int length;
+  public boolean touched;
+  public int holders;
+  public int aliases;
 
   /** Shelf number, source (0 for the run itself, i for its ith alias) and blocks of each holder. */
-  int[] shelves = new int[16];
+  public int[] shelves = new int[16];
 
-  int[] sources = new int[16];
-  long[] masks = new long[16];
+  public int[] sources = new int[16];
+  public long[] masks = new long[16];
 
   /** For each source the blocks that anybody holds under its engine hashes. */
-  long[] held = new long[4];
+  public long[] held = new long[4];
 
   /** The engine hashes of all aliases, for the blocks that anybody holds under them. */
-  long[] aliasHashes = new long[16];
+  public long[] aliasHashes = new long[16];
 
   /** For each shelf number the last run that it was seen in, to notice it twice. */
   private final int[] seenIn;
@@ -46,12 +46,12 @@ final class RunRecord {
   /**
    * @param shelfBound all shelf numbers are below this
    */
-  RunRecord(int shelfBound) {
+  public RunRecord(int shelfBound) {
     seenIn = new int[shelfBound];
   }
 
   /** Reads the next run; false if there is none. */
-  boolean read(SnapshotInput in) throws IOException {
+  public boolean read(SnapshotInput in) throws IOException {
     parent = in.int32("parent", 0, Integer.MAX_VALUE);
     if (parent == 0) {
       return false;
@@ -72,7 +72,7 @@ final class RunRecord {
   }
 
   /** Held (shelf, engine hash) pairs. */
-  long memberships() {
+  public long memberships() {
     long count = 0;
     for (int i = 0; i < holders; i++) {
       count += Long.bitCount(masks[i]);
@@ -81,7 +81,7 @@ final class RunRecord {
   }
 
   /** Engine hashes under which anybody holds a block. */
-  int listed() {
+  public int listed() {
     int count = 0;
     for (int source = 0; source <= aliases; source++) {
       count += Long.bitCount(held[source]);
@@ -90,7 +90,7 @@ final class RunRecord {
   }
 
   /** Slabs that it takes, with those of its aliases. */
-  int slabs() {
+  public int slabs() {
     int slabs = (length + SlabColumns.BLOCKS - 1) / SlabColumns.BLOCKS;
     for (int source = 1; source <= aliases; source++) {
       for (long left = held[source]; left != 0; left >>>= SlabColumns.BLOCKS) {

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.tree;
 
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.ALIAS;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
@@ -24,30 +24,30 @@ import dev.warmpath.kvindex.runs.memory.SlabColumns;
  *
  * <p>A place is a run and an offset in it, as {@code run · 256 + offset}.
  *
- * <p>Single writer; {@link PathReader} reads the same arrays meanwhile.
+ * <p>Single writer; readers look at the same arrays meanwhile.
  */
-final class Runs {
+public final class Runs {
 
   /** No such place. */
-  static final long NOWHERE = -1;
+  public static final long NOWHERE = -1;
 
   private static final long ALIAS_BYTES = 24;
   private static final int LAST_OF_SLAB = 1 << (SlabColumns.BLOCKS - 1);
 
-  final ByteBudget budget;
-  final RunHeaders headers;
-  final SlabColumns columns;
-  final HolderLists lists;
-  final ChildTable children;
-  final HashTable hashes;
-  final CopyTable copies;
+  public final ByteBudget budget;
+  public final RunHeaders headers;
+  public final SlabColumns columns;
+  public final HolderLists lists;
+  public final ChildTable children;
+  public final HashTable hashes;
+  public final CopyTable copies;
   private final LongMap<int[]> aliases;
   private volatile Roots roots = Roots.NONE;
 
   /**
    * @param seed secret, so that nobody can aim at one place of a hash table
    */
-  Runs(ByteBudget budget, long seed) {
+  public Runs(ByteBudget budget, long seed) {
     this.budget = budget;
     headers = new RunHeaders(budget);
     columns = new SlabColumns(budget);
@@ -58,24 +58,24 @@ final class Runs {
     aliases = new LongMap<>(budget);
   }
 
-  Roots roots() {
+  public Roots roots() {
     return roots;
   }
 
-  static long place(int run, int offset) {
+  public static long place(int run, int offset) {
     return ((long) run << 8) | offset;
   }
 
-  static int run(long place) {
+  public static int run(long place) {
     return (int) (place >>> 8);
   }
 
-  static int offset(long place) {
+  public static int offset(long place) {
     return (int) place & 0xFF;
   }
 
   /** The place where all prompts of a space begin; there must be room. */
-  long root(long rootKey) {
+  public long root(long rootKey) {
     int run = roots.run(rootKey);
     if (run == 0) {
       run = headers.allocate();
@@ -92,14 +92,14 @@ final class Runs {
   }
 
   /** The run itself, or for an alias the run whose names it shares. */
-  int names(int run) {
+  public int names(int run) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     return RunHeaders.kind(h[at + SHAPE]) == ALIAS ? h[at + PARENT] : run;
   }
 
   /** The place of the block before the first one of a run, or NOWHERE. */
-  long before(int run) {
+  public long before(int run) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     int offset = RunHeaders.parentOffset(h[at + SHAPE]);
@@ -107,45 +107,45 @@ final class Runs {
   }
 
   /** The run is not the next to be forgotten. */
-  void touch(int run) {
+  public void touch(int run) {
     headers.segment(run)[RunHeaders.at(run) + RunHeaders.TOUCHED] = 1;
   }
 
-  int length(int run) {
+  public int length(int run) {
     return RunHeaders.length(headers.segment(run)[RunHeaders.at(run) + SHAPE]);
   }
 
-  int kind(int run) {
+  public int kind(int run) {
     return RunHeaders.kind(headers.segment(run)[RunHeaders.at(run) + SHAPE]);
   }
 
-  int slab(int run, int offset) {
+  public int slab(int run, int offset) {
     return headers.segment(run)[RunHeaders.at(run) + SLABS + (offset >>> 3)];
   }
 
   /** The number of a block: slab · 8 + place in the slab. */
-  int block(int run, int offset) {
+  public int block(int run, int offset) {
     return slab(run, offset) * SlabColumns.BLOCKS + (offset & 7);
   }
 
-  long localHash(int run, int offset) {
+  public long localHash(int run, int offset) {
     int slab = slab(run, offset);
     return columns.locals(slab)[SlabColumns.at(slab) + (offset & 7)];
   }
 
-  long engineHash(int run, int offset) {
+  public long engineHash(int run, int offset) {
     int slab = slab(run, offset);
     return columns.hashes(slab)[SlabColumns.at(slab) + (offset & 7)];
   }
 
   /** Whether somebody holds the block under the engine hash that stands in this run. */
-  boolean isListed(int run, int offset) {
+  public boolean isListed(int run, int offset) {
     int slab = slab(run, offset);
     return slab != 0 && ((columns.listed(slab) >>> (offset & 7)) & 1) != 0;
   }
 
   /** The place of a block. */
-  long placeOf(int block) {
+  public long placeOf(int block) {
     int slab = block >>> 3;
     int run = columns.owner(slab);
     int[] h = headers.segment(run);
@@ -158,7 +158,7 @@ final class Runs {
   }
 
   /** The run that hangs at a place and begins with this local hash, or 0. */
-  int child(int parent, int offset, long localHash) {
+  public int child(int parent, int offset, long localHash) {
     if (headers.segment(parent)[RunHeaders.at(parent) + CHILDREN] == 0) {
       return 0;
     }
@@ -175,13 +175,13 @@ final class Runs {
   }
 
   /** Writes the engine hash of a block; the slab must be there. */
-  void rename(int run, int offset, long engineHash) {
+  public void rename(int run, int offset, long engineHash) {
     int slab = slab(run, offset);
     columns.hashes(slab)[SlabColumns.at(slab) + (offset & 7)] = engineHash;
   }
 
   /** Forgets that these blocks of a run, one bit each, are listed. */
-  void unlist(int run, long blocks) {
+  public void unlist(int run, long blocks) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run) + SLABS;
     long left = blocks;
@@ -199,7 +199,7 @@ final class Runs {
   }
 
   /** The slab for the offset, a new one if there was none. */
-  int provide(int run, int offset) {
+  public int provide(int run, int offset) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run) + SLABS + (offset >>> 3);
     if (h[at] == 0) {
@@ -212,12 +212,12 @@ final class Runs {
   }
 
   /** A run below {@code parent} whose version is odd until the caller has filled it. */
-  int newChild(int parent, int offset) {
+  public int newChild(int parent, int offset) {
     return allocate(RunHeaders.shape(NAMES, offset), parent);
   }
 
   /** Makes a filled run known as the child of its parent; both versions are the caller's. */
-  void hang(int run) {
+  public void hang(int run) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     int parent = h[at + PARENT];
@@ -235,7 +235,7 @@ final class Runs {
   }
 
   /** A run for other engine hashes of the names of {@code run}. */
-  int newAlias(int run) {
+  public int newAlias(int run) {
     int alias = allocate(RunHeaders.shape(ALIAS, 0), run);
     int[] a = headers.segment(alias);
     int aat = RunHeaders.at(alias);
@@ -246,7 +246,7 @@ final class Runs {
   }
 
   /** What all arrays take, counted from them. */
-  long bytes() {
+  public long bytes() {
     return headers.bytes()
         + columns.bytes()
         + lists.bytes()
@@ -258,11 +258,11 @@ final class Runs {
   }
 
   /** Bytes that it may take if so many runs get their first alias. */
-  long aliasGrowthBytes(int runs) {
+  public long aliasGrowthBytes(int runs) {
     return aliases.growthBytes(runs) + runs * ALIAS_BYTES;
   }
 
-  int nextAlias(int run) {
+  public int nextAlias(int run) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     if (RunHeaders.kind(h[at + SHAPE]) == ALIAS) {
@@ -273,7 +273,7 @@ final class Runs {
   }
 
   /** Gives back the slabs of an alias that list nothing, and the alias with its last slab. */
-  void trimAlias(int alias) {
+  public void trimAlias(int alias) {
     int[] h = headers.segment(alias);
     int at = RunHeaders.at(alias);
     boolean empty = true;
@@ -291,7 +291,7 @@ final class Runs {
   }
 
   /** Sets the length and gives back the slabs beyond it. */
-  void shorten(int run, int length) {
+  public void shorten(int run, int length) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     h[at + SHAPE] = RunHeaders.withLength(h[at + SHAPE], length);
@@ -301,7 +301,7 @@ final class Runs {
     }
   }
 
-  void lengthen(int run, int length) {
+  public void lengthen(int run, int length) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     h[at + SHAPE] = RunHeaders.withLength(h[at + SHAPE], length);
@@ -313,7 +313,7 @@ final class Runs {
    *
    * @param firstLocal the local hash that the run began with
    */
-  void drop(int run, long firstLocal) {
+  public void drop(int run, long firstLocal) {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     int parent = h[at + PARENT];
@@ -330,7 +330,7 @@ final class Runs {
     RunHeaders.end(p, pat);
   }
 
-  void dropRoot(int run) {
+  public void dropRoot(int run) {
     roots = roots.without(run);
     headers.release(run);
   }

@@ -1,14 +1,15 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.snapshot;
 
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.TOUCHED;
 
 import dev.warmpath.kvindex.CopyCounting;
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.engine.RunEngine;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -20,7 +21,7 @@ import java.util.Set;
  * <p>What there is no room for is left out with all that hangs behind it, and counted. Confined to
  * the writer.
  */
-final class TreeReader {
+public final class TreeReader {
 
   private static final int MAX_ROOTS = 1 << 16;
 
@@ -40,7 +41,7 @@ final class TreeReader {
   private int last;
   private long omittedBlocks;
 
-  TreeReader(RunEngine.Core core, FleetReader fleet, SnapshotInput in) {
+  public TreeReader(RunEngine.Core core, FleetReader fleet, SnapshotInput in) {
     this.core = core;
     this.fleet = fleet;
     this.in = in;
@@ -49,7 +50,7 @@ final class TreeReader {
   }
 
   /** Reads all runs and copies; returns how many held blocks there was no room for. */
-  long read() throws IOException {
+  public long read() throws IOException {
     readRoots();
     while (record.read(in)) {
       readRun();
@@ -67,7 +68,7 @@ final class TreeReader {
       if (!keys.add(key)) {
         throw in.damaged("root=" + key + " twice");
       }
-      number(core.room().hasRoot() ? Runs.run(runs.root(key)) : 0, 0);
+      number(core.room().has(0, 1, 0) ? Runs.run(runs.root(key)) : 0, 0);
     }
   }
 
@@ -80,7 +81,7 @@ final class TreeReader {
     if (!fits || record.offset > lengths[parent]) {
       throw in.damaged("offset=" + record.offset + " in parent=" + parent);
     }
-    if (runOf[parent] == 0 || !core.room().hasRun(record, growthBytes())) {
+    if (runOf[parent] == 0 || !hasRoom()) {
       omittedBlocks += record.memberships();
       for (int source = 0; source <= record.aliases; source++) {
         number(0, source == 0 ? record.length : 0);
@@ -90,9 +91,20 @@ final class TreeReader {
     }
   }
 
-  /** Bytes that the holders' own lists may take. */
+  private boolean hasRoom() {
+    return core.room().has(record.slabs(), 1 + record.aliases, growthBytes());
+  }
+
+  /** Bytes that tables and lists may take for the run. */
   private long growthBytes() {
-    long growth = 0;
+    if (runs.budget.maxBytes() == Long.MAX_VALUE) {
+      return 0;
+    }
+    long growth =
+        runs.hashes.growthBytes(record.listed())
+            + runs.children.growthBytes(1)
+            + runs.lists.bytesFor(record.holders)
+            + runs.aliasGrowthBytes(1);
     for (int i = 0; i < record.holders; i++) {
       growth += fleet.shelf(record.shelves[i]).runs.growthBytes(1 + record.aliases);
     }

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.tree;
 
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
@@ -13,17 +13,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Single writer.
  */
-final class Shelves {
+public final class Shelves {
 
   /** One shelf. Single writer. */
-  static final class Shelf {
-    final int id;
-    final int slot;
-    final StorageTier tier;
-    final int group;
-    final IntVector runs;
+  public static final class Shelf {
+    public final int id;
+    public final int slot;
+    public final StorageTier tier;
+    public final int group;
+    public final IntVector runs;
 
-    Shelf(int id, int slot, StorageTier tier, int group, IntVector runs) {
+    public Shelf(int id, int slot, StorageTier tier, int group, IntVector runs) {
       this.id = id;
       this.slot = slot;
       this.tier = tier;
@@ -36,12 +36,12 @@ final class Shelves {
   private final List<@Nullable Shelf> shelves = new ArrayList<>();
   private int free;
 
-  Shelves(ByteBudget budget) {
+  public Shelves(ByteBudget budget) {
     this.budget = budget;
   }
 
   /** A new shelf with the lowest free id. */
-  Shelf open(int slot, StorageTier tier, int group) {
+  public Shelf open(int slot, StorageTier tier, int group) {
     int id = shelves.size();
     if (free > 0) {
       id = shelves.indexOf(null);
@@ -55,12 +55,12 @@ final class Shelves {
   }
 
   /** Frees the id of a shelf that holds nothing any more. */
-  void close(Shelf shelf) {
+  public void close(Shelf shelf) {
     shelves.set(shelf.id, null);
     free++;
   }
 
-  Shelf get(int id) {
+  public Shelf get(int id) {
     Shelf shelf = shelves.get(id);
     if (shelf == null) {
       throw new IllegalStateException("shelf=" + id + " is not open");
@@ -69,11 +69,11 @@ final class Shelves {
   }
 
   /** All ids are below this. */
-  int bound() {
+  public int bound() {
     return shelves.size();
   }
 
-  @Nullable Shelf at(int id) {
+  public @Nullable Shelf at(int id) {
     return shelves.get(id);
   }
 }

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.tree;
 
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.SLABS;
 
@@ -10,18 +10,18 @@ import dev.warmpath.kvindex.runs.memory.SlabColumns;
  *
  * <p>Single writer; readers whose run is touched begin again.
  */
-final class SlabMover {
+public final class SlabMover {
 
   private final Runs runs;
   private final Holdings holdings;
 
-  SlabMover(Runs runs, Holdings holdings) {
+  public SlabMover(Runs runs, Holdings holdings) {
     this.runs = runs;
     this.holdings = holdings;
   }
 
   /** Gives a segment back; false if so many free slabs would not remain then. */
-  boolean giveBack(int remaining) {
+  public boolean giveBack(int remaining) {
     if (runs.columns.free() < SlabColumns.SEGMENT_SLABS + remaining) {
       return false;
     }

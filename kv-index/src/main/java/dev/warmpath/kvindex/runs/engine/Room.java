@@ -1,7 +1,12 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.engine;
 
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
+import dev.warmpath.kvindex.runs.tree.ColdRuns;
+import dev.warmpath.kvindex.runs.tree.Holdings;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.tree.SlabMover;
 import java.util.function.IntConsumer;
 
 /**
@@ -9,7 +14,7 @@ import java.util.function.IntConsumer;
  *
  * <p>Single writer.
  */
-final class Room {
+public final class Room {
 
   /*
    * Slabs and headers are had before a store begins. What else may grow while it lasts (tables, lists,
@@ -27,7 +32,7 @@ final class Room {
    */
 
   /** No more blocks are stored before it is asked again. */
-  static final int PIECE_BLOCKS = 512;
+  public static final int PIECE_BLOCKS = 512;
 
   private static final int SLABS_BESIDE = 8;
   private static final int HEADERS_BESIDE = 2;
@@ -54,7 +59,7 @@ final class Room {
   /**
    * @param forget forgets all that is held of a leaf run
    */
-  Room(Runs runs, Holdings holdings, Shelves shelves, IntConsumer forget) {
+  public Room(Runs runs, Holdings holdings, Shelves shelves, IntConsumer forget) {
     this.runs = runs;
     this.holdings = holdings;
     this.shelves = shelves;
@@ -66,12 +71,12 @@ final class Room {
   }
 
   /** What all blocks without names may take. */
-  ByteBudget asideBudget() {
+  public ByteBudget asideBudget() {
     return asideBudget;
   }
 
   /** Whether so many blocks can be stored, whatever becomes of them. */
-  boolean has(int blocks, RunEngine engine, Shelf shelf) {
+  public boolean has(int blocks, RunEngine engine, Shelf shelf) {
     if (blocks > granted || budget.used() != grantedAtBytes) {
       grant(Math.max(blocks, PIECE_BLOCKS));
     }
@@ -80,7 +85,7 @@ final class Room {
   }
 
   /** Makes room for some of these blocks, whatever becomes of them; returns for how many. */
-  int make(int blocks, RunEngine engine, Shelf shelf) {
+  public int make(int blocks, RunEngine engine, Shelf shelf) {
     promised = blocks;
     grant(promised);
     while (promised > 1 && isTooMuch(promised, growthBytes(promised, engine, shelf))) {
@@ -97,7 +102,7 @@ final class Room {
   }
 
   /** Whether a block that stands aside can get its name, beside those that room was made for. */
-  boolean hasForName(AsideBlock block) {
+  public boolean hasForName(AsideBlock block) {
     int blocks = promised + block.size();
     long local = 0;
     for (int i = 0; i < block.size(); i++) {
@@ -110,39 +115,20 @@ final class Room {
   }
 
   /** Whether one more block can stand aside. */
-  boolean hasAside(RunEngine engine) {
+  public boolean hasAside(RunEngine engine) {
     long growth = engine.aside().growthBytes(1, engine.shelves().size());
     return growth <= asideBudget.left() && growth <= budget.left();
   }
 
-  /** Whether a root can be had. */
-  boolean hasRoot() {
-    return runs.headers.hasRoom(1, 0);
-  }
-
-  /**
-   * Whether a run with its aliases can be had.
-   *
-   * @param local bytes that its holders' own lists may take
-   */
-  boolean hasRun(RunRecord run, long local) {
-    int slabs = run.slabs();
-    int headers = 1 + run.aliases;
-    long growth = local;
-    if (budget.maxBytes() < Long.MAX_VALUE) {
-      growth +=
-          runs.hashes.growthBytes(run.listed())
-              + runs.children.growthBytes(1)
-              + runs.lists.bytesFor(run.holders)
-              + runs.aliasGrowthBytes(1);
-    }
+  /** Whether so many slabs and runs can be had beside {@code growth} bytes; forgets nothing. */
+  public boolean has(int slabs, int headers, long growth) {
     return runs.columns.hasRoom(slabs, growth)
         && runs.headers.hasRoom(headers, growth)
         && growth <= budget.left();
   }
 
   /** Whether so many bytes are left. */
-  boolean hasBytes(long bytes) {
+  public boolean hasBytes(long bytes) {
     return bytes <= budget.left();
   }
 

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.query;
 
 import static dev.warmpath.kvindex.runs.memory.HolderLists.INTS;
 import static dev.warmpath.kvindex.runs.memory.HolderLists.SHELF;
@@ -18,6 +18,9 @@ import dev.warmpath.kvindex.runs.memory.ChildTable;
 import dev.warmpath.kvindex.runs.memory.HolderLists;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
+import dev.warmpath.kvindex.runs.tree.Holdings;
+import dev.warmpath.kvindex.runs.tree.Roots;
+import dev.warmpath.kvindex.runs.tree.Runs;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -25,7 +28,7 @@ import java.lang.invoke.VarHandle;
  *
  * <p>Thread-safe; each thread keeps its notes in a {@link Walk} of its own.
  */
-final class PathReader {
+public final class PathReader {
 
   private static final ThreadLocal<Walk> WALKS = ThreadLocal.withInitial(Walk::new);
 
@@ -40,18 +43,26 @@ final class PathReader {
    *   reader   acquire version, must be even · reads · acquire fence · version again
    */
 
-  private final RunKvIndex index;
   private final Runs runs;
+  private volatile Fleet fleet = Fleet.EMPTY;
 
-  PathReader(RunKvIndex index, Runs runs) {
-    this.index = index;
+  public PathReader(Runs runs) {
     this.runs = runs;
   }
 
+  public Fleet fleet() {
+    return fleet;
+  }
+
+  /** Prompts are judged by this one from now on. */
+  public void fleet(Fleet fleet) {
+    this.fleet = fleet;
+  }
+
   /** Fills {@code matches}; false if the writer interfered and nothing was filled. */
-  boolean read(BlockChain prompt, PrefixMatches matches) {
+  public boolean read(BlockChain prompt, PrefixMatches matches) {
     Walk walk = WALKS.get();
-    Fleet fleet = index.fleet();
+    Fleet fleet = this.fleet;
     walk.begin(prompt, fleet, matches);
     boolean read;
     try {
@@ -113,7 +124,7 @@ final class PathReader {
         return false;
       }
     }
-    return fleet == index.fleet();
+    return fleet == this.fleet;
   }
 
   /** The run that goes on with this local hash, 0 when there is none, −1 when one is changing. */

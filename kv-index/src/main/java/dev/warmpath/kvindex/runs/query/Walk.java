@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.query;
 
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -6,7 +6,7 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.reuse.HeldRows;
 import dev.warmpath.kvindex.reuse.TierReuse;
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.util.Arrays;
 
 /**
@@ -15,7 +15,7 @@ import java.util.Arrays;
  *
  * <p>Confined to its thread.
  */
-final class Walk {
+public final class Walk {
 
   private final HeldRows rows = new HeldRows();
   private final TierReuse tiers = new TierReuse(rows, this::row);
@@ -34,15 +34,15 @@ final class Walk {
   private PrefixMatches matches = new PrefixMatches();
 
   /** Keeps the compiler from leaving out looks at what comes next. */
-  long sink;
+  public long sink;
 
   /** Whether all that counts is how far each shelf's blocks go without a hole. */
-  boolean byDepth;
+  public boolean byDepth;
 
   /** Whether, besides, all engines count alike, so that depths can go straight into the answer. */
-  boolean direct;
+  public boolean direct;
 
-  void begin(BlockChain prompt, Fleet fleet, PrefixMatches matches) {
+  public void begin(BlockChain prompt, Fleet fleet, PrefixMatches matches) {
     this.fleet = fleet;
     this.matches = matches;
     if (!byDepth) {
@@ -74,15 +74,15 @@ final class Walk {
     }
   }
 
-  Fleet fleet() {
+  public Fleet fleet() {
     return fleet;
   }
 
-  PrefixMatches matches() {
+  public PrefixMatches matches() {
     return matches;
   }
 
-  void see(int run, int version) {
+  public void see(int run, int version) {
     if (2 * seenCount == seen.length) {
       seen = Arrays.copyOf(seen, 2 * seen.length);
     }
@@ -92,19 +92,19 @@ final class Walk {
   }
 
   /** The last run was not the one looked for. */
-  void unsee() {
+  public void unsee() {
     seenCount--;
   }
 
-  int seen() {
+  public int seen() {
     return seenCount;
   }
 
-  int seenRun(int index) {
+  public int seenRun(int index) {
     return seen[2 * index];
   }
 
-  int seenVersion(int index) {
+  public int seenVersion(int index) {
     return seen[2 * index + 1];
   }
 
@@ -112,7 +112,7 @@ final class Walk {
    * A shelf holds these of the {@code common} blocks behind the first {@code matched}; whether it
    * holds all so far. Only for walks {@link #byDepth}.
    */
-  boolean deepen(int shelf, long mask, int matched, int common) {
+  public boolean deepen(int shelf, long mask, int matched, int common) {
     long depth = depths[shelf];
     int more = Long.numberOfTrailingZeros(~mask);
     if (matched == 0) {
@@ -128,7 +128,7 @@ final class Walk {
   }
 
   /** The same for walks on which what lies behind a hole counts too. */
-  void mark(int shelf, long mask, int matched) {
+  public void mark(int shelf, long mask, int matched) {
     if (fleet.counts(shelf)) {
       if (rowOfShelf[shelf] == 0) {
         rowOfShelf[shelf] = rows.add() + 1;
@@ -143,7 +143,7 @@ final class Walk {
   }
 
   /** Says what the shelves met make of the prompt. */
-  void fill(BlockChain prompt) {
+  public void fill(BlockChain prompt) {
     if (byDepth) {
       fillByDepth(prompt, matches);
       return;

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.tree;
 
 import static dev.warmpath.kvindex.runs.memory.HolderLists.INTS;
 import static dev.warmpath.kvindex.runs.memory.HolderLists.PLACE;
@@ -10,10 +10,10 @@ import static dev.warmpath.kvindex.runs.memory.RunHeaders.HOLDER_COUNT;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.PARENT;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
 
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
 import dev.warmpath.kvindex.runs.memory.HolderLists;
 import dev.warmpath.kvindex.runs.memory.IntVector;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 
 /**
  * Who holds which blocks of a run, one bit each; a run lasts while a block of it is held or a child
@@ -21,29 +21,29 @@ import dev.warmpath.kvindex.runs.memory.RunHeaders;
  *
  * <p>Single writer.
  */
-final class Holdings {
+public final class Holdings {
 
   /** In the header's count: the number of entries; above it the room of the list. */
-  static final int COUNT = 0xFFFFFF;
+  public static final int COUNT = 0xFFFFFF;
 
   private static final int ROOM_SHIFT = 24;
 
   private final Runs runs;
   private final Shelves shelves;
 
-  Holdings(Runs runs, Shelves shelves) {
+  public Holdings(Runs runs, Shelves shelves) {
     this.runs = runs;
     this.shelves = shelves;
   }
 
   /** The blocks of {@code run} that a shelf holds under the engine hashes of {@code source}. */
-  long held(int run, int source, int shelf) {
+  public long held(int run, int source, int shelf) {
     int entry = find(run, source, shelf);
     return entry < 0 ? 0 : mask(run, entry);
   }
 
   /** Whether the engine in {@code slot} holds the block at {@code place} on any shelf. */
-  boolean isHeld(long place, int slot) {
+  public boolean isHeld(long place, int slot) {
     int source = Runs.run(place);
     int run = runs.names(source);
     int[] h = runs.headers.segment(run);
@@ -63,7 +63,7 @@ final class Holdings {
   }
 
   /** The shelf holds these blocks too; they are listed already. */
-  void hold(Shelf shelf, int run, int source, long mask) {
+  public void hold(Shelf shelf, int run, int source, long mask) {
     int[] h = runs.headers.segment(run);
     int at = RunHeaders.at(run);
     RunHeaders.begin(h, at);
@@ -83,7 +83,7 @@ final class Holdings {
   }
 
   /** Makes a list for so many holders of a run that has none yet. */
-  void provide(int run, int holders) {
+  public void provide(int run, int holders) {
     if (holders > 0) {
       int[] h = runs.headers.segment(run);
       int at = RunHeaders.at(run);
@@ -94,7 +94,7 @@ final class Holdings {
   }
 
   /** Adds a holder who has no entry for this source yet; there must be a place in the list. */
-  void put(Shelf shelf, int run, int source, long mask) {
+  public void put(Shelf shelf, int run, int source, long mask) {
     int entry = enter(shelf, run, source);
     int list = runs.headers.segment(run)[RunHeaders.at(run) + HOLDERS];
     HolderLists.mask(runs.lists.segment(list), HolderLists.at(list) + entry * INTS, mask);
@@ -105,7 +105,7 @@ final class Holdings {
    *
    * @param entry what {@link #find} gave
    */
-  void release(Shelf shelf, int run, int entry, long mask) {
+  public void release(Shelf shelf, int run, int entry, long mask) {
     int[] h = runs.headers.segment(run);
     int at = RunHeaders.at(run);
     int source = sourceOf(run, entry);
@@ -133,29 +133,29 @@ final class Holdings {
     }
   }
 
-  int count(int run) {
+  public int count(int run) {
     return runs.headers.segment(run)[RunHeaders.at(run) + HOLDER_COUNT] & COUNT;
   }
 
-  int shelfOf(int run, int entry) {
+  public int shelfOf(int run, int entry) {
     return entry(run, entry, SHELF);
   }
 
-  int sourceOf(int run, int entry) {
+  public int sourceOf(int run, int entry) {
     return entry(run, entry, SOURCE);
   }
 
-  int placeOf(int run, int entry) {
+  public int placeOf(int run, int entry) {
     return entry(run, entry, PLACE);
   }
 
-  long mask(int run, int entry) {
+  public long mask(int run, int entry) {
     int list = runs.headers.segment(run)[RunHeaders.at(run) + HOLDERS];
     return HolderLists.mask(runs.lists.segment(list), HolderLists.at(list) + entry * INTS);
   }
 
   /** The blocks that anybody holds, under the engine hashes of one run or (0) of any. */
-  long union(int run, int source) {
+  public long union(int run, int source) {
     int[] h = runs.headers.segment(run);
     int at = RunHeaders.at(run);
     int count = h[at + HOLDER_COUNT] & COUNT;
@@ -172,13 +172,13 @@ final class Holdings {
   }
 
   /** The entry of a shelf's last run, for taking all away. */
-  int lastOf(Shelf shelf) {
+  public int lastOf(Shelf shelf) {
     int place = shelf.runs.size() - 1;
     return entryAt(shelf.runs.get(place), shelf.id, place);
   }
 
   /** Gives back what sparse lists take; false if that is not worth it. */
-  boolean giveBackLists() {
+  public boolean giveBackLists() {
     if (!runs.lists.close()) {
       return false;
     }
@@ -206,7 +206,7 @@ final class Holdings {
   }
 
   /** The entry by which a shelf holds blocks under the engine hashes of a source, or −1. */
-  int find(int run, int source, int shelf) {
+  public int find(int run, int source, int shelf) {
     int[] h = runs.headers.segment(run);
     int at = RunHeaders.at(run);
     int count = h[at + HOLDER_COUNT] & COUNT;

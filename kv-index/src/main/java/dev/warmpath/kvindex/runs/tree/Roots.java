@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.tree;
 
 import java.util.Arrays;
 
@@ -7,9 +7,9 @@ import java.util.Arrays;
  *
  * <p>Immutable.
  */
-final class Roots {
+public final class Roots {
 
-  static final Roots NONE = new Roots(new long[0], new int[0]);
+  public static final Roots NONE = new Roots(new long[0], new int[0]);
 
   private final long[] keys;
   private final int[] runs;
@@ -20,7 +20,7 @@ final class Roots {
   }
 
   /** The run of a root key, or 0. */
-  int run(long rootKey) {
+  public int run(long rootKey) {
     for (int i = 0; i < keys.length; i++) {
       if (keys[i] == rootKey) {
         return runs[i];
@@ -29,19 +29,19 @@ final class Roots {
     return 0;
   }
 
-  int size() {
+  public int size() {
     return keys.length;
   }
 
-  int runAt(int index) {
+  public int runAt(int index) {
     return runs[index];
   }
 
-  long keyAt(int index) {
+  public long keyAt(int index) {
     return keys[index];
   }
 
-  Roots with(long rootKey, int run) {
+  public Roots with(long rootKey, int run) {
     long[] moreKeys = Arrays.copyOf(keys, keys.length + 1);
     int[] moreRuns = Arrays.copyOf(runs, runs.length + 1);
     moreKeys[keys.length] = rootKey;
@@ -49,7 +49,7 @@ final class Roots {
     return new Roots(moreKeys, moreRuns);
   }
 
-  Roots without(int run) {
+  public Roots without(int run) {
     int at = 0;
     while (runs[at] != run) {
       at++;

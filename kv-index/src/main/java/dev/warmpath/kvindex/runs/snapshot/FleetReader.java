@@ -1,13 +1,16 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.snapshot;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.kvindex.runs.AsideBlock.Naming;
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotInput;
+import dev.warmpath.kvindex.runs.engine.Aside;
+import dev.warmpath.kvindex.runs.engine.AsideBlock;
+import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
+import dev.warmpath.kvindex.runs.engine.RunEngine;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the writer.
  */
-final class FleetReader {
+public final class FleetReader {
 
   private static final int MAX_SLOTS = 1 << 16;
 
@@ -31,7 +34,7 @@ final class FleetReader {
   /**
    * @param engines gets the engines by slot
    */
-  FleetReader(
+  public FleetReader(
       RunEngine.Core core, int maxOrphans, List<@Nullable RunEngine> engines, SnapshotInput in) {
     this.core = core;
     this.maxOrphans = maxOrphans;
@@ -40,16 +43,16 @@ final class FleetReader {
   }
 
   /** Number of shelves. */
-  int shelves() {
+  public int shelves() {
     return shelves.size();
   }
 
   /** The shelf with a number in the snapshot. */
-  Shelf shelf(int number) {
+  public Shelf shelf(int number) {
     return shelves.get(number);
   }
 
-  RunEngine engine(Shelf shelf) {
+  public RunEngine engine(Shelf shelf) {
     RunEngine engine = engines.get(shelf.slot);
     if (engine == null) {
       throw new IllegalStateException("shelf=" + shelf.id + " has no engine");
@@ -57,7 +60,7 @@ final class FleetReader {
     return engine;
   }
 
-  void readEngines() throws IOException {
+  public void readEngines() throws IOException {
     int slots = in.int32("slots", 0, MAX_SLOTS);
     for (int slot = 0; slot < slots; slot++) {
       int kind = in.int8("engine", CopyCounting.values().length);
@@ -66,7 +69,7 @@ final class FleetReader {
   }
 
   /** Reads what stands aside; returns how many held blocks there was no room for. */
-  long readAside() throws IOException {
+  public long readAside() throws IOException {
     long omitted = 0;
     for (RunEngine engine : engines) {
       int kind = engine == null ? 0 : readKind();

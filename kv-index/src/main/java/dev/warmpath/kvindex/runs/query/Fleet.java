@@ -1,9 +1,10 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.query;
 
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
+import dev.warmpath.kvindex.runs.engine.RunEngine;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -13,20 +14,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-final class Fleet {
+public final class Fleet {
 
   /** What a shelf's blocks count for. */
-  static final byte NOTHING = 0;
+  public static final byte NOTHING = 0;
 
   /** The only shelf of an engine with one full-attention group: the run of held blocks counts. */
-  static final byte DEPTH = 1;
+  public static final byte DEPTH = 1;
 
   /** One of several shelves that are judged together. */
-  static final byte JOINT = 2;
+  public static final byte JOINT = 2;
 
   private static final int SEVERAL = -1;
 
-  static final Fleet EMPTY =
+  public static final Fleet EMPTY =
       new Fleet(
           new RunEngine[0], new CacheLayout[0], new Shelf[0][], new int[0], new byte[0], false, 0);
 
@@ -71,7 +72,7 @@ final class Fleet {
     this.depthBlockTokens = depthBlockTokens;
   }
 
-  static Fleet of(List<@Nullable RunEngine> engines, int shelfBound) {
+  public static Fleet of(List<@Nullable RunEngine> engines, int shelfBound) {
     CacheLayout[] layouts = new CacheLayout[engines.size()];
     Shelf[][] shelves = new Shelf[engines.size()][];
     int[] slotOfShelf = new int[shelfBound];
@@ -110,12 +111,12 @@ final class Fleet {
     return before != null && before.equals(layout) ? before : layout;
   }
 
-  int slots() {
+  public int slots() {
     return layouts.length;
   }
 
   /** The engine in a slot, whose statistics any thread may read; they may be a moment old. */
-  RunEngine engine(int slot) {
+  public RunEngine engine(int slot) {
     RunEngine engine = slot >= 0 && slot < engines.length ? engines[slot] : null;
     if (engine == null) {
       throw new IllegalArgumentException("slot=" + slot + " has no engine");
@@ -123,19 +124,19 @@ final class Fleet {
     return engine;
   }
 
-  int shelfBound() {
+  public int shelfBound() {
     return slotOfShelf.length;
   }
 
-  @Nullable CacheLayout layout(int slot) {
+  public @Nullable CacheLayout layout(int slot) {
     return layouts[slot];
   }
 
-  Shelf[] shelves(int slot) {
+  public Shelf[] shelves(int slot) {
     return shelves[slot];
   }
 
-  int slot(int shelf) {
+  public int slot(int shelf) {
     return slotOfShelf[shelf];
   }
 
@@ -143,35 +144,35 @@ final class Fleet {
    * Whether, besides, all engines withhold and drop the same, so that {@link #withheldTokens()} and
    * {@link #droppedBlocks()} hold for each.
    */
-  boolean isUniform() {
+  public boolean isUniform() {
     return uniform;
   }
 
-  int withheldTokens() {
+  public int withheldTokens() {
     return withheldTokens;
   }
 
-  int droppedBlocks() {
+  public int droppedBlocks() {
     return droppedBlocks;
   }
 
   /** Whether what the shelf holds counts for anything. */
-  boolean counts(int shelf) {
+  public boolean counts(int shelf) {
     return useOfShelf[shelf] != NOTHING;
   }
 
   /** {@link CacheLayout#withheldTokens} of the shelf's engine. */
-  int withheldTokens(int shelf) {
+  public int withheldTokens(int shelf) {
     return withheldOfShelf[shelf];
   }
 
   /** {@link CacheLayout#droppedBlocks} of the shelf's engine. */
-  int droppedBlocks(int shelf) {
+  public int droppedBlocks(int shelf) {
     return droppedOfShelf[shelf];
   }
 
   /** Whether all that counts is how far each shelf's blocks go without a hole. */
-  boolean goesByDepth(int blockSizeTokens) {
+  public boolean goesByDepth(int blockSizeTokens) {
     return !joint && (depthBlockTokens == 0 || depthBlockTokens == blockSizeTokens);
   }
 

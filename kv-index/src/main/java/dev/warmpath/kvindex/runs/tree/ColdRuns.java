@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.tree;
 
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.CHILDREN;
 import static dev.warmpath.kvindex.runs.memory.RunHeaders.SHAPE;
@@ -12,19 +12,19 @@ import dev.warmpath.kvindex.runs.memory.RunHeaders;
  *
  * <p>Single writer.
  */
-final class ColdRuns {
+public final class ColdRuns {
 
   private final Runs runs;
   private final Holdings holdings;
   private int hand;
 
-  ColdRuns(Runs runs, Holdings holdings) {
+  public ColdRuns(Runs runs, Holdings holdings) {
     this.runs = runs;
     this.holdings = holdings;
   }
 
   /** A held leaf, or 0 when there is none at all. */
-  int next() {
+  public int next() {
     int bound = runs.headers.bound();
     for (int steps = 0; steps < 2 * bound; steps++) {
       hand = hand + 1 < bound ? hand + 1 : 1;

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.engine;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Single writer.
  */
-final class AsideBlock {
+public final class AsideBlock {
 
   /** How far the block's name is known. */
-  enum Naming {
+  public enum Naming {
     /** Nobody has said what the block is. */
     UNNAMED,
     /** The claim is known, its parent's name is not. */
@@ -22,47 +22,47 @@ final class AsideBlock {
 
   private static final long OBJECT_BYTES = 72;
 
-  final long engineHash;
-  Naming naming = Naming.UNNAMED;
-  boolean atRoot;
-  long parent;
-  long localHash;
+  public final long engineHash;
+  public Naming naming = Naming.UNNAMED;
+  public boolean atRoot;
+  public long parent;
+  public long localHash;
 
   /** Orphans by age, and orphans of one parent. */
-  @Nullable AsideBlock older;
+  public @Nullable AsideBlock older;
 
-  @Nullable AsideBlock younger;
-  @Nullable AsideBlock sibling;
+  public @Nullable AsideBlock younger;
+  public @Nullable AsideBlock sibling;
 
   private int[] shelves = new int[1];
   private int[] copies = new int[1];
   private int size;
 
-  AsideBlock(long engineHash) {
+  public AsideBlock(long engineHash) {
     this.engineHash = engineHash;
   }
 
   /** Bytes of the object and its arrays. */
-  long bytes() {
+  public long bytes() {
     return bytes(shelves.length);
   }
 
-  static long bytes(int shelves) {
+  public static long bytes(int shelves) {
     return OBJECT_BYTES + 2 * ((16 + 4L * shelves + 7) & ~7);
   }
 
-  void claim(boolean atRoot, long parent, long localHash) {
+  public void claim(boolean atRoot, long parent, long localHash) {
     this.atRoot = atRoot;
     this.parent = parent;
     this.localHash = localHash;
   }
 
-  boolean claims(boolean atRoot, long parent, long localHash) {
+  public boolean claims(boolean atRoot, long parent, long localHash) {
     return this.atRoot == atRoot && this.parent == parent && this.localHash == localHash;
   }
 
   /** Adds copies; true if the shelf had none. */
-  boolean add(int shelf, int count) {
+  public boolean add(int shelf, int count) {
     for (int i = 0; i < size; i++) {
       if (shelves[i] == shelf) {
         copies[i] += count;
@@ -79,7 +79,7 @@ final class AsideBlock {
   }
 
   /** Takes one copy away; the number left, or −1 when there was none. */
-  int take(int shelf) {
+  public int take(int shelf) {
     for (int i = 0; i < size; i++) {
       if (shelves[i] == shelf) {
         int left = --copies[i];
@@ -94,7 +94,7 @@ final class AsideBlock {
     return -1;
   }
 
-  boolean isOn(int shelf) {
+  public boolean isOn(int shelf) {
     for (int i = 0; i < size; i++) {
       if (shelves[i] == shelf) {
         return true;
@@ -104,15 +104,15 @@ final class AsideBlock {
   }
 
   /** Number of shelves. */
-  int size() {
+  public int size() {
     return size;
   }
 
-  int shelf(int index) {
+  public int shelf(int index) {
     return shelves[index];
   }
 
-  int copies(int index) {
+  public int copies(int index) {
     return copies[index];
   }
 }

@@ -1,12 +1,14 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.engine;
 
-import static dev.warmpath.kvindex.runs.Runs.NOWHERE;
+import static dev.warmpath.kvindex.runs.tree.Runs.NOWHERE;
 
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StoredBlocks;
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
+import dev.warmpath.kvindex.runs.tree.Holdings;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 
 /**
  * Puts named blocks into the tree, a stretch at a time: onto names that are there, behind the end
@@ -15,7 +17,7 @@ import dev.warmpath.kvindex.runs.memory.SlabColumns;
  * <p>A stretch ends before a block that the engine holds under another name already; what that
  * means is not decided here. Single writer.
  */
-final class Placement {
+public final class Placement {
 
   private final Runs runs;
   private final Holdings holdings;
@@ -34,25 +36,25 @@ final class Placement {
   private long last;
   private long twins;
 
-  Placement(Runs runs, Holdings holdings) {
+  public Placement(Runs runs, Holdings holdings) {
     this.runs = runs;
     this.holdings = holdings;
   }
 
   /** Whose blocks are put from now on, and on which shelf. */
-  Placement of(RunEngine engine, Shelf shelf) {
+  public Placement of(RunEngine engine, Shelf shelf) {
     this.engine = engine;
     this.shelf = shelf;
     return this;
   }
 
   /** The place behind the last block that was put; also where its name's children hang. */
-  long end() {
+  public long end() {
     return end;
   }
 
   /** The source and offset of the last block that was put. */
-  long last() {
+  public long last() {
     return last;
   }
 
@@ -62,7 +64,7 @@ final class Placement {
    *
    * @param limit at most so many, none of them aside
    */
-  int put(long place, StoredBlocks blocks, int from, int limit) {
+  public int put(long place, StoredBlocks blocks, int from, int limit) {
     this.blocks = blocks;
     this.from = from;
     this.limit = limit;
@@ -84,12 +86,12 @@ final class Placement {
   }
 
   /** A block was listed whose engine hash is listed for another one, of another engine. */
-  void countTwin() {
+  public void countTwin() {
     twins++;
   }
 
   /** The place of a name behind {@code place}, or NOWHERE. */
-  long named(long place, long localHash) {
+  public long named(long place, long localHash) {
     int run = Runs.run(place);
     int offset = Runs.offset(place);
     if (offset < runs.length(run) && runs.localHash(run, offset) == localHash) {
@@ -104,7 +106,7 @@ final class Placement {
    *
    * @param entry by which the shelf holds them
    */
-  void release(Shelf shelf, int run, int entry, long mask) {
+  public void release(Shelf shelf, int run, int entry, long mask) {
     if (twins > 0) {
       int source = holdings.sourceOf(run, entry);
       for (long left = mask; left != 0; left &= left - 1) {

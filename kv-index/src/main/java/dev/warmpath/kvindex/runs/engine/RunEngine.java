@@ -1,6 +1,6 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.engine;
 
-import static dev.warmpath.kvindex.runs.Runs.NOWHERE;
+import static dev.warmpath.kvindex.runs.tree.Runs.NOWHERE;
 
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
@@ -8,9 +8,11 @@ import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
-import dev.warmpath.kvindex.runs.AsideBlock.Naming;
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
+import dev.warmpath.kvindex.runs.tree.Holdings;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,60 +22,58 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A block that the engine holds is either in the tree, under one name, or aside. Single writer.
  */
-final class RunEngine {
+public final class RunEngine {
 
   private final int slot;
   private final CopyCounting counting;
-  private final int maxOrphans;
   private final Core core;
   private final Aside aside;
+  private final Claims claims;
   private final List<Shelf> shelves = new ArrayList<>();
-  private final StoredBlocks one = new StoredBlocks();
   private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
   private long lastStored = NOWHERE;
   private long nextRemoved = NOWHERE;
   private long held;
-  private long orphansDropped;
   private long unknownRemovals;
-  private long contradictions;
 
   /** What all engines of an index share. */
-  record Core(Runs runs, Holdings holdings, Placement placement, Shelves shelves, Room room) {}
+  public record Core(
+      Runs runs, Holdings holdings, Placement placement, Shelves shelves, Room room) {}
 
-  RunEngine(int slot, CopyCounting counting, int maxOrphans, Core core) {
+  public RunEngine(int slot, CopyCounting counting, int maxOrphans, Core core) {
     this.slot = slot;
     this.counting = counting;
-    this.maxOrphans = maxOrphans;
     this.core = core;
     aside = new Aside(core.room().asideBudget());
+    claims = new Claims(this, core, aside, maxOrphans);
   }
 
-  int slot() {
+  public int slot() {
     return slot;
   }
 
-  CopyCounting counting() {
+  public CopyCounting counting() {
     return counting;
   }
 
-  CacheLayout layout() {
+  public CacheLayout layout() {
     return layout;
   }
 
-  void layout(CacheLayout layout) {
+  public void layout(CacheLayout layout) {
     this.layout = layout;
   }
 
-  List<Shelf> shelves() {
+  public List<Shelf> shelves() {
     return shelves;
   }
 
-  boolean owns(int shelf) {
+  public boolean owns(int shelf) {
     return core.shelves().get(shelf).slot == slot;
   }
 
   /** The shelf for (tier, group), or null when nothing was ever stored there. */
-  @Nullable Shelf shelf(StorageTier tier, int group) {
+  public @Nullable Shelf shelf(StorageTier tier, int group) {
     for (int i = 0; i < shelves.size(); i++) {
       Shelf shelf = shelves.get(i);
       if (shelf.tier == tier && shelf.group == group) {
@@ -83,24 +83,24 @@ final class RunEngine {
     return null;
   }
 
-  Shelf openShelf(StorageTier tier, int group) {
+  public Shelf openShelf(StorageTier tier, int group) {
     Shelf shelf = core.shelves().open(slot, tier, group);
     shelves.add(shelf);
     return shelf;
   }
 
   /** Gives all shelves back; they must be empty. */
-  void closeShelves() {
+  public void closeShelves() {
     shelves.forEach(core.shelves()::close);
     shelves.clear();
   }
 
-  void heldMore(int blocks) {
+  public void heldMore(int blocks) {
     held += blocks;
   }
 
   /** Sees to it that what the next store hangs on is not the next to be forgotten. */
-  void keepParent(StoredBlocks blocks, int from) {
+  public void keepParent(StoredBlocks blocks, int from) {
     long place = blocks.named() && (from > 0 || !blocks.atRoot()) ? behind(blocks, from) : NOWHERE;
     if (place != NOWHERE) {
       core.runs().touch(Runs.run(place));
@@ -111,7 +111,7 @@ final class RunEngine {
    * Stores blocks {@code from … to − 1} of an event, for which there is room; returns how many
    * could not stand aside.
    */
-  int stored(Shelf shelf, StoredBlocks blocks, int from, int to) {
+  public int stored(Shelf shelf, StoredBlocks blocks, int from, int to) {
     if (!blocks.named()) {
       return storeUnnamed(shelf, blocks, from, to);
     }
@@ -126,10 +126,10 @@ final class RunEngine {
       if (put > 0) {
         place = core.placement().end();
         lastStored = core.placement().last();
-        adopt(blocks, i, i + put);
+        claims.adopt(blocks, i, i + put);
       } else {
         put = 1;
-        refused += storeOne(shelf, blocks, i) ? 0 : 1;
+        refused += claims.store(shelf, blocks, i) ? 0 : 1;
         place = behind(blocks.engineHash(i));
       }
       i += put;
@@ -137,7 +137,7 @@ final class RunEngine {
     return refused;
   }
 
-  void removed(Shelf shelf, RemovedBlocks blocks) {
+  public void removed(Shelf shelf, RemovedBlocks blocks) {
     for (int i = 0; i < blocks.count(); ) {
       long hash = blocks.engineHash(i);
       long at = mayBeAt(nextRemoved, hash) ? nextRemoved : find(hash);
@@ -158,12 +158,12 @@ final class RunEngine {
   }
 
   /** A removal from a shelf on which nothing was ever stored. */
-  void unknownRemovals(int blocks) {
+  public void unknownRemovals(int blocks) {
     unknownRemovals += blocks;
   }
 
   /** Forgets all holdings; the layout and the counters stay. */
-  void clear() {
+  public void clear() {
     for (Shelf shelf : shelves) {
       while (shelf.runs.size() > 0) {
         int run = shelf.runs.get(shelf.runs.size() - 1);
@@ -176,7 +176,7 @@ final class RunEngine {
   }
 
   /** Forgets what the shelf holds of a run, by one entry; returns how many blocks that was. */
-  int forget(Shelf shelf, int run, int entry) {
+  public int forget(Shelf shelf, int run, int entry) {
     int source = core.holdings().sourceOf(run, entry);
     long mask = core.holdings().mask(run, entry);
     for (long left = core.runs().copies.isEmpty() ? 0 : mask; left != 0; left &= left - 1) {
@@ -189,27 +189,31 @@ final class RunEngine {
   }
 
   /** Goes on counting where another index stopped. */
-  void counters(long orphansDropped, long unknownRemovals, long contradictions) {
-    this.orphansDropped = orphansDropped;
+  public void counters(long orphansDropped, long unknownRemovals, long contradictions) {
     this.unknownRemovals = unknownRemovals;
-    this.contradictions = contradictions;
+    claims.counters(orphansDropped, contradictions);
   }
 
-  EngineStats stats() {
+  public EngineStats stats() {
     return new EngineStats(
         held + aside.held(),
         held,
         aside.orphans(),
-        orphansDropped,
+        claims.orphansDropped(),
         unknownRemovals,
-        contradictions);
+        claims.contradictions());
   }
 
-  long held() {
+  public long held() {
     return held;
   }
 
-  Aside aside() {
+  /** Gives up the orphan that waited longest, if there are too many. */
+  public void dropOldestOrphan() {
+    claims.dropOldestOrphan();
+  }
+
+  public Aside aside() {
     return aside;
   }
 
@@ -225,7 +229,7 @@ final class RunEngine {
     return end - from;
   }
 
-  private long behind(StoredBlocks blocks, int index) {
+  long behind(StoredBlocks blocks, int index) {
     if (index > 0) {
       return behind(blocks.engineHash(index - 1));
     }
@@ -233,13 +237,13 @@ final class RunEngine {
   }
 
   /** The place behind a block that the engine holds under a name. */
-  private long behind(long engineHash) {
+  long behind(long engineHash) {
     long at = isAt(lastStored, engineHash) ? lastStored : find(engineHash);
     return at == NOWHERE ? NOWHERE : nameOf(at) + 1;
   }
 
   /** The place of a block's name, given the place of its engine hash. */
-  private long nameOf(long at) {
+  long nameOf(long at) {
     return Runs.place(core.runs().names(Runs.run(at)), Runs.offset(at));
   }
 
@@ -266,7 +270,7 @@ final class RunEngine {
   }
 
   /** Where the engine holds this hash, or NOWHERE. */
-  long find(long engineHash) {
+  public long find(long engineHash) {
     Runs runs = core.runs();
     int found = runs.hashes.find(engineHash);
     for (int i = 0; i < found; i++) {
@@ -287,7 +291,7 @@ final class RunEngine {
       if (at != NOWHERE) {
         hold(shelf, at);
       } else if (block != null || core.room().hasAside(this)) {
-        holdAside(block == null ? aside.add(hash) : block, shelf);
+        claims.hold(block == null ? aside.add(hash) : block, shelf);
       } else {
         refused++;
       }
@@ -295,168 +299,8 @@ final class RunEngine {
     return refused;
   }
 
-  /** Stores a block that cannot just be put; false if it cannot stand aside. */
-  private boolean storeOne(Shelf shelf, StoredBlocks blocks, int index) {
-    long hash = blocks.engineHash(index);
-    long local = blocks.localHash(index);
-    boolean atRoot = index == 0 && blocks.atRoot();
-    long parent = index == 0 ? blocks.parent() : blocks.engineHash(index - 1);
-    AsideBlock block = aside.get(hash);
-    if (block != null) {
-      holdAside(block, shelf);
-      claimed(block, atRoot, parent, local);
-      return true;
-    }
-    long at = find(hash);
-    if (at == NOWHERE && !core.room().hasAside(this)) {
-      return false;
-    }
-    if (at == NOWHERE) {
-      block = aside.add(hash);
-      holdAside(block, shelf);
-      claimed(block, atRoot, parent, local);
-    } else if (agrees(at, behind(blocks, index), local)) {
-      hold(shelf, at);
-    } else {
-      block = takeAside(at, hash);
-      holdAside(block, shelf);
-      doubt(block);
-      settleOrphansOf(hash);
-    }
-    return true;
-  }
-
-  /** Whether a named block may be what a store says; {@code behind} is the claimed parent's end. */
-  private boolean agrees(long at, long behind, long local) {
-    long name = nameOf(at);
-    return behind == NOWHERE
-        ? core.runs().localHash(Runs.run(name), Runs.offset(name)) == local
-        : core.placement().named(behind, local) == name;
-  }
-
-  /** A store says what a block is that stands aside. */
-  private void claimed(AsideBlock block, boolean atRoot, long parent, long local) {
-    if (block.naming == Naming.UNNAMED) {
-      block.claim(atRoot, parent, local);
-      settle(block);
-      settleOrphansOf(block.engineHash);
-      dropOldestOrphan();
-    } else if (block.naming == Naming.ORPHAN && !block.claims(atRoot, parent, local)) {
-      doubt(block);
-      settleOrphansOf(block.engineHash);
-    }
-  }
-
-  private void settle(AsideBlock block) {
-    long place = block.atRoot ? core.runs().root(block.parent) : behind(block.parent);
-    if (place != NOWHERE) {
-      if (core.room().hasForName(block)) {
-        name(block, place);
-      }
-      return;
-    }
-    AsideBlock parent = aside.get(block.parent);
-    if (parent != null && parent.naming == Naming.DOUBTFUL && !block.atRoot) {
-      doubt(block);
-    } else {
-      aside.joinOrphans(block);
-    }
-  }
-
-  /** Settles all blocks that wait for this one, directly or not, if it is settled itself. */
-  private void settleOrphansOf(long engineHash) {
-    if (isSettled(engineHash)) {
-      settleNext(engineHash);
-    }
-  }
-
-  private boolean isSettled(long engineHash) {
-    AsideBlock block = aside.get(engineHash);
-    return block == null || block.naming == Naming.DOUBTFUL;
-  }
-
-  private void settleNext(long engineHash) {
-    List<Long> settled = new ArrayList<>(List.of(engineHash));
-    for (int i = 0; i < settled.size(); i++) {
-      AsideBlock orphan = aside.orphanOf(settled.get(i));
-      while (orphan != null) {
-        aside.leaveOrphans(orphan);
-        settle(orphan);
-        if (isSettled(orphan.engineHash)) {
-          settled.add(orphan.engineHash);
-        }
-        orphan = aside.orphanOf(settled.get(i));
-      }
-    }
-  }
-
-  private void adopt(StoredBlocks blocks, int from, int to) {
-    for (int i = from; i < to && aside.orphans() > 0; i++) {
-      if (aside.orphanOf(blocks.engineHash(i)) != null) {
-        settleNext(blocks.engineHash(i));
-      }
-    }
-  }
-
-  private void doubt(AsideBlock block) {
-    aside.leaveOrphans(block);
-    block.naming = Naming.DOUBTFUL;
-    contradictions++;
-  }
-
-  /** Gives up the orphan that waited longest, if there are too many. */
-  void dropOldestOrphan() {
-    AsideBlock oldest = aside.oldestOrphan();
-    if (aside.orphans() > maxOrphans && oldest != null) {
-      aside.leaveOrphans(oldest);
-      orphansDropped++;
-    }
-  }
-
-  /** Moves a block from aside into the tree. */
-  private void name(AsideBlock block, long place) {
-    aside.remove(block);
-    one.behind(StorageTier.GPU, 0, 0).add(block.engineHash, block.localHash);
-    for (int i = 0; i < block.size(); i++) {
-      Shelf shelf = core.shelves().get(block.shelf(i));
-      if (core.placement().of(this, shelf).put(place, one, 0, 1) != 1) {
-        throw new IllegalStateException("engineHash=" + block.engineHash + " is held elsewhere");
-      }
-      long last = core.placement().last();
-      for (int copy = 1; copy < block.copies(i); copy++) {
-        core.runs().copies.add(shelf.id, core.runs().block(Runs.run(last), Runs.offset(last)));
-      }
-    }
-  }
-
-  /** Moves a block with all its copies out of the tree. */
-  private AsideBlock takeAside(long at, long hash) {
-    AsideBlock block = aside.add(hash);
-    int source = Runs.run(at);
-    int offset = Runs.offset(at);
-    int run = core.runs().names(source);
-    int number = core.runs().block(source, offset);
-    for (Shelf shelf : shelves) {
-      int entry =
-          core.runs().isListed(source, offset) ? core.holdings().find(run, source, shelf.id) : -1;
-      if (entry >= 0 && ((core.holdings().mask(run, entry) >>> offset) & 1) != 0) {
-        aside.hold(block, shelf.id, 1 + core.runs().copies.more(shelf.id, number));
-        core.runs().copies.forget(shelf.id, number);
-        core.placement().release(shelf, run, entry, 1L << offset);
-        held--;
-      }
-    }
-    return block;
-  }
-
-  private void holdAside(AsideBlock block, Shelf shelf) {
-    if (counting == CopyCounting.PER_COPY || !block.isOn(shelf.id)) {
-      aside.hold(block, shelf.id, 1);
-    }
-  }
-
   /** One more copy of a block that has its name. */
-  private void hold(Shelf shelf, long at) {
+  void hold(Shelf shelf, long at) {
     int source = Runs.run(at);
     int run = core.runs().names(source);
     long bit = 1L << Runs.offset(at);

@@ -1,6 +1,6 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.engine;
 
-import dev.warmpath.kvindex.runs.AsideBlock.Naming;
+import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
 import dev.warmpath.kvindex.runs.memory.LongMap;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Single writer.
  */
-final class Aside {
+public final class Aside {
 
   private final ByteBudget budget;
   private final LongMap<AsideBlock> blocks;
@@ -22,26 +22,26 @@ final class Aside {
   private long held;
   private long blockBytes;
 
-  Aside(ByteBudget budget) {
+  public Aside(ByteBudget budget) {
     this.budget = budget;
     blocks = new LongMap<>(budget);
     orphansByParent = new LongMap<>(budget);
   }
 
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return blocks.size() == 0;
   }
 
-  int size() {
+  public int size() {
     return blocks.size();
   }
 
-  @Nullable AsideBlock get(long engineHash) {
+  public @Nullable AsideBlock get(long engineHash) {
     return blocks.get(engineHash);
   }
 
   /** A new block on no shelf. */
-  AsideBlock add(long engineHash) {
+  public AsideBlock add(long engineHash) {
     AsideBlock block = new AsideBlock(engineHash);
     blocks.put(engineHash, block);
     count(block.bytes());
@@ -49,14 +49,14 @@ final class Aside {
   }
 
   /** Forgets the block with all its copies. */
-  void remove(AsideBlock block) {
+  public void remove(AsideBlock block) {
     leaveOrphans(block);
     held -= block.size();
     blocks.remove(block.engineHash);
     count(-block.bytes());
   }
 
-  void hold(AsideBlock block, int shelf, int copies) {
+  public void hold(AsideBlock block, int shelf, int copies) {
     long before = block.bytes();
     if (block.add(shelf, copies)) {
       held++;
@@ -65,7 +65,7 @@ final class Aside {
   }
 
   /** Takes one copy away; false when there is none. Forgets a block without copies. */
-  boolean take(AsideBlock block, int shelf) {
+  public boolean take(AsideBlock block, int shelf) {
     int left = block.take(shelf);
     if (left == 0) {
       held--;
@@ -77,16 +77,16 @@ final class Aside {
   }
 
   /** Held (shelf, engine hash) pairs. */
-  long held() {
+  public long held() {
     return held;
   }
 
-  int orphans() {
+  public int orphans() {
     return orphans;
   }
 
   /** The block begins to wait for its parent. */
-  void joinOrphans(AsideBlock block) {
+  public void joinOrphans(AsideBlock block) {
     block.naming = Naming.ORPHAN;
     block.older = youngest;
     if (youngest == null) {
@@ -101,7 +101,7 @@ final class Aside {
   }
 
   /** The block waits no more, if it did. */
-  void leaveOrphans(AsideBlock block) {
+  public void leaveOrphans(AsideBlock block) {
     if (block.naming == Naming.ORPHAN) {
       leaveAges(block);
       leaveSiblings(block);
@@ -110,16 +110,16 @@ final class Aside {
     }
   }
 
-  @Nullable AsideBlock oldestOrphan() {
+  public @Nullable AsideBlock oldestOrphan() {
     return oldest;
   }
 
   /** One of the blocks that wait for this parent. */
-  @Nullable AsideBlock orphanOf(long parent) {
+  public @Nullable AsideBlock orphanOf(long parent) {
     return orphansByParent.get(parent);
   }
 
-  void clear() {
+  public void clear() {
     count(-blockBytes);
     blocks.clear();
     orphansByParent.clear();
@@ -129,19 +129,19 @@ final class Aside {
     held = 0;
   }
 
-  void forEach(java.util.function.Consumer<AsideBlock> visitor) {
+  public void forEach(java.util.function.Consumer<AsideBlock> visitor) {
     blocks.forEach(visitor);
   }
 
   /** What it takes, counted from its blocks. */
-  long bytes() {
+  public long bytes() {
     long[] bytes = {blocks.bytes() + orphansByParent.bytes()};
     blocks.forEach(block -> bytes[0] += block.bytes());
     return bytes[0];
   }
 
   /** Bytes that it may take if so many blocks come here, from {@code shelves} shelves. */
-  long growthBytes(int added, int shelves) {
+  public long growthBytes(int added, int shelves) {
     return blocks.growthBytes(added)
         + orphansByParent.growthBytes(added)
         + added * AsideBlock.bytes(shelves + 2);

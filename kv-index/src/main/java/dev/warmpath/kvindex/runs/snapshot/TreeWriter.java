@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.snapshot;
 
 import static dev.warmpath.kvindex.runs.memory.HolderLists.INTS;
 import static dev.warmpath.kvindex.runs.memory.HolderLists.SHELF;
@@ -12,7 +12,9 @@ import static dev.warmpath.kvindex.runs.memory.RunHeaders.TOUCHED;
 import dev.warmpath.kvindex.runs.memory.HolderLists;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotOutput;
+import dev.warmpath.kvindex.runs.tree.Holdings;
+import dev.warmpath.kvindex.runs.tree.Roots;
+import dev.warmpath.kvindex.runs.tree.Runs;
 import java.util.Arrays;
 
 /**
@@ -21,7 +23,7 @@ import java.util.Arrays;
  *
  * <p>Confined to the writer.
  */
-final class TreeWriter {
+public final class TreeWriter {
 
   private final Runs runs;
   private final Holdings holdings;
@@ -36,7 +38,7 @@ final class TreeWriter {
   /**
    * @param shelfNumbers for each shelf's id its number in the snapshot
    */
-  TreeWriter(Runs runs, Holdings holdings, int[] shelfNumbers, SnapshotOutput out) {
+  public TreeWriter(Runs runs, Holdings holdings, int[] shelfNumbers, SnapshotOutput out) {
     this.runs = runs;
     this.holdings = holdings;
     this.shelfNumbers = shelfNumbers;
@@ -44,7 +46,7 @@ final class TreeWriter {
     numbers = new int[runs.headers.bound()];
   }
 
-  void write() {
+  public void write() {
     writeRoots();
     for (int touched = 1; touched >= 0; touched--) {
       for (int run = 1; run < numbers.length; run++) {

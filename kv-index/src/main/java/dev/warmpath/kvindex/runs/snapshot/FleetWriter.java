@@ -1,11 +1,13 @@
-package dev.warmpath.kvindex.runs;
+package dev.warmpath.kvindex.runs.snapshot;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
-import dev.warmpath.kvindex.runs.AsideBlock.Naming;
-import dev.warmpath.kvindex.runs.Shelves.Shelf;
-import dev.warmpath.kvindex.runs.snapshot.SnapshotOutput;
+import dev.warmpath.kvindex.runs.engine.Aside;
+import dev.warmpath.kvindex.runs.engine.AsideBlock;
+import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
+import dev.warmpath.kvindex.runs.engine.RunEngine;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -14,24 +16,24 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the writer.
  */
-final class FleetWriter {
+public final class FleetWriter {
 
   private final List<@Nullable RunEngine> engines;
   private final SnapshotOutput out;
   private final int[] shelfNumbers;
 
-  FleetWriter(List<@Nullable RunEngine> engines, int shelfBound, SnapshotOutput out) {
+  public FleetWriter(List<@Nullable RunEngine> engines, int shelfBound, SnapshotOutput out) {
     this.engines = engines;
     this.out = out;
     shelfNumbers = new int[shelfBound];
   }
 
   /** For each shelf's id its number in the snapshot; they count from 0 in the order written. */
-  int[] shelfNumbers() {
+  public int[] shelfNumbers() {
     return shelfNumbers;
   }
 
-  void writeEngines() {
+  public void writeEngines() {
     out.int32(engines.size());
     int shelves = 0;
     for (RunEngine engine : engines) {
@@ -46,7 +48,7 @@ final class FleetWriter {
     }
   }
 
-  void writeAside() {
+  public void writeAside() {
     for (RunEngine engine : engines) {
       if (engine != null) {
         writeAside(engine.aside());

@@ -1,0 +1,215 @@
+package dev.warmpath.kvindex.runs.engine;
+
+import static dev.warmpath.kvindex.runs.tree.Runs.NOWHERE;
+
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
+import dev.warmpath.kvindex.runs.engine.RunEngine.Core;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What an engine's stores claim about blocks that cannot just be put behind others: they wait, get
+ * their names, or lose them.
+ *
+ * <p>Single writer.
+ */
+final class Claims {
+
+  private final RunEngine engine;
+  private final Core core;
+  private final Aside aside;
+  private final int maxOrphans;
+  private final StoredBlocks one = new StoredBlocks();
+  private long orphansDropped;
+  private long contradictions;
+
+  Claims(RunEngine engine, Core core, Aside aside, int maxOrphans) {
+    this.engine = engine;
+    this.core = core;
+    this.aside = aside;
+    this.maxOrphans = maxOrphans;
+  }
+
+  /** Orphans given up. */
+  long orphansDropped() {
+    return orphansDropped;
+  }
+
+  /** Blocks left without a name because stores disagreed. */
+  long contradictions() {
+    return contradictions;
+  }
+
+  /** Goes on counting where another index stopped. */
+  void counters(long orphansDropped, long contradictions) {
+    this.orphansDropped = orphansDropped;
+    this.contradictions = contradictions;
+  }
+
+  /** Stores a block that cannot just be put; false if it cannot stand aside. */
+  boolean store(Shelf shelf, StoredBlocks blocks, int index) {
+    long hash = blocks.engineHash(index);
+    long local = blocks.localHash(index);
+    boolean atRoot = index == 0 && blocks.atRoot();
+    long parent = index == 0 ? blocks.parent() : blocks.engineHash(index - 1);
+    AsideBlock block = aside.get(hash);
+    if (block != null) {
+      hold(block, shelf);
+      claimed(block, atRoot, parent, local);
+      return true;
+    }
+    long at = engine.find(hash);
+    if (at == NOWHERE && !core.room().hasAside(engine)) {
+      return false;
+    }
+    if (at == NOWHERE) {
+      block = aside.add(hash);
+      hold(block, shelf);
+      claimed(block, atRoot, parent, local);
+    } else if (agrees(at, engine.behind(blocks, index), local)) {
+      engine.hold(shelf, at);
+    } else {
+      block = takeAside(at, hash);
+      hold(block, shelf);
+      doubt(block);
+      settleOrphansOf(hash);
+    }
+    return true;
+  }
+
+  /** Whether a named block may be what a store says; {@code behind} is the claimed parent's end. */
+  private boolean agrees(long at, long behind, long local) {
+    long name = engine.nameOf(at);
+    return behind == NOWHERE
+        ? core.runs().localHash(Runs.run(name), Runs.offset(name)) == local
+        : core.placement().named(behind, local) == name;
+  }
+
+  /** A store says what a block is that stands aside. */
+  private void claimed(AsideBlock block, boolean atRoot, long parent, long local) {
+    if (block.naming == Naming.UNNAMED) {
+      block.claim(atRoot, parent, local);
+      settle(block);
+      settleOrphansOf(block.engineHash);
+      dropOldestOrphan();
+    } else if (block.naming == Naming.ORPHAN && !block.claims(atRoot, parent, local)) {
+      doubt(block);
+      settleOrphansOf(block.engineHash);
+    }
+  }
+
+  private void settle(AsideBlock block) {
+    long place = block.atRoot ? core.runs().root(block.parent) : engine.behind(block.parent);
+    if (place != NOWHERE) {
+      if (core.room().hasForName(block)) {
+        name(block, place);
+      }
+      return;
+    }
+    AsideBlock parent = aside.get(block.parent);
+    if (parent != null && parent.naming == Naming.DOUBTFUL && !block.atRoot) {
+      doubt(block);
+    } else {
+      aside.joinOrphans(block);
+    }
+  }
+
+  /** Settles all blocks that wait for this one, directly or not, if it is settled itself. */
+  private void settleOrphansOf(long engineHash) {
+    if (isSettled(engineHash)) {
+      settleNext(engineHash);
+    }
+  }
+
+  private boolean isSettled(long engineHash) {
+    AsideBlock block = aside.get(engineHash);
+    return block == null || block.naming == Naming.DOUBTFUL;
+  }
+
+  private void settleNext(long engineHash) {
+    List<Long> settled = new ArrayList<>(List.of(engineHash));
+    for (int i = 0; i < settled.size(); i++) {
+      AsideBlock orphan = aside.orphanOf(settled.get(i));
+      while (orphan != null) {
+        aside.leaveOrphans(orphan);
+        settle(orphan);
+        if (isSettled(orphan.engineHash)) {
+          settled.add(orphan.engineHash);
+        }
+        orphan = aside.orphanOf(settled.get(i));
+      }
+    }
+  }
+
+  /** Settles the blocks that wait for any of these, which have their names now. */
+  void adopt(StoredBlocks blocks, int from, int to) {
+    for (int i = from; i < to && aside.orphans() > 0; i++) {
+      if (aside.orphanOf(blocks.engineHash(i)) != null) {
+        settleNext(blocks.engineHash(i));
+      }
+    }
+  }
+
+  private void doubt(AsideBlock block) {
+    aside.leaveOrphans(block);
+    block.naming = Naming.DOUBTFUL;
+    contradictions++;
+  }
+
+  /** Gives up the orphan that waited longest, if there are too many. */
+  void dropOldestOrphan() {
+    AsideBlock oldest = aside.oldestOrphan();
+    if (aside.orphans() > maxOrphans && oldest != null) {
+      aside.leaveOrphans(oldest);
+      orphansDropped++;
+    }
+  }
+
+  /** Moves a block from aside into the tree. */
+  private void name(AsideBlock block, long place) {
+    aside.remove(block);
+    one.behind(StorageTier.GPU, 0, 0).add(block.engineHash, block.localHash);
+    for (int i = 0; i < block.size(); i++) {
+      Shelf shelf = core.shelves().get(block.shelf(i));
+      if (core.placement().of(engine, shelf).put(place, one, 0, 1) != 1) {
+        throw new IllegalStateException("engineHash=" + block.engineHash + " is held elsewhere");
+      }
+      long last = core.placement().last();
+      for (int copy = 1; copy < block.copies(i); copy++) {
+        core.runs().copies.add(shelf.id, core.runs().block(Runs.run(last), Runs.offset(last)));
+      }
+    }
+  }
+
+  /** Moves a block with all its copies out of the tree. */
+  private AsideBlock takeAside(long at, long hash) {
+    AsideBlock block = aside.add(hash);
+    int source = Runs.run(at);
+    int offset = Runs.offset(at);
+    int run = core.runs().names(source);
+    int number = core.runs().block(source, offset);
+    for (Shelf shelf : engine.shelves()) {
+      int entry =
+          core.runs().isListed(source, offset) ? core.holdings().find(run, source, shelf.id) : -1;
+      if (entry >= 0 && ((core.holdings().mask(run, entry) >>> offset) & 1) != 0) {
+        aside.hold(block, shelf.id, 1 + core.runs().copies.more(shelf.id, number));
+        core.runs().copies.forget(shelf.id, number);
+        core.placement().release(shelf, run, entry, 1L << offset);
+        engine.heldMore(-1);
+      }
+    }
+    return block;
+  }
+
+  /** One more copy of a block that stands aside. */
+  void hold(AsideBlock block, Shelf shelf) {
+    if (engine.counting() == CopyCounting.PER_COPY || !block.isOn(shelf.id)) {
+      aside.hold(block, shelf.id, 1);
+    }
+  }
+}
