@@ -17,6 +17,7 @@ import dev.warmpath.kvindex.workload.Step;
 import dev.warmpath.kvindex.workload.Workload;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,16 +44,19 @@ class SnapshotTest {
     RunKvIndex index = SnapshotFixture.everything();
     assertThat(index.stats(0)).isEqualTo(new EngineStats(79, 70, 4, 2, 1, 0));
     assertThat(index.stats(2)).isEqualTo(new EngineStats(34, 32, 0, 0, 0, 2));
-    List<BlockChain> questions = new ArrayList<>();
-    for (long[] locals :
-        new long[][] {{0, 70}, {0, 10, 500, 503}, {900, 903}, {900, 903, 40, 45}}) {
-      questions.add(BlockChain.ofLocalHashes(SnapshotFixture.SPACE, ranges(locals)));
-      questions.add(BlockChain.ofLocalHashes(SnapshotFixture.OTHER_SPACE, ranges(locals)));
-    }
-    compare(index, List.of(0, 2, 3, 4, 5), questions);
+    compare(index, List.of(0, 2, 3, 4, 5), questions());
     RunKvIndex copy = SnapshotFixture.reload(index);
     assertThat(copy.addEngine(CopyCounting.PER_COPY)).isEqualTo(1);
     assertThat(copy.addEngine(CopyCounting.PER_COPY)).isEqualTo(6);
+  }
+
+  /** Made by {@link SnapshotFixture#everything()} when version 1 was new. */
+  @Test
+  void aSnapshotOfVersion1IsStillRead() throws IOException {
+    try (InputStream in = SnapshotTest.class.getResourceAsStream("version-1.snapshot")) {
+      RunKvIndex old = RunKvIndex.readFrom(in, IndexLimits.unbounded(4));
+      compare(SnapshotFixture.everything(), old, List.of(0, 2, 3, 4, 5), questions());
+    }
   }
 
   @Test
@@ -117,9 +121,23 @@ class SnapshotTest {
         .isSameAs(failure);
   }
 
+  private static List<BlockChain> questions() {
+    List<BlockChain> questions = new ArrayList<>();
+    for (long[] locals :
+        new long[][] {{0, 70}, {0, 10, 500, 503}, {900, 903}, {900, 903, 40, 45}}) {
+      questions.add(BlockChain.ofLocalHashes(SnapshotFixture.SPACE, ranges(locals)));
+      questions.add(BlockChain.ofLocalHashes(SnapshotFixture.OTHER_SPACE, ranges(locals)));
+    }
+    return questions;
+  }
+
   private static void compare(
       RunKvIndex index, Collection<Integer> slots, List<BlockChain> questions) {
-    RunKvIndex copy = SnapshotFixture.reload(index);
+    compare(index, SnapshotFixture.reload(index), slots, questions);
+  }
+
+  private static void compare(
+      RunKvIndex index, RunKvIndex copy, Collection<Integer> slots, List<BlockChain> questions) {
     copy.checkInvariants();
     for (int slot : slots) {
       assertThat(copy.stats(slot)).isEqualTo(index.stats(slot));
