@@ -1,5 +1,6 @@
 package dev.warmpath.kvindex.block;
 
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -68,12 +69,8 @@ public final class BlockChain {
    * at most {@code count}.
    */
   public int same(int index, long[] column, int at, int count) {
-    for (int i = 0; i < count; i++) {
-      if (localHashes[index + i] != column[at + i]) {
-        return i;
-      }
-    }
-    return count;
+    int differ = Arrays.mismatch(localHashes, index, index + count, column, at, at + count);
+    return differ < 0 ? count : differ;
   }
 
   /** The block key of block {@code index}; the keys of all blocks are made on first use. */

@@ -23,7 +23,8 @@ public final class Room {
    *   used + growth ≤ bound
    *
    * The growth that n more blocks may cause is small, since few tables are that full. Its greater part
-   * is worked out for many blocks at once and stands until they are used up or something grew.
+   * is worked out for many blocks at once and stands until they are used up or something grew; for
+   * more of them while there is plenty of room.
    *
    * Room is made by forgetting cold leaf runs, which frees slabs, headers, lists and entries of tables.
    * When it is bytes that are missing, tables that have become too large are made smaller, and once
@@ -33,6 +34,9 @@ public final class Room {
 
   /** No more blocks are stored before it is asked again. */
   public static final int PIECE_BLOCKS = 512;
+
+  /** Growth is worked out for so many blocks while there is plenty of room. */
+  private static final int PLENTY_BLOCKS = 32 * PIECE_BLOCKS;
 
   private static final int SLABS_BESIDE = 8;
   private static final int HEADERS_BESIDE = 2;
@@ -77,10 +81,13 @@ public final class Room {
 
   /** Whether so many blocks can be stored, whatever becomes of them. */
   public boolean has(int blocks, RunEngine engine, Shelf shelf) {
-    if (blocks > granted || budget.used() != grantedAtBytes) {
-      grant(Math.max(blocks, PIECE_BLOCKS));
-    }
     promised = blocks;
+    if (blocks > granted || budget.used() != grantedAtBytes) {
+      grant(PLENTY_BLOCKS);
+      if (!hasPlenty()) {
+        grant(Math.max(blocks, PIECE_BLOCKS));
+      }
+    }
     return fits(blocks, growthBytes(blocks, engine, shelf));
   }
 
@@ -130,6 +137,11 @@ public final class Room {
   /** Whether so many bytes are left. */
   public boolean hasBytes(long bytes) {
     return bytes <= budget.left();
+  }
+
+  /** Whether what was granted will not be what a store fails for. */
+  private boolean hasPlenty() {
+    return 2 * growthBytes < budget.left();
   }
 
   private boolean isTooMuch(int blocks, long growth) {

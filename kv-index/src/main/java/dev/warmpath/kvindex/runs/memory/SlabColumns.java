@@ -176,6 +176,11 @@ public final class SlabColumns {
     return (slab & MASK) * BLOCKS;
   }
 
+  /** Whether the second slab lies behind the first in all columns. */
+  public static boolean isNext(int slab, int next) {
+    return next == slab + 1 && (next & MASK) != 0;
+  }
+
   private boolean grow(long spare) {
     int segment = lastGap >= 0 ? lastGap : locals.length;
     if ((segment + 1L) << SHIFT > MAX_SLABS || !budget.take(SEGMENT_BYTES, spare)) {

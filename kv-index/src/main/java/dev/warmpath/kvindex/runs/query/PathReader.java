@@ -184,7 +184,8 @@ public final class PathReader {
     int common = 0;
     while (common < most) {
       int slab = h[at + SLABS + (common >>> 3)];
-      int length = Math.min(most - common, SlabColumns.BLOCKS);
+      int length =
+          Math.min(most - common, inOnePiece(h, at + SLABS + (common >>> 3), most - common));
       int same =
           prompt.same(matched + common, runs.columns.locals(slab), SlabColumns.at(slab), length);
       common += same;
@@ -193,6 +194,18 @@ public final class PathReader {
       }
     }
     return common;
+  }
+
+  /**
+   * For how many blocks the slabs from {@code first} on lie in one piece, if {@code most} count.
+   */
+  private static int inOnePiece(int[] h, int first, int most) {
+    int blocks = SlabColumns.BLOCKS;
+    while (blocks < most && SlabColumns.isNext(h[first], h[first + 1])) {
+      first++;
+      blocks += SlabColumns.BLOCKS;
+    }
+    return blocks;
   }
 
   /** Looks at what comes next, all at once, so that nothing is waited for while it compares. */

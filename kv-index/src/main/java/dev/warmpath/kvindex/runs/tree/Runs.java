@@ -295,9 +295,13 @@ public final class Runs {
     int[] h = headers.segment(run);
     int at = RunHeaders.at(run);
     h[at + SHAPE] = RunHeaders.withLength(h[at + SHAPE], length);
-    for (int i = at + SLABS + ((length + 7) >>> 3); i < at + SLABS + 8 && h[i] != 0; i++) {
-      columns.release(h[i]);
-      h[i] = 0;
+    // Backwards: what is released last is given out first, so the slabs of the next run lie in
+    // order.
+    for (int i = at + SLABS + 7; i >= at + SLABS + ((length + 7) >>> 3); i--) {
+      if (h[i] != 0) {
+        columns.release(h[i]);
+        h[i] = 0;
+      }
     }
   }
 
