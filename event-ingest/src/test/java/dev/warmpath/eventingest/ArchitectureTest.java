@@ -56,7 +56,13 @@ class ArchitectureTest {
       noClasses()
           .that()
           .resideInAnyPackage(
-              "..stream..", "..sglang..", "..verify..", "..capture", "..capture.text")
+              "..stream..",
+              "..apply..",
+              "..count..",
+              "..sglang..",
+              "..verify..",
+              "..capture",
+              "..capture.text")
           .should()
           .dependOnClassesThat(resideInAPackage("org.zeromq..").or(resideInAPackage("..zmq..")));
 

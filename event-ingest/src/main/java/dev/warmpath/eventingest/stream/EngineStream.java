@@ -1,8 +1,11 @@
 package dev.warmpath.eventingest.stream;
 
 import dev.warmpath.eventingest.TrustState;
+import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.apply.EventApplier.Effect;
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
-import dev.warmpath.eventingest.stream.EventApplier.Effect;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
 import dev.warmpath.eventingest.wire.KvEventBatch;

@@ -1,5 +1,7 @@
 package dev.warmpath.eventingest.stream;
 
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
 import java.time.Clock;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;

@@ -10,7 +10,7 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.eventingest.capture.CaptureStream;
-import dev.warmpath.eventingest.stream.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
 import dev.warmpath.kvindex.KvIndex;

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.count.StreamCounter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.stream;
+package dev.warmpath.eventingest.count;
 
 import java.util.Locale;
 

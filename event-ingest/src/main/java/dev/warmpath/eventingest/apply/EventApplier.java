@@ -1,9 +1,11 @@
-package dev.warmpath.eventingest.stream;
+package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.apply.GroupTable.Lesson;
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.eventingest.stream.GroupTable.Lesson;
 import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;

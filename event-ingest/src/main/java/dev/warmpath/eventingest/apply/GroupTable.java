@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.stream;
+package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.kvindex.CacheGroup;

@@ -1,12 +1,14 @@
-package dev.warmpath.eventingest.stream;
+package dev.warmpath.eventingest.apply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.apply.EventApplier.Effect;
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.eventingest.stream.EventApplier.Effect;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
