@@ -2,15 +2,11 @@ package dev.warmpath.eventingest.stream;
 
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
-import dev.warmpath.eventingest.apply.EventApplier.Effect;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
-import dev.warmpath.eventingest.wire.KvEventBatch;
-import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
 import java.time.Clock;
 import java.time.Instant;
 
@@ -34,25 +30,19 @@ public final class EngineStream {
    *     └──────────────────────────────────────────────────────────────────────▲
    *
    * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a clear
-   * I2  `belief` is complete only if nothing was lost since the engine held nothing
+   * I2  `knowledge` is complete only if nothing was lost since the engine held nothing
    * I3  while a replay is under way no live batch is applied; they wait in `buffer`
    */
 
-  private final EventApplier applier;
-  private final KvEventDecoder decoder = new KvEventDecoder();
   private final EnginePort port;
   private final StreamLimits limits;
   private final Clock clock;
   private final StreamCounters counters;
-  private final int dpRank;
   private final LiveBuffer buffer;
-  private final BatchDigests digests = new BatchDigests();
   private final ReplayAsker replay;
+  private final Knowledge knowledge;
+  private final Lifetime lifetime = new Lifetime();
 
-  private final Belief belief;
-  private volatile long lastSequence = -1;
-  private long next;
-  private boolean started;
   private boolean connected;
   private Instant probeAt = Instant.MAX;
   private boolean liveSinceProbe;
@@ -61,14 +51,8 @@ public final class EngineStream {
   /** Whether live batches were refused since the last question. */
   private boolean missed;
 
-  /** Whether batches were given up only because nobody answered: they may still be there. */
-  private boolean healable;
-
   /** Whether live batches were dropped that a replay must bring before all is known. */
   private boolean droppedLive;
-
-  /** The last batch before the connection was lost, until a replay has vouched for it; or −1. */
-  private long lastBeforeLoss = -1;
 
   /**
    * @param dpRank the rank that the engine's batches should name
@@ -80,38 +64,36 @@ public final class EngineStream {
       Clock clock,
       StreamCounters counters,
       int dpRank) {
-    this.applier = applier;
     this.port = port;
     this.limits = limits;
     this.clock = clock;
     this.counters = counters;
-    this.dpRank = dpRank;
     buffer = new LiveBuffer(limits);
     replay = new ReplayAsker(port, limits, clock, counters);
-    belief = new Belief(clock);
+    knowledge = new Knowledge(applier, clock, counters, dpRank);
   }
 
   /** How far the engine is believed. */
   public TrustState trust() {
-    return belief.trust();
+    return knowledge.trust();
   }
 
   /**
    * Number of the last batch of this lifetime that was applied or given up, −1 before the first.
    */
   public long lastSequence() {
-    return lastSequence;
+    return lifetime.lastSequence();
   }
 
   /** The live connection is up, for the first time or again. */
   public void connected() {
-    if (started) {
+    if (lifetime.started()) {
       counters.add(StreamCounter.RECONNECTS);
     }
     connected = true;
     probeAt = clock.instant().plusSeconds(1);
     liveSinceProbe = false;
-    if (started) {
+    if (lifetime.started()) {
       verify("reconnected");
     } else if (replay.mayAsk()) {
       ask(Purpose.REPAIR, "first contact");
@@ -122,9 +104,7 @@ public final class EngineStream {
   /** The live connection is gone: what the engine does now is not heard. */
   public void disconnected() {
     connected = false;
-    if (lastBeforeLoss < 0) {
-      lastBeforeLoss = lastSequence;
-    }
+    lifetime.unheard();
     probeAt = Instant.MAX;
     settleTrust();
   }
@@ -158,7 +138,7 @@ public final class EngineStream {
     if (current == null) {
       return;
     }
-    if (!started || batch.sequence() >= next) {
+    if (!lifetime.started() || batch.sequence() >= lifetime.next()) {
       replayedNew(current, batch);
     } else {
       replayedOld(current, batch);
@@ -188,9 +168,9 @@ public final class EngineStream {
 
   /** The engine's cache is known to be empty although its own event may come late. */
   public void cleared(String why) {
-    applier.clear();
-    if (started) {
-      belief.complete();
+    knowledge.clear();
+    if (lifetime.started()) {
+      knowledge.complete();
     }
     clearAfterReplay = replay.current() != null;
     settleTrust();
@@ -215,29 +195,29 @@ public final class EngineStream {
   }
 
   private boolean probeDue() {
-    return healable || !clock.instant().isBefore(probeAt);
+    return knowledge.healable() || !clock.instant().isBefore(probeAt);
   }
 
   /** Applies a batch, or finds out why it cannot be applied yet. */
   private void route(StreamMessage batch) {
     long sequence = batch.sequence();
-    if (!started) {
+    if (!lifetime.started()) {
       begin(batch);
-    } else if (sequence == next) {
+    } else if (sequence == lifetime.next()) {
       apply(batch);
-    } else if (sequence > next) {
+    } else if (sequence > lifetime.next()) {
       gap(batch);
-    } else if (digests.compare(batch) == Verdict.SAME) {
+    } else if (lifetime.compare(batch) == Verdict.SAME) {
       counters.add(StreamCounter.DUPLICATES);
     } else {
-      newLifetime("sequence went back from " + (next - 1) + " to " + sequence);
+      newLifetime("sequence went back from " + (lifetime.next() - 1) + " to " + sequence);
       begin(batch);
     }
   }
 
   private void begin(StreamMessage batch) {
     if (batch.sequence() == 0) {
-      belief.complete();
+      knowledge.complete();
       apply(batch);
     } else if (replay.mayAsk()) {
       buffer.putBack(batch);
@@ -248,8 +228,8 @@ public final class EngineStream {
   }
 
   private void joinedLate(StreamMessage batch) {
-    belief.incomplete("joined at batch " + batch.sequence());
-    healable = port.canReplay();
+    knowledge.incomplete("joined at batch " + batch.sequence());
+    knowledge.healable(port.canReplay());
     counters.add(StreamCounter.LOST_BATCHES, batch.sequence());
     apply(batch);
   }
@@ -258,24 +238,19 @@ public final class EngineStream {
     counters.add(StreamCounter.GAPS);
     if (replay.mayAsk()) {
       buffer.putBack(batch);
-      ask(Purpose.REPAIR, "batch " + next + " is missing");
+      ask(Purpose.REPAIR, "batch " + lifetime.next() + " is missing");
     } else {
-      healable = port.canReplay();
+      knowledge.healable(port.canReplay());
       lost(batch.sequence());
       apply(batch);
     }
   }
 
-  /** Gives up the batches from {@code next} to the one before {@code sequence}. */
+  /** Gives up the batches from the next to the one before {@code sequence}. */
   private void lost(long sequence) {
-    counters.add(StreamCounter.LOST_BATCHES, sequence - next);
-    forget("lost batches " + next + " to " + (sequence - 1));
-    next = sequence;
-  }
-
-  private void forget(String why) {
-    applier.clear();
-    belief.incomplete(why);
+    counters.add(StreamCounter.LOST_BATCHES, sequence - lifetime.next());
+    knowledge.lost("lost batches " + lifetime.next() + " to " + (sequence - 1));
+    lifetime.skipTo(sequence);
   }
 
   private void newLifetime(String why) {
@@ -284,55 +259,24 @@ public final class EngineStream {
   }
 
   private void startOver(String why) {
-    healable = false;
-    applier.reset();
-    digests.clear();
-    lastBeforeLoss = -1;
+    knowledge.reset(why);
+    lifetime.end();
     droppedLive = buffer.first() != null;
     buffer.clear();
     replay.end();
-    next = 0;
-    lastSequence = -1;
-    started = false;
-    belief.incomplete(why);
   }
 
   private void apply(StreamMessage batch) {
-    started = true;
     droppedLive = false;
-    next = batch.sequence() + 1;
-    lastSequence = batch.sequence();
-    digests.put(batch);
-    try {
-      apply(decoder.decode(batch.payload()), batch.sequence());
-    } catch (WireException e) {
-      counters.add(StreamCounter.UNDECODABLE_BATCHES);
-      forget("batch " + batch.sequence() + " could not be read: " + e.getMessage());
-    }
-  }
-
-  private void apply(KvEventBatch batch, long sequence) {
-    counters.add(StreamCounter.BATCHES);
-    if (batch.dataParallelRank() >= 0 && batch.dataParallelRank() != dpRank) {
-      counters.add(StreamCounter.RANK_MISMATCHES);
-    }
-    batch.skipped().values().forEach(n -> counters.add(StreamCounter.SKIPPED_EVENTS, n));
-    Effect effect = applier.apply(batch);
-    if (batch.mayHideRemovals()) {
-      forget("an event of batch " + sequence + " could not be read: " + batch.firstProblem());
-    } else if (effect == Effect.EMPTIED) {
-      belief.complete();
-      healable = false;
-    } else if (effect == Effect.FORGOTTEN) {
-      belief.incomplete("block size changed in batch " + sequence);
-    }
+    lifetime.add(batch);
+    knowledge.apply(batch);
   }
 
   /** Keeps a live batch until the replay is over. */
   private void keep(StreamMessage batch) {
     StreamMessage last = buffer.last();
-    if (started && batch.sequence() < next) {
-      keepOld(batch, digests.compare(batch));
+    if (lifetime.started() && batch.sequence() < lifetime.next()) {
+      keepOld(batch, lifetime.compare(batch));
     } else if (last != null && batch.sequence() <= last.sequence()) {
       keepOld(batch, BatchDigests.compare(last, batch));
     } else if (!buffer.add(batch)) {
@@ -351,7 +295,7 @@ public final class EngineStream {
   }
 
   private void replayedOld(Progress current, StreamMessage batch) {
-    Verdict verdict = digests.compare(batch);
+    Verdict verdict = lifetime.compare(batch);
     if (verdict == Verdict.OTHER) {
       anew("a replay shows another batch " + batch.sequence());
     } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
@@ -360,14 +304,14 @@ public final class EngineStream {
   }
 
   private void replayedNew(Progress current, StreamMessage batch) {
-    if (started && !current.verified) {
+    if (lifetime.started() && !current.verified) {
       anew("a replay no longer shows batch " + current.from);
       return;
     }
-    if (!started) {
+    if (!lifetime.started()) {
       beginReplayed(batch.sequence());
       counters.add(StreamCounter.LOST_BATCHES, batch.sequence());
-    } else if (batch.sequence() > next) {
+    } else if (batch.sequence() > lifetime.next()) {
       lost(batch.sequence());
     }
     current.verified = true;
@@ -378,9 +322,9 @@ public final class EngineStream {
 
   private void beginReplayed(long sequence) {
     if (sequence == 0) {
-      belief.complete();
+      knowledge.complete();
     } else {
-      belief.incomplete("the replay begins at batch " + sequence);
+      knowledge.incomplete("the replay begins at batch " + sequence);
     }
   }
 
@@ -393,24 +337,24 @@ public final class EngineStream {
   }
 
   private void ended(Progress current) {
-    if (started && !current.verified) {
+    if (lifetime.started() && !current.verified) {
       anew("a replay no longer shows batch " + current.from);
       return;
     }
-    lastBeforeLoss = -1;
-    if (!started && !droppedLive) {
-      belief.complete();
+    lifetime.vouched();
+    if (!lifetime.started() && !droppedLive) {
+      knowledge.complete();
     }
     if (current.purpose == Purpose.PROBE) {
       probed(current);
     }
-    if (healable) {
+    if (knowledge.healable()) {
       startOver("the replay socket answers again");
-      ask(Purpose.REPAIR, belief.why());
+      ask(Purpose.REPAIR, knowledge.why());
       return;
     }
     StreamMessage first = buffer.first();
-    if (first != null && first.sequence() > next && replay.exhausted()) {
+    if (first != null && first.sequence() > lifetime.next() && replay.exhausted()) {
       giveUp(current);
     }
     drain();
@@ -430,12 +374,12 @@ public final class EngineStream {
   /** The engine is not asked again for a while, and what is missing counts as lost. */
   private void giveUp(Progress current) {
     replay.rest();
-    healable = true;
+    knowledge.healable(true);
     StreamMessage first = buffer.first();
-    if (started && first != null && first.sequence() > next) {
+    if (lifetime.started() && first != null && first.sequence() > lifetime.next()) {
       lost(first.sequence());
-    } else if (started) {
-      forget(current.why + " and no replay answers");
+    } else if (lifetime.started()) {
+      knowledge.lost(current.why + " and no replay answers");
     }
   }
 
@@ -466,7 +410,7 @@ public final class EngineStream {
   private void clearOnceMore() {
     if (clearAfterReplay) {
       clearAfterReplay = false;
-      applier.clear();
+      knowledge.clear();
     }
   }
 
@@ -483,18 +427,16 @@ public final class EngineStream {
     if (replay.mayAsk()) {
       ask(Purpose.REPAIR, why);
     } else {
-      healable = port.canReplay();
-      forget(why + ", and no replay");
+      knowledge.healable(port.canReplay());
+      knowledge.lost(why + ", and no replay");
     }
   }
 
   private void ask(Purpose purpose, String why) {
-    long known = lastBeforeLoss < 0 ? next - 1 : lastBeforeLoss;
-    long from = started ? known : 0;
-    replay.ask(purpose, why, from);
+    replay.ask(purpose, why, lifetime.replayFrom());
   }
 
   private void settleTrust() {
-    belief.settle(started, connected, replay.current());
+    knowledge.settle(lifetime.started(), connected, replay.current());
   }
 }

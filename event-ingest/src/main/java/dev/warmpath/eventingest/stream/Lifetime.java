@@ -1,0 +1,86 @@
+package dev.warmpath.eventingest.stream;
+
+import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
+
+/**
+ * How far the batches of one lifetime of the engine's process were followed, and what they looked
+ * like.
+ *
+ * <p>Sequence numbers begin at 0 with each lifetime.
+ *
+ * <p>Confined to the writer; {@link #lastSequence} may be read by any thread.
+ */
+final class Lifetime {
+
+  private final BatchDigests digests = new BatchDigests();
+  private volatile long lastSequence = -1;
+  private long next;
+  private boolean started;
+
+  /** The last batch before the connection was lost, until a replay has vouched for it; or −1. */
+  private long lastBeforeLoss = -1;
+
+  /** Whether a batch of it was applied. */
+  boolean started() {
+    return started;
+  }
+
+  /** The batch to be applied next. */
+  long next() {
+    return next;
+  }
+
+  /** The last batch that was applied or given up, −1 before the first. */
+  long lastSequence() {
+    return lastSequence;
+  }
+
+  /** The batch is the next one. */
+  void add(StreamMessage batch) {
+    started = true;
+    next = batch.sequence() + 1;
+    lastSequence = batch.sequence();
+    digests.put(batch);
+  }
+
+  /** The batches before this one will not come any more. */
+  void skipTo(long sequence) {
+    next = sequence;
+  }
+
+  /** Whether a batch is the one that was applied under its number. */
+  Verdict compare(StreamMessage batch) {
+    return digests.compare(batch);
+  }
+
+  /** From now on nobody can tell whether the process is still the same. */
+  void unheard() {
+    if (lastBeforeLoss < 0) {
+      lastBeforeLoss = lastSequence;
+    }
+  }
+
+  /** A replay has shown that the process is still the same. */
+  void vouched() {
+    lastBeforeLoss = -1;
+  }
+
+  /**
+   * The batch from which on a replay shows all that is missing and that the process is the same.
+   */
+  long replayFrom() {
+    if (!started) {
+      return 0;
+    }
+    return lastBeforeLoss < 0 ? next - 1 : lastBeforeLoss;
+  }
+
+  /** The next one begins. */
+  void end() {
+    digests.clear();
+    lastBeforeLoss = -1;
+    next = 0;
+    lastSequence = -1;
+    started = false;
+  }
+}
