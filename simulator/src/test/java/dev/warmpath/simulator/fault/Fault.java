@@ -1,0 +1,271 @@
+package dev.warmpath.simulator.fault;
+
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.count.StreamCounter;
+
+/** What can break, one row of the matrix each. Immutable. */
+enum Fault {
+  LOST_BATCH("one batch is lost", StreamCounter.GAPS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.lose(1);
+      return rig;
+    }
+  },
+
+  BURST("more batches are lost than the engine keeps", StreamCounter.LOST_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.lose(2 * FaultRig.REPLAYED_BATCHES);
+      return rig;
+    }
+  },
+
+  SLOW_JOINER("the router connects after the first batches", StreamCounter.LOST_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      return rig.routerRestarted();
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
+  RECONNECT("the connection breaks, three requests are not heard", StreamCounter.RECONNECTS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.reconnect(3);
+      return rig;
+    }
+  },
+
+  ENGINE_RESTART("the engine is another process, its numbers are low", StreamCounter.RESTARTS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.engine.restart();
+      rig.reconnect(2);
+      return rig;
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.EXACT;
+    }
+  },
+
+  ENGINE_RESTART_PASSED(
+      "the engine is another process, its numbers went past the old ones while nobody listened",
+      StreamCounter.RECONNECTS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      int before = rig.engine.published().size();
+      rig.engine.restart();
+      rig.reconnect(before + 3);
+      return rig;
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
+  REPLAY_CUT("a batch is lost, and two replays stop half-way", StreamCounter.REPLAY_FAILURES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.cutReplays = 2;
+      rig.lose(4);
+      return rig;
+    }
+
+    @Override
+    boolean needsReplay() {
+      return true;
+    }
+  },
+
+  REPLAY_SILENT(
+      "a batch is lost, and no replay is answered for a while", StreamCounter.REPLAY_FAILURES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.cutReplays = 4;
+      rig.lose(1);
+      return rig;
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+
+    @Override
+    boolean needsReplay() {
+      return true;
+    }
+  },
+
+  DUPLICATE_BATCHES("every batch comes twice", StreamCounter.DUPLICATES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      for (int i = 0; i < 10; i++) {
+        rig.serve(1);
+        rig.deliver(rig.lastSent());
+      }
+      return rig;
+    }
+
+    @Override
+    boolean isHarmless() {
+      return true;
+    }
+  },
+
+  REORDERED("batches come in the wrong order", StreamCounter.GAPS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.serveSwapped(10);
+      return rig;
+    }
+  },
+
+  UNREADABLE_EVENT("a removal among good events cannot be read", StreamCounter.SKIPPED_EVENTS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.serveSpoilt();
+      return rig;
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
+  UNREADABLE_BATCH("a batch is no batch at all", StreamCounter.UNDECODABLE_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.engine.publish(new byte[] {(byte) 0xc1, 1, 2, 3});
+      rig.carry();
+      return rig;
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
+  CLEARED_LATE("the cache is emptied, the engine says so later", StreamCounter.CLEARS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.engine.reset();
+      rig.stream.cleared("reset by the operator");
+      if (rig.known().over() > 0) {
+        throw new IllegalStateException("credited after the reset");
+      }
+      return rig;
+    }
+
+    @Override
+    boolean isHarmless() {
+      return true;
+    }
+  },
+
+  DUPLICATE_BLOCKS("blocks are stored in two copies, or announced twice", StreamCounter.BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.serveTwice(10);
+      return rig;
+    }
+
+    @Override
+    boolean isHarmless() {
+      return true;
+    }
+  },
+
+  BLOCK_SIZE("the process goes on with another block size", StreamCounter.BLOCK_SIZE_CHANGES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.engine.resize();
+      return rig;
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
+  ADAPTERS("adapters come and go", StreamCounter.BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.serveAdapters(60);
+      return rig;
+    }
+
+    @Override
+    boolean isHarmless() {
+      return true;
+    }
+  },
+
+  HOSTILE("batches are noise, huge or absurdly deep", StreamCounter.UNDECODABLE_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      HostileBatches.all().forEach(rig.engine::publish);
+      rig.carry();
+      return rig;
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  };
+
+  private final String text;
+  private final StreamCounter counter;
+
+  Fault(String text, StreamCounter counter) {
+    this.text = text;
+    this.counter = counter;
+  }
+
+  /** What happens, for the page. */
+  String text() {
+    return text;
+  }
+
+  /** What is sure to be counted. */
+  StreamCounter counter() {
+    return counter;
+  }
+
+  /** Does it to a rig on which all is well; returns the one to go on with. */
+  abstract FaultRig strike(FaultRig rig);
+
+  /** Whether nothing is ever in doubt. */
+  boolean isHarmless() {
+    return false;
+  }
+
+  /** Whether it takes a replay socket to happen. */
+  boolean needsReplay() {
+    return false;
+  }
+
+  Trust trustWithReplay() {
+    return this == BURST ? Trust.SUSPECT : Trust.EXACT;
+  }
+
+  /** How far the engine is believed in the end. */
+  Trust trust(boolean replay) {
+    return isHarmless() || (replay && trustWithReplay() == Trust.EXACT)
+        ? Trust.EXACT
+        : Trust.SUSPECT;
+  }
+}

@@ -1,0 +1,98 @@
+package dev.warmpath.simulator.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.Trust;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** After every fault nothing is credited that is not held, and everybody can see what happened. */
+class FaultMatrixTest {
+
+  static Stream<Arguments> cells() {
+    List<Arguments> cells = new ArrayList<>();
+    for (Fault fault : Fault.values()) {
+      for (Form form : Form.values()) {
+        for (boolean replay : new boolean[] {true, false}) {
+          if (replay || !fault.needsReplay()) {
+            cells.add(Arguments.of(fault, form, replay));
+          }
+        }
+      }
+    }
+    return cells.stream();
+  }
+
+  @ParameterizedTest(name = "{0} {1} replay={2}")
+  @MethodSource("cells")
+  void staysTrue(Fault fault, Form form, boolean replay) {
+    FaultRig before = FaultRig.live(form, replay);
+    assertThat(before.known().percent()).isEqualTo(100);
+
+    FaultRig rig = fault.strike(before);
+    rig.converge();
+
+    assertThat(rig.known().over()).isZero();
+    assertThat(rig.known().held()).isPositive();
+    assertThat(rig.count(fault.counter())).as(fault.counter().label()).isPositive();
+    assertThat(rig.stream.trust().trust()).isEqualTo(fault.trust(replay));
+    if (!fault.isHarmless()) {
+      assertThat(rig.path).as("trust moves").hasSizeGreaterThan(1);
+    }
+    if (rig.stream.trust().trust() == Trust.EXACT) {
+      assertThat(rig.known().percent()).isEqualTo(100);
+    }
+  }
+
+  /** {@code -Dwarmpath.docs=write} writes the page anew. */
+  @Test
+  void pageSaysWhatHappens() throws IOException {
+    Path page = Path.of("../docs/reliability.md");
+    String text = Files.readString(page);
+    int begin = text.indexOf(ReliabilityPage.BEGIN) + ReliabilityPage.BEGIN.length();
+    int end = text.indexOf(ReliabilityPage.END);
+    String table = "\n" + ReliabilityPage.table() + "\n";
+    if ("write".equals(System.getProperty("warmpath.docs"))) {
+      Files.writeString(page, text.substring(0, begin) + table + text.substring(end));
+    } else {
+      assertThat(text.substring(begin, end)).isEqualTo(table);
+    }
+  }
+
+  @Test
+  void rankAddedToReplicaIsFollowedFromItsFirstBatch() {
+    for (Form form : Form.values()) {
+      FaultRig first = FaultRig.live(form, true);
+      FaultRig second = first.beside(form.engine());
+      second.serve(40);
+      first.serve(10);
+
+      assertThat(first.known())
+          .isEqualTo(new FaultRig.Known(first.known().held(), first.known().held(), 0));
+      assertThat(second.known().percent()).isEqualTo(100);
+      assertThat(second.known().over()).isZero();
+    }
+  }
+
+  @Test
+  void nobodyElseSuffersFromHostileEngine() {
+    for (Form form : Form.values()) {
+      FaultRig honest = FaultRig.live(form, true);
+      FaultRig hostile = honest.beside(form.engine());
+      Fault.HOSTILE.strike(hostile);
+      honest.serve(20);
+
+      assertThat(honest.known().percent()).isEqualTo(100);
+      assertThat(honest.known().over()).isZero();
+      assertThat(honest.stream.trust().trust()).isEqualTo(Trust.EXACT);
+    }
+  }
+}

@@ -1,0 +1,330 @@
+package dev.warmpath.simulator.fault;
+
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.stream.EnginePort;
+import dev.warmpath.eventingest.stream.EngineStream;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine, the wire, the stream that follows it and the index, in one thread and a time of its
+ * own; faults are done to the wire and the engine.
+ */
+final class FaultRig implements EnginePort {
+
+  /** Batches that the engine keeps for replays. */
+  static final int REPLAYED_BATCHES = 40;
+
+  private static final int PROMPTS = 90;
+  private static final long SEED = 20_261_121;
+  private static final StreamLimits LIMITS =
+      new StreamLimits(256, 1 << 20, 3, Duration.ofSeconds(30), Duration.ofSeconds(30));
+
+  final FaultyEngine engine;
+  final StreamCounters counters = new StreamCounters();
+  final EngineStream stream;
+  final List<Trust> path = new ArrayList<>();
+  private final Form form;
+  private final KvIndex index;
+  private final boolean canReplay;
+  private final Random random = new Random(SEED);
+  private final Time time = new Time();
+  private final EventApplier applier;
+  private int sent;
+  private long askedId;
+  private long askedFrom = -1;
+
+  /** How many answers to replays from now on stop in the middle. */
+  int cutReplays;
+
+  FaultRig(Form form, boolean canReplay) {
+    this(form, canReplay, form.engine(), new RunKvIndex(IndexLimits.unbounded(1000), 1), 0);
+  }
+
+  private FaultRig(Form form, boolean canReplay, FaultyEngine engine, KvIndex index, int rank) {
+    this.form = form;
+    this.canReplay = canReplay;
+    this.engine = engine;
+    this.index = index;
+    EngineSource source =
+        new EngineSource(new EngineId("r", rank), "m", "tcp://x", false, null, form.dialect);
+    applier = new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    stream = new EngineStream(applier, this, LIMITS, time, counters, rank);
+  }
+
+  /** Connected from the engine's first batch on, and some requests served. */
+  static FaultRig live(Form form, boolean canReplay) {
+    FaultRig rig = new FaultRig(form, canReplay);
+    rig.connect();
+    rig.serve(150);
+    rig.path.clear();
+    rig.note();
+    return rig;
+  }
+
+  /** The router's process is another one: nothing is known, the engine goes on. */
+  FaultRig routerRestarted() {
+    FaultRig fresh =
+        new FaultRig(form, canReplay, engine, new RunKvIndex(IndexLimits.unbounded(1000), 2), 0);
+    fresh.sent = engine.published().size();
+    fresh.note();
+    fresh.connect();
+    return fresh;
+  }
+
+  /** One more engine of the same replica, whose stream is followed beside this one. */
+  FaultRig beside(FaultyEngine other) {
+    FaultRig rig = new FaultRig(form, canReplay, other, index, 1);
+    rig.connect();
+    return rig;
+  }
+
+  void connect() {
+    stream.connected();
+    settle();
+  }
+
+  /** The connection breaks and comes back; what the engine published meanwhile is not heard. */
+  void reconnect(int missedBatches) {
+    stream.disconnected();
+    note();
+    lose(missedBatches);
+    connect();
+  }
+
+  /** The engine serves requests, all of whose batches arrive. */
+  void serve(int requests) {
+    for (int i = 0; i < requests; i++) {
+      engine.serve(nextPrompt(), null);
+      carry();
+    }
+  }
+
+  /** The engine serves requests until so many batches were published, none of which arrives. */
+  void lose(int batches) {
+    int size = engine.published().size() + batches;
+    while (engine.published().size() < size) {
+      engine.serve(nextPrompt(), null);
+    }
+    sent = size;
+  }
+
+  /** Serves until a batch with a removal is the last one, unread. */
+  void serveSpoilt() {
+    do {
+      carry();
+      engine.serve(nextPrompt(), null);
+    } while (sent == engine.published().size() || !engine.spoilLastRemoval());
+    carry();
+  }
+
+  /** Delivers what is published and not delivered. */
+  void carry() {
+    if (sent > engine.published().size()) {
+      sent = 0;
+    }
+    while (sent < engine.published().size()) {
+      deliver(sent++);
+    }
+  }
+
+  /** Delivers the batches of the next requests in pairs, the later one first. */
+  void serveSwapped(int requests) {
+    for (int i = 0; i < requests; i++) {
+      engine.serve(nextPrompt(), null);
+      if (engine.published().size() - sent >= 2) {
+        deliver(sent + 1);
+        deliver(sent);
+        sent += 2;
+      }
+    }
+    carry();
+  }
+
+  /** Delivers batch {@code sequence} of this process, again or for the first time. */
+  void deliver(int sequence) {
+    stream.live(message(sequence));
+    settle();
+  }
+
+  int lastSent() {
+    return sent - 1;
+  }
+
+  /** Prompts of two adapters beside those of the base model. */
+  void serveAdapters(int requests) {
+    for (int i = 0; i < requests; i++) {
+      engine.serve(nextPrompt(), i % 3 == 0 ? null : i % 3 == 1 ? "en" : "fr");
+      carry();
+    }
+  }
+
+  void serveTwice(int requests) {
+    for (int i = 0; i < requests; i++) {
+      engine.serveTwice(nextPrompt());
+      carry();
+    }
+  }
+
+  /** Requests go on and time passes, until whatever can heal is healed. */
+  void converge() {
+    for (int i = 0; i < 4; i++) {
+      serve(25);
+      time.pass(LIMITS.replayCooldown().plusSeconds(1));
+      stream.tick();
+      settle();
+    }
+  }
+
+  /** Tokens credited, of all prompts and adapters; never more of one than the engine reuses. */
+  Known known() {
+    long credited = 0;
+    long held = 0;
+    long over = 0;
+    for (int prompt = 0; prompt < PROMPTS; prompt++) {
+      for (String lora : new String[] {"", "en", "fr"}) {
+        @Nullable String name = lora.isEmpty() ? null : lora;
+        int actual = engine.reusable(prompt(prompt), name);
+        int predicted = predicted(prompt(prompt), name);
+        held += actual;
+        credited += predicted;
+        over += Math.max(0, predicted - actual);
+      }
+    }
+    return new Known(credited, held, over);
+  }
+
+  /**
+   * @param credited tokens that the index says are reused
+   * @param held tokens that the engine would reuse
+   * @param over tokens credited and not held
+   */
+  record Known(long credited, long held, long over) {
+    long percent() {
+      return held == 0 ? 100 : Math.round(100.0 * credited / held);
+    }
+  }
+
+  long count(StreamCounter counter) {
+    return counters.get(counter);
+  }
+
+  @Override
+  public boolean canReplay() {
+    return canReplay;
+  }
+
+  @Override
+  public void replay(long replayId, long fromSequence) {
+    askedId = replayId;
+    askedFrom = fromSequence;
+  }
+
+  @Override
+  public void reopen() {
+    counters.add(StreamCounter.RECONNECTS, 0);
+  }
+
+  private int predicted(int[] prompt, @Nullable String lora) {
+    ChainSpace space = applier.space();
+    if (space == null) {
+      return 0;
+    }
+    PrefixMatches matches = new PrefixMatches();
+    index.match(BlockChain.of(space, prompt, new PromptKeys(lora, null)), matches);
+    return matches.tokens(applier.slot());
+  }
+
+  /** Answers questions until there is none, and notes every trust on the way. */
+  private void settle() {
+    note();
+    while (askedFrom >= 0) {
+      answer();
+      note();
+    }
+  }
+
+  private void answer() {
+    long id = askedId;
+    int size = engine.published().size();
+    int first = (int) Math.max(askedFrom, size - REPLAYED_BATCHES);
+    askedFrom = -1;
+    boolean cut = cutReplays > 0;
+    cutReplays -= cut ? 1 : 0;
+    int end = cut ? first + (size - first) / 2 : size;
+    for (int i = first; i < end; i++) {
+      stream.replayed(id, message(i));
+    }
+    stream.replayEnded(id, !cut);
+  }
+
+  private void note() {
+    Trust trust = stream.trust().trust();
+    if (path.isEmpty() || path.get(path.size() - 1) != trust) {
+      path.add(trust);
+    }
+  }
+
+  private StreamMessage message(int sequence) {
+    return new StreamMessage(sequence, engine.published().get(sequence));
+  }
+
+  /** Some prompts come often. */
+  private int[] nextPrompt() {
+    return prompt(Math.min(random.nextInt(PROMPTS), random.nextInt(PROMPTS)));
+  }
+
+  /** Prompts of three families, up to 100 tokens. */
+  private static int[] prompt(int number) {
+    int shared = 8 + number % 3 * 24;
+    return IntStream.range(0, 41 + number * 37 % 60)
+        .map(i -> i < shared ? 100 + number % 3 : 1000 * (number + 1) + i)
+        .toArray();
+  }
+
+  private static final class Time extends Clock {
+    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+    void pass(Duration duration) {
+      now = now.plus(duration);
+    }
+
+    @Override
+    public Instant instant() {
+      return now;
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
+    }
+  }
+}
