@@ -24,7 +24,11 @@ public abstract class Hammering<I extends KvIndex> {
 
   private static final int READERS = 2;
   private static final int QUERIES = 10_000;
+  private static final int SEESAW_STEPS = 400;
+  private static final int SEESAW_QUERIES = 500_000;
+  private static final int SEEDS = Integer.getInteger("warmpath.hammerSeeds", 6);
 
+  private final IntFunction<I> newIndex;
   private final Hammer<I> hammer;
 
   /**
@@ -33,6 +37,7 @@ public abstract class Hammering<I extends KvIndex> {
    * @param clearsAtOnce whether an engine that leaves must lose all it held in one state
    */
   protected Hammering(IntFunction<I> newIndex, ToLongFunction<I> silences, boolean clearsAtOnce) {
+    this.newIndex = newIndex;
     Strictness strictness = new Strictness(true, clearsAtOnce);
     hammer = new Hammer<>(newIndex, silences, READERS, QUERIES, strictness);
   }
@@ -40,13 +45,24 @@ public abstract class Hammering<I extends KvIndex> {
   @Test
   void readersSeeOnlyWhatTheModelPassedThrough() throws InterruptedException, ExecutionException {
     Verdict verdict = Verdict.NONE;
-    for (int seed = 0; seed < Integer.getInteger("warmpath.hammerSeeds", 6); seed++) {
+    for (int seed = 0; seed < SEEDS; seed++) {
       verdict = verdict.and(hammer.judge(script(seed)));
       assertThat(verdict.wrongAnswer()).as("seed %d", seed).isEmpty();
     }
     assertThat(verdict.queries()).isGreaterThanOrEqualTo(100_000);
     assertThat(verdict.overlapping()).isPositive();
     assertThat(verdict.silent()).isLessThan(verdict.queries() / 100);
+  }
+
+  @Test
+  void readersNeverSeeWholePromptsWhileHolesMove() throws InterruptedException, ExecutionException {
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Script script = Seesaw.script(seed, SEESAW_STEPS);
+      I index = newIndex.apply(script.maxOrphans());
+      assertThat(new SeesawHammer(READERS, SEESAW_QUERIES).firstWholePrompt(index, script))
+          .as("seed %d", seed)
+          .isEmpty();
+    }
   }
 
   /**

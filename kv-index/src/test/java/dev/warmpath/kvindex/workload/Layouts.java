@@ -11,12 +11,12 @@ import java.util.Random;
  *
  * <p>Immutable.
  */
-final class Layouts {
+public final class Layouts {
 
   private Layouts() {}
 
   /** The layout of most engines: full attention, one token is always computed. */
-  static CacheLayout plain(int blockSizeTokens) {
+  public static CacheLayout plain(int blockSizeTokens) {
     return layout(1, 0, full(0, blockSizeTokens));
   }
 
