@@ -3,6 +3,9 @@ package dev.warmpath.simulator.bench.index.pass;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The clocks and counters of the machine and the JVM.
@@ -25,8 +28,22 @@ public final class Meters {
   }
 
   /** CPU time of the calling thread. */
-  long threadCpuNanos() {
+  public long threadCpuNanos() {
     return threads.getCurrentThreadCpuTime();
+  }
+
+  /** The threads that run now. */
+  public Set<Long> threads() {
+    return Arrays.stream(threads.getAllThreadIds()).boxed().collect(Collectors.toUnmodifiableSet());
+  }
+
+  /** CPU time of the threads that run now and are not among these. */
+  public long cpuNanosOfThreadsBut(Set<Long> others) {
+    return Arrays.stream(threads.getAllThreadIds())
+        .filter(thread -> !others.contains(thread))
+        .map(threads::getThreadCpuTime)
+        .filter(nanos -> nanos > 0)
+        .sum();
   }
 
   /** CPU time of all threads, those of the collector and the compiler too. */

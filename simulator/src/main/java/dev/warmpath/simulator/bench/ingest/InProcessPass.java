@@ -1,0 +1,83 @@
+package dev.warmpath.simulator.bench.ingest;
+
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.stream.EnginePort;
+import dev.warmpath.eventingest.stream.EngineStream;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.simulator.bench.index.pass.Meters;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All on one thread: the frames of a message as a socket gives them, their sequence, their
+ * decoding, the index.
+ *
+ * <p>Confined to the measuring thread.
+ */
+final class InProcessPass {
+
+  private static final byte[] TOPIC = {};
+
+  private final Meters meters;
+
+  InProcessPass(Meters meters) {
+    this.meters = meters;
+  }
+
+  Took run(IngestCorpus corpus, Clock clock) {
+    KvIndex index = IngestCorpus.index();
+    List<EngineStream> streams = new ArrayList<>();
+    for (int engine = 0; engine < corpus.engines(); engine++) {
+      streams.add(stream(index, IngestCorpus.source(engine, "tcp://none"), clock));
+    }
+    long cpuNanos = meters.threadCpuNanos();
+    long nanos = meters.nanos();
+    for (int batch = 0; batch < corpus.longest(); batch++) {
+      byte[] sequence = StreamMessage.sequenceFrame(batch);
+      for (int engine = 0; engine < corpus.engines(); engine++) {
+        byte[][] payloads = corpus.feeds().get(engine).payloads();
+        if (batch < payloads.length) {
+          streams.get(engine).live(message(sequence, payloads[batch]));
+        }
+      }
+    }
+    nanos = meters.nanos() - nanos;
+    cpuNanos = meters.threadCpuNanos() - cpuNanos;
+    return new Took(corpus.eventBlocks(), nanos, cpuNanos, isExact(corpus, index));
+  }
+
+  /** Whether the index holds what the engines hold; they have the slots from 0 on. */
+  static boolean isExact(IngestCorpus corpus, KvIndex index) {
+    for (int engine = 0; engine < corpus.engines(); engine++) {
+      KvIndex.EngineStats stats = index.stats(engine);
+      long held = corpus.feeds().get(engine).heldBlocks();
+      if (stats.heldBlocks() != held || stats.namedBlocks() != held) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static StreamMessage message(byte[] sequence, byte[] payload) {
+    StreamMessage message = StreamMessage.ofLive(List.of(TOPIC, sequence, payload));
+    if (message == null) {
+      throw new IllegalStateException("three frames are no message");
+    }
+    return message;
+  }
+
+  private static EngineStream stream(KvIndex index, EngineSource source, Clock clock) {
+    StreamCounters counters = new StreamCounters();
+    EventApplier applier = new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    EngineStream stream =
+        new EngineStream(applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, clock, counters, 0);
+    stream.connected();
+    return stream;
+  }
+}

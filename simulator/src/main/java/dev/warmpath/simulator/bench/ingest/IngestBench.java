@@ -1,0 +1,98 @@
+package dev.warmpath.simulator.bench.ingest;
+
+import dev.warmpath.simulator.bench.index.pass.Meters;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Measures the way of events from the bytes of a socket into an index.
+ *
+ * <p>Confined to the measuring thread.
+ */
+public final class IngestBench {
+
+  /**
+   * What is measured.
+   *
+   * @param engines that send
+   * @param eventBlocks of one pass, of all engines together
+   * @param full whether the caches are full, so that each block stored evicts one
+   * @param nanos that the passes of each kind take together, at least
+   */
+  public record Plan(int engines, int eventBlocks, boolean full, long nanos) {}
+
+  private static final int WARM_UPS = 2;
+  private static final double LOAD = 0.5;
+  private static final double NANOS_PER_MICRO = 1e3;
+
+  private final Plan plan;
+  private final Clock clock;
+  private final Consumer<String> progress;
+  private final Meters meters = new Meters();
+
+  public IngestBench(Plan plan, Clock clock, Consumer<String> progress) {
+    this.plan = plan;
+    this.clock = clock;
+    this.progress = progress;
+  }
+
+  public IngestReport run() {
+    EventMix mix = plan.full() ? EventMix.FULL : EventMix.FILLING;
+    IngestCorpus corpus = IngestCorpus.of(plan.engines(), plan.eventBlocks(), mix, 1);
+    progress.accept(
+        "%d engines, %,d event blocks in %,d bytes, %,d held at the end"
+            .formatted(
+                corpus.engines(), corpus.eventBlocks(), corpus.bytes(), corpus.heldBlocks()));
+    List<Took> inProcess = rounds("in process", () -> inProcess(corpus));
+    List<Took> zmq = rounds("zmq", () -> flood(corpus));
+    double half = LOAD * Took.median(zmq, Took::blocksPerSecond);
+    try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
+      Took paced = pass.pace(half);
+      Histogram visible = pass.visibleNanos();
+      return new IngestReport(
+          plan.engines(),
+          inProcess,
+          zmq,
+          new IngestReport.Paced(paced, micros(visible, 50), micros(visible, 99)));
+    }
+  }
+
+  private List<Took> rounds(String what, Supplier<Took> round) {
+    List<Took> all = new ArrayList<>();
+    long nanos = 0;
+    for (int i = 0; nanos < plan.nanos(); i++) {
+      Took took = round.get();
+      if (i < WARM_UPS) {
+        continue;
+      }
+      nanos += took.wallNanos();
+      all.add(took);
+      progress.accept(
+          "%s: %.2f M blocks/s, %.2f M/CPU s%s"
+              .formatted(
+                  what,
+                  took.blocksPerSecond() / 1e6,
+                  took.blocksPerCpuSecond() / 1e6,
+                  took.exact() ? "" : ", NOT EXACT"));
+    }
+    return all;
+  }
+
+  private Took inProcess(IngestCorpus corpus) {
+    return new InProcessPass(meters).run(corpus, clock);
+  }
+
+  private Took flood(IngestCorpus corpus) {
+    try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
+      return pass.flood();
+    }
+  }
+
+  private static double micros(Histogram histogram, double percentile) {
+    return histogram.getValueAtPercentile(percentile) / NANOS_PER_MICRO;
+  }
+}

@@ -1,0 +1,63 @@
+package dev.warmpath.simulator.bench.ingest;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What was measured, medians over the rounds.
+ *
+ * <p>Immutable.
+ */
+public record IngestReport(int engines, List<Took> inProcess, List<Took> zmq, Paced paced) {
+
+  /**
+   * The pass at half of the rate of {@code zmq}.
+   *
+   * @param visibleMicrosP99 from the moment at which a store was due until the index answers with
+   *     it
+   */
+  record Paced(Took took, double visibleMicrosP50, double visibleMicrosP99) {}
+
+  /** Whether in all passes the index held what the engines held, and answered the probes. */
+  public boolean exact() {
+    return Stream.of(inProcess, zmq, List.of(paced.took()))
+        .flatMap(List::stream)
+        .allMatch(Took::exact);
+  }
+
+  public void print(PrintWriter to) {
+    to.printf("%-12s %16s %18s%n", "", "event blocks/s", "a CPU second");
+    line(to, "in process", inProcess);
+    line(to, "zmq", zmq);
+    to.printf(
+        "at %.2f M/s: event to visible p50 %.0f us, p99 %.0f us%n",
+        paced.took().blocksPerSecond() / 1e6, paced.visibleMicrosP50(), paced.visibleMicrosP99());
+    to.flush();
+  }
+
+  public ObjectNode json() {
+    ObjectNode root = new ObjectMapper().createObjectNode();
+    put(root.putObject("inProcess"), inProcess);
+    put(root.putObject("zmq"), zmq)
+        .put("eventToVisibleMicrosP99", Math.round(paced.visibleMicrosP99()))
+        .put("eventToVisibleMicrosP50", Math.round(paced.visibleMicrosP50()))
+        .put("pacedEventBlocksPerSecond", Math.round(paced.took().blocksPerSecond()));
+    return root.put("engines", engines).put("exact", exact());
+  }
+
+  private static ObjectNode put(ObjectNode to, List<Took> rounds) {
+    return to.put("eventBlocksPerSecond", Math.round(Took.median(rounds, Took::blocksPerSecond)))
+        .put("eventBlocksPerCpuSecond", Math.round(Took.median(rounds, Took::blocksPerCpuSecond)));
+  }
+
+  private static void line(PrintWriter to, String what, List<Took> rounds) {
+    to.printf(
+        "%-12s %,16.0f %,18.0f%n",
+        what,
+        Took.median(rounds, Took::blocksPerSecond),
+        Took.median(rounds, Took::blocksPerCpuSecond));
+  }
+}

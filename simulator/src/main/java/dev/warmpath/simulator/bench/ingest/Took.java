@@ -1,0 +1,32 @@
+package dev.warmpath.simulator.bench.ingest;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * One pass over a corpus.
+ *
+ * <p>Immutable.
+ *
+ * @param cpuNanos of the threads between socket and index
+ * @param exact whether the index holds what the engines hold, and each probe was answered in full
+ */
+record Took(long eventBlocks, long wallNanos, long cpuNanos, boolean exact) {
+
+  double blocksPerSecond() {
+    return 1e9 * eventBlocks / wallNanos;
+  }
+
+  double blocksPerCpuSecond() {
+    return 1e9 * eventBlocks / Math.max(1, cpuNanos);
+  }
+
+  static double median(List<Took> rounds, ToDoubleFunction<Took> of) {
+    return rounds.stream()
+        .map(of::applyAsDouble)
+        .sorted(Comparator.naturalOrder())
+        .toList()
+        .get(rounds.size() / 2);
+  }
+}
