@@ -11,7 +11,6 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.count.StreamCounter;
-import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -41,10 +40,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CaptureVerifier {
 
-  private record Prediction(boolean judged, long tokens, @Nullable String unusable) {}
+  private record Prediction(
+      boolean judged, boolean unseen, long tokens, @Nullable String unusable) {}
 
   private final KvIndex index;
   private final ReplaySchedule schedule;
+  private final Rehearsal rehearsal;
   private final CaptureClock clock = new CaptureClock();
   private final QuietStreams quiet = new QuietStreams();
   private final Map<Integer, RecordedEngine> engines = new HashMap<>();
@@ -53,12 +54,14 @@ public final class CaptureVerifier {
   private final PrefixMatches matches = new PrefixMatches();
   private Verdicts judged = Verdicts.NONE;
   private Verdicts busy = Verdicts.NONE;
+  private Verdicts unseen = Verdicts.NONE;
   private long requests;
   private long recordNumber;
 
-  private CaptureVerifier(KvIndex index, ReplaySchedule schedule) {
+  private CaptureVerifier(KvIndex index, ReplaySchedule schedule, Rehearsal rehearsal) {
     this.index = index;
     this.schedule = schedule;
+    this.rehearsal = rehearsal;
   }
 
   /**
@@ -67,7 +70,17 @@ public final class CaptureVerifier {
    * @param index an empty index
    */
   public static VerifyReport verify(Path file, KvIndex index) throws IOException {
-    CaptureVerifier verifier = new CaptureVerifier(index, ReplaySchedule.of(file));
+    return verify(file, index, Rehearsal.RECORDED);
+  }
+
+  /**
+   * Verifies one file while things go wrong.
+   *
+   * @param index an empty index
+   */
+  public static VerifyReport verify(Path file, KvIndex index, Rehearsal rehearsal)
+      throws IOException {
+    CaptureVerifier verifier = new CaptureVerifier(index, ReplaySchedule.of(file), rehearsal);
     try (CaptureReader reader = CaptureReader.open(file)) {
       verifier.open(reader.header());
       CaptureRecord record = reader.next();
@@ -84,7 +97,7 @@ public final class CaptureVerifier {
       engines.put(
           stream.id(),
           new RecordedEngine(
-              stream, index, clock, () -> schedule.answers(stream.id(), recordNumber)));
+              stream, index, clock, () -> schedule.answers(stream.id(), recordNumber), rehearsal));
     }
   }
 
@@ -101,10 +114,11 @@ public final class CaptureVerifier {
     } else if (record instanceof Response response) {
       compare(response);
     } else if (record instanceof Events message && engine != null) {
-      engine.stream().live(new StreamMessage(message.sequence(), message.payload()));
+      engine.live(message);
     } else if (record instanceof Replay replay && engine != null) {
       engine.answer(replay);
     }
+    engines.values().forEach(RecordedEngine::answerRehearsed);
   }
 
   private static String key(CaptureRecord record, String requestId) {
@@ -144,12 +158,13 @@ public final class CaptureVerifier {
 
   private Prediction predict(@Nullable RecordedEngine engine, Request request, boolean judges) {
     int[] tokenIds = request.tokenIds();
+    boolean unseen = engine != null && engine.hasLostUnseen();
     if (engine == null) {
-      return new Prediction(judges, 0, "unknown_stream");
+      return new Prediction(judges, unseen, 0, "unknown_stream");
     }
     PromptKeys keys = keys(engine, request);
     if (tokenIds == null) {
-      return new Prediction(judges, 0, "no_token_ids");
+      return new Prediction(judges, unseen, 0, "no_token_ids");
     }
     ChainSpace space = engine.applier().space();
     String extraKey = request.text("extra_key");
@@ -157,11 +172,14 @@ public final class CaptureVerifier {
       PromptKeys hidden =
           engine.namespaces().keys(engine.format(), space, tokenIds, keys, extraKey);
       return new Prediction(
-          judges, hidden == null ? 0 : reusable(engine, space, tokenIds, hidden), null);
+          judges, unseen, hidden == null ? 0 : reusable(engine, space, tokenIds, hidden), null);
     }
     boolean reads = space != null && request.body().get("prompt_logprobs") == null;
     return new Prediction(
-        judges, reads ? reusable(engine, Objects.requireNonNull(space), tokenIds, keys) : 0, null);
+        judges,
+        unseen,
+        reads ? reusable(engine, Objects.requireNonNull(space), tokenIds, keys) : 0,
+        null);
   }
 
   /** The request's keys; from here on its stores may be of a hidden name space. */
@@ -198,6 +216,8 @@ public final class CaptureVerifier {
       skip(prediction.unusable());
     } else if (cached == null) {
       skip("no_cached_tokens");
+    } else if (prediction.unseen()) {
+      unseen = unseen.with(prediction.tokens(), cached);
     } else if (prediction.judged()) {
       judged = judged.with(prediction.tokens(), cached);
     } else {
@@ -222,6 +242,8 @@ public final class CaptureVerifier {
         judged,
         skipped,
         busy,
+        engines.values().stream().mapToLong(RecordedEngine::dropped).sum(),
+        unseen,
         truncated);
   }
 

@@ -4,8 +4,11 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureStream;
+import dev.warmpath.eventingest.capture.fault.FaultyFeed;
+import dev.warmpath.eventingest.capture.live.ReplayBuffer;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
@@ -31,6 +34,9 @@ final class RecordedEngine implements EnginePort {
   private static final long NONE = 0;
   private static final int MAX_ROUNDS = 4;
 
+  /** As many as engines keep by default. */
+  private static final int REPLAYED_BATCHES = 10_000;
+
   private final EngineDialect dialect;
   private final EventFormat format;
   private final int loadBackTokens;
@@ -39,13 +45,24 @@ final class RecordedEngine implements EnginePort {
   private final EventApplier applier;
   private final EngineStream stream;
   private final BooleanSupplier answered;
+  private final Rehearsal rehearsal;
+  private final FaultyFeed feed;
+  private final ReplayBuffer published = new ReplayBuffer(REPLAYED_BATCHES);
   private long wantedReplay = NONE;
+  private long wantedFrom;
 
   /**
    * @param answered whether the capture answers a replay asked for now
    */
-  RecordedEngine(CaptureStream recorded, KvIndex index, Clock clock, BooleanSupplier answered) {
+  RecordedEngine(
+      CaptureStream recorded,
+      KvIndex index,
+      Clock clock,
+      BooleanSupplier answered,
+      Rehearsal rehearsal) {
     this.answered = answered;
+    this.rehearsal = rehearsal;
+    feed = new FaultyFeed(rehearsal.faults(), recorded.id());
     dialect =
         recorded.engine().toLowerCase(Locale.ROOT).startsWith("sglang")
             ? EngineDialect.SGLANG
@@ -62,6 +79,7 @@ final class RecordedEngine implements EnginePort {
     applier = new EventApplier(index, source, namespaces, counters);
     stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
     stream.connected();
+    answerRehearsed();
   }
 
   EngineDialect dialect() {
@@ -93,8 +111,51 @@ final class RecordedEngine implements EnginePort {
     return counters;
   }
 
+  /** A message was recorded; it arrives as far as the rehearsal lets it. */
+  void live(Events recorded) {
+    if (rehearsal.isRecorded()) {
+      stream.live(message(recorded));
+      return;
+    }
+    published.published(message(recorded));
+    for (Events arriving : feed.arriving(feed.numbered(recorded))) {
+      stream.live(message(arriving));
+      answerRehearsed();
+    }
+  }
+
+  /** Whether something was lost of which nothing that arrived tells yet. */
+  boolean hasLostUnseen() {
+    return feed.isTailLost();
+  }
+
+  /** Messages that the rehearsal dropped. */
+  long dropped() {
+    return feed.dropped();
+  }
+
+  /** A rehearsal answers at once what was asked for. */
+  void answerRehearsed() {
+    while (!rehearsal.isRecorded() && rehearsal.replays() && wantedReplay != NONE) {
+      long replayId = wantedReplay;
+      wantedReplay = NONE;
+      for (StreamMessage batch : List.copyOf(published.from(wantedFrom))) {
+        stream.replayed(replayId, batch);
+      }
+      stream.replayEnded(replayId, true);
+    }
+  }
+
+  private static StreamMessage message(Events recorded) {
+    return new StreamMessage(recorded.sequence(), recorded.payload());
+  }
+
   /** Answers the replay that is asked for, or asks for it first. */
   void answer(Replay recorded) {
+    if (!rehearsal.isRecorded()) {
+      remember(recorded);
+      return;
+    }
     if (wantedReplay == NONE) {
       stream.connected();
     }
@@ -108,6 +169,17 @@ final class RecordedEngine implements EnginePort {
       wantedReplay = NONE;
       stream.replayEnded(replayId, false);
     }
+  }
+
+  /** What was not heard live can be asked again in a rehearsal too. */
+  private void remember(Replay recorded) {
+    for (List<byte[]> frames : recorded.replies()) {
+      StreamMessage message = StreamMessage.ofReply(frames);
+      if (message != null && !message.endsReplay()) {
+        published.add(message);
+      }
+    }
+    stream.connected();
   }
 
   /** Whether the replies end with the marker. */
@@ -126,12 +198,13 @@ final class RecordedEngine implements EnginePort {
 
   @Override
   public boolean canReplay() {
-    return answered.getAsBoolean();
+    return rehearsal.isRecorded() ? answered.getAsBoolean() : rehearsal.replays();
   }
 
   @Override
   public void replay(long replayId, long fromSequence) {
     wantedReplay = replayId;
+    wantedFrom = fromSequence;
   }
 
   @Override

@@ -15,6 +15,8 @@ import java.util.TreeMap;
  * @param judged requests behind a {@code quiescent} mark
  * @param skipped requests that prove nothing, by reason
  * @param busy the other requests: not judged, because events were under way
+ * @param dropped batches that a rehearsal dropped
+ * @param unseen requests behind a loss that nothing had shown yet: not judged
  * @param truncated whether the file ends inside a record
  */
 public record VerifyReport(
@@ -25,6 +27,8 @@ public record VerifyReport(
     Verdicts judged,
     Map<String, Long> skipped,
     Verdicts busy,
+    long dropped,
+    Verdicts unseen,
     boolean truncated) {
 
   public VerifyReport {

@@ -6,7 +6,9 @@ import dev.warmpath.eventingest.capture.CaptureHeader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
+import dev.warmpath.eventingest.capture.fault.Faults;
 import dev.warmpath.eventingest.verify.CaptureVerifier;
+import dev.warmpath.eventingest.verify.Rehearsal;
 import dev.warmpath.eventingest.verify.VerifyReport;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -24,6 +26,7 @@ import dev.warmpath.simulator.live.publish.EventEncoder;
 import dev.warmpath.simulator.live.publish.WireForm;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -70,6 +73,22 @@ class SimulatedCaptureTest {
     assertThat(report.judged().exact()).isGreaterThan(150);
     assertThat(recording.removedBlocks).isPositive();
     assertThat(recording.cachedTokens).isPositive();
+
+    VerifyReport repaired = rehearse(file, true);
+    assertThat(repaired.dropped()).isPositive();
+    assertThat(repaired.judged().over()).isZero();
+    assertThat(repaired.judged().under()).isZero();
+    assertThat(repaired.judged().exact()).isGreaterThan(100);
+
+    VerifyReport lost = rehearse(file, false);
+    assertThat(lost.dropped()).isPositive();
+    assertThat(lost.judged().over()).isZero();
+    assertThat(lost.judged().under()).isPositive();
+  }
+
+  private static VerifyReport rehearse(Path file, boolean replays) throws IOException {
+    Faults faults = new Faults(0.05, 0.02, 0.02, 0, 0, Duration.ZERO, 7);
+    return CaptureVerifier.verify(file, new PlainKvIndex(1000), new Rehearsal(faults, replays));
   }
 
   /** Drives an engine with chats, copies, salts, adapters, bursts and resets. */

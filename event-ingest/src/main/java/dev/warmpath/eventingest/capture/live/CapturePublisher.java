@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.capture.live;
 
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
+import dev.warmpath.eventingest.capture.fault.FaultyFeed;
 import dev.warmpath.eventingest.stream.StreamMessage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -84,9 +85,11 @@ public final class CapturePublisher implements AutoCloseable {
    * Publishes the messages of one stream of a capture.
    *
    * @param speed how many times faster than recorded; 0 for as fast as possible
-   * @return how many messages were published
+   * @param feed what goes wrong on the way; replays bring what was published whatever became of it
+   * @return how many messages were published, those that were lost on the way too
    */
-  public long publish(CaptureReader capture, int stream, double speed) throws IOException {
+  public long publish(CaptureReader capture, int stream, double speed, FaultyFeed feed)
+      throws IOException {
     long startNanos = nanoClock.getAsLong();
     double startSeconds = Double.NaN;
     long published = 0;
@@ -95,8 +98,8 @@ public final class CapturePublisher implements AutoCloseable {
       if (record.stream() == stream && record instanceof CaptureRecord.Events events) {
         startSeconds = published == 0 ? events.timeSeconds() : startSeconds;
         double after = speed == 0 ? 0 : (events.timeSeconds() - startSeconds) / speed;
-        awaitNanos(startNanos + (long) (after * 1e9));
-        publish(events);
+        awaitNanos(startNanos + (long) (after * 1e9) + feed.delayNanos());
+        publish(feed.numbered(events), feed);
         published++;
       } else if (record.stream() == stream && record instanceof CaptureRecord.Replay recorded) {
         remember(recorded);
@@ -120,11 +123,13 @@ public final class CapturePublisher implements AutoCloseable {
     poller.register(socket, ZMQ.Poller.POLLIN);
   }
 
-  private void publish(CaptureRecord.Events events) {
-    live.sendMore(events.topic());
-    live.sendMore(StreamMessage.sequenceFrame(events.sequence()));
-    live.send(events.payload());
+  private void publish(CaptureRecord.Events events, FaultyFeed feed) {
     buffer.published(new StreamMessage(events.sequence(), events.payload()));
+    for (CaptureRecord.Events arriving : feed.arriving(events)) {
+      live.sendMore(arriving.topic());
+      live.sendMore(StreamMessage.sequenceFrame(arriving.sequence()));
+      live.send(arriving.payload());
+    }
   }
 
   private void remember(CaptureRecord.Replay recorded) {

@@ -7,20 +7,20 @@ import java.util.TreeMap;
 /**
  * The last batches of one lifetime of an engine, by number, as its replay socket has them.
  *
- * <p>Confined to its publisher.
+ * <p>Confined to its user's thread.
  */
-final class ReplayBuffer {
+public final class ReplayBuffer {
 
   private final int maxBatches;
   private final TreeMap<Long, StreamMessage> batches = new TreeMap<>();
   private long lastPublished = -1;
 
-  ReplayBuffer(int maxBatches) {
+  public ReplayBuffer(int maxBatches) {
     this.maxBatches = maxBatches;
   }
 
   /** Adds what was just published; a number that does not grow begins a new lifetime. */
-  void published(StreamMessage batch) {
+  public void published(StreamMessage batch) {
     if (batch.sequence() <= lastPublished) {
       batches.clear();
     }
@@ -29,7 +29,7 @@ final class ReplayBuffer {
   }
 
   /** Adds what the recorded engine had although it was not heard live. */
-  void add(StreamMessage batch) {
+  public void add(StreamMessage batch) {
     batches.put(batch.sequence(), batch);
     if (batches.size() > maxBatches) {
       batches.pollFirstEntry();
@@ -37,7 +37,7 @@ final class ReplayBuffer {
   }
 
   /** What there is from a number on. */
-  Collection<StreamMessage> from(long sequence) {
+  public Collection<StreamMessage> from(long sequence) {
     return batches.tailMap(sequence).values();
   }
 }

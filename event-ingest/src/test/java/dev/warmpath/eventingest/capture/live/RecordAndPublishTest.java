@@ -9,6 +9,8 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
+import dev.warmpath.eventingest.capture.fault.Faults;
+import dev.warmpath.eventingest.capture.fault.FaultyFeed;
 import dev.warmpath.eventingest.stream.StreamMessage;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -89,7 +91,7 @@ class RecordAndPublishTest {
       CompletableFuture<Void> recording =
           CompletableFuture.runAsync(() -> record(copy, source, askReplay ? 2 : 3));
       publisher.serve(() -> publisher.subscribers() == 1);
-      publisher.publish(capture, 0, speed);
+      publisher.publish(capture, 0, speed, new FaultyFeed(Faults.NONE, 0));
       publisher.serve(recording::isDone);
       recording.get(1, TimeUnit.SECONDS);
     }

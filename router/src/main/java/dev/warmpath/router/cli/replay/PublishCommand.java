@@ -1,6 +1,7 @@
 package dev.warmpath.router.cli.replay;
 
 import dev.warmpath.eventingest.capture.CaptureReader;
+import dev.warmpath.eventingest.capture.fault.FaultyFeed;
 import dev.warmpath.eventingest.capture.live.CapturePublisher;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQException;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -83,6 +85,8 @@ final class PublishCommand implements WarmpathCommand {
       description = "How long to answer replays when all is sent, such as 30s. Default: 1s.")
   private Duration linger = Duration.ofSeconds(1);
 
+  @Mixin private final FaultFlags faults = new FaultFlags();
+
   @Override
   public Integer call() {
     if (!(speed >= 0)) {
@@ -107,11 +111,16 @@ final class PublishCommand implements WarmpathCommand {
     }
     out.flush();
     publisher.serve(() -> publisher.subscribers() >= subscribers);
-    long published = publisher.publish(capture, id, speed);
-    out.println("published " + published + " messages");
+    FaultyFeed feed = new FaultyFeed(faults.faults(), id);
+    long published = publisher.publish(capture, id, speed, feed);
+    out.println("published " + published + " messages" + (feed.dropped() == 0 ? "" : lost(feed)));
     out.flush();
     long endNanos = System.nanoTime() + linger.toNanos();
     publisher.serve(() -> System.nanoTime() - endNanos >= 0);
+  }
+
+  private static String lost(FaultyFeed feed) {
+    return ", " + feed.dropped() + " of them lost on the way";
   }
 
   private int streamOf(CaptureReader capture) {

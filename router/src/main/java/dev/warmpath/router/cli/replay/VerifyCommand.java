@@ -3,6 +3,7 @@ package dev.warmpath.router.cli.replay;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.eventingest.verify.CaptureVerifier;
+import dev.warmpath.eventingest.verify.Rehearsal;
 import dev.warmpath.eventingest.verify.VerifyReport;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
 import dev.warmpath.kvindex.IndexLimits;
@@ -17,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -34,6 +36,9 @@ import picocli.CommandLine.Spec;
       "Applies captures to an index and compares what it predicts for each request with the",
       "cached tokens that the engine reported.",
       "Only requests behind a quiescent mark are judged; the others are counted as busy.",
+      "With --drop and its like things go wrong on the way, with a replay socket that has all",
+      "that was published or, with --no-replay, none. Requests behind a loss that nothing has",
+      "shown yet are counted as unseen.",
       "Ends with 1 when a file cannot be read or a judged request was over-predicted."
     },
     mixinStandardHelpOptions = true,
@@ -55,14 +60,23 @@ final class VerifyCommand implements WarmpathCommand {
       description = "Print one JSON object on the last line of the output; prose goes to stderr.")
   private boolean json;
 
+  @Mixin private final FaultFlags faults = new FaultFlags();
+
+  @Option(
+      names = "--no-replay",
+      description = "What the flags above take away cannot be asked again.")
+  private boolean noReplay;
+
   @Override
   public Integer call() throws JsonProcessingException {
     List<Map<String, Object>> reports = new ArrayList<>();
+    Rehearsal rehearsal = new Rehearsal(faults.faults(), !noReplay);
     boolean failed = false;
     for (Path file : files) {
       try {
         VerifyReport report =
-            CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(ORPHANS_KEPT)));
+            CaptureVerifier.verify(
+                file, new RunKvIndex(IndexLimits.unbounded(ORPHANS_KEPT)), rehearsal);
         say(file, report);
         reports.add(fields(file, report));
         failed |= report.judged().over() > 0;
@@ -89,16 +103,20 @@ final class VerifyCommand implements WarmpathCommand {
 
   private static String line(Path file, VerifyReport report) {
     return "%s: %s, %d events, %d blocks, %d requests: %s; %d skipped%s; busy: %s"
-        .formatted(
-            file.getFileName(),
-            report.engine(),
-            report.events(),
-            report.blocks(),
-            report.requests(),
-            text(report.judged()),
-            report.skippedRequests(),
-            report.skipped().isEmpty() ? "" : " " + report.skipped(),
-            text(report.busy()));
+            .formatted(
+                file.getFileName(),
+                report.engine(),
+                report.events(),
+                report.blocks(),
+                report.requests(),
+                text(report.judged()),
+                report.skippedRequests(),
+                report.skipped().isEmpty() ? "" : " " + report.skipped(),
+                text(report.busy()))
+        + (report.dropped() == 0
+            ? ""
+            : "; %d messages dropped, unseen yet: %s"
+                .formatted(report.dropped(), text(report.unseen())));
   }
 
   private static String text(Verdicts verdicts) {
@@ -119,6 +137,8 @@ final class VerifyCommand implements WarmpathCommand {
     fields.put("skipped", report.skippedRequests());
     fields.put("reasons", report.skipped());
     fields.put("busy", report.busy());
+    fields.put("dropped", report.dropped());
+    fields.put("unseen", report.unseen());
     return fields;
   }
 }
