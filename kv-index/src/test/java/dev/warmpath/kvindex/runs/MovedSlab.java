@@ -1,49 +1,13 @@
 package dev.warmpath.kvindex.runs;
 
-import dev.warmpath.kvindex.runs.memory.SlabColumns;
-import dev.warmpath.kvindex.runs.tree.SlabMover;
-import java.util.stream.LongStream;
-
 /**
- * All slabs of a prompt but the first are moved, and the second one's id is given to a prompt that
- * has what the question asks for there.
+ * All slabs but the first are moved.
  *
  * <p>Confined to one thread.
  */
-public final class MovedSlab extends MovedScene {
-
-  private static final int FIRST_MOVED = SlabColumns.SEGMENT_SLABS;
-
-  private final SlabMover mover = new SlabMover(runs, holdings);
+public final class MovedSlab extends MovedSlabs {
 
   public MovedSlab() {
-    super(LongStream.concat(blocks(0, 1), blocks(101, 103)).toArray());
-    // What lies in the first segment is never moved.
-    int[] taken = new int[FIRST_MOVED - 2];
-    for (int i = 0; i < taken.length; i++) {
-      taken[i] = runs.columns.allocate(1);
-    }
-    store(0, SPACE, blocks(0, 3).toArray());
-    for (int slab : taken) {
-      runs.columns.release(slab);
-    }
-    store(1, OTHER, -1);
-  }
-
-  @Override
-  public void write() {
-    int owner = runs.columns.owner(FIRST_MOVED);
-    if (!mover.giveBack(0) || !runs.columns.hasRoom(SlabColumns.SEGMENT_SLABS, 0)) {
-      throw new IllegalStateException("no slab was moved");
-    }
-    store(1, OTHER, blocks(101, 103).toArray());
-    if (runs.columns.owner(FIRST_MOVED) == owner) {
-      throw new IllegalStateException("slab=" + FIRST_MOVED + " was given to nobody");
-    }
-  }
-
-  private static LongStream blocks(int fromSlab, int toSlab) {
-    return LongStream.range(
-        (long) fromSlab * SlabColumns.BLOCKS, (long) toSlab * SlabColumns.BLOCKS);
+    super(1);
   }
 }

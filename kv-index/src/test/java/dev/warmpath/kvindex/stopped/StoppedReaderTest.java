@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class StoppedReaderTest {
 
   /** Made of parts of an index. */
-  private static final List<String> MOVES = List.of("MovedSlab", "MovedList");
+  private static final List<String> MOVES = List.of("MovedSlab", "MovedFirstSlab", "MovedList");
 
   @Test
   void readerSeesWhatWasOrWhatIs() {

@@ -115,6 +115,20 @@ public final class PathReader {
     return (version & 1) == 0;
   }
 
+  /**
+   * Takes the last run seen back, for it was not the one looked for; false if that may be so only
+   * because it was being changed.
+   */
+  private boolean unsee(Walk walk) {
+    int last = walk.seen() - 1;
+    int run = walk.seenRun(last);
+    VarHandle.acquireFence();
+    boolean unchanged =
+        RunHeaders.unchanged(runs.headers.segment(run), RunHeaders.at(run), walk.seenVersion(last));
+    walk.unsee();
+    return unchanged;
+  }
+
   private boolean isUnchanged(Walk walk, Fleet fleet) {
     VarHandle.acquireFence();
     for (int i = 0; i < walk.seen(); i++) {
@@ -143,7 +157,9 @@ public final class PathReader {
       if (isChild(newest, parent, offset, localHash)) {
         return newest;
       }
-      walk.unsee();
+      if (!unsee(walk)) {
+        return -1;
+      }
     }
     long key = runs.children.key(parent, offset, localHash);
     long[] shard = runs.children.shard(key);
@@ -160,7 +176,9 @@ public final class PathReader {
         if (isChild(candidate, parent, offset, localHash)) {
           return candidate;
         }
-        walk.unsee();
+        if (!unsee(walk)) {
+          return -1;
+        }
       }
       place = ChildTable.next(place, shard);
     }
