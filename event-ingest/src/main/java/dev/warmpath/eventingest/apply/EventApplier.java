@@ -6,12 +6,10 @@ import dev.warmpath.eventingest.apply.GroupTable.Lesson;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.eventingest.wire.KvEvent;
-import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
-import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.decode.EventColumns;
+import dev.warmpath.eventingest.wire.decode.EventRow;
+import dev.warmpath.eventingest.wire.decode.EventRow.Kind;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
@@ -20,7 +18,6 @@ import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.ChainSpace;
-import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -51,11 +48,13 @@ public final class EventApplier {
   private final StreamCounters counters;
   private final int slot;
   private final GroupTable groups = new GroupTable();
-  private final StoredBlocks blocks = new StoredBlocks();
-  private final RemovedBlocks removedBlocks = new RemovedBlocks();
+  private final StoredBlocks stored = new StoredBlocks();
+  private final RemovedBlocks removed = new RemovedBlocks();
   private volatile @Nullable ChainSpace space;
   private int mainGroup;
   private boolean hiddenTraffic;
+  private long storedBlocks;
+  private long removedBlocks;
 
   /** Takes a slot in {@code index} for the engine. */
   public EventApplier(
@@ -87,19 +86,24 @@ public final class EventApplier {
   }
 
   /** Applies the events of one batch, in order. */
-  public Effect apply(KvEventBatch batch) {
-    Effect effect = learn(batch.events());
-    for (KvEvent event : batch.events()) {
-      if (event instanceof BlockStored store) {
-        stored(store);
-      } else if (event instanceof BlockRemoved removal) {
-        removed(removal);
-      } else if (event instanceof AllBlocksCleared) {
-        clear();
-        effect = Effect.EMPTIED;
+  public Effect apply(EventColumns batch) {
+    Effect effect = learn(batch);
+    storedBlocks = 0;
+    removedBlocks = 0;
+    for (int i = 0; i < batch.events(); i++) {
+      EventRow event = batch.row(i);
+      switch (event.kind()) {
+        case STORED -> stored(batch, event);
+        case REMOVED -> i = removed(batch, i);
+        case CLEARED -> {
+          clear();
+          effect = Effect.EMPTIED;
+        }
       }
     }
-    counters.add(StreamCounter.EVENTS, batch.events().size());
+    counters.add(StreamCounter.EVENTS, batch.events());
+    counters.add(StreamCounter.BLOCKS_STORED, storedBlocks);
+    counters.add(StreamCounter.BLOCKS_REMOVED, removedBlocks);
     return effect;
   }
 
@@ -127,20 +131,24 @@ public final class EventApplier {
   }
 
   /** Learns the groups of the whole batch first, so that no hit is judged by some of them. */
-  private Effect learn(List<KvEvent> events) {
+  private Effect learn(EventColumns batch) {
     boolean news = false;
     boolean changed = false;
-    for (KvEvent event : events) {
-      if (event instanceof BlockStored store && describesGroup(store)) {
-        Lesson lesson = groups.learn(store);
+    for (int i = 0; i < batch.events(); i++) {
+      EventRow event = batch.row(i);
+      if (event.tier() != StorageTier.GPU || event.kind() == Kind.CLEARED) {
+        continue;
+      }
+      if (event.kind() == Kind.REMOVED) {
+        news |= groups.heardOf(event.place().groupIdx());
+      } else if (event.hasTokens() || event.hashCount() == 0) {
+        Lesson lesson = groups.learn(event);
         changed |= lesson == Lesson.CHANGED;
         news |= lesson == Lesson.NEW;
-      } else if (event instanceof BlockRemoved removal && onGpu(removal.place().tier())) {
-        news |= groups.heardOf(removal.place().groupIdx());
       }
     }
     ChainSpace before = space;
-    changed |= learnSpace(events, changed);
+    changed |= learnSpace(batch, changed);
     if (changed) {
       counters.add(StreamCounter.BLOCK_SIZE_CHANGES);
       clear();
@@ -151,48 +159,49 @@ public final class EventApplier {
     return changed ? Effect.FORGOTTEN : Effect.NONE;
   }
 
-  private static boolean describesGroup(BlockStored store) {
-    return onGpu(store.place().tier())
-        && (store.tokens().ids().length > 0 || store.blockHashes().length == 0);
-  }
-
-  private static boolean onGpu(@Nullable StorageTier tier) {
-    return tier == StorageTier.GPU;
-  }
-
   /** Sets the space from the main group's first dense store; whether an old one became void. */
-  private boolean learnSpace(List<KvEvent> events, boolean resized) {
+  private boolean learnSpace(EventColumns batch, boolean resized) {
     CacheGroup main = groups.main();
     if (main == null) {
       return false;
     }
     ChainSpace old = space;
-    ChainSpace said = saidSpace(events, main);
+    EventRow said = describingSpace(batch, main);
     boolean stale =
         old != null
-            && (resized || mainGroup != main.index() || (said != null && !said.equals(old)));
-    if (old == null || stale) {
-      space = said;
+            && (resized || mainGroup != main.index() || (said != null && !agree(old, said)));
+    if (stale || (old == null && said != null)) {
+      space =
+          said == null
+              ? null
+              : new ChainSpace(source.model(), main.blockSizeTokens(), said.lookaheadTokens());
+    }
+    if (stale || old == null) {
       mainGroup = main.index();
     }
     return stale;
   }
 
-  private @Nullable ChainSpace saidSpace(List<KvEvent> events, CacheGroup main) {
-    for (KvEvent event : events) {
-      if (event instanceof BlockStored store && describesSpace(store, main)) {
-        return new ChainSpace(
-            source.model(), main.blockSizeTokens(), store.tokens().lookaheadTokens());
+  private static boolean agree(ChainSpace space, EventRow store) {
+    return space.blockSizeTokens() == store.blockSizeTokens()
+        && space.lookaheadTokens() == store.lookaheadTokens();
+  }
+
+  private static @Nullable EventRow describingSpace(EventColumns batch, CacheGroup main) {
+    for (int i = 0; i < batch.events(); i++) {
+      EventRow event = batch.row(i);
+      if (event.kind() == Kind.STORED && describesSpace(event, main)) {
+        return event;
       }
     }
     return null;
   }
 
-  private static boolean describesSpace(BlockStored store, CacheGroup main) {
+  private static boolean describesSpace(EventRow store, CacheGroup main) {
     return store.place().groupIdx() == main.index()
-        && onGpu(store.place().tier())
-        && store.tokens().blockSizeTokens() == main.blockSizeTokens()
-        && store.blockHashes().length > 0
+        && store.tier() == StorageTier.GPU
+        && store.blockSizeTokens() == main.blockSizeTokens()
+        && store.hashCount() > 0
         && isDense(store.naming());
   }
 
@@ -213,10 +222,10 @@ public final class EventApplier {
     return new CacheLayout(groups.layout(), withheld, source.droppedBlocks());
   }
 
-  private void stored(BlockStored store) {
-    int count = store.blockHashes().length;
-    counters.add(StreamCounter.BLOCKS_STORED, count);
-    StorageTier tier = store.place().tier();
+  private void stored(EventColumns batch, EventRow store) {
+    int count = store.hashCount();
+    storedBlocks += count;
+    StorageTier tier = store.tier();
     if (count == 0) {
       return;
     }
@@ -227,73 +236,63 @@ public final class EventApplier {
     } else if (hiddenTraffic && mayHideKeys(store)) {
       counters.add(StreamCounter.HIDDEN_BLOCKS, count);
     } else {
-      index.stored(slot, blocks(store, tier));
+      name(store, tier, batch.hashes());
+      index.stored(slot, stored.addAll(batch.hashes(), store.hashFrom(), count));
     }
   }
 
-  private boolean mayHideKeys(BlockStored store) {
+  private boolean mayHideKeys(EventRow store) {
     return source.dialect() == EngineDialect.SGLANG || store.keys().perBlock().isEmpty();
   }
 
-  private StoredBlocks blocks(BlockStored store, StorageTier tier) {
+  /** Begins the blocks of a store and writes their local hashes, if they can be named. */
+  private void name(EventRow store, StorageTier tier, long[] hashes) {
     ChainSpace current = space;
     int group = store.place().groupIdx();
     if (current == null || !nameable(store, tier, current)) {
-      blocks.unnamed(tier, group);
-      for (long hash : store.blockHashes()) {
-        blocks.add(hash, 0);
-      }
-      return blocks;
+      stored.unnamed(tier, group);
+      return;
     }
-    Long parent = store.parentBlockHash();
-    if (parent == null) {
-      blocks.atRoot(tier, group, current.rootKey());
-    } else {
-      blocks.behind(tier, group, parent);
+    store.nameBlocks();
+    if (!store.atRoot()) {
+      stored.behind(tier, group, store.parent());
+      return;
     }
-    for (int i = 0; i < store.blockHashes().length; i++) {
-      blocks.add(store.blockHashes()[i], localHash(store, i));
+    stored.atRoot(tier, group, current.rootKey());
+    if (source.dialect() == EngineDialect.SGLANG) {
+      hashes[store.hashFrom() + store.hashCount()] = namespaces.rootLocalHash(store.stored());
     }
-    return blocks;
   }
 
-  private long localHash(BlockStored store, int block) {
-    boolean root = block == 0 && store.parentBlockHash() == null;
-    return root && source.dialect() == EngineDialect.SGLANG
-        ? namespaces.rootLocalHash(store)
-        : store.localHash(block);
-  }
-
-  private boolean nameable(BlockStored store, StorageTier tier, ChainSpace current) {
-    int count = store.blockHashes().length;
-    int size = store.tokens().blockSizeTokens();
+  private boolean nameable(EventRow store, StorageTier tier, ChainSpace current) {
+    int count = store.hashCount();
     Naming naming = store.naming();
     if (naming != Naming.DENSE) {
       counters.add(reason(naming), count);
       return false;
     }
-    if (size != current.blockSizeTokens()) {
+    if (store.blockSizeTokens() != current.blockSizeTokens()) {
       return differentSize(store);
     }
     if (store.place().groupIdx() != mainGroup) {
       return false;
     }
-    if (store.tokens().lookaheadTokens() != current.lookaheadTokens() || lacksKeys(store, tier)) {
+    if (store.lookaheadTokens() != current.lookaheadTokens() || lacksKeys(store, tier)) {
       counters.add(StreamCounter.UNNAMEABLE_BLOCKS, count);
       return false;
     }
     return true;
   }
 
-  private boolean differentSize(BlockStored store) {
+  private boolean differentSize(EventRow store) {
     if (store.place().groupIdx() == mainGroup) {
-      counters.add(StreamCounter.PARTIAL_BLOCKS, store.blockHashes().length);
+      counters.add(StreamCounter.PARTIAL_BLOCKS, store.hashCount());
     }
     return false;
   }
 
   /** vLLM's connectors leave extra keys out, whatever the request had. */
-  private boolean lacksKeys(BlockStored store, StorageTier tier) {
+  private boolean lacksKeys(EventRow store, StorageTier tier) {
     return source.dialect() == EngineDialect.VLLM
         && tier != StorageTier.GPU
         && store.keys().perBlock().isEmpty();
@@ -307,21 +306,33 @@ public final class EventApplier {
     };
   }
 
-  private void removed(BlockRemoved removal) {
-    long[] hashes = removal.blockHashes();
-    counters.add(StreamCounter.BLOCKS_REMOVED, hashes.length);
-    StorageTier tier = removal.place().tier();
-    if (tier == null || tier == StorageTier.REMOTE) {
-      return;
+  /**
+   * Applies a removal and those right behind it from the same place: vLLM announces each block by
+   * itself. Their hashes lie side by side.
+   *
+   * @return the last event of these
+   */
+  private int removed(EventColumns batch, int first) {
+    EventRow removal = batch.row(first);
+    int last = first;
+    int count = removal.hashCount();
+    while (last + 1 < batch.events() && goesOn(removal, batch.row(last + 1))) {
+      count += batch.row(++last).hashCount();
     }
-    int group = removal.place().groupIdx();
-    if (onGpu(tier) && !groups.describes(group)) {
-      counters.add(StreamCounter.UNKNOWN_GROUP_REMOVALS, hashes.length);
+    removedBlocks += count;
+    StorageTier tier = removal.tier();
+    if (tier != null && tier != StorageTier.REMOTE) {
+      int group = removal.place().groupIdx();
+      if (tier == StorageTier.GPU && !groups.describes(group)) {
+        counters.add(StreamCounter.UNKNOWN_GROUP_REMOVALS, count);
+      }
+      index.removed(
+          slot, removed.from(tier, group).addAll(batch.hashes(), removal.hashFrom(), count));
     }
-    removedBlocks.from(tier, group);
-    for (long hash : hashes) {
-      removedBlocks.add(hash);
-    }
-    index.removed(slot, removedBlocks);
+    return last;
+  }
+
+  private static boolean goesOn(EventRow removal, EventRow next) {
+    return next.kind() == Kind.REMOVED && next.place().equals(removal.place());
   }
 }

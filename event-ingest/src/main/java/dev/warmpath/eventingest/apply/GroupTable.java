@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.apply;
 
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
+import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -37,23 +38,30 @@ final class GroupTable {
   private static final int MAX_GROUPS = 64;
 
   private final TreeMap<Integer, CacheGroup> groups = new TreeMap<>();
+  private long described;
   private int highest = -1;
+  private @Nullable CacheGroup main;
+  private @Nullable CacheGroup last;
+  private @Nullable GroupSpec lastSpec;
 
   /** Learns from a store that describes its group's blocks. */
-  Lesson learn(BlockStored store) {
+  Lesson learn(EventRow store) {
     int index = store.place().groupIdx();
-    int size = store.tokens().blockSizeTokens();
+    int size = store.blockSizeTokens();
+    if (isAsLast(store)) {
+      return Lesson.KNOWN;
+    }
     heardOf(index);
     if (index >= MAX_GROUPS || size < 1 || size > ChainSpace.MAX_BLOCK_SIZE_TOKENS) {
       return Lesson.REFUSED;
     }
     CacheGroup known = groups.get(index);
     if (known == null) {
-      groups.put(index, group(store));
+      put(group(store));
       return Lesson.NEW;
     }
     if (size == known.blockSizeTokens()) {
-      return relearnKind(known, group(store));
+      return relearnKind(known, store);
     }
     return isPiece(store, known) ? Lesson.PARTIAL : resize(store);
   }
@@ -67,11 +75,26 @@ final class GroupTable {
 
   /** Whether a store has described the group. */
   boolean describes(int index) {
-    return groups.containsKey(index);
+    return index < MAX_GROUPS && (described >>> index & 1) != 0;
   }
 
   /** The group that gives the block keys their size, or null if none is known. */
   @Nullable CacheGroup main() {
+    return main;
+  }
+
+  private void changed() {
+    main = firstNameable();
+    last = null;
+  }
+
+  private void put(CacheGroup group) {
+    groups.put(group.index(), group);
+    described |= 1L << group.index();
+    changed();
+  }
+
+  private @Nullable CacheGroup firstNameable() {
     CacheGroup first = null;
     for (CacheGroup group : groups.values()) {
       if (group.kind() == Kind.FULL_ATTENTION) {
@@ -96,34 +119,48 @@ final class GroupTable {
 
   void forget() {
     groups.clear();
+    described = 0;
     highest = -1;
+    changed();
   }
 
-  private Lesson relearnKind(CacheGroup known, CacheGroup said) {
+  /** Whether the store says of its group what the last one that taught nothing said. */
+  private boolean isAsLast(EventRow store) {
+    CacheGroup group = last;
+    return group != null
+        && group.index() == store.place().groupIdx()
+        && group.blockSizeTokens() == store.blockSizeTokens()
+        && store.spec().equals(lastSpec);
+  }
+
+  private Lesson relearnKind(CacheGroup known, EventRow store) {
+    CacheGroup said = group(store);
     if (known.equals(said)) {
+      last = known;
+      lastSpec = store.spec();
       return Lesson.KNOWN;
     }
-    groups.put(said.index(), said);
+    put(said);
     return Lesson.NEW;
   }
 
-  private Lesson resize(BlockStored store) {
-    groups.put(store.place().groupIdx(), group(store));
+  private Lesson resize(EventRow store) {
+    put(group(store));
     return Lesson.CHANGED;
   }
 
-  private static boolean isPiece(BlockStored store, CacheGroup group) {
-    int size = store.tokens().blockSizeTokens();
-    return store.blockHashes().length == 1
+  private static boolean isPiece(EventRow store, CacheGroup group) {
+    int size = store.blockSizeTokens();
+    return store.hashCount() == 1
         && size < group.blockSizeTokens()
         && group.blockSizeTokens() % size == 0;
   }
 
-  private static CacheGroup group(BlockStored store) {
+  private static CacheGroup group(EventRow store) {
     int index = store.place().groupIdx();
     Kind rule = store.spec().rule();
     Kind kind = index > 0 && store.spec().kind() == null ? Kind.UNKNOWN : rule;
     int window = kind == Kind.SLIDING_WINDOW ? store.spec().slidingWindowTokens() : 0;
-    return new CacheGroup(index, kind, store.tokens().blockSizeTokens(), window);
+    return new CacheGroup(index, kind, store.blockSizeTokens(), window);
   }
 }

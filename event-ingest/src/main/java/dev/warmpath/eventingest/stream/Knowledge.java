@@ -6,9 +6,9 @@ import dev.warmpath.eventingest.apply.EventApplier.Effect;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
-import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
+import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.eventingest.wire.decode.EventColumns;
 import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Knowledge {
 
   private final EventApplier applier;
-  private final KvEventDecoder decoder = new KvEventDecoder();
+  private final ColumnDecoder decoder = new ColumnDecoder();
   private final StreamCounters counters;
   private final int dpRank;
   private final Belief belief;
@@ -52,12 +52,12 @@ final class Knowledge {
     }
   }
 
-  private void apply(KvEventBatch batch, long sequence) {
+  private void apply(EventColumns batch, long sequence) {
     counters.add(StreamCounter.BATCHES);
     if (batch.dataParallelRank() >= 0 && batch.dataParallelRank() != dpRank) {
       counters.add(StreamCounter.RANK_MISMATCHES);
     }
-    batch.skipped().values().forEach(n -> counters.add(StreamCounter.SKIPPED_EVENTS, n));
+    counters.add(StreamCounter.SKIPPED_EVENTS, batch.skipped());
     Effect effect = applier.apply(batch);
     if (batch.mayHideRemovals()) {
       lost("an event of batch " + sequence + " could not be read: " + batch.firstProblem());

@@ -17,8 +17,8 @@ import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
-import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.decode.ColumnsOf;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
@@ -29,7 +29,6 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -263,7 +262,7 @@ final class EventApplierTest {
   }
 
   private Effect apply(KvEvent... events) {
-    return applier.apply(new KvEventBatch(1, 0, List.of(events), Map.of(), ""));
+    return applier.apply(ColumnsOf.events(List.of(events)));
   }
 
   private int predicted() {

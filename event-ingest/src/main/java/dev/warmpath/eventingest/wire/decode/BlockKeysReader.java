@@ -6,6 +6,8 @@ import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.EventFields.Field;
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +21,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockKeysReader {
 
-  private static final byte[][] SALT_KEY = {{'c', 'a', 'c', 'h', 'e', '_', 's', 'a', 'l', 't'}};
+  private static final WordTable SALT_KEY = new WordTable(List.of("cache_salt"));
+  private static final int MOST_PLAIN = 1024;
 
   private final WireCursor cursor;
   private final EventFields fields;
+  private BlockKeys[] plain = {};
   private Naming naming = Naming.DENSE;
 
   BlockKeysReader(WireCursor cursor, EventFields fields) {
@@ -45,11 +49,35 @@ final class BlockKeysReader {
     if (loraName == null && fields.find(Field.LORA_ID)) {
       naming = Naming.UNNAMED_ADAPTER;
     }
+    if (loraName == null && cacheSalt == null && naming == Naming.DENSE && allNil(hashes)) {
+      return plain(hashes);
+    }
     List<List<ExtraKey>> perBlock = perBlock(hashes, loraName);
     if (loraName == null && cacheSalt == null && perBlock.isEmpty() && naming == Naming.DENSE) {
       return BlockKeys.NONE;
     }
     return new BlockKeys(loraName, cacheSalt, perBlock, naming);
+  }
+
+  /** Whether there is a nil for each hash, as plain text has it. */
+  private boolean allNil(int hashes) throws WireException {
+    return hashes < MOST_PLAIN
+        && fields.find(Field.EXTRA_KEYS)
+        && cursor.nextIsArray()
+        && cursor.arrayLength() == hashes
+        && cursor.skipNils(hashes);
+  }
+
+  private BlockKeys plain(int hashes) {
+    if (hashes >= plain.length) {
+      plain = Arrays.copyOf(plain, Math.min(MOST_PLAIN, 2 * hashes + 1));
+    }
+    BlockKeys keys = plain[hashes];
+    if (keys == null) {
+      keys = new BlockKeys(null, null, Collections.nCopies(hashes, List.of()), Naming.DENSE);
+      plain[hashes] = keys;
+    }
+    return keys;
   }
 
   private @Nullable String saltOfMap() throws WireException {

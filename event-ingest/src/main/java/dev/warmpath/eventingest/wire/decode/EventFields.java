@@ -1,8 +1,8 @@
 package dev.warmpath.eventingest.wire.decode;
 
 import dev.warmpath.eventingest.wire.WireException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +36,7 @@ final class EventFields {
     CACHE_SALT;
 
     private static final Field[] ALL = values();
-    private static final byte[][] NAMES = names(ALL);
+    private static final WordTable NAMES = names(ALL);
   }
 
   /** The types of event. */
@@ -50,25 +50,35 @@ final class EventFields {
     NONE;
 
     private static final EventType[] ALL = values();
-    private static final byte[][] NAMES = {
-      ascii("BlockStored"), ascii("BlockRemoved"), ascii("AllBlocksCleared")
-    };
+    private static final WordTable NAMES =
+        new WordTable(List.of("BlockStored", "BlockRemoved", "AllBlocksCleared"));
   }
 
   private static final int STORED_ARRAY_FIELDS = Field.KV_CACHE_SPEC_SLIDING_WINDOW.ordinal();
 
+  private static final int TOKEN_IDS = Field.TOKEN_IDS.ordinal();
   private static final int ABSENT = -1;
 
-  private final WireCursor cursor;
-  private final int[] offsets = new int[Field.ALL.length];
+  private static final int NOT_READ = -1;
 
-  EventFields(WireCursor cursor) {
+  private final WireCursor cursor;
+  private final EventColumns columns;
+  private final int[] offsets = new int[Field.ALL.length];
+  private int idsRead;
+  private boolean idsFit;
+
+  /**
+   * @param columns where token ids go that are read on the way
+   */
+  EventFields(WireCursor cursor, EventColumns columns) {
     this.cursor = cursor;
+    this.columns = columns;
   }
 
   /** Walks over the event that comes next and returns its type. */
   EventType locate() throws WireException {
     Arrays.fill(offsets, ABSENT);
+    idsRead = NOT_READ;
     if (cursor.nextIsArray()) {
       return locateInArray();
     }
@@ -98,6 +108,49 @@ final class EventFields {
     return find(field);
   }
 
+  /** How many token ids were read on the way, behind the tokens of the columns; or -1. */
+  int idsRead() {
+    return idsRead;
+  }
+
+  /** Whether the ids that were read are at least 0 and fit an int. */
+  boolean idsFit() {
+    return idsFit;
+  }
+
+  /** Notes where a field begins, and walks over it. */
+  private void pass(int field) throws WireException {
+    if (field != ABSENT) {
+      offsets[field] = cursor.position();
+    }
+    if (field != TOKEN_IDS || !readIds()) {
+      cursor.skip();
+    }
+  }
+
+  /** Most of an event is its token ids: where they are plain, walking over them is reading them. */
+  private boolean readIds() {
+    int start = cursor.position();
+    idsRead = NOT_READ;
+    try {
+      if (!cursor.nextIsArray()) {
+        return false;
+      }
+      int count = cursor.arrayLength();
+      if (count > 0 && !cursor.nextIsInteger()) {
+        cursor.seek(start);
+        return false;
+      }
+      int from = columns.tokenEnd();
+      idsFit = cursor.integers(columns.tokensWithRoom(count), from, from + count);
+      idsRead = count;
+      return true;
+    } catch (WireException e) {
+      cursor.seek(start);
+      return false;
+    }
+  }
+
   private EventType locateInArray() throws WireException {
     int length = cursor.arrayLength();
     if (length == 0) {
@@ -106,10 +159,7 @@ final class EventFields {
     EventType type = readType();
     for (int i = 1; i < length; i++) {
       Field field = fieldOfArray(type, i);
-      if (field != null) {
-        offsets[field.ordinal()] = cursor.position();
-      }
-      cursor.skip();
+      pass(field == null ? ABSENT : field.ordinal());
     }
     return type;
   }
@@ -138,10 +188,7 @@ final class EventFields {
       } else {
         cursor.skip();
       }
-      if (field != ABSENT) {
-        offsets[field] = cursor.position();
-      }
-      cursor.skip();
+      pass(field);
     }
     int end = cursor.position();
     EventType type = EventType.NONE;
@@ -161,13 +208,8 @@ final class EventFields {
     return known < 0 ? EventType.UNKNOWN : EventType.ALL[known];
   }
 
-  private static byte[][] names(Field[] fields) {
-    return Arrays.stream(fields)
-        .map(field -> ascii(field.name().toLowerCase(Locale.ROOT)))
-        .toArray(byte[][]::new);
-  }
-
-  private static byte[] ascii(String text) {
-    return text.getBytes(StandardCharsets.US_ASCII);
+  private static WordTable names(Field[] fields) {
+    return new WordTable(
+        Arrays.stream(fields).map(field -> field.name().toLowerCase(Locale.ROOT)).toList());
   }
 }

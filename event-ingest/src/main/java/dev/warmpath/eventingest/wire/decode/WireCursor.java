@@ -18,9 +18,9 @@ import java.util.Arrays;
 final class WireCursor {
 
   /*
-   * Most of a payload is token ids, walked twice: to find where fields end, and to read them. Both
-   * loops avoid branches that depend on an id's width, for those nobody can predict: skipping goes
-   * by a table of sizes, and reading shifts eight bytes by the width that the head says.
+   * Most of a payload is token ids. Skipping and reading them avoid branches that depend on an id's
+   * width, for those nobody can predict: skipping goes by a table of sizes, and reading shifts the
+   * eight bytes from the head on left and right, by what a table says of the head.
    */
 
   private static final int NIL = 0xc0;
@@ -28,14 +28,22 @@ final class WireCursor {
   private static final int UNSIGNED_LONG = 0xcf;
   private static final int SIZE_FOLLOWS = 0;
   private static final byte[] SIZES = sizes();
+  private static final int[] ID_SHAPES = idShapes();
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
-  private final byte[] bytes;
+  private byte[] bytes = {};
   private int position;
 
-  WireCursor(byte[] bytes) {
-    this.bytes = bytes;
+  /** Starts with a payload. */
+  void begin(byte[] payload) {
+    bytes = payload;
+    position = 0;
+  }
+
+  /** The payload. */
+  byte[] bytes() {
+    return bytes;
   }
 
   int position() {
@@ -196,17 +204,29 @@ final class WireCursor {
   }
 
   /**
-   * Reads integers into the rest of an array, from an index on.
+   * Reads integers into a range of an array.
    *
    * @return whether all of them are at least 0 and fit an int; of others the low bits are read
    */
-  boolean integers(int[] into, int from) throws WireException {
+  boolean integers(int[] into, int from, int to) throws WireException {
+    byte[] in = bytes;
+    int lastWord = in.length - Long.BYTES;
+    int at = position;
     long highBits = 0;
-    for (int i = from; i < into.length; i++) {
-      long value = integer();
+    for (int i = from; i < to; i++) {
+      long word = at <= lastWord ? (long) LONG.get(in, at) : -1;
+      int shape = ID_SHAPES[(int) (word >>> 56)];
+      long value = word << (shape >> 8) >>> (shape >> 16);
+      if (shape == 0) {
+        position = at;
+        value = integer();
+        at = position;
+      }
+      at += shape & 0xff;
       into[i] = (int) value;
       highBits |= value >>> (Integer.SIZE - 1);
     }
+    position = at;
     return highBits == 0;
   }
 
@@ -225,23 +245,34 @@ final class WireCursor {
   }
 
   String text() throws WireException {
-    int length = textLength();
+    return text(textLength());
+  }
+
+  /** Reads the bytes of a text whose head is read. */
+  String text(int length) {
     position += length;
     return new String(bytes, position - length, length, StandardCharsets.UTF_8);
   }
 
-  /** Reads a text; returns the index of the name that it equals, or -1. */
-  int textAmong(byte[][] names) throws WireException {
+  /** Reads a text; returns its index in the table, or -1. */
+  int textAmong(WordTable words) throws WireException {
     int length = textLength();
-    int start = position;
     position += length;
-    for (int i = 0; i < names.length; i++) {
-      byte[] name = names[i];
-      if (name.length == length && equalsAt(start, name)) {
-        return i;
+    return words.find(bytes, position - length, length);
+  }
+
+  /** Passes over as many nils if that is what comes next. */
+  boolean skipNils(int count) {
+    if (count > bytes.length - position) {
+      return false;
+    }
+    for (int i = position; i < position + count; i++) {
+      if (bytes[i] != (byte) NIL) {
+        return false;
       }
     }
-    return -1;
+    position += count;
+    return true;
   }
 
   /** Reads the head of a binary value; its bytes begin at {@link #position}. */
@@ -283,7 +314,8 @@ final class WireCursor {
     return 0;
   }
 
-  private int textLength() throws WireException {
+  /** Reads the head of a text; its bytes begin at {@link #position}. */
+  int textLength() throws WireException {
     int start = position;
     int head = head();
     long length =
@@ -301,15 +333,6 @@ final class WireCursor {
       throw new WireException(start, "a length of " + length + " beyond the payload");
     }
     return (int) length;
-  }
-
-  private boolean equalsAt(int start, byte[] name) {
-    for (int i = 0; i < name.length; i++) {
-      if (bytes[start + i] != name[i]) {
-        return false;
-      }
-    }
-    return true;
   }
 
   /**
@@ -333,6 +356,21 @@ final class WireCursor {
     sizes[0xcb] = 9;
     sizes[0xd8] = 18;
     return sizes;
+  }
+
+  /**
+   * For each head of an unsigned integer of up to 4 bytes: its size, and the shifts left and right
+   * that cut the value out of the eight bytes that begin with the head; 0 for other heads.
+   */
+  private static int[] idShapes() {
+    int[] shapes = new int[256];
+    Arrays.fill(shapes, 0, 0x80, 1 | 56 << 16);
+    for (int power = 0; power < 3; power++) {
+      int width = 1 << power;
+      int right = Long.SIZE - Byte.SIZE * width;
+      shapes[UNSIGNED_BYTE + power] = (1 + width) | Byte.SIZE << 8 | right << 16;
+    }
+    return shapes;
   }
 
   private int peek() throws WireException {

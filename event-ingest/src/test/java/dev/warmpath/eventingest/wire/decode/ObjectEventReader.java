@@ -15,20 +15,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its decoder.
  */
-final class BlockEventReader {
+final class ObjectEventReader {
 
   /** More groups than any engine has; keeps a peer from choosing how much memory they take. */
   private static final int MAX_GROUP_IDX = 1023;
 
   private final WireCursor cursor;
   private final EventFields fields;
-  private final BlockTokensReader tokensReader;
+  private final ObjectTokensReader tokensReader;
   private final BlockKeysReader keysReader;
 
-  BlockEventReader(WireCursor cursor, EventFields fields) {
+  ObjectEventReader(WireCursor cursor, EventFields fields) {
     this.cursor = cursor;
     this.fields = fields;
-    tokensReader = new BlockTokensReader(cursor, fields);
+    tokensReader = new ObjectTokensReader(cursor, fields);
     keysReader = new BlockKeysReader(cursor, fields);
   }
 

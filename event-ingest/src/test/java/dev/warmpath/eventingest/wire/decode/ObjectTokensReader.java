@@ -12,7 +12,7 @@ import java.util.Arrays;
  *
  * <p>Confined to its decoder.
  */
-final class BlockTokensReader {
+final class ObjectTokensReader {
 
   private static final int MAX_BLOCK_SIZE = 1 << 30;
 
@@ -20,7 +20,7 @@ final class BlockTokensReader {
   private final EventFields fields;
   private Naming naming = Naming.DENSE;
 
-  BlockTokensReader(WireCursor cursor, EventFields fields) {
+  ObjectTokensReader(WireCursor cursor, EventFields fields) {
     this.cursor = cursor;
     this.fields = fields;
   }
@@ -92,7 +92,7 @@ final class BlockTokensReader {
   }
 
   private int[] ids(int[] ids, int from) throws WireException {
-    if (!cursor.integers(ids, from)) {
+    if (!cursor.integers(ids, from, ids.length)) {
       forbid(Naming.WIDE_TOKENS);
     }
     return ids;

@@ -1,0 +1,168 @@
+package dev.warmpath.eventingest.wire.decode;
+
+import dev.warmpath.eventingest.wire.KvEvent;
+import dev.warmpath.eventingest.wire.KvEventBatch;
+import dev.warmpath.eventingest.wire.KvEventBatch.SkipReason;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The events of one batch: a row for each, the hashes of all in one column and the tokens of all in
+ * another. Filled anew from batch to batch; a batch as large as the ones before allocates nothing.
+ *
+ * <p>What is kept between batches is bounded, however large a batch was.
+ *
+ * <p>Confined to one thread.
+ */
+public final class EventColumns {
+
+  private static final SkipReason[] REASONS = SkipReason.values();
+  private static final int KEPT_TOKENS = 1 << 18;
+  private static final int KEPT_HASHES = 1 << 15;
+  private static final int KEPT_ROWS = 1 << 12;
+
+  private final int[] skipped = new int[REASONS.length];
+  private final List<EventRow> rows = new ArrayList<>();
+  private int events;
+  private long[] hashes = new long[64];
+  private int hashEnd;
+  private int[] tokens = new int[256];
+  private int tokenEnd;
+  double timestampSeconds = Double.NaN;
+  int dataParallelRank = -1;
+  private String firstProblem = "";
+
+  /** How many events could be read. */
+  public int events() {
+    return events;
+  }
+
+  /** The event with this index. */
+  public EventRow row(int event) {
+    return rows.get(event);
+  }
+
+  /** The column of hashes, in place. */
+  public long[] hashes() {
+    return hashes;
+  }
+
+  /** As {@link KvEventBatch#dataParallelRank}. */
+  public int dataParallelRank() {
+    return dataParallelRank;
+  }
+
+  /** How many events could not be read. */
+  public int skipped() {
+    int all = 0;
+    for (int count : skipped) {
+      all += count;
+    }
+    return all;
+  }
+
+  /** As {@link KvEventBatch#mayHideRemovals}. */
+  public boolean mayHideRemovals() {
+    return skipped[SkipReason.MALFORMED_REMOVED.ordinal()] + skipped[SkipReason.UNTYPED.ordinal()]
+        > 0;
+  }
+
+  /** As {@link KvEventBatch#firstProblem}. */
+  public String firstProblem() {
+    return firstProblem;
+  }
+
+  /** The same batch as a value. */
+  public KvEventBatch batch() {
+    List<KvEvent> values = new ArrayList<>(events);
+    for (int i = 0; i < events; i++) {
+      values.add(row(i).event());
+    }
+    Map<SkipReason, Integer> reasons = new EnumMap<>(SkipReason.class);
+    for (SkipReason reason : REASONS) {
+      if (skipped[reason.ordinal()] > 0) {
+        reasons.put(reason, skipped[reason.ordinal()]);
+      }
+    }
+    return new KvEventBatch(timestampSeconds, dataParallelRank, values, reasons, firstProblem);
+  }
+
+  int[] tokens() {
+    return tokens;
+  }
+
+  /** Where the tokens of the next event begin. */
+  int tokenEnd() {
+    return tokenEnd;
+  }
+
+  /** Starts a batch. */
+  void begin() {
+    trim();
+    Arrays.fill(skipped, 0);
+    events = 0;
+    hashEnd = 0;
+    tokenEnd = 0;
+    timestampSeconds = Double.NaN;
+    dataParallelRank = -1;
+    firstProblem = "";
+  }
+
+  /** The row of the next event, which counts once it is {@link #add added}. */
+  EventRow next(EventRow.Kind kind) {
+    if (events == rows.size()) {
+      rows.add(new EventRow(this));
+    }
+    EventRow row = rows.get(events);
+    row.kind = kind;
+    row.hashFrom = hashEnd;
+    row.hashCount = 0;
+    row.tokenFrom = tokenEnd;
+    row.tokenCount = 0;
+    return row;
+  }
+
+  void add(EventRow row) {
+    events++;
+    hashEnd += row.kind == EventRow.Kind.STORED ? 2 * row.hashCount : row.hashCount;
+    tokenEnd += row.tokenCount;
+  }
+
+  /** The column of hashes, with room for as many more behind those of the events added. */
+  long[] hashesWithRoom(int more) {
+    if (more > hashes.length - hashEnd) {
+      hashes = Arrays.copyOf(hashes, Math.max(hashEnd + more, 2 * hashes.length));
+    }
+    return hashes;
+  }
+
+  /** The column of tokens, with room for as many more behind those of the events added. */
+  int[] tokensWithRoom(int more) {
+    if (more > tokens.length - tokenEnd) {
+      tokens = Arrays.copyOf(tokens, Math.max(tokenEnd + more, 2 * tokens.length));
+    }
+    return tokens;
+  }
+
+  void skip(SkipReason reason, String problem) {
+    skipped[reason.ordinal()]++;
+    if (firstProblem.isEmpty()) {
+      firstProblem = problem;
+    }
+  }
+
+  private void trim() {
+    if (tokens.length > KEPT_TOKENS) {
+      tokens = new int[KEPT_TOKENS];
+    }
+    if (hashes.length > KEPT_HASHES) {
+      hashes = new long[KEPT_HASHES];
+    }
+    if (rows.size() > KEPT_ROWS) {
+      rows.subList(KEPT_ROWS, rows.size()).clear();
+    }
+  }
+}

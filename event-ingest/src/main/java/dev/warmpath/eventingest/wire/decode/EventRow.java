@@ -1,0 +1,164 @@
+package dev.warmpath.eventingest.wire.decode;
+
+import dev.warmpath.eventingest.wire.BlockKeys;
+import dev.warmpath.eventingest.wire.BlockPlace;
+import dev.warmpath.eventingest.wire.BlockTokens;
+import dev.warmpath.eventingest.wire.KvEvent;
+import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
+import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
+import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
+import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.block.BlockHasher;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One event of {@link EventColumns}: what it says by itself, and where its hashes and tokens lie.
+ *
+ * <p>Means what the {@link KvEvent} of the same name means. Valid until the columns are filled
+ * anew.
+ *
+ * <p>Confined to the thread of its columns.
+ */
+public final class EventRow {
+
+  /** What happened. */
+  public enum Kind {
+    STORED,
+    REMOVED,
+    CLEARED
+  }
+
+  private final EventColumns columns;
+  Kind kind = Kind.CLEARED;
+  int hashFrom;
+  int hashCount;
+  boolean atRoot;
+  long parent;
+  int tokenFrom;
+
+  /** Lookahead tokens included. */
+  int tokenCount;
+
+  int blockSizeTokens;
+  int lookaheadTokens;
+  Naming tokenNaming = Naming.DENSE;
+  BlockKeys keys = BlockKeys.NONE;
+  BlockPlace place = BlockPlace.GPU;
+  @Nullable StorageTier tier = StorageTier.GPU;
+  GroupSpec spec = GroupSpec.UNSAID;
+
+  EventRow(EventColumns columns) {
+    this.columns = columns;
+  }
+
+  public Kind kind() {
+    return kind;
+  }
+
+  /**
+   * Where its engine hashes begin in {@link EventColumns#hashes}; behind those of a store there is
+   * room for as many local hashes.
+   */
+  public int hashFrom() {
+    return hashFrom;
+  }
+
+  public int hashCount() {
+    return hashCount;
+  }
+
+  /** Whether a store begins a prompt. */
+  public boolean atRoot() {
+    return atRoot;
+  }
+
+  /** The engine hash before a store's first block, unless it begins a prompt. */
+  public long parent() {
+    return parent;
+  }
+
+  /** Whether a store has any tokens. */
+  public boolean hasTokens() {
+    return tokenCount > 0;
+  }
+
+  public int blockSizeTokens() {
+    return blockSizeTokens;
+  }
+
+  public int lookaheadTokens() {
+    return lookaheadTokens;
+  }
+
+  public BlockKeys keys() {
+    return keys;
+  }
+
+  public BlockPlace place() {
+    return place;
+  }
+
+  /** The tier of {@link #place}. */
+  public @Nullable StorageTier tier() {
+    return tier;
+  }
+
+  public GroupSpec spec() {
+    return spec;
+  }
+
+  /** Whether the blocks of a store can be named by {@link #nameBlocks}. */
+  public Naming naming() {
+    int plainTokens = tokenCount - lookaheadTokens;
+    if (hashCount > 0 && plainTokens == 0) {
+      return Naming.TOKENLESS;
+    }
+    if (tokenNaming != Naming.DENSE) {
+      return tokenNaming;
+    }
+    if ((long) hashCount * blockSizeTokens != plainTokens) {
+      return Naming.SPARSE;
+    }
+    return keys.naming();
+  }
+
+  /** Writes the local hashes of a store that is {@link Naming#DENSE} behind its engine hashes. */
+  public void nameBlocks() {
+    long[] hashes = columns.hashes();
+    int[] tokens = columns.tokens();
+    int length = blockSizeTokens + lookaheadTokens;
+    for (int i = 0; i < hashCount; i++) {
+      hashes[hashFrom + hashCount + i] =
+          BlockHasher.localHash(
+              tokens, tokenFrom + i * blockSizeTokens, length, keys.of(i, i == 0 && atRoot));
+    }
+  }
+
+  /** The same event as a value. */
+  public KvEvent event() {
+    return switch (kind) {
+      case STORED -> stored();
+      case REMOVED -> new BlockRemoved(engineHashes(), place);
+      case CLEARED -> new AllBlocksCleared();
+    };
+  }
+
+  /** The same store as a value. */
+  public BlockStored stored() {
+    int[] ids = Arrays.copyOfRange(columns.tokens(), tokenFrom, tokenFrom + tokenCount);
+    return new BlockStored(
+        engineHashes(),
+        atRoot ? null : (Long) parent,
+        new BlockTokens(ids, blockSizeTokens, lookaheadTokens, tokenNaming),
+        keys,
+        place,
+        spec);
+  }
+
+  private long[] engineHashes() {
+    return Arrays.copyOfRange(columns.hashes(), hashFrom, hashFrom + hashCount);
+  }
+}
