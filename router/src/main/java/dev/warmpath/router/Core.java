@@ -1,9 +1,10 @@
 package dev.warmpath.router;
 
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.eventingest.follow.IngestOptions;
+import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
@@ -12,14 +13,21 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.health.ModelCatalog;
+import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.PromptReader;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.snapshot.Heritage;
+import dev.warmpath.router.snapshot.SnapshotKeeper;
+import dev.warmpath.router.snapshot.SnapshotStatus;
+import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything of the process but its sockets to clients: index, event streams, tokenizers, fleet,
@@ -36,32 +44,66 @@ final class Core implements AutoCloseable {
   private final RouterMetrics metrics = new RouterMetrics();
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog = new ModelCatalog(fleet);
-  private final KvIndex index;
+  private final Heritage heritage;
   private final TokenizerSet tokenizers;
   private final EventIngest ingest;
   private final Dispatcher dispatcher;
   private final PromptPool prompts;
+  private @Nullable SnapshotKeeper keeper;
 
   Core(RouterConfig config, Surroundings around) {
     this.config = config;
-    this.tokenizers = TokenizerSet.load(config.models());
-    this.index = new RunKvIndex(limits(config.index()));
-    this.ingest = new EventIngest(index, around.clock());
+    this.heritage = heritage(config, around);
+    this.tokenizers = tokenizers(config);
+    this.ingest =
+        new EventIngest(
+            heritage.index(), around.clock(), IngestOptions.DEFAULT, heritage.recollection());
     EventStreams streams = new EventStreams(ingest);
     this.dispatcher =
         new Dispatcher(
             fleet,
-            new Knowledge(index, streams),
+            new Knowledge(heritage.index(), streams),
             Policies.named(config.policy().name(), config.policy().options()),
             expectedBlocks(config.index()),
             new Dispatcher.Surroundings(around.nanoClock(), around.random(), metrics));
     this.prompts = newPrompts();
     try {
       config.replicas().forEach(replica -> add(replica, streams));
+      ingest.dropUnclaimed();
     } catch (RuntimeException e) {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
+    this.keeper = keeper(config.snapshot(), around);
+  }
+
+  private static Heritage heritage(RouterConfig config, Surroundings around) {
+    try {
+      return Heritage.of(
+          config.snapshot(),
+          around.dataDirectory(),
+          limits(config.index()),
+          around.clock(),
+          around.nanoClock());
+    } catch (IOException e) {
+      throw new StartException("snapshot.dir: " + e.getMessage(), e);
+    }
+  }
+
+  private TokenizerSet tokenizers(RouterConfig config) {
+    try {
+      return TokenizerSet.load(config.models());
+    } catch (RuntimeException e) {
+      leaveDirectory();
+      throw e;
+    }
+  }
+
+  private @Nullable SnapshotKeeper keeper(RouterConfig.Snapshot config, Surroundings around) {
+    SnapshotDirectory directory = heritage.directory();
+    return directory == null
+        ? null
+        : new SnapshotKeeper(directory, ingest, heritage.index(), config, around.nanoClock());
   }
 
   private static IndexLimits limits(RouterConfig.Index bounds) {
@@ -119,7 +161,16 @@ final class Core implements AutoCloseable {
   }
 
   KvIndex index() {
-    return index;
+    return heritage.index();
+  }
+
+  /** Where metrics find how snapshots and recovery stand. */
+  MemoryCollector.Sources memory(LongSupplier nanoClock) {
+    return new MemoryCollector.Sources(
+        () -> keeper == null ? SnapshotStatus.NONE : keeper.status(),
+        heritage.refused(),
+        heritage.recovery(),
+        nanoClock);
   }
 
   EventIngest ingest() {
@@ -137,7 +188,18 @@ final class Core implements AutoCloseable {
   @Override
   public void close() {
     prompts.close();
+    if (keeper != null) {
+      keeper.close();
+    }
     ingest.close();
+    leaveDirectory();
     tokenizers.close();
+  }
+
+  private void leaveDirectory() {
+    SnapshotDirectory directory = heritage.directory();
+    if (directory != null) {
+      directory.close();
+    }
   }
 }

@@ -9,6 +9,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.observe.FleetCollector;
+import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
@@ -64,6 +65,10 @@ public final class RouterProcess implements AutoCloseable {
     this.vertx = newVertx();
     this.admin = new AdminVerticle(adminContext(config));
     core.metrics().registry().getPrometheusRegistry().register(collector());
+    core.metrics()
+        .registry()
+        .getPrometheusRegistry()
+        .register(new MemoryCollector(core.memory(around.nanoClock())));
     try {
       deploy(around);
     } catch (StartException e) {

@@ -1,9 +1,11 @@
 package dev.warmpath.router;
 
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Random;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the process takes from the world around it.
@@ -12,11 +14,18 @@ import java.util.random.RandomGenerator;
  *
  * @param nanoClock counts nanoseconds from anywhere
  * @param random thread-safe
+ * @param dataDirectory where to keep snapshots if the configuration does not say; null for nowhere
  */
-public record Surroundings(Clock clock, LongSupplier nanoClock, RandomGenerator random) {
+public record Surroundings(
+    Clock clock, LongSupplier nanoClock, RandomGenerator random, @Nullable Path dataDirectory) {
 
-  /** The machine's clocks and a random seed. */
+  /** The machine's clocks and a random seed; nothing is kept. */
   public static Surroundings ofTheMachine() {
-    return new Surroundings(Clock.systemUTC(), System::nanoTime, new Random());
+    return new Surroundings(Clock.systemUTC(), System::nanoTime, new Random(), null);
+  }
+
+  /** The same with a directory to keep snapshots in. */
+  public Surroundings keepingIn(Path directory) {
+    return new Surroundings(clock, nanoClock, random, directory);
   }
 }

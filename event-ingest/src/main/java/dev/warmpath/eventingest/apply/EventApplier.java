@@ -66,6 +66,24 @@ public final class EventApplier {
     slot = index.addEngine(counting(source.dialect()));
   }
 
+  /** Goes on with a slot that {@code index} has kept for the engine. */
+  public EventApplier(
+      KvIndex index, EngineSource source, StreamCounters counters, int slot, LearnedCache learned) {
+    this.index = index;
+    this.source = source;
+    this.namespaces = SglangNamespaces.PLAIN;
+    this.counters = counters;
+    this.slot = slot;
+    groups.restore(learned);
+    space = learned.space();
+    mainGroup = learned.mainGroup();
+  }
+
+  /** What was learned beside what the index holds. */
+  public LearnedCache learned() {
+    return new LearnedCache(groups.described(), groups.highest(), mainGroup, space);
+  }
+
   /** The engine's slot in the index. */
   public int slot() {
     return slot;

@@ -117,6 +117,22 @@ final class GroupTable {
     return layout;
   }
 
+  /** Those that a store has described. */
+  List<CacheGroup> described() {
+    return List.copyOf(groups.values());
+  }
+
+  /** The highest index heard of, −1 for none. */
+  int highest() {
+    return highest;
+  }
+
+  /** Knows what another table knew. */
+  void restore(LearnedCache learned) {
+    learned.groups().forEach(group -> groups.put(group.index(), group));
+    highest = learned.highestGroup();
+  }
+
   void forget() {
     groups.clear();
     described = 0;

@@ -5,6 +5,10 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
+import dev.warmpath.eventingest.memory.EngineMemory;
+import dev.warmpath.eventingest.memory.IngestMemory;
+import dev.warmpath.eventingest.memory.Recollection;
+import dev.warmpath.eventingest.memory.Recovery;
 import dev.warmpath.eventingest.zmq.ReplayClient;
 import dev.warmpath.kvindex.KvIndex;
 import java.time.Clock;
@@ -42,6 +46,7 @@ public final class EventIngest implements AutoCloseable {
   private static final long JOIN_MILLIS = 2_000;
 
   private final Shared shared;
+  private final Recollection recollection;
   private final ExecutorService replays;
   private final Map<EngineId, FollowedEngine> engines = new ConcurrentHashMap<>();
   private final Map<EngineId, Thread> subscribers = new ConcurrentHashMap<>();
@@ -55,6 +60,16 @@ public final class EventIngest implements AutoCloseable {
 
   /** Starts the writer of {@code index} with other bounds than usual. */
   public EventIngest(KvIndex index, Clock clock, IngestOptions options) {
+    this(index, clock, options, new Recollection(index, null, new Recovery(System::nanoTime)));
+  }
+
+  /**
+   * Starts the writer of an index that an earlier process has left.
+   *
+   * @param recollection what it knew beside the index; the writer's from now on
+   */
+  public EventIngest(KvIndex index, Clock clock, IngestOptions options, Recollection recollection) {
+    this.recollection = recollection;
     ZContext context = new ZContext(1);
     context.setLinger(0);
     replays =
@@ -80,6 +95,30 @@ public final class EventIngest implements AutoCloseable {
     subscribers.put(source.id(), thread);
     thread.start();
     return engine.slot();
+  }
+
+  /** Forgets the engines that an earlier process knew and nobody added. */
+  public void dropUnclaimed() {
+    onWriter(() -> {
+      recollection.dropUnclaimed();
+      return true;
+    });
+  }
+
+  /**
+   * Runs {@code work} on the writer's thread, where the index stands still meanwhile, with what
+   * another process needs to go on beside the index; whether it will be run.
+   */
+  public boolean whileStill(Consumer<IngestMemory> work) {
+    return shared.inbox().command(() -> work.accept(memory()));
+  }
+
+  private IngestMemory memory() {
+    List<EngineMemory> all = new ArrayList<>();
+    for (FollowedEngine engine : engines.values()) {
+      all.add(engine.memory(shared.index()));
+    }
+    return new IngestMemory(shared.clock().instant(), all);
   }
 
   /** Stops following the engine and forgets what it held; unknown engines are ignored. */
@@ -157,7 +196,7 @@ public final class EventIngest implements AutoCloseable {
     if (engines.containsKey(source.id())) {
       throw new IllegalArgumentException("id=" + source.id() + " is followed already");
     }
-    FollowedEngine engine = new FollowedEngine(source, shared);
+    FollowedEngine engine = new FollowedEngine(source, shared, recollection.adopt(source));
     engines.put(source.id(), engine);
     return engine;
   }

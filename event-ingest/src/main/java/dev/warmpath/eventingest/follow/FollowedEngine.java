@@ -8,6 +8,9 @@ import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.memory.EngineIdentity;
+import dev.warmpath.eventingest.memory.EngineMemory;
+import dev.warmpath.eventingest.memory.Recollection.Adopted;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
@@ -58,17 +61,35 @@ final class FollowedEngine implements EnginePort, LiveSink {
       ReplayClient replayClient,
       Executor replays) {}
 
-  FollowedEngine(EngineSource source, Shared shared) {
+  /**
+   * @param adopted what an earlier process knew of the engine, or null
+   */
+  FollowedEngine(EngineSource source, Shared shared, @Nullable Adopted adopted) {
     this.source = source;
     inbox = shared.inbox();
     replayClient = shared.replayClient();
     replays = shared.replays();
     clock = shared.clock();
-    applier = new EventApplier(shared.index(), source, SglangNamespaces.PLAIN, counters);
+    applier = applier(shared.index(), adopted);
     stream =
         new EngineStream(
             applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
     subscriber = new EventSubscriber(shared.context(), source.endpoint(), source.bind(), this);
+    if (adopted != null) {
+      stream.resume(adopted.stream(), adopted.listener());
+    }
+  }
+
+  private EventApplier applier(KvIndex index, @Nullable Adopted adopted) {
+    return adopted == null
+        ? new EventApplier(index, source, SglangNamespaces.PLAIN, counters)
+        : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
+  }
+
+  /** What another process needs to go on with the engine. */
+  EngineMemory memory(KvIndex index) {
+    long namedBlocks = index.stats(slot()).namedBlocks();
+    return new EngineMemory(EngineIdentity.of(source), slot(), namedBlocks, stream.memory());
   }
 
   EngineSource source() {

@@ -30,9 +30,23 @@ final class BatchDigests {
   }
 
   void put(StreamMessage batch) {
-    int place = place(batch.sequence());
-    sequences[place] = batch.sequence();
-    digests[place] = digest(batch.payload());
+    put(batch.sequence(), digest(batch.payload()));
+  }
+
+  /** Knows a batch whose digest another process took. */
+  void put(long sequence, long digest) {
+    int place = place(sequence);
+    sequences[place] = sequence;
+    digests[place] = digest;
+  }
+
+  /** The digest of a batch that was put lately. */
+  long get(long sequence) {
+    int place = place(sequence);
+    if (sequences[place] != sequence) {
+      throw new IllegalArgumentException("sequence=" + sequence + " is not known");
+    }
+    return digests[place];
   }
 
   Verdict compare(StreamMessage batch) {

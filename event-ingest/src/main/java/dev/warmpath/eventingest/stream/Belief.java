@@ -38,6 +38,10 @@ final class Belief {
     this.why = why;
   }
 
+  boolean isComplete() {
+    return complete;
+  }
+
   /** Why something is missing. */
   String why() {
     return why;
@@ -60,6 +64,11 @@ final class Belief {
     } else {
       set(Trust.SUSPECT, why);
     }
+  }
+
+  /** What is known comes from another process, and nobody has vouched for it yet. */
+  void unproven() {
+    set(Trust.CATCHING_UP, "restored, not proven yet");
   }
 
   private void set(Trust now, String reason) {

@@ -7,8 +7,10 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
+import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
 import java.time.Clock;
 import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps one engine's batches in order and complete, or else forgets what the engine held.
@@ -54,6 +56,9 @@ public final class EngineStream {
   /** Whether live batches were dropped that a replay must bring before all is known. */
   private boolean droppedLive;
 
+  /** Who waits to hear whether what was restored is true; null if nothing was, or it is decided. */
+  private @Nullable ResumeListener unproven;
+
   /**
    * @param dpRank the rank that the engine's batches should name
    */
@@ -73,6 +78,27 @@ public final class EngineStream {
     knowledge = new Knowledge(applier, clock, counters, dpRank);
   }
 
+  /**
+   * Goes on where a stream of another process left off, with what the index has kept; before the
+   * first connection. Nothing is applied before a replay has shown that the engine's process is the
+   * same; if it does not, all is forgotten.
+   */
+  public void resume(StreamMemory memory, ResumeListener listener) {
+    lifetime.resume(memory.lastSequence(), memory.lastDigest());
+    knowledge.resume(memory.gap());
+    unproven = listener;
+    settleTrust();
+  }
+
+  /** What another process needs to go on here, or null if there is nothing to go on from. */
+  public @Nullable StreamMemory memory() {
+    if (!lifetime.started() || clearAfterReplay) {
+      return null;
+    }
+    long last = lifetime.lastSequence();
+    return new StreamMemory(last, lifetime.digest(last), knowledge.gap(), knowledge.learned());
+  }
+
   /** How far the engine is believed. */
   public TrustState trust() {
     return knowledge.trust();
@@ -87,14 +113,14 @@ public final class EngineStream {
 
   /** The live connection is up, for the first time or again. */
   public void connected() {
-    if (lifetime.started()) {
+    if (lifetime.started() && unproven == null) {
       counters.add(StreamCounter.RECONNECTS);
     }
     connected = true;
     probeAt = clock.instant().plusSeconds(1);
     liveSinceProbe = false;
     if (lifetime.started()) {
-      verify("reconnected");
+      verify(unproven == null ? "reconnected" : "restored from a snapshot");
     } else if (replay.mayAsk()) {
       ask(Purpose.REPAIR, "first contact");
     }
@@ -114,6 +140,9 @@ public final class EngineStream {
     liveSinceProbe = true;
     if (connected) {
       probeAt = clock.instant().plus(limits.probeInterval());
+    }
+    if (unproven != null && replay.current() == null) {
+      verify("restored from a snapshot");
     }
     if (replay.current() == null) {
       route(batch);
@@ -254,6 +283,7 @@ public final class EngineStream {
   }
 
   private void newLifetime(String why) {
+    decided(Outcome.OTHER_LIFETIME, why);
     counters.add(StreamCounter.RESTARTS);
     startOver(why);
   }
@@ -300,11 +330,13 @@ public final class EngineStream {
       anew("a replay shows another batch " + batch.sequence());
     } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
       current.verified = true;
+      decided(Outcome.KEPT, "batch " + current.from + " is the same");
     }
   }
 
   private void replayedNew(Progress current, StreamMessage batch) {
     if (lifetime.started() && !current.verified) {
+      decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
       anew("a replay no longer shows batch " + current.from);
       return;
     }
@@ -374,6 +406,7 @@ public final class EngineStream {
   /** The engine is not asked again for a while, and what is missing counts as lost. */
   private void giveUp(Progress current) {
     replay.rest();
+    refuseUnproven();
     knowledge.healable(true);
     StreamMessage first = buffer.first();
     if (lifetime.started() && first != null && first.sequence() > lifetime.next()) {
@@ -427,8 +460,25 @@ public final class EngineStream {
     if (replay.mayAsk()) {
       ask(Purpose.REPAIR, why);
     } else {
+      refuseUnproven();
       knowledge.healable(port.canReplay());
       knowledge.lost(why + ", and no replay");
+    }
+  }
+
+  /** What was restored cannot be shown to be true. */
+  private void refuseUnproven() {
+    if (unproven != null) {
+      decided(Outcome.NO_ANSWER, "no replay answers");
+      startOver("restored from a snapshot, and no replay answers");
+    }
+  }
+
+  private void decided(Outcome outcome, String why) {
+    ResumeListener listener = unproven;
+    if (listener != null) {
+      unproven = null;
+      listener.decided(outcome, why);
     }
   }
 
@@ -437,6 +487,10 @@ public final class EngineStream {
   }
 
   private void settleTrust() {
-    knowledge.settle(lifetime.started(), connected, replay.current());
+    if (unproven == null) {
+      knowledge.settle(lifetime.started(), connected, replay.current());
+    } else {
+      knowledge.unproven();
+    }
   }
 }

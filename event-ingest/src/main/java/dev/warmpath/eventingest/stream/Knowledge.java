@@ -3,9 +3,11 @@ package dev.warmpath.eventingest.stream;
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.apply.EventApplier.Effect;
+import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
+import dev.warmpath.eventingest.stream.StreamMemory.Gap;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
@@ -104,6 +106,30 @@ final class Knowledge {
 
   void healable(boolean mayHeal) {
     healable = mayHeal;
+  }
+
+  /** Another process has learned what the applier and the index know. */
+  void resume(@Nullable Gap gap) {
+    if (gap == null) {
+      belief.complete();
+    } else {
+      belief.incomplete(gap.why());
+      healable = gap.healable();
+    }
+  }
+
+  /** What is missing, or null. */
+  @Nullable Gap gap() {
+    return belief.isComplete() ? null : new Gap(belief.why(), healable);
+  }
+
+  LearnedCache learned() {
+    return applier.learned();
+  }
+
+  /** What is known comes from another process, and nobody has vouched for it yet. */
+  void unproven() {
+    belief.unproven();
   }
 
   /** Why something is missing. */

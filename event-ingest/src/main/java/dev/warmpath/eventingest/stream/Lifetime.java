@@ -75,6 +75,19 @@ final class Lifetime {
     return lastBeforeLoss < 0 ? next - 1 : lastBeforeLoss;
   }
 
+  /** Another process has followed it so far. */
+  void resume(long sequence, long digest) {
+    started = true;
+    next = sequence + 1;
+    lastSequence = sequence;
+    digests.put(sequence, digest);
+  }
+
+  /** The digest of a batch that was added lately. */
+  long digest(long sequence) {
+    return digests.get(sequence);
+  }
+
   /** The next one begins. */
   void end() {
     digests.clear();

@@ -25,13 +25,15 @@ import java.util.List;
 /** A test engine, a stream that follows it, and a replay socket that the test works by hand. */
 final class StreamFixture implements EnginePort {
 
+  private static final EngineSource SOURCE =
+      new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, EngineDialect.VLLM);
   static final StreamLimits LIMITS =
       new StreamLimits(64, 1 << 20, 2, Duration.ofSeconds(30), Duration.ofSeconds(30));
 
-  final TestEngine engine = new TestEngine();
+  final TestEngine engine;
   final StreamCounters counters = new StreamCounters();
   final MovableClock clock = new MovableClock();
-  final KvIndex index = new PlainKvIndex(1000);
+  final KvIndex index;
   final EventApplier applier;
   final EngineStream stream;
   boolean canReplay;
@@ -41,10 +43,24 @@ final class StreamFixture implements EnginePort {
 
   StreamFixture(boolean canReplay) {
     this.canReplay = canReplay;
-    EngineSource source =
-        new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, EngineDialect.VLLM);
-    applier = new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    engine = new TestEngine();
+    index = new PlainKvIndex(1000);
+    applier = new EventApplier(index, SOURCE, SglangNamespaces.PLAIN, counters);
     stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
+  }
+
+  private StreamFixture(StreamFixture before, StreamMemory memory, ResumeListener listener) {
+    canReplay = before.canReplay;
+    engine = before.engine;
+    index = before.index;
+    applier = new EventApplier(index, SOURCE, counters, before.applier.slot(), memory.learned());
+    stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
+    stream.resume(memory, listener);
+  }
+
+  /** Another process that goes on with the index and the engine of this one. */
+  StreamFixture resumed(StreamMemory memory, ResumeListener listener) {
+    return new StreamFixture(this, memory, listener);
   }
 
   /** Connected, and the first replay answered. */

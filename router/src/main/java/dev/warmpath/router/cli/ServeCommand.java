@@ -2,9 +2,12 @@ package dev.warmpath.router.cli;
 
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
+import dev.warmpath.router.Surroundings;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.snapshot.DataDirectory;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,7 +62,8 @@ public final class ServeCommand implements WarmpathCommand {
 
   private static RouterProcess start(RouterConfig config) {
     try {
-      return RouterProcess.start(config);
+      Path usual = DataDirectory.of(System.getenv(), System.getProperty("user.home"));
+      return RouterProcess.start(config, Surroundings.ofTheMachine().keepingIn(usual));
     } catch (StartException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }

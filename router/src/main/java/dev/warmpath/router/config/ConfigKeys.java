@@ -137,6 +137,21 @@ public final class ConfigKeys {
               0,
               1_000_000,
               "Most MiB that the index takes; 0: half of the Java heap."),
+          bool(
+              "snapshot.enabled", true, "Keep what is known on the local disk for the next start."),
+          text(
+              "snapshot.dir",
+              null,
+              "Its directory; default: `$XDG_STATE_HOME/warmpath`, else `~/.warmpath/data`."),
+          integer("snapshot.interval-ms", 300_000, 100, DAY_MS, "Time between two snapshots."),
+          integer(
+              "snapshot.max-pause-ms",
+              2_000,
+              1,
+              60_000,
+              "Longest time that events wait for a snapshot; then it is given up."),
+          integer("snapshot.max-mb", 4_096, 1, 1_000_000, "Most MiB that a snapshot takes."),
+          integer("snapshot.max-age-ms", 3_600_000, 1, DAY_MS, "An older one is refused."),
           bool("headers.enabled", true, "Add the `x-warmpath-…` response headers."),
           integer(
               "shutdown.delay-ms", 0, 0, DAY_MS, "Time between failing readiness and refusing."),

@@ -12,6 +12,7 @@ import dev.warmpath.router.config.RouterConfig.Model;
 import dev.warmpath.router.config.RouterConfig.Policy;
 import dev.warmpath.router.config.RouterConfig.Retry;
 import dev.warmpath.router.config.RouterConfig.Shutdown;
+import dev.warmpath.router.config.RouterConfig.Snapshot;
 import dev.warmpath.router.config.RouterConfig.Timeouts;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.routing.policy.Policies;
@@ -67,6 +68,7 @@ final class ConfigReader {
         of(root, "retry").retry(),
         of(root, "tokenizing").tokenizing(),
         of(root, "index").index(),
+        of(root, "snapshot").snapshot(),
         of(root, "headers").bool("enabled"),
         of(root, "shutdown").shutdown());
   }
@@ -132,6 +134,14 @@ final class ConfigReader {
         integer("expected-blocks"),
         integer("orphan-blocks"),
         integer("memory-mb"));
+  }
+
+  private Snapshot snapshot() {
+    return new Snapshot(
+        bool("enabled"),
+        optional("dir"),
+        integer("interval-ms"),
+        new Snapshot.Bounds(integer("max-pause-ms"), integer("max-mb"), integer("max-age-ms")));
   }
 
   private Shutdown shutdown() {

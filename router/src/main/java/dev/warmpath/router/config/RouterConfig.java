@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that a router process is told at its start. {@link ConfigKeys} has the meaning, unit
@@ -25,6 +26,7 @@ public record RouterConfig(
     Retry retry,
     Tokenizing tokenizing,
     Index index,
+    Snapshot snapshot,
     boolean warmpathHeaders,
     Shutdown shutdown) {
 
@@ -107,6 +109,17 @@ public record RouterConfig(
             "'index.expected-settle-ms' must be at most 'index.expected-ttl-ms'");
       }
     }
+  }
+
+  /**
+   * What is kept on disk for the next start.
+   *
+   * @param dir null for the usual one
+   */
+  public record Snapshot(boolean enabled, @Nullable String dir, int intervalMs, Bounds bounds) {
+
+    /** What a snapshot may take. */
+    public record Bounds(int maxPauseMs, int maxMb, int maxAgeMs) {}
   }
 
   /** How long leaving may take. */

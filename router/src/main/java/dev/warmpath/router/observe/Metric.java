@@ -65,7 +65,17 @@ public enum Metric {
       Type.COUNTER,
       "What happened on an engine's event stream; docs/kv-events.md.",
       "engine",
-      "what");
+      "what"),
+  SNAPSHOT_WRITES_TOTAL(Type.COUNTER, "Snapshots that were written, or failed.", "result"),
+  SNAPSHOT_AGE_SECONDS(Type.GAUGE, "Since this process wrote its last snapshot."),
+  SNAPSHOT_BYTES(Type.GAUGE, "Bytes of that snapshot."),
+  SNAPSHOT_WRITE_SECONDS(Type.GAUGE, "How long it took to get it onto the disk."),
+  SNAPSHOT_PAUSE_SECONDS(Type.GAUGE, "How long events waited for the last one, written or not."),
+  SNAPSHOTS_REFUSED_TOTAL(
+      Type.COUNTER, "Snapshots found at the start that could not be used.", "reason"),
+  RECOVERY_ENGINES(Type.GAUGE, "Engines of the snapshot that was read, by their fate.", "fate"),
+  RECOVERY_SHARE(Type.GAUGE, "Part of its named blocks that was shown to be true."),
+  RECOVERY_SECONDS(Type.GAUGE, "From reading it until its last engine was decided.");
 
   /** Prometheus types. */
   public enum Type {

@@ -39,7 +39,7 @@ public final class SnapshotInput {
     checksum.update(frame.array(), 0, 12);
     int version = frame.getInt(MAGIC.length);
     if (version != VERSION) {
-      throw new SnapshotException(
+      throw SnapshotException.otherVersion(
           "version " + Integer.toUnsignedString(version) + ", only " + VERSION + " is understood",
           MAGIC.length);
     }

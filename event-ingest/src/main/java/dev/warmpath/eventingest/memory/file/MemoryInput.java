@@ -1,0 +1,103 @@
+package dev.warmpath.eventingest.memory.file;
+
+import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.memory.EngineIdentity;
+import dev.warmpath.eventingest.memory.EngineMemory;
+import dev.warmpath.eventingest.memory.IngestMemory;
+import dev.warmpath.eventingest.stream.StreamMemory;
+import dev.warmpath.eventingest.stream.StreamMemory.Gap;
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.block.ChainSpace;
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads what {@link MemoryOutput} wrote. Bytes that cannot be are an {@link IOException} or an
+ * {@link IllegalArgumentException}; no count is believed before the bytes behind it were seen.
+ *
+ * <p>Confined to its caller.
+ */
+final class MemoryInput {
+
+  private final DataInputStream in;
+
+  private MemoryInput(byte[] bytes) {
+    in = new DataInputStream(new ByteArrayInputStream(bytes));
+  }
+
+  static IngestMemory memory(byte[] bytes) throws IOException {
+    MemoryInput input = new MemoryInput(bytes);
+    IngestMemory memory = input.memory();
+    if (input.in.available() > 0) {
+      throw new IOException(input.in.available() + " bytes too many");
+    }
+    return memory;
+  }
+
+  private IngestMemory memory() throws IOException {
+    Instant taken = Instant.ofEpochMilli(in.readLong());
+    List<EngineMemory> engines = new ArrayList<>();
+    for (int left = count(); left > 0; left--) {
+      engines.add(engine());
+    }
+    return new IngestMemory(taken, engines);
+  }
+
+  private EngineMemory engine() throws IOException {
+    EngineIdentity identity = identity();
+    int slot = in.readInt();
+    long namedBlocks = in.readLong();
+    return new EngineMemory(identity, slot, namedBlocks, in.readBoolean() ? stream() : null);
+  }
+
+  private EngineIdentity identity() throws IOException {
+    EngineId id = new EngineId(text(), in.readInt());
+    return new EngineIdentity(id, text(), EngineDialect.valueOf(text()), in.readInt());
+  }
+
+  private StreamMemory stream() throws IOException {
+    long lastSequence = in.readLong();
+    long lastDigest = in.readLong();
+    Gap gap = in.readBoolean() ? new Gap(text(), in.readBoolean()) : null;
+    return new StreamMemory(lastSequence, lastDigest, gap, learned());
+  }
+
+  private LearnedCache learned() throws IOException {
+    List<CacheGroup> groups = new ArrayList<>();
+    for (int left = count(); left > 0; left--) {
+      groups.add(group());
+    }
+    return new LearnedCache(groups, in.readInt(), in.readInt(), in.readBoolean() ? space() : null);
+  }
+
+  private CacheGroup group() throws IOException {
+    int index = in.readInt();
+    CacheGroup.Kind kind = CacheGroup.Kind.valueOf(text());
+    return new CacheGroup(index, kind, in.readInt(), in.readInt());
+  }
+
+  private @Nullable ChainSpace space() throws IOException {
+    return new ChainSpace(text(), in.readInt(), in.readInt());
+  }
+
+  /** Each item takes a byte at least. */
+  private int count() throws IOException {
+    int count = in.readInt();
+    if (count < 0 || count > in.available()) {
+      throw new IOException("count=" + count);
+    }
+    return count;
+  }
+
+  private String text() throws IOException {
+    return new String(in.readNBytes(count()), StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,93 @@
+package dev.warmpath.eventingest.memory.file;
+
+import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.memory.EngineIdentity;
+import dev.warmpath.eventingest.memory.EngineMemory;
+import dev.warmpath.eventingest.memory.IngestMemory;
+import dev.warmpath.eventingest.stream.StreamMemory;
+import dev.warmpath.eventingest.stream.StreamMemory.Gap;
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.block.ChainSpace;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Writes an {@link IngestMemory} as bytes; docs/router-snapshot.md describes them.
+ *
+ * <p>Confined to its caller.
+ */
+final class MemoryOutput {
+
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+  private final DataOutputStream out = new DataOutputStream(bytes);
+
+  private MemoryOutput() {}
+
+  static byte[] bytes(IngestMemory memory) throws IOException {
+    MemoryOutput output = new MemoryOutput();
+    output.write(memory);
+    return output.bytes.toByteArray();
+  }
+
+  private void write(IngestMemory memory) throws IOException {
+    out.writeLong(memory.taken().toEpochMilli());
+    out.writeInt(memory.engines().size());
+    for (EngineMemory engine : memory.engines()) {
+      write(engine.identity());
+      out.writeInt(engine.slot());
+      out.writeLong(engine.namedBlocks());
+      StreamMemory stream = engine.stream();
+      out.writeBoolean(stream != null);
+      if (stream != null) {
+        write(stream);
+      }
+    }
+  }
+
+  private void write(EngineIdentity identity) throws IOException {
+    text(identity.id().replica());
+    out.writeInt(identity.id().dpRank());
+    text(identity.model());
+    text(identity.dialect().name());
+    out.writeInt(identity.droppedBlocks());
+  }
+
+  private void write(StreamMemory stream) throws IOException {
+    out.writeLong(stream.lastSequence());
+    out.writeLong(stream.lastDigest());
+    Gap gap = stream.gap();
+    out.writeBoolean(gap != null);
+    if (gap != null) {
+      text(gap.why());
+      out.writeBoolean(gap.healable());
+    }
+    write(stream.learned());
+  }
+
+  private void write(LearnedCache learned) throws IOException {
+    out.writeInt(learned.groups().size());
+    for (CacheGroup group : learned.groups()) {
+      out.writeInt(group.index());
+      text(group.kind().name());
+      out.writeInt(group.blockSizeTokens());
+      out.writeInt(group.slidingWindowTokens());
+    }
+    out.writeInt(learned.highestGroup());
+    out.writeInt(learned.mainGroup());
+    ChainSpace space = learned.space();
+    out.writeBoolean(space != null);
+    if (space != null) {
+      text(space.model());
+      out.writeInt(space.blockSizeTokens());
+      out.writeInt(space.lookaheadTokens());
+    }
+  }
+
+  private void text(String text) throws IOException {
+    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+    out.writeInt(utf8.length);
+    out.write(utf8);
+  }
+}

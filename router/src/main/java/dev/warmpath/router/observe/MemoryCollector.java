@@ -1,0 +1,65 @@
+package dev.warmpath.router.observe;
+
+import dev.warmpath.eventingest.memory.Recovery;
+import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
+import dev.warmpath.router.snapshot.SnapshotStatus;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Reads how snapshots and the recovery from one stand when a scrape asks for it.
+ *
+ * <p>Thread-safe if its sources are.
+ */
+public final class MemoryCollector implements MultiCollector {
+
+  /** Where the state is read. */
+  public record Sources(
+      Supplier<SnapshotStatus> snapshots,
+      Map<Reason, Integer> refused,
+      Recovery recovery,
+      LongSupplier nanoClock) {}
+
+  private final Sources sources;
+
+  public MemoryCollector(Sources sources) {
+    this.sources = sources;
+  }
+
+  @Override
+  public MetricSnapshots collect() {
+    Snapshot to = new Snapshot();
+    snapshots(to, sources.snapshots().get());
+    for (Reason reason : Reason.values()) {
+      int count = sources.refused().getOrDefault(reason, 0);
+      to.add(Metric.SNAPSHOTS_REFUSED_TOTAL, count, reason.label());
+    }
+    recovery(to, sources.recovery().report());
+    return to.build();
+  }
+
+  private void snapshots(Snapshot to, SnapshotStatus status) {
+    to.add(Metric.SNAPSHOT_WRITES_TOTAL, status.written(), "written");
+    to.add(Metric.SNAPSHOT_WRITES_TOTAL, status.failed(), "failed");
+    to.add(Metric.SNAPSHOT_PAUSE_SECONDS, status.pauseSeconds());
+    if (status.written() > 0) {
+      double age = (sources.nanoClock().getAsLong() - status.atNanos()) / 1e9;
+      to.add(Metric.SNAPSHOT_AGE_SECONDS, age);
+      to.add(Metric.SNAPSHOT_BYTES, status.bytes());
+      to.add(Metric.SNAPSHOT_WRITE_SECONDS, status.writeSeconds());
+    }
+  }
+
+  private static void recovery(Snapshot to, Recovery.Report report) {
+    if (report.begun()) {
+      report
+          .engines()
+          .forEach((fate, count) -> to.add(Metric.RECOVERY_ENGINES, count, fate.label()));
+      to.add(Metric.RECOVERY_SHARE, report.share());
+      to.add(Metric.RECOVERY_SECONDS, report.seconds());
+    }
+  }
+}

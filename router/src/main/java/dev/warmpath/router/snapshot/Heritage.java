@@ -1,0 +1,99 @@
+package dev.warmpath.router.snapshot;
+
+import dev.warmpath.eventingest.memory.Recollection;
+import dev.warmpath.eventingest.memory.Recovery;
+import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
+import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
+import dev.warmpath.eventingest.memory.file.SnapshotReader;
+import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.router.config.RouterConfig;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a router begins with: an index, empty or as an earlier process has left it, and the
+ * directory where it will leave its own.
+ *
+ * <p>Immutable, but for what it hands over.
+ *
+ * @param recollection what the earlier process knew beside the index; the ingest's from now on
+ * @param directory null if nothing is to be kept
+ * @param refused snapshots that could not be used
+ */
+public record Heritage(
+    RunKvIndex index,
+    Recollection recollection,
+    Recovery recovery,
+    @Nullable SnapshotDirectory directory,
+    Map<Reason, Integer> refused) {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Heritage.class);
+  private static final long BYTES_PER_MB = 1 << 20;
+
+  /**
+   * Takes the directory and reads the newest snapshot that can be used.
+   *
+   * @param usual where to keep snapshots if the configuration does not say; null for nowhere. If
+   *     that fails there are none; a configured directory must be there for this router alone
+   */
+  public static Heritage of(
+      RouterConfig.Snapshot config,
+      @Nullable Path usual,
+      IndexLimits limits,
+      Clock clock,
+      LongSupplier nanoClock)
+      throws IOException {
+    Recovery recovery = new Recovery(nanoClock);
+    SnapshotDirectory directory = config.enabled() ? open(config, usual) : null;
+    if (directory == null) {
+      return empty(limits, recovery, null, Map.of());
+    }
+    SnapshotReader.Bounds bounds =
+        new SnapshotReader.Bounds(maxBytes(config), Duration.ofMillis(config.bounds().maxAgeMs()));
+    SnapshotReader reader = new SnapshotReader(directory, bounds, clock.instant());
+    Content content = reader.read(limits);
+    if (content == null) {
+      return empty(limits, recovery, directory, reader.refused());
+    }
+    LOG.info(
+        "snapshot of {} read in {} s", content.memory().taken(), recovery.sinceItBeganSeconds());
+    Recollection known = new Recollection(content.index(), content.memory(), recovery);
+    return new Heritage(content.index(), known, recovery, directory, reader.refused());
+  }
+
+  static long maxBytes(RouterConfig.Snapshot config) {
+    return config.bounds().maxMb() * BYTES_PER_MB;
+  }
+
+  private static Heritage empty(
+      IndexLimits limits,
+      Recovery recovery,
+      @Nullable SnapshotDirectory directory,
+      Map<Reason, Integer> refused) {
+    RunKvIndex index = new RunKvIndex(limits);
+    return new Heritage(
+        index, new Recollection(index, null, recovery), recovery, directory, refused);
+  }
+
+  private static @Nullable SnapshotDirectory open(
+      RouterConfig.Snapshot config, @Nullable Path usual) throws IOException {
+    if (config.dir() != null) {
+      return SnapshotDirectory.open(Path.of(config.dir()));
+    }
+    try {
+      return usual == null ? null : SnapshotDirectory.open(usual);
+    } catch (IOException e) {
+      LOG.warn("nothing will be kept for the next start, set snapshot.dir: {}", e.toString());
+      return null;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package dev.warmpath.router.snapshot;
+
+import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.eventingest.memory.file.Handover;
+import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
+import dev.warmpath.eventingest.memory.file.SnapshotFormat;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.router.config.RouterConfig;
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes a snapshot from time to time, and a last one at the end.
+ *
+ * <p>The index's writer encodes it between two batches, never longer than it may, and this class'
+ * thread brings it to the disk; a snapshot that fails leaves the one before as it is.
+ *
+ * <p>Thread-safe.
+ */
+public final class SnapshotKeeper implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SnapshotKeeper.class);
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** Events go on for at least so many times as long as they waited. */
+  private static final int PAUSES_APART = 20;
+
+  private final SnapshotDirectory directory;
+  private final EventIngest ingest;
+  private final RunKvIndex index;
+  private final RouterConfig.Snapshot config;
+  private final LongSupplier nanoClock;
+  private final CountDownLatch leaving = new CountDownLatch(1);
+  private final Thread thread;
+  private volatile SnapshotStatus status = SnapshotStatus.NONE;
+
+  /** Begins to keep snapshots of {@code index}, which {@code ingest} writes. */
+  public SnapshotKeeper(
+      SnapshotDirectory directory,
+      EventIngest ingest,
+      RunKvIndex index,
+      RouterConfig.Snapshot config,
+      LongSupplier nanoClock) {
+    this.directory = directory;
+    this.ingest = ingest;
+    this.index = index;
+    this.config = config;
+    this.nanoClock = nanoClock;
+    thread = new Thread(this::run, "warmpath-snapshots");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** How it went so far. */
+  public SnapshotStatus status() {
+    return status;
+  }
+
+  /** Writes the last snapshot and leaves the directory. */
+  @Override
+  public void close() {
+    leaving.countDown();
+    try {
+      thread.join(TimeUnit.NANOSECONDS.toMillis(PATIENCE_NANOS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    save(PATIENCE_NANOS);
+    directory.close();
+  }
+
+  private void run() {
+    long delayNanos = TimeUnit.MILLISECONDS.toNanos(config.intervalMs());
+    try {
+      while (!leaving.await(delayNanos, TimeUnit.NANOSECONDS)) {
+        save(TimeUnit.MILLISECONDS.toNanos(config.bounds().maxPauseMs()));
+        long pauseNanos = (long) (status.pauseSeconds() * 1e9);
+        delayNanos =
+            Math.max(TimeUnit.MILLISECONDS.toNanos(config.intervalMs()), PAUSES_APART * pauseNanos);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Writes a snapshot, unless nothing is known. */
+  private synchronized void save(long maxPauseNanos) {
+    if (ingest.status().stream().allMatch(engine -> engine.lastSequence() < 0)) {
+      return;
+    }
+    long beganNanos = nanoClock.getAsLong();
+    Handover handover = new Handover(nanoClock, maxPauseNanos);
+    try {
+      long bytes =
+          directory.replace(
+              out -> {
+                boolean will =
+                    ingest.whileStill(
+                        memory -> handover.fill(to -> SnapshotFormat.write(memory, index, to)));
+                handover.drainTo(out, will ? PATIENCE_NANOS : 0);
+              },
+              Heritage.maxBytes(config));
+      status =
+          status.written(
+              nanoClock.getAsLong(),
+              bytes,
+              handover.tookNanos(),
+              nanoClock.getAsLong() - beganNanos);
+    } catch (IOException | RuntimeException e) {
+      status = status.failed(handover.tookNanos());
+      LOG.warn("no snapshot this time, the last one stays: {}", e.toString());
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package dev.warmpath.router.snapshot;
+
+/**
+ * What a process has written so far.
+ *
+ * <p>Immutable.
+ *
+ * @param written snapshots
+ * @param failed snapshots
+ * @param atNanos when the last one was complete; meaningless before the first, as are its bytes and
+ *     the time it took
+ * @param pauseSeconds how long events waited for the last one, written or not
+ */
+public record SnapshotStatus(
+    long written, long failed, long atNanos, long bytes, double writeSeconds, double pauseSeconds) {
+
+  /** Nothing yet. */
+  public static final SnapshotStatus NONE = new SnapshotStatus(0, 0, 0, 0, 0, 0);
+
+  SnapshotStatus written(long atNanos, long bytes, long pauseNanos, long tookNanos) {
+    return new SnapshotStatus(
+        written + 1, failed, atNanos, bytes, tookNanos / 1e9, pauseNanos / 1e9);
+  }
+
+  SnapshotStatus failed(long pauseNanos) {
+    double pause = pauseNanos < 0 ? pauseSeconds : pauseNanos / 1e9;
+    return new SnapshotStatus(written, failed + 1, atNanos, bytes, writeSeconds, pause);
+  }
+}
