@@ -47,6 +47,7 @@ final class Core implements AutoCloseable {
   private final Heritage heritage;
   private final TokenizerSet tokenizers;
   private final EventIngest ingest;
+  private final EventStreams streams;
   private final Dispatcher dispatcher;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper keeper;
@@ -58,7 +59,7 @@ final class Core implements AutoCloseable {
     this.ingest =
         new EventIngest(
             heritage.index(), around.clock(), IngestOptions.DEFAULT, heritage.recollection());
-    EventStreams streams = new EventStreams(ingest);
+    this.streams = new EventStreams(ingest);
     this.dispatcher =
         new Dispatcher(
             fleet,
@@ -175,6 +176,10 @@ final class Core implements AutoCloseable {
 
   EventIngest ingest() {
     return ingest;
+  }
+
+  EventStreams streams() {
+    return streams;
   }
 
   Dispatcher dispatcher() {

@@ -4,21 +4,30 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.health.EngineNews;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Ties the replicas to their event streams: follows those of a configured replica, and shows the
- * dispatcher how an engine stands.
+ * Ties the replicas to their event streams: follows those of a configured replica, shows the
+ * dispatcher how an engine stands, and tells the streams what other signs say.
  *
  * <p>Thread-safe.
  */
-final class EventStreams implements EngineViews {
+final class EventStreams implements EngineViews, EngineNews {
 
   private final EventIngest ingest;
+
+  /** For each engine how often its stream had seen another process when it was last asked. */
+  private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
 
   EventStreams(EventIngest ingest) {
     this.ingest = ingest;
@@ -51,6 +60,47 @@ final class EventStreams implements EngineViews {
       case VLLM, VLLM_EAGLE -> EngineDialect.VLLM;
       case SGLANG -> EngineDialect.SGLANG;
     };
+  }
+
+  @Override
+  public void unchanged(Replica replica) {
+    engines(replica).forEach(engine -> restartsSeen.put(engine.id(), restarts(engine)));
+  }
+
+  /** A stream that saw another process itself since the last time has begun anew already. */
+  @Override
+  public void restarted(Replica replica, String why) {
+    for (EngineStatus engine : engines(replica)) {
+      if (restarts(engine) == restartsSeen.getOrDefault(engine.id(), 0L)) {
+        ingest.restarted(engine.id(), why);
+      }
+    }
+  }
+
+  private static long restarts(EngineStatus engine) {
+    return engine.counters().getOrDefault(StreamCounter.RESTARTS.label(), 0L);
+  }
+
+  @Override
+  public void cleared(Replica replica, String why) {
+    engines(replica).forEach(engine -> ingest.cleared(engine.id(), why));
+  }
+
+  /** Clears what is known of a replica's caches; returns of how many engines. */
+  int clear(String replica, String why) {
+    List<EngineStatus> engines = engines(replica);
+    engines.forEach(engine -> ingest.cleared(engine.id(), why));
+    return engines.size();
+  }
+
+  private List<EngineStatus> engines(Replica replica) {
+    return engines(replica.name());
+  }
+
+  private List<EngineStatus> engines(String replica) {
+    return ingest.status().stream()
+        .filter(engine -> engine.id().replica().equals(replica))
+        .toList();
   }
 
   @Override

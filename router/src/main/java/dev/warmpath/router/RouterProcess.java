@@ -196,7 +196,7 @@ public final class RouterProcess implements AutoCloseable {
             dialects.get(replica.name()) == ReplicaConfig.Dialect.SGLANG
                 ? "/model_info"
                 : "/health";
-    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path);
+    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.streams());
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {
@@ -230,6 +230,7 @@ public final class RouterProcess implements AutoCloseable {
         core.ingest()::status,
         core.index(),
         core.metrics()::scrape,
+        replica -> core.streams().clear(replica, "cleared by the operator"),
         openness);
   }
 

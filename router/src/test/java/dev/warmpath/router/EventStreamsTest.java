@@ -4,8 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.rig.Rig;
+import java.net.URI;
+import java.time.Clock;
+import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class EventStreamsTest {
@@ -17,6 +26,37 @@ class EventStreamsTest {
     assertThat(source("sglang").dialect()).isEqualTo(EngineDialect.SGLANG);
     assertThat(source("vllm-eagle").dialect()).isEqualTo(EngineDialect.VLLM);
     assertThat(source("vllm-eagle").droppedBlocks()).as("credited too much otherwise").isEqualTo(1);
+  }
+
+  @Test
+  void tellsTheStreamOfAnotherProcessUnlessItKnows() throws Exception {
+    try (EventIngest ingest =
+        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
+      EventStreams streams = new EventStreams(ingest);
+      ingest.add(source("vllm"));
+      Replica replica = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
+
+      streams.unchanged(replica);
+      streams.restarted(replica, "the process started at another time");
+      Rig.until(() -> restarts(ingest) == 1);
+
+      streams.restarted(replica, "again, and the stream has seen one since the last quiet look");
+      streams.unchanged(replica);
+      streams.restarted(replica, "the process started at another time");
+      Rig.until(() -> restarts(ingest) == 2);
+
+      assertThat(streams.clear("a", "cleared by the operator")).isEqualTo(1);
+      assertThat(streams.clear("b", "cleared by the operator")).isZero();
+      Rig.until(() -> count(ingest, "clears") == 3);
+    }
+  }
+
+  private static long restarts(EventIngest ingest) {
+    return count(ingest, "restarts");
+  }
+
+  private static long count(EventIngest ingest, String counter) {
+    return Objects.requireNonNull(ingest.status().get(0).counters().get(counter));
   }
 
   private static EngineSource source(String dialect) throws ConfigException {

@@ -9,11 +9,14 @@ import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Openness;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 
 /**
- * What the admin endpoints look at.
+ * What the admin endpoints look at and set going.
  *
  * <p>Thread-safe if its parts are.
+ *
+ * @param clear takes a replica's name, forgets what its caches hold, returns of how many engines
  */
 public record AdminContext(
     RouterConfig.Address address,
@@ -24,4 +27,5 @@ public record AdminContext(
     Supplier<List<EngineStatus>> streams,
     KvIndex index,
     Supplier<String> metrics,
+    ToIntFunction<String> clear,
     Openness openness) {}

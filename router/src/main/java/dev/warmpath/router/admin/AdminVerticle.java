@@ -7,25 +7,32 @@ import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code POST
- * /admin/explain}, {@code GET /metrics}. All work is done off the event loop.
+ * /admin/explain}, {@code POST /admin/replicas/NAME/clear}, {@code GET /metrics}. All work is done
+ * off the event loop.
  *
  * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
  */
 public final class AdminVerticle extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(AdminVerticle.class);
+  private static final Pattern CLEAR = Pattern.compile("/admin/replicas/([^/]+)/clear");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final AdminContext admin;
@@ -60,8 +67,29 @@ public final class AdminVerticle extends VerticleBase {
       case "GET /admin/fleet" -> answer(request.response(), () -> FleetReport.of(admin).toString());
       case "POST /admin/explain" -> explain(request);
       case "GET /metrics" -> metrics(request.response());
-      default -> fail(request.response(), 404, "no such path, or not with this method");
+      default -> clearOrFail(request);
     }
+  }
+
+  /** What the engine will say itself only with its next events can be said here at once. */
+  private void clearOrFail(HttpServerRequest request) {
+    Matcher path = CLEAR.matcher(request.path());
+    if (!path.matches() || !request.method().equals(HttpMethod.POST)) {
+      fail(request.response(), 404, "no such path, or not with this method");
+      return;
+    }
+    String replica = URLDecoder.decode(path.group(1), StandardCharsets.UTF_8);
+    if (admin.fleet().replicas().stream().noneMatch(known -> known.name().equals(replica))) {
+      fail(request.response(), 404, "no replica is called " + replica);
+      return;
+    }
+    answer(
+        request.response(),
+        () ->
+            JSON.createObjectNode()
+                .put("replica", replica)
+                .put("enginesCleared", admin.clear().applyAsInt(replica))
+                .toString());
   }
 
   private void metrics(HttpServerResponse response) {

@@ -73,6 +73,12 @@ public final class ConfigKeys {
           integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),
           integer("health.rise", 1, 1, 100, "Good checks in a row that bring a replica up."),
           integer("health.fall", 3, 1, 100, "Bad checks in a row that take a replica down."),
+          integer(
+              "health.metrics-interval-ms",
+              5_000,
+              0,
+              DAY_MS,
+              "Time between two looks at a replica's `/metrics` for restarts and sleep; 0: none."),
           integer("timeouts.connect-ms", 1_000, 1, DAY_MS, "Connecting to a replica."),
           integer("timeouts.request-body-ms", 30_000, 1, DAY_MS, "Reading a client's body."),
           integer("timeouts.first-byte-ms", 300_000, 1, DAY_MS, "From dispatch to the first byte."),

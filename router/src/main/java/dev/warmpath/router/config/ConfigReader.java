@@ -97,7 +97,11 @@ final class ConfigReader {
 
   private Health health() {
     return new Health(
-        integer("interval-ms"), integer("timeout-ms"), integer("rise"), integer("fall"));
+        integer("interval-ms"),
+        integer("timeout-ms"),
+        integer("rise"),
+        integer("fall"),
+        integer("metrics-interval-ms"));
   }
 
   private Timeouts timeouts() {

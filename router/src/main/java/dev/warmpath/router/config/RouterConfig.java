@@ -73,7 +73,7 @@ public record RouterConfig(
   public record Model(String name, String tokenizer) {}
 
   /** When a replica counts as up. */
-  public record Health(int intervalMs, int timeoutMs, int rise, int fall) {}
+  public record Health(int intervalMs, int timeoutMs, int rise, int fall, int metricsIntervalMs) {}
 
   /** How long each part of a request may take. */
   public record Timeouts(

@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks every replica at an interval whether it is well, over connections of its own so that load
- * does not starve the checks, and what models it serves. A replica's models are known before it
- * comes up.
+ * does not starve the checks, what models it serves, and what its metrics say of its lifetime. A
+ * replica's models are known before it comes up.
  *
  * <p>Confined to its event loop.
  */
@@ -32,7 +32,7 @@ public final class HealthChecker extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(HealthChecker.class);
   private static final int CONNECTIONS_PER_REPLICA = 2;
-  private static final int MODELS_LIMIT_BYTES = 1 << 20;
+  private static final int ANSWER_LIMIT_BYTES = 4 << 20;
 
   private final RouterConfig.Health health;
   private final Fleet fleet;
@@ -40,20 +40,26 @@ public final class HealthChecker extends VerticleBase {
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Streak> streaks = new WeakHashMap<>();
   private final Map<Replica, Boolean> asking = new WeakHashMap<>();
+  private final Map<Replica, SignWatch> watches = new WeakHashMap<>();
+  private final EngineNews news;
   private long timer = -1;
+  private long signTimer = -1;
   private @Nullable HttpClient client;
 
   /**
    * Checks the replicas of {@code fleet}.
    *
    * @param healthPath the path that tells the health of a replica by its status
+   * @param news told what the replicas' metrics give away of their lifetimes and caches
    */
   public HealthChecker(
       RouterConfig.Health health,
       Fleet fleet,
       ModelCatalog catalog,
-      Function<Replica, String> healthPath) {
+      Function<Replica, String> healthPath,
+      EngineNews news) {
     this.health = health;
+    this.news = news;
     this.fleet = fleet;
     this.catalog = catalog;
     this.healthPath = healthPath;
@@ -69,12 +75,16 @@ public final class HealthChecker extends VerticleBase {
                 .setConnectTimeout(health.timeoutMs()),
             new PoolOptions().setHttp1MaxSize(CONNECTIONS_PER_REPLICA));
     timer = vertx.setPeriodic(0, health.intervalMs(), id -> checkAll());
+    if (health.metricsIntervalMs() > 0) {
+      signTimer = vertx.setPeriodic(0, health.metricsIntervalMs(), id -> watchAll());
+    }
     return Future.succeededFuture();
   }
 
   @Override
   public Future<?> stop() {
     vertx.cancelTimer(timer);
+    vertx.cancelTimer(signTimer);
     return client == null ? Future.succeededFuture() : client.close();
   }
 
@@ -93,6 +103,14 @@ public final class HealthChecker extends VerticleBase {
           asking.remove(replica);
           judge(replica, done.succeeded());
         });
+  }
+
+  /** Looks at every replica's metrics; one without an answer to that tells nothing. */
+  private void watchAll() {
+    for (Replica replica : fleet.replicas()) {
+      SignWatch watch = watches.computeIfAbsent(replica, r -> new SignWatch(r, news));
+      get(replica, "/metrics").onSuccess(page -> watch.saw(EngineSigns.read(page.toString())));
+    }
   }
 
   /** Asks for the models; a replica without an answer to that keeps what was configured. */
@@ -146,7 +164,7 @@ public final class HealthChecker extends VerticleBase {
     Buffer body = Buffer.buffer();
     return Future.future(promise -> {
       response.handler(chunk -> {
-        if (body.length() + chunk.length() > MODELS_LIMIT_BYTES) {
+        if (body.length() + chunk.length() > ANSWER_LIMIT_BYTES) {
           promise.tryFail("answer too large");
         } else {
           body.appendBuffer(chunk);

@@ -69,6 +69,20 @@ class AdminTest {
   }
 
   @Test
+  void cachesAreClearedByName() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      HttpResponse<byte[]> known = post(rig, "/admin/replicas/r0/clear");
+      assertThat(known.statusCode()).isEqualTo(200);
+      assertThat(new String(known.body(), UTF_8))
+          .isEqualTo("{\"replica\":\"r0\",\"enginesCleared\":0}");
+      HttpResponse<byte[]> unknown = post(rig, "/admin/replicas/nobody/clear");
+      assertThat(unknown.statusCode()).isEqualTo(404);
+      assertThat(new String(unknown.body(), UTF_8)).contains("nobody");
+      assertThat(get(rig, "/admin/replicas/r0/clear").statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
   void explainSaysWhyAPromptIsNotKnown() throws Exception {
     try (Rig rig = new Rig(1)) {
       JsonNode answer = JSON.readTree(explain(rig, "{\"model\":\"m\",\"prompt\":\"p\"}").body());
@@ -101,6 +115,11 @@ class AdminTest {
         HttpRequest.newBuilder(uri(rig, "/admin/explain"))
             .POST(HttpRequest.BodyPublishers.ofString(body))
             .build());
+  }
+
+  private static HttpResponse<byte[]> post(Rig rig, String path) throws Exception {
+    return rig.send(
+        HttpRequest.newBuilder(uri(rig, path)).POST(HttpRequest.BodyPublishers.noBody()).build());
   }
 
   private static HttpResponse<byte[]> get(Rig rig, String path) throws Exception {

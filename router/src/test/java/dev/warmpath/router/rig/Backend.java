@@ -28,6 +28,7 @@ public final class Backend implements AutoCloseable {
   public final AtomicInteger resets = new AtomicInteger();
   public volatile Script script = (request, body) -> request.response().end("{}");
   public volatile String models = "{\"object\":\"list\",\"data\":[{\"id\":\"m\",\"root\":\"m\"}]}";
+  public volatile String metrics = "process_start_time_seconds 1.7e9\n";
   public volatile int health = 200;
 
   public Backend(Vertx vertx) {
@@ -62,6 +63,7 @@ public final class Backend implements AutoCloseable {
     switch (request.path()) {
       case "/health" -> request.response().setStatusCode(health).end();
       case "/v1/models" -> request.response().end(models);
+      case "/metrics" -> request.response().end(metrics);
       default -> {
         Map<String, String> seen = new ConcurrentHashMap<>();
         request.headers().forEach((k, v) -> seen.put(k.toLowerCase(java.util.Locale.ROOT), v));

@@ -1,0 +1,20 @@
+package dev.warmpath.router.health;
+
+import dev.warmpath.router.fleet.Replica;
+
+/**
+ * Who is told what a replica's metrics give away.
+ *
+ * <p>Called on the health checks' event loop; must not block.
+ */
+public interface EngineNews {
+
+  /** The replica's engines are the same processes as before. */
+  void unchanged(Replica replica);
+
+  /** The replica's engines are other processes than before. */
+  void restarted(Replica replica, String why);
+
+  /** The replica's caches are empty, whether or not its events say so yet. */
+  void cleared(Replica replica, String why);
+}

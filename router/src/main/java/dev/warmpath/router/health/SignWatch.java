@@ -1,0 +1,63 @@
+package dev.warmpath.router.health;
+
+import dev.warmpath.router.fleet.Replica;
+import java.util.Objects;
+
+/**
+ * Compares one replica's signs with those before.
+ *
+ * <p>A page may be of one of several API servers with different start times, so another start time
+ * or configuration counts when it is seen twice in a row and the one before had been too.
+ *
+ * <p>Confined to its event loop.
+ */
+final class SignWatch {
+
+  private final Replica replica;
+  private final EngineNews news;
+  private EngineSigns settled = new EngineSigns(Double.NaN, false, null);
+  private EngineSigns last = settled;
+
+  SignWatch(Replica replica, EngineNews news) {
+    this.replica = replica;
+    this.news = news;
+  }
+
+  /** The signs are these now. */
+  void saw(EngineSigns signs) {
+    if (signs.asleep() && !last.asleep()) {
+      news.cleared(replica, "the engine sleeps");
+    }
+    if (alike(signs, last)) {
+      settle(signs);
+    }
+    last = signs;
+  }
+
+  private void settle(EngineSigns signs) {
+    boolean known = !Double.isNaN(settled.startSeconds());
+    if (known && differs(settled.startSeconds(), signs.startSeconds())) {
+      news.restarted(replica, "the process started at another time");
+    } else if (settled.cacheConfig() != null
+        && signs.cacheConfig() != null
+        && !settled.cacheConfig().equals(signs.cacheConfig())) {
+      news.restarted(replica, "the cache was configured anew");
+    } else {
+      news.unchanged(replica);
+    }
+    settled =
+        new EngineSigns(
+            Double.isNaN(signs.startSeconds()) ? settled.startSeconds() : signs.startSeconds(),
+            signs.asleep(),
+            signs.cacheConfig() == null ? settled.cacheConfig() : signs.cacheConfig());
+  }
+
+  private static boolean alike(EngineSigns one, EngineSigns other) {
+    return Double.compare(one.startSeconds(), other.startSeconds()) == 0
+        && Objects.equals(one.cacheConfig(), other.cacheConfig());
+  }
+
+  private static boolean differs(double before, double now) {
+    return !Double.isNaN(now) && Double.compare(before, now) != 0;
+  }
+}
