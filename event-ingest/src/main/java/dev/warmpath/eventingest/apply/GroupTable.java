@@ -129,7 +129,7 @@ final class GroupTable {
 
   /** Knows what another table knew. */
   void restore(LearnedCache learned) {
-    learned.groups().forEach(group -> groups.put(group.index(), group));
+    learned.groups().forEach(this::put);
     highest = learned.highestGroup();
   }
 

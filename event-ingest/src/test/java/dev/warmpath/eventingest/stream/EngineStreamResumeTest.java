@@ -41,6 +41,10 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(B)).isEqualTo(16);
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.count(StreamCounter.RECONNECTS)).isZero();
+    assertThat(after.count(StreamCounter.UNKNOWN_GROUP_REMOVALS)).as("groups are known").isZero();
+    assertThat(after.stream.memory())
+        .isNotNull()
+        .satisfies(m -> assertThat(m.learned()).isEqualTo(before.applier.learned()));
     assertThat(after.count(StreamCounter.BLOCKS_STORED)).as("only what was missing").isEqualTo(4);
   }
 

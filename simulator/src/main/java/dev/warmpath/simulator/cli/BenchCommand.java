@@ -15,7 +15,12 @@ import picocli.CommandLine.Spec;
     name = "bench",
     description = "Measures parts of Warmpath on this machine.",
     mixinStandardHelpOptions = true,
-    subcommands = {BenchIndexCommand.class, BenchIngestCommand.class, BenchChurnCommand.class})
+    subcommands = {
+      BenchIndexCommand.class,
+      BenchIngestCommand.class,
+      BenchChurnCommand.class,
+      BenchRecoveryCommand.class
+    })
 public final class BenchCommand implements WarmpathCommand {
 
   @SuppressWarnings("NullAway.Init")
