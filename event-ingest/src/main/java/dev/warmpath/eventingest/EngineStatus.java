@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  *     engine
  * @param lagSeconds time from arrival to application of the last batch; while a replay runs, time
  *     since it began
+ * @param ring what waits between its sockets and the index
  */
 public record EngineStatus(
     EngineId id,
@@ -31,7 +32,8 @@ public record EngineStatus(
     long lastSequence,
     @Nullable ChainSpace space,
     Map<String, Long> counters,
-    double lagSeconds) {
+    double lagSeconds,
+    RingFill ring) {
 
   public EngineStatus {
     counters = Map.copyOf(counters);

@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.memory.Recollection;
 import dev.warmpath.eventingest.memory.Recovery;
+import dev.warmpath.eventingest.zmq.EventPoller;
 import dev.warmpath.eventingest.zmq.ReplayClient;
 import dev.warmpath.kvindex.KvIndex;
 import java.time.Clock;
@@ -19,38 +20,36 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.zeromq.ZContext;
 
 /**
  * Follows the event streams of a fleet and owns the one thread that writes the index.
  *
- * <p>Each engine has a thread that polls its live socket; replays run on a few more. Between them
- * and the writer lies one bounded queue: a message that finds no room is counted and missed, and
- * what is missed is asked again or counted as lost.
+ * <p>One thread, or a few, poll all live sockets; replays run on others. Between them and the
+ * writer lies a bounded ring for each engine: a message that finds no room is counted and missed,
+ * and what is missed is asked again or counted as lost. The writer takes the engines in turns.
  *
  * <p>Thread-safe.
  */
 public final class EventIngest implements AutoCloseable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(EventIngest.class);
-  private static final long TICK_MILLIS = 100;
   private static final long ANSWER_SECONDS = 30;
+  private static final long IDLE_SECONDS = 5;
   private static final long JOIN_MILLIS = 2_000;
 
   private final Shared shared;
   private final Recollection recollection;
-  private final ExecutorService replays;
+  private final ScheduledThreadPoolExecutor replays;
   private final Map<EngineId, FollowedEngine> engines = new ConcurrentHashMap<>();
-  private final Map<EngineId, Thread> subscribers = new ConcurrentHashMap<>();
-  private final Thread writer;
+  private final List<EventPoller> pollers = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private final IndexWriter writer = new IndexWriter(this::tick);
+  private final EngineRing commands;
   private volatile boolean closed;
 
   /** Starts the writer of {@code index}; from now on nobody else may write it. */
@@ -73,27 +72,36 @@ public final class EventIngest implements AutoCloseable {
     ZContext context = new ZContext(1);
     context.setLinger(0);
     replays =
-        Executors.newFixedThreadPool(
-            options.parallelReplays(), work -> daemon(work, "warmpath-replay"));
+        new ScheduledThreadPoolExecutor(
+            options.replay().parallel(), work -> daemon(work, "warmpath-replay"));
+    replays.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+    replays.allowCoreThreadTimeOut(true);
+    RingBytes bytes = new RingBytes(options.ring().totalBytes());
+    commands = new EngineRing(options.ring(), bytes, writer::ready);
     shared =
         new Shared(
             index,
             clock,
             options,
-            new Inbox(options.queuedMessages(), options.queuedBytes()),
+            () -> new EngineRing(options.ring(), bytes, writer::ready),
             context,
-            new ReplayClient(context, options.replayIdleTimeout(), () -> closed),
+            new ReplayClient(context, options.replay(), () -> closed),
             replays);
-    writer = daemon(this::write, "warmpath-index-writer");
-    writer.start();
+    start(writer, "warmpath-index-writer");
+    for (int i = 0; i < options.pollers(); i++) {
+      EventPoller poller = new EventPoller(context);
+      pollers.add(poller);
+      start(poller, "warmpath-events-" + i);
+    }
   }
 
   /** Follows one more engine and returns its slot in the index. */
   public int add(EngineSource source) {
     FollowedEngine engine = onWriter(() -> follow(source));
-    Thread thread = daemon(engine.subscriber(), "warmpath-events-" + source.id());
-    subscribers.put(source.id(), thread);
-    thread.start();
+    pollers.stream()
+        .min(Comparator.comparingInt(EventPoller::followed))
+        .orElseThrow()
+        .follow(engine.subscriber());
     return engine.slot();
   }
 
@@ -110,7 +118,7 @@ public final class EventIngest implements AutoCloseable {
    * another process needs to go on beside the index; whether it will be run.
    */
   public boolean whileStill(Consumer<IngestMemory> work) {
-    return shared.inbox().command(() -> work.accept(memory()));
+    return commands.command(() -> work.accept(memory()));
   }
 
   private IngestMemory memory() {
@@ -126,8 +134,7 @@ public final class EventIngest implements AutoCloseable {
     FollowedEngine engine = engines.remove(id);
     if (engine != null) {
       engine.subscriber().stop();
-      subscribers.remove(id);
-      shared.inbox().command(engine::remove);
+      commands.command(engine::remove);
     }
   }
 
@@ -166,25 +173,23 @@ public final class EventIngest implements AutoCloseable {
     return engine == null ? null : engine.subscriber().boundEndpoint();
   }
 
-  /** Messages that wait between sockets and index. */
-  public int queuedMessages() {
-    return shared.inbox().messages();
-  }
-
   /** Waits until all that was queued before is applied; for tests and orderly ends. */
   public void settle() {
-    onWriter(() -> true);
+    List<CompletableFuture<Boolean>> all = new ArrayList<>();
+    all.add(ask(commands, () -> true));
+    engines.values().forEach(engine -> all.add(ask(engine.ring(), () -> true)));
+    all.forEach(EventIngest::answer);
   }
 
   /** Stops all sockets and threads; waits a few seconds at most. */
   @Override
   public void close() {
     closed = true;
-    engines.values().forEach(engine -> engine.subscriber().stop());
+    pollers.forEach(EventPoller::stop);
     replays.shutdownNow();
-    shared.inbox().close();
-    List<Thread> threads = new ArrayList<>(subscribers.values());
-    threads.add(writer);
+    engines.values().forEach(engine -> engine.ring().close());
+    commands.close();
+    writer.close();
     if (join(threads)) {
       shared.context().close();
     } else {
@@ -209,22 +214,28 @@ public final class EventIngest implements AutoCloseable {
   }
 
   private <T> T onWriter(Supplier<T> question) {
+    return answer(ask(commands, question));
+  }
+
+  private static <T> CompletableFuture<T> ask(EngineRing ring, Supplier<T> question) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     boolean accepted =
-        shared
-            .inbox()
-            .command(() -> {
-              try {
-                answer.complete(question.get());
-              } catch (RuntimeException e) {
-                answer.completeExceptionally(e);
-              }
-            });
+        ring.command(() -> {
+          try {
+            answer.complete(question.get());
+          } catch (RuntimeException e) {
+            answer.completeExceptionally(e);
+          }
+        });
     if (!accepted) {
-      throw new IllegalStateException("the ingest is closed");
+      answer.completeExceptionally(new IllegalStateException("the ingest is closed"));
     }
+    return answer;
+  }
+
+  private static <T> T answer(CompletableFuture<T> asked) {
     try {
-      return answer.orTimeout(ANSWER_SECONDS, TimeUnit.SECONDS).join();
+      return asked.orTimeout(ANSWER_SECONDS, TimeUnit.SECONDS).join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof RuntimeException cause) {
         throw cause;
@@ -233,24 +244,14 @@ public final class EventIngest implements AutoCloseable {
     }
   }
 
-  private void write() {
-    long tickNanos = System.nanoTime();
-    while (!closed) {
-      try {
-        Runnable work = shared.inbox().poll(TICK_MILLIS);
-        if (work != null) {
-          work.run();
-        }
-        if (System.nanoTime() - tickNanos > TICK_MILLIS * 1_000_000) {
-          tickNanos = System.nanoTime();
-          engines.values().forEach(engine -> engine.stream().tick());
-        }
-      } catch (InterruptedException e) {
-        return;
-      } catch (RuntimeException e) {
-        LOG.error("a bug in the write path", e);
-      }
-    }
+  private void tick() {
+    engines.values().forEach(engine -> engine.stream().tick());
+  }
+
+  private void start(Runnable work, String name) {
+    Thread thread = daemon(work, name);
+    threads.add(thread);
+    thread.start();
   }
 
   private static boolean join(List<Thread> threads) {

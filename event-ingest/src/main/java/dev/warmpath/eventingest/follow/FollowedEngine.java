@@ -23,29 +23,32 @@ import dev.warmpath.kvindex.KvIndex;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.ZContext;
 
 /**
  * One engine's sockets and stream, tied together: the sockets' threads hand everything to the
- * writer's inbox, and the writer alone runs the stream.
+ * engine's ring, and the writer alone runs the stream.
  *
  * <p>Thread-safe; {@link #stream} and {@link #remove} are the writer's.
  */
 final class FollowedEngine implements EnginePort, LiveSink {
 
   private final EngineSource source;
-  private final Inbox inbox;
+  private final EngineRing ring;
   private final ReplayClient replayClient;
-  private final Executor replays;
+  private final ScheduledExecutorService replays;
   private final StreamCounters counters = new StreamCounters();
   private final EventApplier applier;
   private final EngineStream stream;
   private final EventSubscriber subscriber;
   private final Clock clock;
+  private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
   private boolean removed;
   private volatile long wantedReplay;
@@ -56,17 +59,17 @@ final class FollowedEngine implements EnginePort, LiveSink {
       KvIndex index,
       Clock clock,
       IngestOptions options,
-      Inbox inbox,
+      Supplier<EngineRing> rings,
       ZContext context,
       ReplayClient replayClient,
-      Executor replays) {}
+      ScheduledExecutorService replays) {}
 
   /**
    * @param adopted what an earlier process knew of the engine, or null
    */
   FollowedEngine(EngineSource source, Shared shared, @Nullable Adopted adopted) {
     this.source = source;
-    inbox = shared.inbox();
+    ring = shared.rings().get();
     replayClient = shared.replayClient();
     replays = shared.replays();
     clock = shared.clock();
@@ -74,6 +77,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     stream =
         new EngineStream(
             applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
+    backoff = new ReplayBackoff(applier.slot());
     subscriber = new EventSubscriber(shared.context(), source.endpoint(), source.bind(), this);
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
@@ -92,10 +96,6 @@ final class FollowedEngine implements EnginePort, LiveSink {
     return new EngineMemory(EngineIdentity.of(source), slot(), namedBlocks, stream.memory());
   }
 
-  EngineSource source() {
-    return source;
-  }
-
   EventSubscriber subscriber() {
     return subscriber;
   }
@@ -104,14 +104,19 @@ final class FollowedEngine implements EnginePort, LiveSink {
     return stream;
   }
 
+  EngineRing ring() {
+    return ring;
+  }
+
   int slot() {
     return applier.slot();
   }
 
-  /** Frees the engine's slot; what still waits in the inbox is passed over. */
+  /** Frees the engine's slot; what still waits is passed over. */
   void remove() {
     removed = true;
     wantedReplay = -1;
+    ring.close();
     applier.remove();
   }
 
@@ -132,7 +137,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
         stream.lastSequence(),
         applier.space(),
         counters.snapshot(),
-        lagSeconds);
+        lagSeconds,
+        ring.fill());
   }
 
   private double secondsSince(Instant moment) {
@@ -142,7 +148,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
   @Override
   public void message(StreamMessage message) {
     long arrivedNanos = System.nanoTime();
-    if (!inbox.offer(() -> live(message, arrivedNanos), message.payload().length)) {
+    if (!ring.offer(() -> live(message, arrivedNanos), message.payload().length)) {
       counters.add(StreamCounter.QUEUE_OVERFLOWS);
       if (missed.compareAndSet(false, true)) {
         tell(this::missed);
@@ -186,7 +192,9 @@ final class FollowedEngine implements EnginePort, LiveSink {
   public void replay(long replayId, long fromSequence) {
     wantedReplay = replayId;
     try {
-      replays.execute(() -> fetch(replayId, fromSequence));
+      long delayMillis = backoff.delayMillis();
+      var unused =
+          replays.schedule(() -> fetch(replayId, fromSequence), delayMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       wantedReplay = -1; // the ingest is closing
     }
@@ -199,7 +207,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   /** Has the writer do something with the stream. */
   void tell(Runnable work) {
-    inbox.command(unlessRemoved(work));
+    ring.command(unlessRemoved(work));
   }
 
   private Runnable unlessRemoved(Runnable work) {
@@ -215,7 +223,16 @@ final class FollowedEngine implements EnginePort, LiveSink {
     if (wantedReplay != replayId || endpoint == null) {
       return;
     }
-    boolean whole = replayClient.fetch(endpoint, fromSequence, new Replay(replayId));
+    boolean whole = false;
+    try {
+      whole = replayClient.fetch(endpoint, fromSequence, new Replay(replayId));
+    } finally {
+      ended(replayId, whole);
+    }
+  }
+
+  private void ended(long replayId, boolean whole) {
+    backoff.answered(whole);
     tell(() -> stream.replayEnded(replayId, whole));
   }
 
@@ -231,7 +248,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     public boolean batch(StreamMessage batch) {
       try {
         return wantedReplay == replayId
-            && inbox.put(
+            && ring.put(
                 unlessRemoved(() -> stream.replayed(replayId, batch)), batch.payload().length);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

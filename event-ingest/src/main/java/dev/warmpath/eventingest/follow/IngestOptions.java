@@ -1,35 +1,39 @@
 package dev.warmpath.eventingest.follow;
 
 import dev.warmpath.eventingest.stream.StreamLimits;
-import java.time.Duration;
+import dev.warmpath.eventingest.zmq.ReplayLimits;
 
 /**
  * The bounds of a whole fleet's event streams.
  *
  * <p>Immutable.
  *
- * @param queuedMessages messages of all engines between sockets and index
- * @param queuedBytes their payloads together
- * @param parallelReplays replays that run at the same time
- * @param replayIdleTimeout silence after which a replay is given up
+ * @param pollers threads that poll the engines' live sockets
+ * @param ring between an engine's sockets and the index
+ * @param replay of missed batches
  * @param stream the bounds of each engine's stream
  */
 public record IngestOptions(
-    int queuedMessages,
-    long queuedBytes,
-    int parallelReplays,
-    Duration replayIdleTimeout,
-    StreamLimits stream) {
+    int pollers, RingLimits ring, ReplayLimits replay, StreamLimits stream) {
+
+  private static final int CORES_A_POLLER = 4;
 
   /** What a router uses. */
   public static final IngestOptions DEFAULT =
-      new IngestOptions(65_536, 256L << 20, 8, Duration.ofSeconds(2), StreamLimits.DEFAULT);
+      new IngestOptions(
+          Math.max(1, Runtime.getRuntime().availableProcessors() / CORES_A_POLLER),
+          RingLimits.DEFAULT,
+          ReplayLimits.DEFAULT,
+          StreamLimits.DEFAULT);
 
   public IngestOptions {
-    if (queuedMessages < 1 || queuedBytes < 1 || parallelReplays < 1) {
-      throw new IllegalArgumentException(
-          "queuedMessages=%d queuedBytes=%d parallelReplays=%d"
-              .formatted(queuedMessages, queuedBytes, parallelReplays));
+    if (pollers < 1) {
+      throw new IllegalArgumentException("pollers=" + pollers);
     }
+  }
+
+  /** The same with other rings. */
+  public IngestOptions with(RingLimits otherRing) {
+    return new IngestOptions(pollers, otherRing, replay, stream);
   }
 }

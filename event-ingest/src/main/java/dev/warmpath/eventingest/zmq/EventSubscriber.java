@@ -4,7 +4,6 @@ import dev.warmpath.eventingest.stream.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,19 +17,23 @@ import org.zeromq.ZMonitor;
 /**
  * Hears one engine's live stream: subscribes to everything and hands it over, undecoded.
  *
- * <p>The thread does nothing but poll, because subscriptions travel only while it does. A
- * connection whose peer does not shake hands in time is closed and opened anew.
+ * <p>A connection whose peer does not shake hands in time is closed and opened anew.
  *
- * <p>Confined to its own thread, except {@link #reopen} and {@link #stop}.
+ * <p>Confined to its poller's thread, except {@link #reopen}, {@link #stop} and {@link
+ * #boundEndpoint}.
  */
-public final class EventSubscriber implements Runnable {
+public final class EventSubscriber {
 
   private static final Logger LOG = LoggerFactory.getLogger(EventSubscriber.class);
   private static final AtomicLong MONITORS = new AtomicLong();
-  private static final long POLL_MILLIS = 100;
   private static final long HANDSHAKE_NANOS = 1_500_000_000L;
   private static final long RETRY_NANOS = 500_000_000L;
-  private static final int MESSAGES_A_TURN = 1024;
+  private static final int MESSAGES_A_TURN = 256;
+
+  /** What the poller has not fetched stays with the engine, which then drops and shows a gap. */
+  private static final int HIGH_WATER_MARK = 16_384;
+
+  private static final long LARGEST_MESSAGE_BYTES = 256L << 20;
   private static final int WATCHED =
       ZMQ.EVENT_CONNECTED
           | ZMQ.EVENT_ACCEPTED
@@ -41,10 +44,14 @@ public final class EventSubscriber implements Runnable {
   private final String endpoint;
   private final boolean bind;
   private final LiveSink sink;
+  private final List<List<byte[]>> received = new ArrayList<>();
   private volatile boolean stopped;
   private volatile boolean reopen;
   private volatile @Nullable String boundEndpoint;
-  private final List<List<byte[]>> received = new ArrayList<>();
+  private ZMQ.@Nullable Socket live;
+  private ZMQ.@Nullable Socket monitor;
+  private int place;
+  private long retryAtNanos = System.nanoTime();
   private boolean up;
   private long deafSinceNanos;
   private boolean awaitsHandshake;
@@ -61,7 +68,7 @@ public final class EventSubscriber implements Runnable {
     reopen = true;
   }
 
-  /** Ends {@link #run} soon. */
+  /** Closes the connection for good soon. */
   public void stop() {
     stopped = true;
   }
@@ -71,70 +78,105 @@ public final class EventSubscriber implements Runnable {
     return boundEndpoint;
   }
 
-  @Override
-  public void run() {
-    while (!stopped) {
-      try {
-        listen();
-      } catch (ZMQException | IllegalArgumentException e) {
-        LOG.warn("endpoint={} cannot be followed: {}", endpoint, e.toString());
-        pause();
+  boolean stopped() {
+    return stopped;
+  }
+
+  /** Hands over what came, at most a turn's worth. */
+  void receive(ZMQ.Poller poller) {
+    ZMQ.Socket open = live;
+    if (open == null || !poller.pollin(place)) {
+      return;
+    }
+    for (int i = 0; i < MESSAGES_A_TURN; i++) {
+      List<byte[]> frames = Frames.receive(open, ZMQ.DONTWAIT);
+      if (frames == null) {
+        break;
       }
-      lost();
+      received.add(frames);
+    }
+    drainMonitor(); // before what was received: a loss is known before what follows it
+    handOver();
+  }
+
+  /** Looks after the connection: opens, watches, closes it. */
+  void watch(ZMQ.Poller poller) {
+    drainMonitor();
+    if (live != null && (reopen || deaf())) {
+      close(poller);
+    }
+    if (live == null && System.nanoTime() - retryAtNanos >= 0) {
+      open(poller);
     }
   }
 
-  private void listen() {
+  /** Closes the sockets. */
+  void close(ZMQ.Poller poller) {
+    ZMQ.Socket open = live;
+    if (open != null) {
+      poller.unregister(open);
+      open.monitor(null, 0);
+      open.close();
+    }
+    if (monitor != null) {
+      monitor.close();
+    }
+    live = null;
+    monitor = null;
+    lost();
+  }
+
+  private void open(ZMQ.Poller poller) {
     reopen = false;
     awaitsHandshake = false;
-    ZMQ.Socket live = context.createSocket(SocketType.SUB);
-    ZMQ.Socket monitor = context.createSocket(SocketType.PAIR);
-    try (ZMQ.Poller poller = context.createPoller(2)) {
-      watch(live, monitor);
-      poller.register(monitor, ZMQ.Poller.POLLIN);
-      poller.register(live, ZMQ.Poller.POLLIN);
-      open(live);
-      while (!stopped && !reopen && !deaf()) {
-        poller.poll(POLL_MILLIS);
-        receive(live);
-        drainMonitor(monitor); // before what was received: a loss is known before what follows it
-        handOver();
-      }
-    } finally {
-      live.monitor(null, 0);
-      live.close();
-      monitor.close();
+    ZMQ.Socket opened = context.createSocket(SocketType.SUB);
+    live = opened;
+    try {
+      monitor = monitored(opened);
+      place = poller.register(opened, ZMQ.Poller.POLLIN);
+      open(opened);
+    } catch (ZMQException | IllegalArgumentException e) {
+      LOG.warn("endpoint={} cannot be followed: {}", endpoint, e.toString());
+      close(poller);
+      retryAtNanos = System.nanoTime() + RETRY_NANOS;
     }
   }
 
   /** The monitor's reader comes first: a monitor that nobody reads stops the socket. */
-  private static void watch(ZMQ.Socket live, ZMQ.Socket monitor) {
+  private ZMQ.Socket monitored(ZMQ.Socket socket) {
     String address = "inproc://warmpath-monitor-" + MONITORS.incrementAndGet();
-    live.monitor(address, WATCHED);
-    monitor.connect(address);
+    socket.monitor(address, WATCHED);
+    ZMQ.Socket reader = context.createSocket(SocketType.PAIR);
+    reader.connect(address);
+    return reader;
   }
 
-  private void open(ZMQ.Socket live) {
-    live.setHandshakeIvl(500);
-    live.setHWM(0);
-    live.setLinger(0);
-    live.setReconnectIVL(100);
-    live.setReconnectIVLMax(2_000);
-    live.setTCPKeepAlive(1);
-    live.subscribe(new byte[0]);
+  private void open(ZMQ.Socket socket) {
+    socket.setHandshakeIvl(500);
+    socket.setRcvHWM(HIGH_WATER_MARK);
+    socket.setMaxMsgSize(LARGEST_MESSAGE_BYTES);
+    socket.setLinger(0);
+    socket.setReconnectIVL(100);
+    socket.setReconnectIVLMax(2_000);
+    socket.setTCPKeepAlive(1);
+    socket.subscribe(new byte[0]);
     if (bind) {
-      live.bind(endpoint);
-      boundEndpoint = live.getLastEndpoint();
+      socket.bind(endpoint);
+      boundEndpoint = socket.getLastEndpoint();
     } else {
-      live.connect(endpoint);
+      socket.connect(endpoint);
     }
   }
 
-  private void drainMonitor(ZMQ.Socket monitor) {
-    ZEvent event = ZEvent.recv(monitor, ZMQ.DONTWAIT);
+  private void drainMonitor() {
+    ZMQ.Socket reader = monitor;
+    if (reader == null) {
+      return;
+    }
+    ZEvent event = ZEvent.recv(reader, ZMQ.DONTWAIT);
     while (event != null) {
       heard(event.getEvent());
-      event = ZEvent.recv(monitor, ZMQ.DONTWAIT);
+      event = ZEvent.recv(reader, ZMQ.DONTWAIT);
     }
   }
 
@@ -149,16 +191,6 @@ public final class EventSubscriber implements Runnable {
         awaitsHandshake = false;
         lost();
       }
-    }
-  }
-
-  private void receive(ZMQ.Socket live) {
-    for (int i = 0; i < MESSAGES_A_TURN; i++) {
-      List<byte[]> frames = Frames.receive(live, ZMQ.DONTWAIT);
-      if (frames == null) {
-        return;
-      }
-      received.add(frames);
     }
   }
 
@@ -192,9 +224,5 @@ public final class EventSubscriber implements Runnable {
       up = false;
       sink.down();
     }
-  }
-
-  private static void pause() {
-    LockSupport.parkNanos(RETRY_NANOS);
   }
 }

@@ -1,7 +1,6 @@
 package dev.warmpath.eventingest.zmq;
 
 import dev.warmpath.eventingest.stream.StreamMessage;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -14,8 +13,9 @@ import org.zeromq.ZMQException;
 /**
  * Asks an engine's replay socket for the batches that it still has.
  *
- * <p>Takes replies of two and of three frames. A replay is over at the end marker, or when nothing
- * came for the idle timeout.
+ * <p>Takes replies of two and of three frames. A replay is over at the end marker, when nothing
+ * came for the idle timeout, or at one of its bounds: a peer that never ends keeps nobody busy for
+ * ever.
  *
  * <p>Thread-safe; each replay has its own socket.
  */
@@ -23,17 +23,21 @@ public final class ReplayClient {
 
   private static final int POLL_MILLIS = 50;
 
+  /** More than an engine keeps: beyond its own mark, its socket drops replies silently. */
+  private static final int HIGH_WATER_MARK = 1 << 16;
+
+  private static final long LARGEST_MESSAGE_BYTES = 256L << 20;
+
   private final ZContext context;
-  private final Duration idleTimeout;
+  private final ReplayLimits limits;
   private final BooleanSupplier stopping;
 
   /**
-   * @param idleTimeout longest silence of the engine
    * @param stopping ends all replays soon once it says so
    */
-  public ReplayClient(ZContext context, Duration idleTimeout, BooleanSupplier stopping) {
+  public ReplayClient(ZContext context, ReplayLimits limits, BooleanSupplier stopping) {
     this.context = context;
-    this.idleTimeout = idleTimeout;
+    this.limits = limits;
     this.stopping = stopping;
   }
 
@@ -46,7 +50,8 @@ public final class ReplayClient {
     ZMQ.Socket socket = context.createSocket(SocketType.DEALER);
     try {
       socket.setHandshakeIvl(500);
-      socket.setHWM(0);
+      socket.setRcvHWM(HIGH_WATER_MARK);
+      socket.setMaxMsgSize(LARGEST_MESSAGE_BYTES);
       socket.setLinger(0);
       socket.setReceiveTimeOut(POLL_MILLIS);
       if (!socket.connect(endpoint)) {
@@ -63,16 +68,22 @@ public final class ReplayClient {
   }
 
   private boolean receive(ZMQ.Socket socket, ReplaySink sink) {
-    long heardNanos = System.nanoTime();
-    while (!stopping.getAsBoolean()) {
+    long beganNanos = System.nanoTime();
+    long heardNanos = beganNanos;
+    long batchesLeft = limits.batches();
+    long bytesLeft = limits.bytes();
+    while (!stopping.getAsBoolean() && batchesLeft > 0 && bytesLeft > 0) {
       List<byte[]> frames = reply(socket);
+      long now = System.nanoTime();
+      boolean late = now - beganNanos > limits.longest().toNanos();
+      if (late || (frames == null && now - heardNanos > limits.idleTimeout().toNanos())) {
+        return false;
+      }
       if (frames == null) {
-        if (System.nanoTime() - heardNanos > idleTimeout.toNanos()) {
-          return false;
-        }
         continue;
       }
-      heardNanos = System.nanoTime();
+      heardNanos = now;
+      batchesLeft--;
       StreamMessage message = StreamMessage.ofReply(frames);
       if (message == null) {
         sink.badReply(frames.size());
@@ -80,6 +91,8 @@ public final class ReplayClient {
         return true;
       } else if (!sink.batch(message)) {
         return false;
+      } else {
+        bytesLeft -= message.payload().length;
       }
     }
     return false;

@@ -12,14 +12,12 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -40,10 +38,7 @@ final class EventIngestTest {
 
   private final KvIndex index = new PlainKvIndex(1000);
   private final EventIngest ingest =
-      new EventIngest(
-          index,
-          Clock.systemUTC(),
-          new IngestOptions(1000, 1 << 20, 2, Duration.ofSeconds(2), StreamLimits.DEFAULT));
+      new EventIngest(index, Clock.systemUTC(), IngestOptions.DEFAULT);
   private final TestEngine engine = new TestEngine();
 
   @AfterEach
@@ -238,7 +233,7 @@ final class EventIngestTest {
             new EventIngest(
                 new PlainKvIndex(1000),
                 Clock.systemUTC(),
-                new IngestOptions(2, 1 << 20, 2, Duration.ofSeconds(2), StreamLimits.DEFAULT))) {
+                IngestOptions.DEFAULT.with(new RingLimits(2, 1 << 20, 1 << 20)))) {
       narrow.add(source(publisher.endpoint(), publisher.replayEndpoint()));
       for (int i = 0; i < 2000; i++) {
         publisher.publish(engine.serve(IntStream.range(i, i + 9).toArray()).payload(i));
@@ -250,6 +245,7 @@ final class EventIngestTest {
             EngineStatus now = narrow.status().get(0);
             return now.lastSequence() == 1999 && now.trust() == Trust.EXACT;
           });
+      assertThat(narrow.status().get(0).counters().get("queue_overflows")).isPositive();
     }
   }
 

@@ -117,6 +117,10 @@ final class FleetReport {
     to.put("since", stream.since().toString());
     to.put("lastSequence", stream.lastSequence());
     to.put("lagSeconds", stream.lagSeconds());
+    to.putObject("ring")
+        .put("messages", stream.ring().messages())
+        .put("bytes", stream.ring().bytes())
+        .put("maxMessages", stream.ring().maxMessages());
     space(to, stream.space());
     ObjectNode counters = to.putObject("counters");
     new TreeMap<>(stream.counters()).forEach(counters::put);

@@ -1,6 +1,7 @@
 package dev.warmpath.router.observe;
 
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.RingFill;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
@@ -92,6 +93,10 @@ public final class FleetCollector implements MultiCollector {
     }
     to.add(Metric.EVENT_LAG_SECONDS, status.lagSeconds(), engine);
     to.add(Metric.EVENT_SEQUENCE, status.lastSequence(), engine);
+    RingFill ring = status.ring();
+    to.add(Metric.EVENT_RING_MESSAGES, ring.messages(), engine);
+    to.add(Metric.EVENT_RING_BYTES, ring.bytes(), engine);
+    to.add(Metric.EVENT_RING_SHARE, (double) ring.messages() / ring.maxMessages(), engine);
     status
         .counters()
         .forEach((what, count) -> to.add(Metric.EVENT_STREAM_TOTAL, count, engine, what));

@@ -61,6 +61,11 @@ public enum Metric {
       Type.GAUGE, "1 for the trust in the engine's events that holds now.", "engine", "trust"),
   EVENT_LAG_SECONDS(Type.GAUGE, "From arrival to application of the last batch.", "engine"),
   EVENT_SEQUENCE(Type.GAUGE, "Sequence number of the last batch applied.", "engine"),
+  EVENT_RING_MESSAGES(Type.GAUGE, "Messages that wait between socket and index.", "engine"),
+  EVENT_RING_BYTES(
+      Type.GAUGE, "Bytes of the messages that wait between socket and index.", "engine"),
+  EVENT_RING_SHARE(
+      Type.GAUGE, "Messages that wait, of those that find room; at 1 more are refused.", "engine"),
   EVENT_STREAM_TOTAL(
       Type.COUNTER,
       "What happened on an engine's event stream; docs/kv-events.md.",

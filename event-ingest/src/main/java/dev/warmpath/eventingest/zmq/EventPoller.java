@@ -1,0 +1,94 @@
+package dev.warmpath.eventingest.zmq;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+/**
+ * Polls the live sockets of many engines on one thread, a bounded number of messages each in turns.
+ *
+ * <p>The thread does nothing else, because subscriptions travel only while it polls.
+ *
+ * <p>Confined to its own thread, except {@link #follow}, {@link #followed} and {@link #stop}.
+ */
+public final class EventPoller implements Runnable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(EventPoller.class);
+  private static final long POLL_MILLIS = 50;
+  private static final long WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final int PLACES = 16;
+
+  private final ZContext context;
+  private final Queue<EventSubscriber> newcomers = new ConcurrentLinkedQueue<>();
+  private final List<EventSubscriber> subscribers = new ArrayList<>();
+  private volatile int followed;
+  private volatile boolean stopped;
+
+  public EventPoller(ZContext context) {
+    this.context = context;
+  }
+
+  /** Follows one more engine from soon on, until its subscriber is stopped. */
+  public void follow(EventSubscriber subscriber) {
+    newcomers.add(subscriber);
+  }
+
+  /** How many engines it follows, as of its last turn. */
+  public int followed() {
+    return followed + newcomers.size();
+  }
+
+  /** Ends {@link #run} soon. */
+  public void stop() {
+    stopped = true;
+  }
+
+  @Override
+  public void run() {
+    try (ZMQ.Poller poller = context.createPoller(PLACES)) {
+      long watchedNanos = System.nanoTime() - WATCH_NANOS;
+      while (!stopped) {
+        if (System.nanoTime() - watchedNanos >= WATCH_NANOS) {
+          watchedNanos = System.nanoTime();
+          watch(poller);
+        }
+        poll(poller);
+      }
+      subscribers.forEach(subscriber -> subscriber.close(poller));
+    }
+  }
+
+  private void poll(ZMQ.Poller poller) {
+    try {
+      if (poller.poll(POLL_MILLIS) != 0) {
+        for (EventSubscriber subscriber : subscribers) {
+          subscriber.receive(poller);
+        }
+      }
+    } catch (RuntimeException e) {
+      LOG.error("a bug in polling", e);
+    }
+  }
+
+  private void watch(ZMQ.Poller poller) {
+    for (@Nullable EventSubscriber next = newcomers.poll(); next != null; next = newcomers.poll()) {
+      subscribers.add(next);
+    }
+    for (EventSubscriber subscriber : subscribers) {
+      if (subscriber.stopped()) {
+        subscriber.close(poller);
+      } else {
+        subscriber.watch(poller);
+      }
+    }
+    subscribers.removeIf(EventSubscriber::stopped);
+    followed = subscribers.size();
+  }
+}

@@ -1,0 +1,175 @@
+package dev.warmpath.eventingest.follow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.TestEngine;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.eventingest.wire.decode.ColumnsOf;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.plain.PlainKvIndex;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+/** Many engines on real sockets on the loopback, without replay sockets: nothing may be missed. */
+@Timeout(120)
+final class FleetIngestTest {
+
+  private static final int BATCHES = 40;
+
+  /** Writer, poller, and the two threads of the ZeroMQ library. */
+  private static final int THREADS = 4;
+
+  private final ZContext context = new ZContext();
+  private final KvIndex index = new PlainKvIndex(1000);
+  private final List<ZMQ.Socket> sockets = new ArrayList<>();
+  private final List<TestEngine> engines = new ArrayList<>();
+  private volatile boolean floods = true;
+
+  @AfterEach
+  void close() {
+    context.close();
+  }
+
+  @Test
+  void everyBlockOfManyEnginesIsSeenByAFewThreads() {
+    publishers(128);
+    Set<Thread> before = new HashSet<>(Thread.getAllStackTraces().keySet());
+    IngestOptions onePoller =
+        new IngestOptions(
+            1, RingLimits.DEFAULT, IngestOptions.DEFAULT.replay(), IngestOptions.DEFAULT.stream());
+    try (EventIngest ingest = new EventIngest(index, Clock.systemUTC(), onePoller)) {
+      join(ingest);
+      Set<Thread> added = new HashSet<>(Thread.getAllStackTraces().keySet());
+      added.removeAll(before);
+      added.removeIf(thread -> thread.getName().startsWith("CompletableFutureDelay"));
+      assertThat(added).hasSizeLessThanOrEqualTo(THREADS);
+
+      for (int batch = 1; batch <= BATCHES; batch++) {
+        for (int engine = 0; engine < engines.size(); engine++) {
+          send(engine, batch, engines.get(engine).serve(prompt(engine, batch)).payload(batch));
+        }
+      }
+      Await.until(
+          "all is applied",
+          () -> ingest.status().stream().allMatch(status -> status.lastSequence() == BATCHES));
+      ingest.settle();
+      for (EngineStatus status : ingest.status()) {
+        assertThat(status.trust()).isEqualTo(Trust.EXACT);
+        int engine = Integer.parseInt(status.id().replica());
+        for (int batch = 0; batch <= BATCHES; batch++) {
+          assertThat(predicted(status, prompt(engine, batch))).isEqualTo(16);
+        }
+      }
+    }
+  }
+
+  @Test
+  void anEngineThatFloodsKeepsNobodyElsesBatchesOut() throws InterruptedException {
+    publishers(2);
+    RingLimits narrow = new RingLimits(16, 1 << 20, 1 << 20);
+    try (EventIngest ingest =
+        new EventIngest(index, Clock.systemUTC(), IngestOptions.DEFAULT.with(narrow))) {
+      join(ingest);
+      Thread hostile = new Thread(this::flood);
+      hostile.start();
+      for (int batch = 1; batch <= BATCHES; batch++) {
+        int sequence = batch;
+        send(0, batch, engines.get(0).serve(prompt(0, batch)).payload(batch));
+        Await.until("the next batch", () -> status(ingest, "0").lastSequence() == sequence);
+      }
+      floods = false;
+      hostile.join();
+
+      EngineStatus quiet = status(ingest, "0");
+      assertThat(quiet.trust()).isEqualTo(Trust.EXACT);
+      assertThat(quiet.counters().get("queue_overflows")).isZero();
+      EngineStatus flooding = status(ingest, "1");
+      assertThat(flooding.counters().get("queue_overflows")).isPositive();
+      assertThat(flooding.trust()).as("never silent").isEqualTo(Trust.SUSPECT);
+      assertThat(flooding.ring().maxMessages()).isEqualTo(16);
+    }
+  }
+
+  private void flood() {
+    byte[] store = ColumnsOf.payload(256);
+    for (long sequence = 1; floods; sequence++) {
+      send(1, sequence, store);
+    }
+  }
+
+  private void publishers(int count) {
+    for (int i = 0; i < count; i++) {
+      ZMQ.Socket socket = context.createSocket(SocketType.PUB);
+      socket.setHandshakeIvl(500);
+      socket.setSndHWM(10_000);
+      socket.setLinger(0);
+      socket.bind("tcp://127.0.0.1:*");
+      sockets.add(socket);
+      engines.add(new TestEngine().serve(prompt(i, 0)));
+    }
+  }
+
+  /** Follows all, and makes sure that each connection delivers. */
+  private void join(EventIngest ingest) {
+    for (int i = 0; i < engines.size(); i++) {
+      EngineId id = new EngineId(Integer.toString(i), 0);
+      String endpoint = sockets.get(i).getLastEndpoint();
+      ingest.add(new EngineSource(id, "m", endpoint, false, null, EngineDialect.VLLM));
+    }
+    Await.until(
+        "batch 0 of all is heard",
+        () -> {
+          for (int i = 0; i < engines.size(); i++) {
+            send(i, 0, engines.get(i).payload(0));
+          }
+          return ingest.status().stream().allMatch(status -> status.lastSequence() == 0);
+        });
+  }
+
+  private void send(int engine, long sequence, byte[] payload) {
+    ZMQ.Socket socket = sockets.get(engine);
+    socket.sendMore(new byte[0]);
+    socket.sendMore(StreamMessage.sequenceFrame(sequence));
+    socket.send(payload);
+  }
+
+  private static int[] prompt(int engine, int batch) {
+    int first = 100_000 * (1 + engine) + 100 * batch;
+    return IntStream.range(first, first + 17).toArray();
+  }
+
+  private static EngineStatus status(EventIngest ingest, String replica) {
+    return ingest.status().stream()
+        .filter(status -> status.id().replica().equals(replica))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private int predicted(EngineStatus status, int[] prompt) {
+    ChainSpace space = Objects.requireNonNull(status.space());
+    PrefixMatches matches = new PrefixMatches();
+    index.match(BlockChain.of(space, prompt, PromptKeys.NONE), matches);
+    return matches.tokens(status.slot());
+  }
+}
