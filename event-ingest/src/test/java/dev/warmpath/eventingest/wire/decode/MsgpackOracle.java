@@ -15,6 +15,7 @@ import dev.warmpath.kvindex.block.ExtraKey;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -60,9 +61,16 @@ final class MsgpackOracle {
     private static final long serialVersionUID = 1;
   }
 
-  static KvEventBatch decode(byte[] payload) throws Refused {
+  /**
+   * The batch, or null when the library cannot say: it refuses timestamp extensions of odd lengths
+   * and values, wherever they are.
+   */
+  static @Nullable KvEventBatch decode(byte[] payload) throws Refused {
     Map<String, Value> fields = new HashMap<>();
     Value root = tree(payload);
+    if (root == null) {
+      return null;
+    }
     if (root.isArrayValue()) {
       List<Value> parts = root.asArrayValue().list();
       List<String> names = List.of("ts", "events", "data_parallel_rank");
@@ -106,13 +114,18 @@ final class MsgpackOracle {
     }
   }
 
-  private static Value tree(byte[] payload) throws Refused {
+  private static @Nullable Value tree(byte[] payload) throws Refused {
     try (MessageUnpacker unpacker = MessagePack.newDefaultUnpacker(payload)) {
       Value value = unpacker.unpackValue();
       require(!unpacker.hasNext());
       return value;
     } catch (IOException | MessagePackException e) {
+      if (String.valueOf(e.getMessage()).startsWith("Timestamp extension type")) {
+        return null;
+      }
       throw new Refused();
+    } catch (DateTimeException | ArithmeticException e) {
+      return null;
     }
   }
 
