@@ -29,6 +29,7 @@ public final class ColumnDecoder {
   private final EventColumns columns = new EventColumns();
   private final EventFields fields = new EventFields(cursor, columns);
   private final RowReader reader = new RowReader(cursor, fields, columns);
+  private final Repeats repeats = new Repeats(cursor, fields, columns);
   private boolean eventsSeen;
 
   /**
@@ -94,16 +95,19 @@ public final class ColumnDecoder {
     eventsSeen = true;
     int length = cursor.arrayLength();
     for (int i = 0; i < length; i++) {
-      readEvent();
+      if (!repeats.read()) {
+        readEvent();
+      }
     }
   }
 
   private void readEvent() throws WireException {
+    int start = cursor.position();
     EventType type = fields.locate();
     int end = cursor.position();
     switch (type) {
-      case BLOCK_STORED -> readBlockStored();
-      case BLOCK_REMOVED -> readBlockRemoved();
+      case BLOCK_STORED -> readBlockStored(start, end);
+      case BLOCK_REMOVED -> readBlockRemoved(start, end);
       case ALL_BLOCKS_CLEARED -> reader.allBlocksCleared();
       case UNKNOWN ->
           columns.skip(SkipReason.UNKNOWN_TYPE, "an event of unknown type before byte " + end);
@@ -112,17 +116,17 @@ public final class ColumnDecoder {
     cursor.seek(end);
   }
 
-  private void readBlockStored() {
+  private void readBlockStored(int start, int end) {
     try {
-      reader.blockStored();
+      repeats.keep(reader.blockStored(), start, end);
     } catch (WireException e) {
       columns.skip(SkipReason.MALFORMED_STORED, "BlockStored: " + e.getMessage());
     }
   }
 
-  private void readBlockRemoved() {
+  private void readBlockRemoved(int start, int end) {
     try {
-      reader.blockRemoved();
+      repeats.keep(reader.blockRemoved(), start, end);
     } catch (WireException e) {
       columns.skip(SkipReason.MALFORMED_REMOVED, "BlockRemoved: " + e.getMessage());
     }

@@ -89,6 +89,11 @@ final class EventFields {
     return EventType.NONE;
   }
 
+  /** Where the field begins in the payload; negative when it is absent. */
+  int offset(Field field) {
+    return offsets[field.ordinal()];
+  }
+
   /** Moves the cursor to the field; false when it is absent or nil. */
   boolean find(Field field) throws WireException {
     int offset = offsets[field.ordinal()];

@@ -158,6 +158,26 @@ public final class EventRow {
         spec);
   }
 
+  /** Takes over all that another store says beside its hashes, its parent's hash and its tokens. */
+  void saysAs(EventRow other) {
+    atRoot = other.atRoot;
+    tokenCount = other.tokenCount;
+    blockSizeTokens = other.blockSizeTokens;
+    lookaheadTokens = other.lookaheadTokens;
+    tokenNaming = other.tokenNaming;
+    keys = other.keys;
+    place = other.place;
+    tier = other.tier;
+    spec = other.spec;
+  }
+
+  /** What it says beside its hashes and tokens, to be kept. */
+  EventRow copy() {
+    EventRow copy = new EventRow(columns);
+    copy.saysAs(this);
+    return copy;
+  }
+
   private long[] engineHashes() {
     return Arrays.copyOfRange(columns.hashes(), hashFrom, hashFrom + hashCount);
   }

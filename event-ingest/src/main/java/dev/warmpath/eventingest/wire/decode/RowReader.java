@@ -23,8 +23,7 @@ final class RowReader {
   private final EventColumns columns;
   private final TokenColumnReader tokensReader;
   private final BlockKeysReader keysReader;
-  private final TextCache texts;
-  private final PlaceCache places;
+  private final Repertoire repertoire;
 
   RowReader(WireCursor cursor, EventFields fields, EventColumns columns) {
     this.cursor = cursor;
@@ -32,11 +31,10 @@ final class RowReader {
     this.columns = columns;
     tokensReader = new TokenColumnReader(cursor, fields, columns);
     keysReader = new BlockKeysReader(cursor, fields);
-    texts = new TextCache();
-    places = new PlaceCache();
+    repertoire = new Repertoire();
   }
 
-  void blockStored() throws WireException {
+  EventRow blockStored() throws WireException {
     EventRow row = columns.next(EventRow.Kind.STORED);
     hashes(row, 2);
     row.atRoot = !fields.require(Field.PARENT_BLOCK_HASH);
@@ -45,15 +43,17 @@ final class RowReader {
     row.keys = keysReader.keys(row.hashCount);
     place(row);
     String kind = text(Field.KV_CACHE_SPEC_KIND);
-    places.spec(row, kind, number(Field.KV_CACHE_SPEC_SLIDING_WINDOW, Integer.MAX_VALUE));
+    repertoire.spec(row, kind, number(Field.KV_CACHE_SPEC_SLIDING_WINDOW, Integer.MAX_VALUE));
     columns.add(row);
+    return row;
   }
 
-  void blockRemoved() throws WireException {
+  EventRow blockRemoved() throws WireException {
     EventRow row = columns.next(EventRow.Kind.REMOVED);
     hashes(row, 1);
     place(row);
     columns.add(row);
+    return row;
   }
 
   void allBlocksCleared() {
@@ -92,7 +92,7 @@ final class RowReader {
     String medium = text(Field.MEDIUM);
     int group = number(Field.GROUP_IDX, MAX_GROUP_IDX);
     String locality = text(Field.LOCALITY);
-    places.place(row, medium == null ? BlockPlace.DEFAULT_MEDIUM : medium, group, locality);
+    repertoire.place(row, medium == null ? BlockPlace.DEFAULT_MEDIUM : medium, group, locality);
   }
 
   private int number(Field field, int most) throws WireException {
@@ -100,6 +100,6 @@ final class RowReader {
   }
 
   private @Nullable String text(Field field) throws WireException {
-    return fields.find(field) ? texts.read(cursor) : null;
+    return fields.find(field) ? repertoire.text(cursor) : null;
   }
 }

@@ -26,6 +26,7 @@ final class WireCursor {
   private static final int NIL = 0xc0;
   private static final int UNSIGNED_BYTE = 0xcc;
   private static final int UNSIGNED_LONG = 0xcf;
+  private static final int SIGNED_LONG = 0xd3;
   private static final int SIZE_FOLLOWS = 0;
   private static final byte[] SIZES = sizes();
   private static final int[] ID_SHAPES = idShapes();
@@ -52,6 +53,22 @@ final class WireCursor {
 
   void seek(int newPosition) {
     position = newPosition;
+  }
+
+  /** Whether at least so many bytes are left. */
+  boolean hasBytes(int count) {
+    return count <= bytes.length - position;
+  }
+
+  /** Whether an integer of 8 bytes begins at a place. */
+  boolean isLongAt(int place) {
+    return place + Long.BYTES < bytes.length
+        && (bytes[place] == (byte) UNSIGNED_LONG || bytes[place] == (byte) SIGNED_LONG);
+  }
+
+  /** The 8 bytes from a place on. */
+  long longAt(int place) {
+    return (long) LONG.get(bytes, place);
   }
 
   boolean atEnd() {

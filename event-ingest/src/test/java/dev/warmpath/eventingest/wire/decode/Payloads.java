@@ -1,10 +1,20 @@
 package dev.warmpath.eventingest.wire.decode;
 
+import dev.warmpath.eventingest.wire.BlockKeys;
+import dev.warmpath.eventingest.wire.BlockPlace;
+import dev.warmpath.eventingest.wire.BlockTokens;
+import dev.warmpath.eventingest.wire.KvEvent;
+import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
+import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
+import dev.warmpath.eventingest.wire.KvEventBatch;
+import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.KvEventEncoder.Form;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.LongFunction;
@@ -41,8 +51,14 @@ public final class Payloads {
   /** A payload that some engine could send. */
   public byte[] whole() {
     Form form = random.nextBoolean() ? Form.MAP : Form.ARRAY;
-    if (random.nextInt(4) == 0) {
-      return bytes(pairs());
+    switch (random.nextInt(6)) {
+      case 0 -> {
+        return bytes(pairs());
+      }
+      case 1, 2 -> {
+        return repeats(form);
+      }
+      default -> {}
     }
     boolean digests = random.nextInt(3) == 0;
     LongFunction<byte[]> hashes = digests ? this::digest : hash -> null;
@@ -50,6 +66,47 @@ public final class Payloads {
         new KvEventEncoder(form, hashes)
             .encode(new RandomBatches(random, form == Form.MAP).batch());
     return random.nextBoolean() ? payload : bytes(new Disguise(random).batch(value(payload)));
+  }
+
+  /** Events that differ from the one before in hashes and tokens, and now and then in more. */
+  private byte[] repeats(Form form) {
+    RandomBatches batches = new RandomBatches(random, form == Form.MAP);
+    List<KvEvent> events = new ArrayList<>();
+    BlockStored pattern = null;
+    for (int i = 2 + random.nextInt(8); i > 0; i--) {
+      if (random.nextInt(3) == 0) {
+        BlockPlace place = random.nextInt(4) == 0 ? new BlockPlace("CPU", 1, null) : BlockPlace.GPU;
+        events.add(new BlockRemoved(new long[] {hash()}, place));
+        continue;
+      }
+      if (pattern == null || random.nextInt(6) == 0) {
+        pattern = batches.stored();
+      }
+      events.add(again(pattern));
+    }
+    return new KvEventEncoder(form).encode(new KvEventBatch(1.5, 0, events, Map.of(), ""));
+  }
+
+  private BlockStored again(BlockStored pattern) {
+    int ahead = pattern.tokens().lookaheadTokens();
+    int count = Math.max(1, pattern.tokens().blockSizeTokens());
+    int[] ids = random.ints(count + ahead, 0, 1 << random.nextInt(31)).toArray();
+    BlockKeys keys = pattern.keys();
+    if (keys.perBlock().size() != 1) {
+      keys = new BlockKeys(keys.loraName(), keys.cacheSalt(), List.of(), Naming.DENSE);
+    }
+    return new BlockStored(
+        new long[] {hash()},
+        random.nextInt(8) == 0 ? null : (Long) hash(),
+        new BlockTokens(ids, count, ahead, Naming.DENSE),
+        keys,
+        pattern.place(),
+        pattern.spec());
+  }
+
+  /** Mostly one of 8 bytes. */
+  private long hash() {
+    return random.nextLong() >> (random.nextInt(6) == 0 ? random.nextInt(64) : 0);
   }
 
   private byte[] mutated(byte[] payload) {

@@ -45,7 +45,7 @@ final class RandomBatches {
     };
   }
 
-  private BlockStored stored() {
+  BlockStored stored() {
     int blocks = random.nextInt(4);
     String lora = chance(3) ? text() : null;
     return new BlockStored(
