@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,14 +67,21 @@ public final class EventPoller implements Runnable {
   }
 
   private void poll(ZMQ.Poller poller) {
-    try {
-      if (poller.poll(POLL_MILLIS) != 0) {
-        for (EventSubscriber subscriber : subscribers) {
-          subscriber.receive(poller);
-        }
+    if (poller.poll(POLL_MILLIS) != 0) {
+      for (EventSubscriber subscriber : subscribers) {
+        guarded(subscriber, poller, subscriber::receive);
       }
+    }
+  }
+
+  /** What goes wrong with one engine leaves the others' sockets alone. */
+  private static void guarded(
+      EventSubscriber subscriber, ZMQ.Poller poller, Consumer<ZMQ.Poller> turn) {
+    try {
+      turn.accept(poller);
     } catch (RuntimeException e) {
       LOG.error("a bug in polling", e);
+      subscriber.fail(poller);
     }
   }
 
@@ -82,11 +90,7 @@ public final class EventPoller implements Runnable {
       subscribers.add(next);
     }
     for (EventSubscriber subscriber : subscribers) {
-      if (subscriber.stopped()) {
-        subscriber.close(poller);
-      } else {
-        subscriber.watch(poller);
-      }
+      guarded(subscriber, poller, subscriber.stopped() ? subscriber::close : subscriber::watch);
     }
     subscribers.removeIf(EventSubscriber::stopped);
     followed = subscribers.size();

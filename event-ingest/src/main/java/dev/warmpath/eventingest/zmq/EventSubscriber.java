@@ -137,9 +137,15 @@ public final class EventSubscriber {
       open(opened);
     } catch (ZMQException | IllegalArgumentException e) {
       LOG.warn("endpoint={} cannot be followed: {}", endpoint, e.toString());
-      close(poller);
-      retryAtNanos = System.nanoTime() + RETRY_NANOS;
+      fail(poller);
     }
+  }
+
+  /** Closes the sockets, to open others after a while. */
+  void fail(ZMQ.Poller poller) {
+    received.clear();
+    retryAtNanos = System.nanoTime() + RETRY_NANOS;
+    close(poller);
   }
 
   /** The monitor's reader comes first: a monitor that nobody reads stops the socket. */

@@ -250,6 +250,21 @@ final class EventIngestTest {
   }
 
   @Test
+  void engineThatCannotBeFollowedLeavesTheOthersAlone() {
+    EngineId other = new EngineId("nowhere", 0);
+    ingest.add(new EngineSource(other, "m", "nonsense://x", false, null, EngineDialect.VLLM));
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      engine.serve(A);
+      publisher.publish(engine.payload(0));
+      follow(publisher);
+
+      awaitTrust(Trust.EXACT);
+      assertThat(predicted(A)).isEqualTo(16);
+      ingest.remove(other);
+    }
+  }
+
+  @Test
   void engineIsFollowedOnce() {
     ingest.add(source("tcp://127.0.0.1:1", null));
     assertThatThrownBy(() -> ingest.add(source("tcp://127.0.0.1:1", null)))

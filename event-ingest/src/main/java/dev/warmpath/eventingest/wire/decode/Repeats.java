@@ -65,7 +65,9 @@ final class Repeats {
     return false;
   }
 
-  /** Keeps the event that was just read from {@code start} to {@code end}, if it can be repeated. */
+  /**
+   * Keeps the event that was just read from {@code start} to {@code end}, if it can be repeated.
+   */
   void keep(EventRow row, int start, int end) throws WireException {
     int hashes = fields.offset(Field.BLOCK_HASHES);
     if (row.hashCount != 1 || end - start > LONGEST_BYTES || !cursor.isLongAt(hashes + 1)) {
@@ -80,7 +82,10 @@ final class Repeats {
     int parent = fields.offset(Field.PARENT_BLOCK_HASH);
     int ids = fields.offset(Field.TOKEN_IDS);
     boolean inOrder = hashes < parent && parent < ids;
-    if (inOrder && cursor.isLongAt(parent) && fields.idsRead() > 0 && fields.idsFit()
+    if (inOrder
+        && cursor.isLongAt(parent)
+        && fields.idsRead() > 0
+        && fields.idsFit()
         && fields.offset(Field.LOOKAHEAD_TOKEN_IDS) < 0) {
       cursor.seek(ids);
       cursor.arrayLength();
@@ -123,7 +128,8 @@ final class Repeats {
     cursor.seek(start + pattern.idsAt);
     if (!cursor.integers(columns.tokensWithRoom(ids), row.tokenFrom, row.tokenFrom + ids)
         || !cursor.hasBytes(behindIds)
-        || !same(pattern, cursor.position() - pattern.idsEnd, pattern.idsEnd, pattern.bytes.length)) {
+        || !same(
+            pattern, cursor.position() - pattern.idsEnd, pattern.idsEnd, pattern.bytes.length)) {
       return false;
     }
     columns.hashesWithRoom(2)[row.hashFrom] = cursor.longAt(start + pattern.hashAt);
@@ -135,7 +141,9 @@ final class Repeats {
     return true;
   }
 
-  /** Whether the bytes of the pattern between these places stand in the payload, if it began there. */
+  /**
+   * Whether the bytes of the pattern between these places stand in the payload, if it began there.
+   */
   private boolean same(Pattern pattern, int start, int from, int to) {
     return Arrays.equals(pattern.bytes, from, to, cursor.bytes(), start + from, start + to);
   }
