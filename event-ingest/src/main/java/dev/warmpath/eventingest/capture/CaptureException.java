@@ -12,11 +12,11 @@ public final class CaptureException extends IOException {
 
   private static final long serialVersionUID = 1L;
 
-  CaptureException(String message) {
+  public CaptureException(String message) {
     super(message);
   }
 
-  CaptureException(String message, Throwable cause) {
+  public CaptureException(String message, Throwable cause) {
     super(message, cause);
   }
 }

@@ -22,7 +22,7 @@ import org.msgpack.core.MessagePacker;
  *
  * <p>Confined to its writer's thread.
  */
-public final class CaptureWriter implements AutoCloseable {
+public final class CaptureWriter implements CaptureSink {
 
   private static final int BUFFER_BYTES = 1 << 16;
 
@@ -49,9 +49,14 @@ public final class CaptureWriter implements AutoCloseable {
     return writer;
   }
 
-  /** Appends one record. */
+  @Override
   public void write(CaptureRecord record) throws IOException {
     append(CaptureFormat.plain(record));
+  }
+
+  /** Bytes written so far, before compression. */
+  public long bytes() {
+    return packer.getTotalWrittenBytes();
   }
 
   @Override

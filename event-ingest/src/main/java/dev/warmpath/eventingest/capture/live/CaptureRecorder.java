@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.capture.live;
 
 import dev.warmpath.eventingest.capture.CaptureRecord;
-import dev.warmpath.eventingest.capture.CaptureWriter;
+import dev.warmpath.eventingest.capture.CaptureSink;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +22,7 @@ public final class CaptureRecorder {
 
   private static final long POLL_MILLIS = 50;
 
-  private final CaptureWriter writer;
+  private final CaptureSink writer;
   private final List<RecordedSource> sources;
   private final LongSupplier nanoClock;
   private final List<SourceSockets> open = new ArrayList<>();
@@ -32,8 +32,7 @@ public final class CaptureRecorder {
   /**
    * @param nanoClock a monotonic clock
    */
-  public CaptureRecorder(
-      CaptureWriter writer, List<RecordedSource> sources, LongSupplier nanoClock) {
+  public CaptureRecorder(CaptureSink writer, List<RecordedSource> sources, LongSupplier nanoClock) {
     this.writer = writer;
     this.sources = List.copyOf(sources);
     this.nanoClock = nanoClock;

@@ -1,11 +1,15 @@
 package dev.warmpath.router.cli.replay;
 
 import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureSink;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
+import dev.warmpath.eventingest.capture.RotatingCaptureWriter;
 import dev.warmpath.eventingest.capture.live.CaptureRecorder;
 import dev.warmpath.eventingest.capture.live.RecordedSource;
+import dev.warmpath.router.cli.CaptureFiles;
 import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.DurationText;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import java.io.IOException;
@@ -116,6 +120,21 @@ public final class CaptureCommand implements WarmpathCommand {
       description = "How long to record, such as 60s. Default: until told to end.")
   private @Nullable Duration duration;
 
+  @Option(
+      names = "--rotate-mb",
+      paramLabel = "N",
+      description = {
+        "Begin another file after N MB before compression: FILE-00001, FILE-00002, ...",
+        "Default: one file."
+      })
+  private int rotateMb;
+
+  @Option(
+      names = "--keep",
+      paramLabel = "N",
+      description = "With --rotate-mb, how many files are kept. Default: ${DEFAULT-VALUE}.")
+  private int keep = 10;
+
   @Option(names = "--note", paramLabel = "TEXT", description = "What the capture shows.")
   private String note = "";
 
@@ -129,7 +148,7 @@ public final class CaptureCommand implements WarmpathCommand {
         CaptureHeader.of(
             Instant.now(), note, sources.stream().map(RecordedSource::stream).toList());
     try (Ending ending = Ending.ofProcess();
-        CaptureWriter writer = CaptureWriter.create(out, header);
+        CaptureSink writer = create(header);
         ZContext context = new ZContext()) {
       CaptureRecorder recorder = new CaptureRecorder(writer, sources, System::nanoTime);
       record(recorder, context, done(ending));
@@ -139,6 +158,15 @@ public final class CaptureCommand implements WarmpathCommand {
       throw CaptureFiles.failure(out, e);
     }
     return Exit.OK;
+  }
+
+  private CaptureSink create(CaptureHeader header) throws IOException {
+    if (rotateMb < 0 || keep < 1) {
+      throw CommandException.usage("--rotate-mb " + rotateMb + " --keep " + keep + ": too small");
+    }
+    return rotateMb == 0
+        ? CaptureWriter.create(out, header)
+        : RotatingCaptureWriter.create(out, header, (long) rotateMb << 20, keep);
   }
 
   private void record(CaptureRecorder recorder, ZContext context, BooleanSupplier done)

@@ -2,6 +2,7 @@ package dev.warmpath.router.cli.replay;
 
 import dev.warmpath.eventingest.capture.fault.Faults;
 import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.DurationText;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 

@@ -2,6 +2,10 @@ package dev.warmpath.router.cli.replay;
 
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.replay.edit.CutCommand;
+import dev.warmpath.router.cli.replay.edit.DiffCommand;
+import dev.warmpath.router.cli.replay.edit.MergeCommand;
+import dev.warmpath.router.cli.replay.edit.StatsCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -21,7 +25,15 @@ import picocli.CommandLine.Spec;
       "  warmpath replay verify captures/*.wpc.gz --json",
       "  warmpath replay inspect a.wpc.gz --limit 20"
     },
-    subcommands = {InspectCommand.class, VerifyCommand.class, PublishCommand.class})
+    subcommands = {
+      InspectCommand.class,
+      VerifyCommand.class,
+      PublishCommand.class,
+      StatsCommand.class,
+      CutCommand.class,
+      MergeCommand.class,
+      DiffCommand.class
+    })
 public final class ReplayCommand implements WarmpathCommand {
 
   @SuppressWarnings("NullAway.Init")

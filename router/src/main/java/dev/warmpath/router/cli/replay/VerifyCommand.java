@@ -8,6 +8,7 @@ import dev.warmpath.eventingest.verify.VerifyReport;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.router.cli.CaptureFiles;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import java.io.IOException;

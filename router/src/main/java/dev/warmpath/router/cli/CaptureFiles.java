@@ -1,8 +1,7 @@
-package dev.warmpath.router.cli.replay;
+package dev.warmpath.router.cli;
 
 import dev.warmpath.eventingest.capture.CaptureException;
 import dev.warmpath.eventingest.capture.CaptureReader;
-import dev.warmpath.router.cli.CommandException;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
@@ -13,11 +12,12 @@ import java.nio.file.Path;
  *
  * <p>Thread-safe.
  */
-final class CaptureFiles {
+public final class CaptureFiles {
 
   private CaptureFiles() {}
 
-  static CaptureReader open(Path file) {
+  /** Opens a file that a command was given. */
+  public static CaptureReader open(Path file) {
     try {
       return CaptureReader.open(file);
     } catch (IOException e) {
@@ -25,16 +25,16 @@ final class CaptureFiles {
     }
   }
 
-  /** What to tell whoever named {@code file}. */
-  static CommandException failure(Path file, IOException cause) {
+  /** What to tell whoever named {@code file}, or another one that the cause names. */
+  public static CommandException failure(Path file, IOException cause) {
     if (cause instanceof CaptureException) {
       return CommandException.failed(String.valueOf(cause.getMessage()));
     }
-    if (cause instanceof NoSuchFileException) {
-      return CommandException.failed(file + ": no such file");
+    if (cause instanceof NoSuchFileException missing) {
+      return CommandException.failed(missing.getFile() + ": no such file");
     }
-    if (cause instanceof FileAlreadyExistsException) {
-      return CommandException.failed(file + ": exists already");
+    if (cause instanceof FileAlreadyExistsException existing) {
+      return CommandException.failed(existing.getFile() + ": exists already");
     }
     return CommandException.failed(file + ": " + cause);
   }

@@ -1,4 +1,4 @@
-package dev.warmpath.router.cli.replay;
+package dev.warmpath.router.cli;
 
 import java.time.Duration;
 import java.util.regex.Matcher;
@@ -11,7 +11,7 @@ import picocli.CommandLine.TypeConversionException;
  *
  * <p>Immutable.
  */
-final class DurationText implements ITypeConverter<Duration> {
+public final class DurationText implements ITypeConverter<Duration> {
 
   private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m|h)");
 

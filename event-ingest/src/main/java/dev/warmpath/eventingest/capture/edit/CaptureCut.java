@@ -1,0 +1,56 @@
+package dev.warmpath.eventingest.capture.edit;
+
+import dev.warmpath.eventingest.capture.CaptureReader;
+import dev.warmpath.eventingest.capture.CaptureRecord;
+import dev.warmpath.eventingest.capture.CaptureWriter;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Set;
+
+/**
+ * A part of a capture: some time of it, and some of its streams.
+ *
+ * <p>Immutable.
+ *
+ * @param fromSeconds records before this are left out
+ * @param toSeconds and those from here on
+ * @param streams ids of the streams that are kept; empty for all
+ */
+public record CaptureCut(double fromSeconds, double toSeconds, Set<Integer> streams) {
+
+  public CaptureCut {
+    streams = Set.copyOf(streams);
+    if (!(fromSeconds <= toSeconds)) {
+      throw new IllegalArgumentException("fromSeconds=" + fromSeconds + " toSeconds=" + toSeconds);
+    }
+  }
+
+  /**
+   * Writes the part to a new file, under the same header and times.
+   *
+   * @return how many records were kept
+   */
+  public long write(Path from, Path to) throws IOException {
+    long kept = 0;
+    try (CaptureReader reader = CaptureReader.open(from);
+        CaptureWriter writer = CaptureWriter.create(to, reader.header())) {
+      CaptureRecord record = reader.next();
+      while (record != null) {
+        if (keeps(record)) {
+          writer.write(record);
+          kept++;
+        }
+        record = reader.next();
+      }
+    }
+    return kept;
+  }
+
+  private boolean keeps(CaptureRecord record) {
+    return record.timeSeconds() >= fromSeconds
+        && record.timeSeconds() < toSeconds
+        && (streams.isEmpty()
+            || record.stream() == CaptureRecord.NO_STREAM
+            || streams.contains(record.stream()));
+  }
+}

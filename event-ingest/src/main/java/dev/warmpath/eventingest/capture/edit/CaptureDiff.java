@@ -1,0 +1,126 @@
+package dev.warmpath.eventingest.capture.edit;
+
+import dev.warmpath.eventingest.capture.CaptureReader;
+import dev.warmpath.eventingest.capture.CaptureRecord;
+import dev.warmpath.eventingest.capture.CaptureRecord.Events;
+import dev.warmpath.eventingest.capture.CaptureStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+
+/**
+ * What two captures of the same engines heard otherwise: live messages by number.
+ *
+ * <p>Confined to its caller's thread.
+ */
+public final class CaptureDiff {
+
+  /**
+   * How the messages of one engine compare.
+   *
+   * <p>Immutable.
+   *
+   * @param engine the replica's name and rank
+   * @param same in both, with the same bytes
+   * @param onlyFirst in the first capture alone
+   * @param onlySecond in the second alone
+   * @param different in both, with other bytes
+   * @param firstDifference the number of the first message that is not the same; −1 for none
+   */
+  public record EngineDiff(
+      String engine,
+      long same,
+      long onlyFirst,
+      long onlySecond,
+      long different,
+      long firstDifference) {
+
+    /** Whether both heard the same. */
+    public boolean isSame() {
+      return firstDifference < 0;
+    }
+  }
+
+  private CaptureDiff() {}
+
+  /** Compares two files; engines are told apart by replica and rank. */
+  public static List<EngineDiff> of(Path first, Path second) throws IOException {
+    Map<String, Map<Long, Integer>> one = digests(first);
+    Map<String, Map<Long, Integer>> other = digests(second);
+    List<EngineDiff> diffs = new ArrayList<>();
+    Map<String, Boolean> engines = new TreeMap<>();
+    one.keySet().forEach(engine -> engines.put(engine, true));
+    other.keySet().forEach(engine -> engines.put(engine, true));
+    for (String engine : engines.keySet()) {
+      diffs.add(
+          compare(
+              engine, one.getOrDefault(engine, Map.of()), other.getOrDefault(engine, Map.of())));
+    }
+    return diffs;
+  }
+
+  private static EngineDiff compare(
+      String engine, Map<Long, Integer> first, Map<Long, Integer> second) {
+    long same = 0;
+    long onlyFirst = 0;
+    long different = 0;
+    long firstDifference = Long.MAX_VALUE;
+    for (Map.Entry<Long, Integer> message : first.entrySet()) {
+      Integer digest = second.get(message.getKey());
+      if (message.getValue().equals(digest)) {
+        same++;
+        continue;
+      }
+      onlyFirst += digest == null ? 1 : 0;
+      different += digest == null ? 0 : 1;
+      firstDifference = Math.min(firstDifference, message.getKey());
+    }
+    long onlySecond = 0;
+    for (long sequence : second.keySet()) {
+      if (!first.containsKey(sequence)) {
+        onlySecond++;
+        firstDifference = Math.min(firstDifference, sequence);
+      }
+    }
+    boolean differs = firstDifference != Long.MAX_VALUE;
+    return new EngineDiff(
+        engine, same, onlyFirst, onlySecond, different, differs ? firstDifference : -1);
+  }
+
+  /** Digests of the live messages, those of a number that came again together. */
+  private static Map<String, Map<Long, Integer>> digests(Path file) throws IOException {
+    Map<String, Map<Long, Integer>> digests = new HashMap<>();
+    try (CaptureReader reader = CaptureReader.open(file)) {
+      Map<Integer, Map<Long, Integer>> byStream = new HashMap<>();
+      for (CaptureStream stream : reader.header().streams()) {
+        String engine = stream.replica() + "/" + stream.dpRank();
+        byStream.put(stream.id(), digests.computeIfAbsent(engine, name -> new HashMap<>()));
+      }
+      CaptureRecord record = reader.next();
+      while (record != null) {
+        Map<Long, Integer> heard = byStream.get(record.stream());
+        if (heard != null && record instanceof Events events) {
+          heard.merge(events.sequence(), digest(events.payload()), CaptureDiff::together);
+        }
+        record = reader.next();
+      }
+    }
+    return digests;
+  }
+
+  private static int together(int before, int digest) {
+    return before == digest ? before : Arrays.hashCode(new int[] {before, digest});
+  }
+
+  private static int digest(byte[] payload) {
+    CRC32C crc = new CRC32C();
+    crc.update(payload);
+    return (int) crc.getValue();
+  }
+}
