@@ -12,7 +12,9 @@ import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -38,6 +40,9 @@ final class FaultRig implements EnginePort {
   /** Batches that the engine keeps for replays. */
   static final int REPLAYED_BATCHES = 40;
 
+  /** Blocks whose parents are unknown that the index keeps. */
+  static final int MAX_ORPHANS = 1000;
+
   private static final int PROMPTS = 90;
   private static final long SEED = 20_261_121;
   private static final StreamLimits LIMITS =
@@ -61,7 +66,7 @@ final class FaultRig implements EnginePort {
   int cutReplays;
 
   FaultRig(Form form, boolean canReplay) {
-    this(form, canReplay, form.engine(), new RunKvIndex(IndexLimits.unbounded(1000), 1), 0);
+    this(form, canReplay, form.engine(), new RunKvIndex(IndexLimits.unbounded(MAX_ORPHANS), 1), 0);
   }
 
   private FaultRig(Form form, boolean canReplay, FaultyEngine engine, KvIndex index, int rank) {
@@ -88,7 +93,8 @@ final class FaultRig implements EnginePort {
   /** The router's process is another one: nothing is known, the engine goes on. */
   FaultRig routerRestarted() {
     FaultRig fresh =
-        new FaultRig(form, canReplay, engine, new RunKvIndex(IndexLimits.unbounded(1000), 2), 0);
+        new FaultRig(
+            form, canReplay, engine, new RunKvIndex(IndexLimits.unbounded(MAX_ORPHANS), 2), 0);
     fresh.sent = engine.published().size();
     fresh.note();
     fresh.connect();
@@ -226,6 +232,29 @@ final class FaultRig implements EnginePort {
     long percent() {
       return held == 0 ? 100 : Math.round(100.0 * credited / held);
     }
+  }
+
+  void pass(Duration duration) {
+    time.pass(duration);
+    stream.tick();
+    settle();
+  }
+
+  /** Lets go of what nobody can ask for any more. */
+  void forgetOldPayloads() {
+    int old = engine.published().size() - REPLAYED_BATCHES;
+    for (int i = 0; i < old; i++) {
+      engine.published().set(i, new byte[0]);
+    }
+    path.clear();
+  }
+
+  EngineStats stats() {
+    return index.stats(applier.slot());
+  }
+
+  IndexTotals totals() {
+    return index.totals();
   }
 
   long count(StreamCounter counter) {
