@@ -21,6 +21,7 @@ final class HashOverflow {
   private final ByteBudget budget;
   private final LongMap<int[]> slabs;
   private final int tagBits;
+  private final int[] entries = new int[1 << (Long.SIZE - SHARD_SHIFT)];
 
   HashOverflow(ByteBudget budget, int tagBits) {
     this.budget = budget;
@@ -40,6 +41,7 @@ final class HashOverflow {
     int[] more = before == null ? new int[1] : Arrays.copyOf(before, length + 1);
     more[length] = slab;
     slabs.put(key, more);
+    entries[shard]++;
     budget.force(ENTRY_BYTES);
   }
 
@@ -59,11 +61,15 @@ final class HashOverflow {
     } else {
       slabs.put(key, Arrays.copyOf(before, before.length - 1));
     }
+    entries[shard]--;
     budget.give(ENTRY_BYTES);
   }
 
   /** Takes all entries of a shard out. */
   List<Entry> takeAll(int shard) {
+    if (entries[shard] == 0) {
+      return List.of();
+    }
     List<Long> keys = new ArrayList<>();
     slabs.forEachKey(key -> {
       if (key >>> SHARD_SHIFT == shard) {
@@ -79,6 +85,7 @@ final class HashOverflow {
       }
     }
     budget.give(ENTRY_BYTES * taken.size());
+    entries[shard] = 0;
     return taken;
   }
 
