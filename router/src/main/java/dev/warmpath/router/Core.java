@@ -20,6 +20,7 @@ import dev.warmpath.router.prompt.PromptReader;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.Heritage;
+import dev.warmpath.router.snapshot.HeritageReading;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import java.io.IOException;
@@ -41,7 +42,7 @@ final class Core implements AutoCloseable {
   private static final long BYTES_PER_MB = 1 << 20;
 
   private final RouterConfig config;
-  private final RouterMetrics metrics = new RouterMetrics();
+  private final RouterMetrics metrics;
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog = new ModelCatalog(fleet);
   private final Heritage heritage;
@@ -52,10 +53,14 @@ final class Core implements AutoCloseable {
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper keeper;
 
-  Core(RouterConfig config, Surroundings around) {
+  /**
+   * @param reading what {@link #heritage} began
+   */
+  Core(RouterConfig config, Surroundings around, RouterMetrics metrics, HeritageReading reading) {
     this.config = config;
-    this.heritage = heritage(config, around);
-    this.tokenizers = tokenizers(config);
+    this.metrics = metrics;
+    this.tokenizers = tokenizers(config, reading);
+    this.heritage = heritage(reading);
     this.ingest =
         new EventIngest(
             heritage.index(), around.clock(), IngestOptions.DEFAULT, heritage.recollection());
@@ -78,24 +83,31 @@ final class Core implements AutoCloseable {
     this.keeper = keeper(config.snapshot(), around);
   }
 
-  private static Heritage heritage(RouterConfig config, Surroundings around) {
+  /** Begins to read what an earlier process has left, which may take a second. */
+  static HeritageReading heritage(RouterConfig config, Surroundings around) {
+    return new HeritageReading(() ->
+        Heritage.of(
+            config.snapshot(),
+            around.dataDirectory(),
+            limits(config.index()),
+            around.clock(),
+            around.nanoClock()));
+  }
+
+  private Heritage heritage(HeritageReading reading) {
     try {
-      return Heritage.of(
-          config.snapshot(),
-          around.dataDirectory(),
-          limits(config.index()),
-          around.clock(),
-          around.nanoClock());
+      return reading.await();
     } catch (IOException e) {
+      tokenizers.close();
       throw new StartException("snapshot.dir: " + e.getMessage(), e);
     }
   }
 
-  private TokenizerSet tokenizers(RouterConfig config) {
+  private static TokenizerSet tokenizers(RouterConfig config, HeritageReading reading) {
     try {
       return TokenizerSet.load(config.models());
     } catch (RuntimeException e) {
-      leaveDirectory();
+      reading.abandon();
       throw e;
     }
   }
@@ -197,14 +209,7 @@ final class Core implements AutoCloseable {
       keeper.close();
     }
     ingest.close();
-    leaveDirectory();
+    heritage.leaveDirectory();
     tokenizers.close();
-  }
-
-  private void leaveDirectory() {
-    SnapshotDirectory directory = heritage.directory();
-    if (directory != null) {
-      directory.close();
-    }
   }
 }

@@ -10,9 +10,11 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
+import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
+import dev.warmpath.router.snapshot.HeritageReading;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -61,8 +63,10 @@ public final class RouterProcess implements AutoCloseable {
 
   private RouterProcess(RouterConfig config, Surroundings around) {
     this.config = config;
-    this.core = new Core(config, around);
-    this.vertx = newVertx();
+    HeritageReading heritage = Core.heritage(config, around);
+    RouterMetrics metrics = new RouterMetrics();
+    this.vertx = newVertx(metrics);
+    this.core = newCore(around, metrics, heritage);
     this.admin = new AdminVerticle(adminContext(config));
     core.metrics().registry().getPrometheusRegistry().register(collector());
     core.metrics()
@@ -139,7 +143,16 @@ public final class RouterProcess implements AutoCloseable {
     core.close();
   }
 
-  private Vertx newVertx() {
+  private Core newCore(Surroundings around, RouterMetrics metrics, HeritageReading heritage) {
+    try {
+      return new Core(config, around, metrics, heritage);
+    } catch (RuntimeException e) {
+      vertx.close();
+      throw e;
+    }
+  }
+
+  private Vertx newVertx(RouterMetrics metrics) {
     MicrometerMetricsOptions measured =
         new MicrometerMetricsOptions()
             .setEnabled(true)
@@ -156,7 +169,7 @@ public final class RouterProcess implements AutoCloseable {
                     .setClassPathResolvingEnabled(false));
     return Vertx.builder()
         .with(options)
-        .withMetrics(new MicrometerMetricsFactory(core.metrics().registry()))
+        .withMetrics(new MicrometerMetricsFactory(metrics.registry()))
         .build();
   }
 

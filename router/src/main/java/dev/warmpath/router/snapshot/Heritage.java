@@ -70,6 +70,13 @@ public record Heritage(
     return new Heritage(content.index(), known, recovery, directory, reader.refused());
   }
 
+  /** Gives the directory to whoever wants it next. */
+  public void leaveDirectory() {
+    if (directory != null) {
+      directory.close();
+    }
+  }
+
   static long maxBytes(RouterConfig.Snapshot config) {
     return config.bounds().maxMb() * BYTES_PER_MB;
   }

@@ -120,6 +120,7 @@ public final class BenchRecoveryCommand implements WarmpathCommand {
         .put("memberships", report.memberships())
         .put("recoveredShare", report.recoveredShare())
         .put("secondsToReady", report.secondsToReady())
+        .put("cpuSecondsToReady", report.cpuSecondsToReady())
         .put("engines", engines)
         .put("checkedPrompts", report.checkedPrompts())
         .put("overCredits", report.overCredits())

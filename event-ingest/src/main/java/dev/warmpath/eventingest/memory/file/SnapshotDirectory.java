@@ -157,7 +157,10 @@ public final class SnapshotDirectory implements AutoCloseable {
 
   /** Gives the directory to whoever wants it next. */
   @Override
-  public void close() {
+  public synchronized void close() {
+    if (!lockFile.isOpen()) {
+      return; // it may be somebody else's by now
+    }
     try {
       lockFile.close();
     } catch (IOException e) {

@@ -189,6 +189,20 @@ public final class HashTable {
     return growth.bytes() + overflow.growthBytes(added);
   }
 
+  /** Makes an empty table as large as it would be with so many blocks, without growing there. */
+  public void reserve(long blocks) {
+    for (int shard = 0; shard < SHARDS; shard++) {
+      int buckets = capacities[shard];
+      while (limit(buckets) < blocks / SHARDS) {
+        buckets *= 2;
+      }
+      if (buckets > capacities[shard]) {
+        capacities[shard] = buckets;
+        resize(shard);
+      }
+    }
+  }
+
   /** Gives back what shards take that once had many more blocks; false if none had. */
   public boolean trim() {
     boolean trimmed = false;

@@ -88,6 +88,11 @@ public final class SnapshotInput {
     }
   }
 
+  /** Bytes that are there for sure, as far as the stream tells. */
+  public int available() throws IOException {
+    return in.available();
+  }
+
   /** What to throw when the last field cannot be. */
   public SnapshotException damaged(String what) {
     return new SnapshotException(what, chunkOffset + field);

@@ -25,6 +25,14 @@ public final class TreeReader {
 
   private static final int MAX_ROOTS = 1 << 16;
 
+  /** What a block takes in a snapshot of long runs; with shorter ones or more holders, more. */
+  private static final int BYTES_PER_BLOCK = 17;
+
+  private static final int ROOM_FOR_GUESSES = 8;
+
+  /** More than any table or list takes that has just begun. */
+  private static final long MIN_ROOM_BYTES = 1 << 20;
+
   private final RunEngine.Core core;
   private final Runs runs;
   private final FleetReader fleet;
@@ -52,12 +60,24 @@ public final class TreeReader {
   /** Reads all runs and copies; returns how many held blocks there was no room for. */
   public long read() throws IOException {
     readRoots();
+    reserve();
     while (record.read(in)) {
       readRun();
     }
     trim();
+    while (runs.hashes.trim()) {
+      // the guess was too high; each time one half of what is too much goes
+    }
     readCopies();
     return omittedBlocks;
+  }
+
+  /** Spares the hash table its growth, if there is room even for a wrong guess. */
+  private void reserve() throws IOException {
+    int bytes = in.available();
+    if (bytes < runs.budget.maxBytes() / ROOM_FOR_GUESSES) {
+      runs.hashes.reserve(bytes / BYTES_PER_BLOCK);
+    }
   }
 
   private void readRoots() throws IOException {
@@ -97,8 +117,8 @@ public final class TreeReader {
 
   /** Bytes that tables and lists may take for the run. */
   private long growthBytes() {
-    if (runs.budget.maxBytes() == Long.MAX_VALUE) {
-      return 0;
+    if (runs.budget.used() < runs.budget.maxBytes() / 2 - MIN_ROOM_BYTES) {
+      return 0; // nothing more than doubles
     }
     long growth =
         runs.hashes.growthBytes(record.listed())

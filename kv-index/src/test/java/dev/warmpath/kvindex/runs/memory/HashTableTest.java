@@ -11,6 +11,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -53,6 +54,35 @@ class HashTableTest {
       }
     }
     check();
+  }
+
+  @Test
+  void roomKeptInAdvanceChangesNothingElse() {
+    hashes = 1_000_000;
+    table.reserve(8 * 2_000);
+    long reserved = table.bytes();
+    Random random = new Random(2);
+    for (int i = 0; i < 2_000; i++) {
+      store(random);
+    }
+    check();
+    assertThat(table.bytes()).as("it had room").isLessThanOrEqualTo(reserved + reserved / 4);
+    for (int i = 0; i < 20_000; i++) {
+      store(random);
+    }
+    check();
+  }
+
+  @Test
+  void roomKeptForNothingIsGivenBack() {
+    hashes = 1_000_000;
+    long least = table.bytes();
+    table.reserve(10_000_000);
+    store(new Random(3));
+    while (table.trim()) {
+      check();
+    }
+    assertThat(table.bytes()).isLessThan(2 * least);
   }
 
   private void store(Random random) {

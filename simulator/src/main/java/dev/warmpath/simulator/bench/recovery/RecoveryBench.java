@@ -75,10 +75,12 @@ public final class RecoveryBench {
     long began = System.nanoTime();
     router.restart();
     double seconds = awaitReady(router, began);
+    double cpuSeconds = router.cpuSeconds();
     JsonNode fleet = router.fleet();
     double share = (double) named(fleet) / truth();
     int[] checked = check(router);
-    return new RecoveryReport(truth(), share, seconds, SAMPLE, checked[0], checked[1], snapshot);
+    return new RecoveryReport(
+        truth(), share, seconds, cpuSeconds, SAMPLE, checked[0], checked[1], snapshot);
   }
 
   private String replicas(String url) {

@@ -1,5 +1,7 @@
 package dev.warmpath.simulator.bench.recovery;
 
+import static java.lang.Double.NaN;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.cli.Main;
@@ -74,6 +76,11 @@ final class RouterChild implements AutoCloseable {
 
   boolean isAlive() {
     return process.isAlive();
+  }
+
+  /** What its process has computed so far; NaN where the system does not say. */
+  double cpuSeconds() {
+    return process.toHandle().info().totalCpuDuration().map(d -> d.toMillis() / 1e3).orElse(NaN);
   }
 
   /** What it has printed. */
