@@ -83,9 +83,9 @@ public final class Room {
   public boolean has(int blocks, RunEngine engine, Shelf shelf) {
     promised = blocks;
     if (blocks > granted || budget.used() != grantedAtBytes) {
-      grant(PLENTY_BLOCKS);
+      grant(PLENTY_BLOCKS, true);
       if (!hasPlenty()) {
-        grant(Math.max(blocks, PIECE_BLOCKS));
+        grant(Math.max(blocks, PIECE_BLOCKS), false);
       }
     }
     return fits(blocks, growthBytes(blocks, engine, shelf));
@@ -94,16 +94,16 @@ public final class Room {
   /** Makes room for some of these blocks, whatever becomes of them; returns for how many. */
   public int make(int blocks, RunEngine engine, Shelf shelf) {
     promised = blocks;
-    grant(promised);
+    grant(promised, false);
     while (promised > 1 && isTooMuch(promised, growthBytes(promised, engine, shelf))) {
       promised = (promised + 7) / 8;
-      grant(promised);
+      grant(promised, false);
     }
     while (!fits(promised, growthBytes(promised, engine, shelf))) {
       if (!relieve(promised, growthBytes(promised, engine, shelf))) {
         return 0;
       }
-      grant(promised);
+      grant(promised, false);
     }
     return promised;
   }
@@ -116,7 +116,7 @@ public final class Room {
       local += shelves.get(block.shelf(i)).runs.growthBytes(blocks);
     }
     if (blocks > granted || budget.used() != grantedAtBytes) {
-      grant(blocks);
+      grant(blocks, false);
     }
     return fits(blocks, growthBytes + local);
   }
@@ -150,12 +150,12 @@ public final class Room {
   }
 
   /** Works out what so many more blocks may take, wherever they go. */
-  private void grant(int blocks) {
+  private void grant(int blocks, boolean roughly) {
     granted = blocks;
     grantedAtBytes = budget.used();
     growthBytes =
-        runs.hashes.growthBytes(blocks)
-            + runs.children.growthBytes(blocks)
+        runs.hashes.growthBytes(blocks, roughly)
+            + runs.children.growthBytes(blocks, roughly)
             + runs.lists.growthBytes(blocks)
             + runs.copies.growthBytes(blocks)
             + runs.aliasGrowthBytes(blocks);

@@ -112,14 +112,18 @@ public final class ChildTable {
     return bytes;
   }
 
-  /** Bytes that it may take if so many children are added. */
-  public long growthBytes(int added) {
+  /**
+   * Bytes that it may take if so many children are added.
+   *
+   * @param roughly whether more than that will do as well, if it is found faster
+   */
+  public long growthBytes(int added, boolean roughly) {
     growth.begin(added);
     for (int shard = 0; shard < SHARDS; shard++) {
       int length = shards[shard].length;
       growth.shard(length * 3 / 5 - used[shard] + 1, 8L * length);
     }
-    return growth.bytes();
+    return (roughly ? growth.roughBytes() : growth.bytes());
   }
 
   /** Gives back what shards take that once had many more children; false if none had. */

@@ -179,14 +179,18 @@ public final class HashTable {
     return bytes;
   }
 
-  /** Bytes that it may take if so many blocks are listed. */
-  public long growthBytes(int added) {
+  /**
+   * Bytes that it may take if so many blocks are listed.
+   *
+   * @param roughly whether more than that will do as well, if it is found faster
+   */
+  public long growthBytes(int added, boolean roughly) {
     growth.begin(added);
     for (int shard = 0; shard < SHARDS; shard++) {
       long buckets = (long) capacities[shard] << levels[shard];
       growth.shard(limits[shard] - sizes[shard] + 1, Long.BYTES * BUCKET * buckets);
     }
-    return growth.bytes() + overflow.growthBytes(added);
+    return (roughly ? growth.roughBytes() : growth.bytes()) + overflow.growthBytes(added);
   }
 
   /** Makes an empty table as large as it would be with so many blocks, without growing there. */

@@ -41,6 +41,11 @@ final class ShardGrowth {
     }
   }
 
+  /** At most this much, found at once: as if all shards grew that may. */
+  long roughBytes() {
+    return all + (long) AGAIN_BYTES * added;
+  }
+
   /** No more shards grow than the entries suffice for. */
   long bytes() {
     Arrays.sort(shards, 0, count);

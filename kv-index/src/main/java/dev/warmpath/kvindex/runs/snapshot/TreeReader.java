@@ -121,8 +121,8 @@ public final class TreeReader {
       return 0; // nothing more than doubles
     }
     long growth =
-        runs.hashes.growthBytes(record.listed())
-            + runs.children.growthBytes(1)
+        runs.hashes.growthBytes(record.listed(), false)
+            + runs.children.growthBytes(1, false)
             + runs.lists.bytesFor(record.holders)
             + runs.aliasGrowthBytes(1);
     for (int i = 0; i < record.holders; i++) {
