@@ -17,6 +17,16 @@ import java.util.List;
  */
 public record CacheLayout(List<CacheGroup> groups, int withheldTokens, int droppedBlocks) {
 
+  /** Whether the group is there and of full attention. */
+  public boolean isFullAttention(int group) {
+    for (CacheGroup each : groups) {
+      if (each.index() == group) {
+        return each.kind() == CacheGroup.Kind.FULL_ATTENTION;
+      }
+    }
+    return false;
+  }
+
   public CacheLayout {
     groups = List.copyOf(groups);
     for (int i = 1; i < groups.size(); i++) {

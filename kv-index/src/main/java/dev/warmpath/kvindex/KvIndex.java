@@ -18,9 +18,16 @@ import dev.warmpath.kvindex.block.BlockChain;
  *
  * <p>If a second store names a held engine hash differently, nobody can tell the copies apart any
  * more: the hash loses its name until no copy of it is held, and so does each block stored or
- * waiting behind it meanwhile. A named block is named differently if its key would be another; if
- * the second store's parent has no name, if its local hash is another. A waiting block is named
- * differently if its parent or its local hash is another.
+ * waiting behind it meanwhile; doubts about it are dropped. A named block is named differently if
+ * its key would be another; if the second store's parent has no name, if its local hash is another.
+ * A waiting block is named differently if its parent or its local hash is another.
+ *
+ * <p>What an engine held before events were lost is <em>doubted</em> ({@link #doubted}): it has its
+ * name, but counts for nothing. A removal drops the doubt. A store on the GPU in a group of full
+ * attention proves the blocks before it, since a request holds all its blocks while it stores one:
+ * from the parent back as far as each block is known, those that are doubted on the same shelf are
+ * held again, once. A block that the engine knows by two hashes cannot be proven: nobody can tell
+ * which of them is there.
  *
  * <p>Single writer, many readers: the write methods belong to one thread at a time, {@link #match}
  * and the statistics to any.
@@ -45,6 +52,26 @@ public interface KvIndex {
   /** The engine holds nothing any more, in no tier. Its layout stays. */
   void cleared(int slot);
 
+  /**
+   * Removals of the engine may have been missed, so nothing that it held is sure any more. Blocks
+   * without a name are forgotten. The others keep their names, but nobody is credited with them
+   * until they are held again: stored, or proven to be there.
+   *
+   * @return how many blocks are doubted that were held
+   */
+  long doubted(int slot);
+
+  /**
+   * The engine was seen to reuse the first {@code blocks} blocks of a prompt from this tier and
+   * group: those of them that are doubted are held.
+   *
+   * <p>It may have been seen before its last events are heard. A store that is still on its way may
+   * be the one by which the block came to be there, so the next store of it adds no copy.
+   *
+   * @return how many blocks are held again
+   */
+  long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks);
+
   /** Fills {@code matches} with what each engine would reuse of {@code prompt}. */
   void match(BlockChain prompt, PrefixMatches matches);
 
@@ -66,6 +93,7 @@ public interface KvIndex {
    * @param unknownRemovals removals of blocks that were not held, since the engine was added
    * @param contradictions blocks left without a name because stores disagreed about them or about a
    *     block before them, since the engine was added
+   * @param doubtedBlocks (tier, group, engine hash) triples that may still be held
    */
   record EngineStats(
       long heldBlocks,
@@ -73,5 +101,6 @@ public interface KvIndex {
       long orphanBlocks,
       long orphansDropped,
       long unknownRemovals,
-      long contradictions) {}
+      long contradictions,
+      long doubtedBlocks) {}
 }

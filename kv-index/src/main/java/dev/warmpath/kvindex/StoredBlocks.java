@@ -18,6 +18,7 @@ public final class StoredBlocks {
   private int group;
   private boolean named;
   private boolean atRoot;
+  private boolean addsCopies = true;
   private long parent;
   private int count;
   private long[] engineHashes = new long[64];
@@ -29,6 +30,7 @@ public final class StoredBlocks {
     this.group = group;
     named = false;
     atRoot = false;
+    addsCopies = true;
     parent = 0;
     count = 0;
     return this;
@@ -50,6 +52,15 @@ public final class StoredBlocks {
     unnamed(tier, group);
     named = true;
     parent = parentEngineHash;
+    return this;
+  }
+
+  /**
+   * The engine says again what it said before: what it holds already has no more copies, and no
+   * more is proven by it.
+   */
+  public StoredBlocks ifAbsent() {
+    addsCopies = false;
     return this;
   }
 
@@ -102,6 +113,16 @@ public final class StoredBlocks {
   /** The root key or the parent's engine hash. */
   public long parent() {
     return parent;
+  }
+
+  /** Whether each block is a copy of its own, even if the engine holds it already. */
+  public boolean addsCopies() {
+    return addsCopies;
+  }
+
+  /** Whether the engine must hold all blocks before these, in a group of full attention. */
+  public boolean proves() {
+    return named && !atRoot && addsCopies && tier == StorageTier.GPU;
   }
 
   public int count() {

@@ -4,8 +4,11 @@ import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.plain.HeldBlock.Claim;
 import dev.warmpath.kvindex.plain.HeldBlock.Naming;
 import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
@@ -25,7 +28,7 @@ final class BlockNames {
    *     ▼            │                     │            ▼
    *   claim, parent unknown ──────────▶ ORPHAN ─────▶ DOUBTFUL
    *
-   * I1  a block is known while it is on a shelf
+   * I1  a block is known while it is on a shelf, or doubted on one
    * I2  the table lists (key, shelf) once for each NAMED block on the shelf
    * I3  the orphans are exactly the ORPHAN blocks, none of them behind a NAMED or DOUBTFUL one
    */
@@ -34,6 +37,7 @@ final class BlockNames {
   private final HolderTable table;
   private final int maxOrphans;
   private final Orphans orphans = new Orphans();
+  private final Map<Long, Set<HeldBlock>> byKey = new HashMap<>();
   private long namedBlocks;
   private long orphansDropped;
   private long contradictions;
@@ -76,17 +80,34 @@ final class BlockNames {
     }
   }
 
-  /** The block is on no shelf any more; blocks that wait for it go on waiting. */
+  /** The block is on no shelf any more, and not doubted; blocks that wait for it go on waiting. */
   void forget(HeldBlock block) {
     if (block.naming == Naming.ORPHAN) {
       orphans.remove(block, claimOf(block).parent());
+    } else if (block.isNamed()) {
+      Set<HeldBlock> same = known(block.blockKey);
+      same.remove(block);
+      if (same.isEmpty()) {
+        byKey.remove(block.blockKey);
+      }
     }
+  }
+
+  /** No block is on a shelf for sure; what has no name is about to be forgotten. */
+  void doubtAll() {
+    blocks.values().forEach(this::unshelve);
+    orphans.clear();
+  }
+
+  /** The blocks of this name: by honest engines one, or none. */
+  Set<HeldBlock> known(long blockKey) {
+    return byKey.getOrDefault(blockKey, Set.of());
   }
 
   /** All blocks are about to be forgotten; the counters stay. */
   void clear() {
-    blocks.values().forEach(this::unshelve);
-    orphans.clear();
+    doubtAll();
+    byKey.clear();
   }
 
   long namedBlocks() {
@@ -108,7 +129,7 @@ final class BlockNames {
   /** Asserts I1 to I3. */
   void checkInvariants() {
     for (HeldBlock block : blocks.values()) {
-      check(block.copies.size() > 0, "I1", block);
+      check(block.isKnown(), "I1", block);
       check(!block.isNamed() || isListed(block), "I2", block);
       check((block.naming == Naming.ORPHAN) == orphans.contains(block), "I3", block);
       check(block.naming != Naming.ORPHAN || !hasSettledParent(block), "I3", block);
@@ -159,7 +180,9 @@ final class BlockNames {
 
   private void name(HeldBlock block, long parentKey) {
     block.naming = Naming.NAMED;
+    block.parentKey = parentKey;
     block.blockKey = BlockHasher.blockKey(parentKey, claimOf(block).localHash());
+    byKey.computeIfAbsent(block.blockKey, first -> new HashSet<>()).add(block);
     for (int i = 0; i < block.copies.size(); i++) {
       shelved(block, block.copies.shelf(i));
     }
@@ -170,6 +193,8 @@ final class BlockNames {
     forget(block);
     block.naming = Naming.DOUBTFUL;
     block.claim = null;
+    block.doubts = Set.of();
+    block.unannounced = Set.of();
     contradictions++;
   }
 
@@ -191,9 +216,10 @@ final class BlockNames {
 
   private boolean isListed(HeldBlock block) {
     Tally holders = table.holders(block.blockKey);
-    return holders != null
-        && IntStream.range(0, block.copies.size())
-            .allMatch(i -> holders.count(block.copies.shelf(i)) > 0);
+    return block.copies.size() == 0
+        || (holders != null
+            && IntStream.range(0, block.copies.size())
+                .allMatch(i -> holders.count(block.copies.shelf(i)) > 0));
   }
 
   private boolean hasSettledParent(HeldBlock orphan) {

@@ -6,10 +6,13 @@ import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.plain.HeldBlock.Claim;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one engine holds on which shelf, and how its cache is laid out.
@@ -26,6 +29,7 @@ final class Engine {
   private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
   private long heldBlocks;
   private long unknownRemovals;
+  private long doubtedBlocks;
 
   Engine(CopyCounting counting, HolderTable table, int maxOrphans) {
     this.counting = counting;
@@ -49,11 +53,16 @@ final class Engine {
   void stored(StoredBlocks stored) {
     int shelf =
         shelves.computeIfAbsent(shelfKey(stored.tier(), stored.group()), key -> table.openShelf());
+    if (doubtedBlocks > 0 && stored.proves() && layout.isFullAttention(stored.group())) {
+      proveBack(blocks.get(stored.parent()), shelf);
+    }
     for (int i = 0; i < stored.count(); i++) {
       HeldBlock block = blocks.computeIfAbsent(stored.engineHash(i), HeldBlock::new);
-      hold(block, shelf);
+      hold(block, shelf, stored.addsCopies());
       if (stored.named()) {
+        doubtedBlocks -= block.doubts.size();
         names.claimed(block, claim(stored, i));
+        doubtedBlocks += block.doubts.size();
       }
     }
   }
@@ -67,7 +76,10 @@ final class Engine {
 
   private void removed(int shelf, long engineHash) {
     HeldBlock block = blocks.get(engineHash);
-    if (block == null || block.copies.count(shelf) == 0) {
+    if (block != null && block.settle(shelf)) {
+      doubtedBlocks--;
+      forgetUnknown(block);
+    } else if (block == null || block.copies.count(shelf) == 0) {
       unknownRemovals++;
     } else if (block.copies.take(shelf) == 0) {
       gone(block, shelf);
@@ -79,8 +91,50 @@ final class Engine {
     names.clear();
     blocks.clear();
     heldBlocks = 0;
+    doubtedBlocks = 0;
     shelves.values().forEach(table::closeShelf);
     shelves.clear();
+  }
+
+  /** Doubts all that has a name and forgets the rest; returns how many blocks that doubts. */
+  long doubt() {
+    names.doubtAll();
+    blocks.values().removeIf(block -> !block.isNamed());
+    long before = doubtedBlocks;
+    for (HeldBlock block : blocks.values()) {
+      doubtedBlocks += block.doubt();
+    }
+    heldBlocks = 0;
+    return doubtedBlocks - before;
+  }
+
+  /** The blocks with these keys are on the shelf; returns how many were doubted. */
+  long proven(int shelf, BlockChain prompt, int count) {
+    long before = doubtedBlocks;
+    for (int i = 0; i < Math.min(count, prompt.blocks()) && doubtedBlocks > 0; i++) {
+      if (prove(prompt.blockKey(i), shelf) && counting == CopyCounting.PER_COPY) {
+        names.known(prompt.blockKey(i)).forEach(block -> block.unannounced(shelf));
+      }
+    }
+    return before - doubtedBlocks;
+  }
+
+  /** The block is on the shelf, and so are those before it. */
+  private void proveBack(@Nullable HeldBlock last, int shelf) {
+    HeldBlock block = last != null && last.isNamed() ? last : null;
+    while (block != null) {
+      prove(block.blockKey, shelf);
+      block = names.known(block.parentKey).stream().findFirst().orElse(null);
+    }
+  }
+
+  private boolean prove(long blockKey, int shelf) {
+    Set<HeldBlock> known = names.known(blockKey);
+    boolean proven = known.size() == 1 && known.iterator().next().doubts.contains(shelf);
+    if (proven) {
+      hold(known.iterator().next(), shelf, true);
+    }
+    return proven;
   }
 
   EngineStats stats() {
@@ -90,7 +144,8 @@ final class Engine {
         names.orphanBlocks(),
         names.orphansDropped(),
         unknownRemovals,
-        names.contradictions());
+        names.contradictions(),
+        doubtedBlocks);
   }
 
   /** Asserts I1 to I3 of {@link BlockNames} and the count of held blocks. */
@@ -99,6 +154,10 @@ final class Engine {
     long held = blocks.values().stream().mapToLong(block -> block.copies.size()).sum();
     if (held != heldBlocks) {
       throw new AssertionError("held=" + held + " heldBlocks=" + heldBlocks);
+    }
+    long doubted = blocks.values().stream().mapToLong(block -> block.doubts.size()).sum();
+    if (doubted != doubtedBlocks) {
+      throw new AssertionError("doubted=" + doubted + " doubtedBlocks=" + doubtedBlocks);
     }
   }
 
@@ -112,10 +171,14 @@ final class Engine {
         : new Claim(false, stored.engineHash(index - 1), stored.localHash(index));
   }
 
-  private void hold(HeldBlock block, int shelf) {
+  private void hold(HeldBlock block, int shelf, boolean addsCopies) {
     boolean present = block.copies.count(shelf) > 0;
-    if (!present || counting == CopyCounting.PER_COPY) {
+    boolean counts = addsCopies && counting == CopyCounting.PER_COPY && !block.announced(shelf);
+    if (!present || counts) {
       block.copies.add(shelf);
+    }
+    if (block.settle(shelf)) {
+      doubtedBlocks--;
     }
     if (!present) {
       heldBlocks++;
@@ -126,7 +189,12 @@ final class Engine {
   private void gone(HeldBlock block, int shelf) {
     heldBlocks--;
     names.unshelved(block, shelf);
-    if (block.copies.size() == 0) {
+    block.announced(shelf);
+    forgetUnknown(block);
+  }
+
+  private void forgetUnknown(HeldBlock block) {
+    if (!block.isKnown()) {
       names.forget(block);
       blocks.remove(block.engineHash);
     }

@@ -1,5 +1,7 @@
 package dev.warmpath.kvindex.plain;
 
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,9 +35,48 @@ final class HeldBlock {
   Naming naming = Naming.UNNAMED;
   @Nullable Claim claim;
   long blockKey;
+  long parentKey;
+
+  /** The shelves on which it may still be. */
+  Set<Integer> doubts = Set.of();
+
+  /** The shelves on which it was seen although no store of it was heard since it was doubted. */
+  Set<Integer> unannounced = Set.of();
 
   HeldBlock(long engineHash) {
     this.engineHash = engineHash;
+  }
+
+  /** From now on none of its copies is sure; returns on how many shelves it was. */
+  int doubt() {
+    int held = copies.size();
+    doubts = new HashSet<>(doubts);
+    while (copies.size() > 0) {
+      doubts.add(copies.shelf(0));
+      copies.drop(copies.shelf(0));
+    }
+    unannounced = Set.of();
+    return held;
+  }
+
+  /** Whether it was doubted on the shelf; it is no more. */
+  boolean settle(int shelf) {
+    return !doubts.isEmpty() && doubts.remove(shelf);
+  }
+
+  /** It was seen on the shelf, but the store by which it came there may not be heard yet. */
+  void unannounced(int shelf) {
+    unannounced = new HashSet<>(unannounced);
+    unannounced.add(shelf);
+  }
+
+  /** Whether a store is the first one since it was seen on the shelf. */
+  boolean announced(int shelf) {
+    return !unannounced.isEmpty() && unannounced.remove(shelf);
+  }
+
+  boolean isKnown() {
+    return copies.size() > 0 || !doubts.isEmpty();
   }
 
   boolean isNamed() {

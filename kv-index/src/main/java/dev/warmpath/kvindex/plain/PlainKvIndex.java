@@ -5,6 +5,7 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.reuse.HeldRows;
@@ -78,6 +79,18 @@ public final class PlainKvIndex implements KvIndex {
   @Override
   public void cleared(int slot) {
     write(slot, Engine::clear);
+  }
+
+  @Override
+  public long doubted(int slot) {
+    return locked(lock.writeLock(), () -> engine(slot).doubt());
+  }
+
+  @Override
+  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+    return locked(
+        lock.writeLock(),
+        () -> engine(slot).proven(engine(slot).shelf(tier, group), prompt, blocks));
   }
 
   @Override

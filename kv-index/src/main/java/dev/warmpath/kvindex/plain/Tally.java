@@ -40,6 +40,13 @@ final class Tally {
     return left;
   }
 
+  /** Takes all of {@code shelf} away. */
+  void drop(int shelf) {
+    while (take(shelf) > 0) {
+      // until the last one
+    }
+  }
+
   /** How often {@code shelf} is in it. */
   int count(int shelf) {
     int at = indexOf(shelf);

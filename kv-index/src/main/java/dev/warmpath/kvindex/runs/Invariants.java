@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,12 +120,16 @@ final class Invariants {
 
   private void checkEngine(RunEngine engine) {
     long held = 0;
+    long doubted = 0;
     Map<Long, Long> places = new HashMap<>();
     for (Shelf shelf : engine.shelves()) {
       for (int i = 0; i < shelf.runs.size(); i++) {
         int run = shelf.runs.get(i);
         int entry = entryAt(shelf, run, i);
-        held += Long.bitCount(holdings.mask(run, entry));
+        long mask = holdings.mask(run, entry);
+        held += shelf.isDoubt() ? 0 : Long.bitCount(mask);
+        doubted += shelf.isDoubt() ? Long.bitCount(mask) : 0;
+        checkDoubts(shelf, run, entry);
         checkPlaces(places, run, entry);
       }
     }
@@ -133,6 +138,19 @@ final class Invariants {
       throw new AssertionError(
           "I2 slot=" + engine.slot() + " bits=" + held + " held=" + engine.held());
     }
+    if (doubted != engine.stats().doubtedBlocks()) {
+      throw new AssertionError("I6 slot=" + engine.slot() + " bits=" + doubted);
+    }
+  }
+
+  private void checkDoubts(Shelf shelf, int run, int entry) {
+    int source = holdings.sourceOf(run, entry);
+    Shelf doubts = shelf.doubts;
+    check(run, doubts == null || doubts == shelves.get(doubts.id), "I6 doubt shelf is open");
+    check(
+        run,
+        doubts == null || (holdings.held(run, source, doubts.id) & holdings.mask(run, entry)) == 0,
+        "I6 held or doubted");
   }
 
   private void checkPlaces(Map<Long, Long> places, int run, int entry) {
@@ -145,13 +163,14 @@ final class Invariants {
     }
   }
 
-  private static void checkAside(RunEngine engine, AsideBlock block, Map<Long, Long> places) {
+  private void checkAside(RunEngine engine, AsideBlock block, Map<Long, Long> places) {
     long hash = block.engineHash;
     boolean waits = block.naming == Naming.ORPHAN;
     AsideBlock parent = waits ? engine.aside().get(block.parent) : null;
     if (places.containsKey(hash)
         || engine.aside().get(hash) != block
         || block.size() == 0
+        || IntStream.range(0, block.size()).anyMatch(i -> shelves.get(block.shelf(i)).isDoubt())
         || (waits && !block.atRoot && places.containsKey(block.parent))
         || (parent != null && parent.naming == Naming.DOUBTFUL)) {
       throw new AssertionError("I5 slot=" + engine.slot() + " aside=" + hash);

@@ -7,6 +7,7 @@ import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.runs.engine.Placement;
@@ -65,6 +66,7 @@ public final class RunKvIndex implements KvIndex {
    * I3  a block's engine hash is in the hash table while any shelf's bit for it is set
    * I4  a run exists while a bit of it is set or a child hangs on it
    * I5  an engine holds an engine hash at one place of the tree, or aside
+   * I6  what an engine doubts has a name, and is not held on the same shelf too
    */
 
   static final int MAX_ATTEMPTS = 1000;
@@ -167,6 +169,7 @@ public final class RunKvIndex implements KvIndex {
       shelf = engine.openShelf(blocks.tier(), blocks.group());
       publishFleet();
     }
+    engine.prove(shelf, blocks);
     for (int from = 0; from < blocks.count(); ) {
       int piece = Math.min(blocks.count() - from, Room.PIECE_BLOCKS);
       if (!room.has(piece, engine, shelf)) {
@@ -200,6 +203,19 @@ public final class RunKvIndex implements KvIndex {
   @Override
   public void cleared(int slot) {
     engine(slot).clear();
+  }
+
+  @Override
+  public long doubted(int slot) {
+    long doubted = engine(slot).doubt();
+    publishFleet();
+    return doubted;
+  }
+
+  @Override
+  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+    Shelf shelf = engine(slot).shelf(tier, group);
+    return shelf == null ? 0 : engine(slot).proven(shelf, prompt, blocks);
   }
 
   @Override
@@ -258,7 +274,7 @@ public final class RunKvIndex implements KvIndex {
     return reader.fleet();
   }
 
-  /** Asserts I1 to I5; for tests. */
+  /** Asserts I1 to I6; for tests. */
   public void checkInvariants() {
     new Invariants(runs, holdings, shelves, engines).check();
   }

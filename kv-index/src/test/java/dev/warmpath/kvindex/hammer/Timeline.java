@@ -10,7 +10,9 @@ import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Step;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Clear;
+import dev.warmpath.kvindex.workload.Step.Doubt;
 import dev.warmpath.kvindex.workload.Step.Leave;
+import dev.warmpath.kvindex.workload.Step.Prove;
 import dev.warmpath.kvindex.workload.Step.Store;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,7 +24,7 @@ import java.util.function.UnaryOperator;
  * All states that the model passes through in a script, and its answer to each question in each.
  *
  * <p>A state is a number. Inside a step, each block makes a state of its own. A store that gives
- * names to blocks that had none may do so at any time until it ends.
+ * names to blocks that had none, or proves doubted ones, may do so at any time until it ends.
  *
  * <p>Immutable.
  */
@@ -83,9 +85,12 @@ final class Timeline {
     List<Answer> before = answers();
     int engine = engine(step);
     long nameless = nameless(engine);
+    long doubted = doubted(engine);
     model.apply(step);
     List<Answer> after = answers();
-    boolean gradual = step instanceof Store ? nameless(engine) < nameless : !clearsAtOnce;
+    boolean gains = step instanceof Store || step instanceof Prove;
+    boolean gradual =
+        gains ? nameless(engine) < nameless || doubted(engine) < doubted : !clearsAtOnce;
     if (engine >= 0 && gradual) {
       List<Answer> between = new ArrayList<>();
       for (int i = 0; i < before.size(); i++) {
@@ -123,8 +128,17 @@ final class Timeline {
       return leave.engine();
     } else if (step instanceof Clear clear) {
       return clear.engine();
+    } else if (step instanceof Doubt doubt) {
+      return doubt.engine();
+    } else if (step instanceof Prove prove) {
+      return prove.engine();
     }
     return step instanceof Store store ? store.engine() : -1;
+  }
+
+  private long doubted(int engine) {
+    Integer slot = model.slots().get(engine);
+    return slot == null ? 0 : model.index().stats(slot).doubtedBlocks();
   }
 
   private long nameless(int engine) {

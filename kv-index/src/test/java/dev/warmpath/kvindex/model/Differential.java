@@ -8,9 +8,12 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.model.Operation.Add;
 import dev.warmpath.kvindex.model.Operation.Clear;
+import dev.warmpath.kvindex.model.Operation.Doubt;
 import dev.warmpath.kvindex.model.Operation.Drop;
+import dev.warmpath.kvindex.model.Operation.How;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
+import dev.warmpath.kvindex.model.Operation.Prove;
 import dev.warmpath.kvindex.model.Operation.Remove;
 import dev.warmpath.kvindex.model.Operation.Store;
 import java.util.ArrayList;
@@ -104,6 +107,15 @@ public final class Differential<I extends KvIndex> {
         index.cleared(slots.get(clear.engine()));
       } else if (operation instanceof Store store && slots.size() > store.engine()) {
         index.stored(slots.get(store.engine()), blocks(store));
+      } else if (operation instanceof Doubt doubt && slots.size() > doubt.engine()) {
+        index.doubted(slots.get(doubt.engine()));
+      } else if (operation instanceof Prove prove && slots.size() > prove.engine()) {
+        index.proven(
+            slots.get(prove.engine()),
+            prove.place().tier(),
+            prove.place().group(),
+            TREE.prompt(prove.prompt()),
+            prove.blocks());
       } else if (operation instanceof Drop drop && slots.size() > drop.engine()) {
         int slot = slots.get(drop.engine());
         removed.from(drop.place().tier(), drop.place().group()).add(hash(drop.path(), 0));
@@ -134,13 +146,16 @@ public final class Differential<I extends KvIndex> {
 
     private StoredBlocks blocks(Store store) {
       Path path = store.path();
-      if (!store.named()) {
+      if (store.how() == How.UNNAMED) {
         blocks.unnamed(store.place().tier(), store.place().group());
       } else if (path.block() == 0) {
         long root = PromptTree.SPACE.rootKey();
         blocks.atRoot(store.place().tier(), store.place().group(), root);
       } else {
         blocks.behind(store.place().tier(), store.place().group(), hash(path, -1));
+      }
+      if (store.how() == How.AGAIN) {
+        blocks.ifAbsent();
       }
       int count = Math.min(store.count(), PromptTree.DEPTH - path.block());
       for (int i = 0; i < count; i++) {

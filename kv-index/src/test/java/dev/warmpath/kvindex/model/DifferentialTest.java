@@ -18,7 +18,7 @@ import net.jqwik.api.Shrinkable;
  */
 class DifferentialTest {
 
-  private static final int MAX_MINIMAL_OPERATIONS = 5;
+  private static final int MAX_MINIMAL_OPERATIONS = 6;
 
   @Property(generation = GenerationMode.EXHAUSTIVE)
   void noticesMutantAndShrinksTheReason(@ForAll Mutant mutant) {

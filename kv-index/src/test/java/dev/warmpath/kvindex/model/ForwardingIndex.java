@@ -5,6 +5,7 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 
@@ -45,6 +46,16 @@ public class ForwardingIndex implements KvIndex {
   @Override
   public void cleared(int slot) {
     index.cleared(slot);
+  }
+
+  @Override
+  public long doubted(int slot) {
+    return index.doubted(slot);
+  }
+
+  @Override
+  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+    return index.proven(slot, tier, group, prompt, blocks);
   }
 
   @Override

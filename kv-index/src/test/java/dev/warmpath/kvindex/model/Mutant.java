@@ -7,6 +7,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -167,6 +168,101 @@ public enum Mutant {
     @Override
     KvIndex of(KvIndex right) {
       return new ReferenceModel(0);
+    }
+  },
+  CREDITS_WHAT_IS_DOUBTED {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        @Override
+        public long doubted(int slot) {
+          return 0;
+        }
+      };
+    }
+  },
+  CLEARS_WHAT_IS_DOUBTED {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        @Override
+        public long doubted(int slot) {
+          cleared(slot);
+          return 0;
+        }
+      };
+    }
+  },
+  PROVES_SIBLINGS {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new DoubtMutant(right) {
+        @Override
+        public void stored(int slot, StoredBlocks blocks) {
+          super.stored(slot, blocks);
+          if (blocks.proves()) {
+            siblings(slot, blocks).forEach(sibling -> right.stored(slot, sibling));
+          }
+        }
+      };
+    }
+  },
+  PROVES_ONE_BLOCK_TOO_MANY {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        @Override
+        public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+          return super.proven(slot, tier, group, prompt, blocks + 1);
+        }
+      };
+    }
+  },
+  PROVES_OTHER_TIERS {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        @Override
+        public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+          for (StorageTier other : StorageTier.values()) {
+            super.proven(slot, other, group, prompt, blocks);
+          }
+          return 0;
+        }
+      };
+    }
+  },
+  COUNTS_WHAT_IS_SAID_AGAIN {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        @Override
+        public void stored(int slot, StoredBlocks blocks) {
+          super.stored(slot, moved(blocks, blocks.tier(), blocks.group()));
+        }
+      };
+    }
+  },
+  COUNTS_THE_STORE_OF_WHAT_WAS_SEEN {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        private final Set<Integer> seen = new HashSet<>();
+
+        @Override
+        public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+          seen.add(slot);
+          return super.proven(slot, tier, group, prompt, blocks);
+        }
+
+        @Override
+        public void stored(int slot, StoredBlocks blocks) {
+          super.stored(slot, blocks);
+          if (seen.remove(slot)) {
+            super.stored(slot, blocks);
+          }
+        }
+      };
     }
   },
   LOSES_BLOCKS_WITHOUT_NAME {

@@ -2,6 +2,7 @@ package dev.warmpath.kvindex.model;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The name of a block: its place in the tree of all prompts, and so its whole path from the root.
@@ -10,20 +11,22 @@ import java.util.Map;
  */
 final class Name {
 
+  final @Nullable Name parent;
   final long localHash;
   private final Map<Long, Name> children = new HashMap<>();
 
-  private Name(long localHash) {
+  private Name(@Nullable Name parent, long localHash) {
+    this.parent = parent;
     this.localHash = localHash;
   }
 
   /** What stands above the roots of all spaces. */
   static Name top() {
-    return new Name(0);
+    return new Name(null, 0);
   }
 
   /** The name behind this one; below the top, {@code localHash} is a root key. */
   Name child(long localHash) {
-    return children.computeIfAbsent(localHash, Name::new);
+    return children.computeIfAbsent(localHash, hash -> new Name(this, hash));
   }
 }

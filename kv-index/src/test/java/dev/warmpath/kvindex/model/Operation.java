@@ -22,13 +22,27 @@ public sealed interface Operation {
   record Layout(int engine, CacheLayout layout) implements Operation {}
 
   /** An engine stores blocks {@code from … from + count − 1} of a path. */
-  record Store(int engine, Place place, Path path, int count, boolean named) implements Operation {}
+  record Store(int engine, Place place, Path path, int count, How how) implements Operation {}
 
   /** An engine drops one copy of the block at {@code path}. */
   record Drop(int engine, Place place, Path path) implements Operation {}
 
   /** An engine's cache is reset. */
   record Clear(int engine) implements Operation {}
+
+  /** Events of an engine may have been lost. */
+  record Doubt(int engine) implements Operation {}
+
+  /** An engine is seen to reuse the first blocks of a prompt. */
+  record Prove(int engine, Place place, int prompt, int blocks) implements Operation {}
+
+  /** How blocks are stored. */
+  enum How {
+    NAMED,
+    UNNAMED,
+    /** With their names, and only because the engine says again what it said before. */
+    AGAIN
+  }
 
   /** Where in an engine. */
   record Place(StorageTier tier, int group) {}

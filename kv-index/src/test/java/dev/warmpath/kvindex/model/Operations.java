@@ -7,10 +7,13 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.model.Operation.Add;
 import dev.warmpath.kvindex.model.Operation.Clear;
+import dev.warmpath.kvindex.model.Operation.Doubt;
 import dev.warmpath.kvindex.model.Operation.Drop;
+import dev.warmpath.kvindex.model.Operation.How;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
 import dev.warmpath.kvindex.model.Operation.Place;
+import dev.warmpath.kvindex.model.Operation.Prove;
 import dev.warmpath.kvindex.model.Operation.Remove;
 import dev.warmpath.kvindex.model.Operation.Store;
 import java.util.List;
@@ -56,7 +59,9 @@ public final class Operations {
         Tuple.of(4, adds()),
         Tuple.of(3, engines().map(Remove::new)),
         Tuple.of(2, Combinators.combine(engines(), layouts()).as(Layout::new)),
-        Tuple.of(1, engines().map(Clear::new)));
+        Tuple.of(1, engines().map(Clear::new)),
+        Tuple.of(8, engines().map(Doubt::new)),
+        Tuple.of(10, proofs()));
   }
 
   private static Arbitrary<Operation> adds() {
@@ -73,9 +78,17 @@ public final class Operations {
   }
 
   private static Arbitrary<Operation> stores() {
-    Arbitrary<Boolean> named = Arbitraries.frequency(Tuple.of(4, true), Tuple.of(1, false));
+    Arbitrary<How> named =
+        Arbitraries.frequency(
+            Tuple.of(12, How.NAMED), Tuple.of(3, How.UNNAMED), Tuple.of(2, How.AGAIN));
     Arbitrary<Integer> counts = Arbitraries.integers().between(1, PromptTree.DEPTH);
     return Combinators.combine(engines(), places(), paths(), counts, named).as(Store::new);
+  }
+
+  private static Arbitrary<Operation> proofs() {
+    Arbitrary<Integer> prompts = Arbitraries.frequency(Tuple.of(3, 0), Tuple.of(1, 1));
+    Arbitrary<Integer> counts = Arbitraries.integers().between(0, PromptTree.DEPTH + 1);
+    return Combinators.combine(engines(), places(), prompts, counts).as(Prove::new);
   }
 
   private static Arbitrary<Operation> drops() {

@@ -35,6 +35,10 @@ final class PromptTree {
     return questions;
   }
 
+  BlockChain prompt(int leaf) {
+    return leaves.get(leaf);
+  }
+
   long localHash(int leaf, int block) {
     return leaves.get(leaf).localHash(block);
   }

@@ -23,6 +23,8 @@ final class ReferenceEngine {
 
   record Shelf(StorageTier tier, int group) {}
 
+  record Copy(long hash, Shelf shelf) {}
+
   record Claim(boolean atRoot, long parent, long localHash) {}
 
   private final Name top;
@@ -30,10 +32,12 @@ final class ReferenceEngine {
   private final int maxOrphans;
   private final Runnable passed;
   private final Map<Long, Map<Shelf, Integer>> copies = new HashMap<>();
+  private final Set<Copy> doubts = new HashSet<>();
+  private final Set<Copy> unannounced = new HashSet<>();
   private final Map<Long, Claim> orphans = new LinkedHashMap<>();
   private final Map<Long, Name> names = new HashMap<>();
   private final Map<Name, Set<Long>> hashes = new HashMap<>();
-  private final Set<Long> doubted = new HashSet<>();
+  private final Set<Long> disputed = new HashSet<>();
   private long orphansDropped;
   private long unknownRemovals;
   private long contradictions;
@@ -48,13 +52,11 @@ final class ReferenceEngine {
 
   void stored(StoredBlocks blocks, int i) {
     long hash = blocks.engineHash(i);
-    copies
-        .computeIfAbsent(hash, first -> new HashMap<>())
-        .merge(
-            new Shelf(blocks.tier(), blocks.group()),
-            1,
-            (before, one) -> counting == CopyCounting.PER_COPY ? before + one : one);
-    if (blocks.named() && !doubted.contains(hash)) {
+    Copy copy = new Copy(hash, new Shelf(blocks.tier(), blocks.group()));
+    boolean counts = counting == CopyCounting.PER_COPY && blocks.addsCopies();
+    int more = counts && !unannounced.remove(copy) ? 1 : 0;
+    hold(copy, more);
+    if (blocks.named() && !disputed.contains(hash)) {
       boolean atRoot = i == 0 && blocks.atRoot();
       long parent = i == 0 ? blocks.parent() : blocks.engineHash(i - 1);
       claimed(hash, new Claim(atRoot, parent, blocks.localHash(i)));
@@ -64,45 +66,114 @@ final class ReferenceEngine {
   void removed(StorageTier tier, int group, long hash) {
     Shelf shelf = new Shelf(tier, group);
     Map<Shelf, Integer> held = copies.getOrDefault(hash, Map.of());
-    if (!held.containsKey(shelf)) {
+    if (doubts.remove(new Copy(hash, shelf))) {
+      forgetUnknown(hash);
+    } else if (!held.containsKey(shelf)) {
       unknownRemovals++;
     } else if (held.merge(shelf, -1, Integer::sum) == 0) {
       held.remove(shelf);
-      if (held.isEmpty()) {
-        copies.remove(hash);
-        forget(hash);
+      unannounced.remove(new Copy(hash, shelf));
+      forgetUnknown(hash);
+    }
+  }
+
+  /** Nothing is sure any more. What has a name may be there still; the rest is forgotten. */
+  long doubt() {
+    Set<Copy> held = new HashSet<>();
+    copies.forEach((hash, shelves) ->
+        shelves
+            .keySet()
+            .forEach(shelf -> {
+              if (names.containsKey(hash)) {
+                held.add(new Copy(hash, shelf));
+              }
+            }));
+    doubts.addAll(held);
+    copies.clear();
+    unannounced.clear();
+    orphans.clear();
+    disputed.clear();
+    return held.size();
+  }
+
+  /** What a store says of the blocks before it: the engine holds them. */
+  void provenBefore(StoredBlocks blocks) {
+    Name name = names.get(blocks.parent());
+    if (blocks.proves() && layout.isFullAttention(blocks.group())) {
+      while (name != null && !hashesOf(name).isEmpty()) {
+        prove(name, new Shelf(blocks.tier(), blocks.group()));
+        name = name.parent;
       }
     }
   }
 
+  /** The engine was seen to hold a block, maybe before its store is heard; whether it is news. */
+  boolean proven(Name name, Shelf shelf) {
+    boolean proven = prove(name, shelf);
+    if (proven && counting == CopyCounting.PER_COPY) {
+      unannounced.add(new Copy(hashesOf(name).iterator().next(), shelf));
+    }
+    return proven;
+  }
+
+  private boolean prove(Name name, Shelf shelf) {
+    if (hashesOf(name).size() != 1) {
+      return false;
+    }
+    Copy copy = new Copy(hashesOf(name).iterator().next(), shelf);
+    boolean doubted = doubts.contains(copy);
+    if (doubted) {
+      hold(copy, 1);
+    }
+    return doubted;
+  }
+
+  private void hold(Copy copy, int more) {
+    doubts.remove(copy);
+    copies
+        .computeIfAbsent(copy.hash, first -> new HashMap<>())
+        .compute(copy.shelf, (shelf, before) -> before == null ? 1 : before + more);
+  }
+
+  private Set<Long> hashesOf(Name name) {
+    return hashes.getOrDefault(name, Set.of());
+  }
+
   void clear() {
     copies.clear();
+    doubts.clear();
+    unannounced.clear();
     orphans.clear();
     names.clear();
     hashes.clear();
-    doubted.clear();
+    disputed.clear();
   }
 
   EngineStats stats() {
     return new EngineStats(
         copies.values().stream().mapToLong(Map::size).sum(),
-        names.keySet().stream().mapToLong(hash -> copies.get(hash).size()).sum(),
+        names.keySet().stream().mapToLong(hash -> shelves(hash).size()).sum(),
         orphans.size(),
         orphansDropped,
         unknownRemovals,
-        contradictions);
+        contradictions,
+        doubts.size());
   }
 
   /** Where the engine holds a block of this name; one entry for each of its engine hashes. */
   List<Shelf> shelves(Name name) {
     List<Shelf> shelves = new ArrayList<>();
-    hashes.getOrDefault(name, Set.of()).forEach(hash -> shelves.addAll(copies.get(hash).keySet()));
+    hashesOf(name).forEach(hash -> shelves.addAll(shelves(hash)));
     return shelves;
+  }
+
+  private Set<Shelf> shelves(long hash) {
+    return copies.getOrDefault(hash, Map.of()).keySet();
   }
 
   private void claimed(long hash, Claim claim) {
     if (contradicts(hash, claim)) {
-      doubt(hash);
+      dispute(hash);
     } else if (!names.containsKey(hash)) {
       orphans.putIfAbsent(hash, claim);
     }
@@ -140,8 +211,8 @@ final class ReferenceEngine {
         name(hash, parent.child(claim.localHash));
         return true;
       }
-      if (doubted.contains(claim.parent)) {
-        doubt(hash);
+      if (disputed.contains(claim.parent)) {
+        dispute(hash);
         return true;
       }
     }
@@ -154,15 +225,26 @@ final class ReferenceEngine {
     hashes.computeIfAbsent(name, first -> new HashSet<>()).add(hash);
   }
 
-  private void doubt(long hash) {
+  private void dispute(long hash) {
     forget(hash);
-    doubted.add(hash);
+    doubts.removeIf(copy -> copy.hash == hash);
+    unannounced.removeIf(copy -> copy.hash == hash);
+    disputed.add(hash);
     contradictions++;
+  }
+
+  private void forgetUnknown(long hash) {
+    if (shelves(hash).isEmpty()) {
+      copies.remove(hash);
+      if (doubts.stream().noneMatch(copy -> copy.hash == hash)) {
+        forget(hash);
+      }
+    }
   }
 
   private void forget(long hash) {
     orphans.remove(hash);
-    doubted.remove(hash);
+    disputed.remove(hash);
     Name name = names.remove(hash);
     if (name != null) {
       hashes.get(name).remove(hash);

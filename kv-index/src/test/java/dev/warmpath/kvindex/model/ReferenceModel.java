@@ -61,6 +61,7 @@ public final class ReferenceModel implements KvIndex {
 
   @Override
   public void stored(int slot, StoredBlocks blocks) {
+    engines.get(slot).provenBefore(blocks);
     for (int i = 0; i < blocks.count(); i++) {
       engines.get(slot).stored(blocks, i);
       passed.run();
@@ -78,6 +79,20 @@ public final class ReferenceModel implements KvIndex {
   @Override
   public void cleared(int slot) {
     engines.get(slot).clear();
+  }
+
+  @Override
+  public long doubted(int slot) {
+    return engines.get(slot).doubt();
+  }
+
+  @Override
+  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+    long proven = 0;
+    for (Name name : names(prompt).subList(0, Math.min(blocks, prompt.blocks()))) {
+      proven += engines.get(slot).proven(name, new Shelf(tier, group)) ? 1 : 0;
+    }
+    return proven;
   }
 
   @Override

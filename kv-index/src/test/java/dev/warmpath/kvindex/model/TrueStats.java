@@ -4,7 +4,9 @@ import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.RemovedBlocks;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
 
 /** Gives an index the statistics of the model, so that only its matches can betray it. */
 final class TrueStats extends ForwardingIndex {
@@ -49,6 +51,18 @@ final class TrueStats extends ForwardingIndex {
   public void cleared(int slot) {
     truth.cleared(slot);
     super.cleared(slot);
+  }
+
+  @Override
+  public long doubted(int slot) {
+    truth.doubted(slot);
+    return super.doubted(slot);
+  }
+
+  @Override
+  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+    truth.proven(slot, tier, group, prompt, blocks);
+    return super.proven(slot, tier, group, prompt, blocks);
   }
 
   @Override

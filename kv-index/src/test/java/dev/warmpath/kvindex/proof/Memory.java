@@ -54,6 +54,12 @@ class Memory extends ForwardingIndex {
   }
 
   @Override
+  public long doubted(int slot) {
+    copies.keySet().removeIf(copy -> copy.slot == slot);
+    return super.doubted(slot);
+  }
+
+  @Override
   public void stored(int slot, StoredBlocks blocks) {
     super.stored(slot, blocks);
     for (int i = 0; i < blocks.count(); i++) {

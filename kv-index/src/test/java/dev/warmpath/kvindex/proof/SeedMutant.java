@@ -6,8 +6,10 @@ import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StoredBlocks;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Indexes that are wrong in one way each, as an index made of runs for many engines might be, to
@@ -241,6 +243,107 @@ enum SeedMutant {
           super.cleared(slot);
           if (waiting.containsKey(slot)) {
             index.stored(slot, waiting.get(slot));
+          }
+        }
+      };
+    }
+  },
+  KEEPS_COPIES_THROUGH_DOUBT {
+    @Override
+    Memory of(KvIndex right) {
+      return new Memory(right) {
+        private final Map<Copy, Integer> kept = new HashMap<>();
+
+        @Override
+        public long doubted(int slot) {
+          copies.forEach((copy, count) -> {
+            if (copy.slot() == slot) {
+              kept.put(copy, count - 1);
+            }
+          });
+          return super.doubted(slot);
+        }
+
+        @Override
+        public void stored(int slot, StoredBlocks blocks) {
+          super.stored(slot, blocks);
+          StoredBlocks more = new StoredBlocks().unnamed(blocks.tier(), blocks.group());
+          for (int i = 0; i < blocks.count(); i++) {
+            Copy copy = new Copy(slot, blocks.tier(), blocks.group(), blocks.engineHash(i));
+            for (int count = kept.getOrDefault(copy, 0); count > 0; count--) {
+              more.add(copy.hash(), 0);
+            }
+            kept.remove(copy);
+          }
+          index.stored(slot, more);
+        }
+
+        @Override
+        public void cleared(int slot) {
+          super.cleared(slot);
+          kept.clear();
+        }
+      };
+    }
+  },
+  PROVES_WHAT_WAS_REMOVED {
+    @Override
+    Memory of(KvIndex right) {
+      return new Memory(right) {
+        private final Set<Copy> doubted = new HashSet<>();
+
+        @Override
+        public long doubted(int slot) {
+          copies.keySet().stream().filter(copy -> copy.slot() == slot).forEach(doubted::add);
+          return super.doubted(slot);
+        }
+
+        @Override
+        public void removed(int slot, RemovedBlocks blocks) {
+          RemovedBlocks noticed = new RemovedBlocks().from(blocks.tier(), blocks.group());
+          for (int i = 0; i < blocks.count(); i++) {
+            Copy copy = new Copy(slot, blocks.tier(), blocks.group(), blocks.engineHash(i));
+            if (copies.containsKey(copy) || !doubted.contains(copy)) {
+              noticed.add(copy.hash());
+            }
+          }
+          super.removed(slot, noticed);
+        }
+      };
+    }
+  },
+  LETS_DOUBTS_OUT_OF_SNAPSHOTS {
+    @Override
+    Memory of(KvIndex right) {
+      return new Memory(right) {
+        private final Set<Integer> doubted = new HashSet<>();
+
+        @Override
+        public long doubted(int slot) {
+          doubted.add(slot);
+          return super.doubted(slot);
+        }
+
+        @Override
+        public void removeEngine(int slot) {
+          doubted.remove(slot);
+          super.removeEngine(slot);
+        }
+
+        @Override
+        void reload() {
+          // What is not held again is forgotten.
+          doubted.forEach(slot -> {
+            Map<Copy, Integer> held = Map.copyOf(copies);
+            index.cleared(slot);
+            held.forEach((copy, count) -> restore(copy, slot));
+          });
+        }
+
+        private void restore(Copy copy, int slot) {
+          if (copy.slot() == slot) {
+            index.stored(
+                slot, new StoredBlocks().unnamed(copy.tier(), copy.group()).add(copy.hash(), 0));
           }
         }
       };

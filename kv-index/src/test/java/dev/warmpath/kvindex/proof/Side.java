@@ -9,7 +9,10 @@ import dev.warmpath.kvindex.workload.Step;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Below;
 import dev.warmpath.kvindex.workload.Step.Clear;
+import dev.warmpath.kvindex.workload.Step.Doubt;
 import dev.warmpath.kvindex.workload.Step.Leave;
+import dev.warmpath.kvindex.workload.Step.Place;
+import dev.warmpath.kvindex.workload.Step.Prove;
 import dev.warmpath.kvindex.workload.Step.Relayout;
 import dev.warmpath.kvindex.workload.Step.Reload;
 import dev.warmpath.kvindex.workload.Step.Remove;
@@ -66,6 +69,10 @@ public final class Side<I extends KvIndex> {
       index.stored(slots.get(store.engine()), columns(store));
     } else if (step instanceof Remove remove && slots.containsKey(remove.engine())) {
       index.removed(slots.get(remove.engine()), columns(remove));
+    } else if (step instanceof Doubt doubt && slots.containsKey(doubt.engine())) {
+      index.doubted(slots.get(doubt.engine()));
+    } else if (step instanceof Prove prove && slots.containsKey(prove.engine())) {
+      prove(slots.get(prove.engine()), prove);
     } else if (step instanceof Reload) {
       index = reload.apply(index);
     }
@@ -87,6 +94,11 @@ public final class Side<I extends KvIndex> {
     index.layout(slot, arrive.layout());
   }
 
+  private void prove(int slot, Prove prove) {
+    Place place = prove.place();
+    index.proven(slot, place.tier(), place.group(), prove.prompt(), prove.blocks());
+  }
+
   private void leave(int slot) {
     taken.clear(slot);
     index.removeEngine(slot);
@@ -100,6 +112,9 @@ public final class Side<I extends KvIndex> {
       stored.atRoot(store.place().tier(), store.place().group(), below.parent());
     } else {
       stored.behind(store.place().tier(), store.place().group(), below.parent());
+    }
+    if (below.again()) {
+      stored.ifAbsent();
     }
     for (int i = 0; i < store.hashes().length; i++) {
       stored.add(store.hashes()[i], store.localHashes()[i]);

@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -42,8 +43,8 @@ class SnapshotTest {
   @Test
   void oneOfEverythingComesBack() {
     RunKvIndex index = SnapshotFixture.everything();
-    assertThat(index.stats(0)).isEqualTo(new EngineStats(79, 70, 4, 2, 1, 0));
-    assertThat(index.stats(2)).isEqualTo(new EngineStats(34, 32, 0, 0, 0, 2));
+    assertThat(index.stats(0)).isEqualTo(new EngineStats(79, 70, 4, 2, 1, 0, 0));
+    assertThat(index.stats(2)).isEqualTo(new EngineStats(34, 32, 0, 0, 0, 2, 0));
     compare(index, List.of(0, 2, 3, 4, 5), questions());
     RunKvIndex copy = SnapshotFixture.reload(index);
     assertThat(copy.addEngine(CopyCounting.PER_COPY)).isEqualTo(1);
@@ -73,6 +74,25 @@ class SnapshotTest {
   }
 
   @Test
+  void doubtsComeBackAndWhatWasSeenInSpiteOfThem() {
+    RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(3), 1);
+    index.addEngine(CopyCounting.PER_COPY);
+    StoredBlocks stored = new StoredBlocks();
+    long root = SnapshotFixture.SPACE.rootKey();
+    index.stored(0, blocks(stored.atRoot(StorageTier.GPU, 0, root), 1000, 0, 70));
+    assertThat(index.doubted(0)).isEqualTo(70);
+    BlockChain prompt = BlockChain.ofLocalHashes(SnapshotFixture.SPACE, ranges(new long[] {0, 9}));
+    assertThat(index.proven(0, StorageTier.GPU, 0, prompt, 3)).isEqualTo(3);
+    compare(index, List.of(0), questions());
+
+    RunKvIndex copy = SnapshotFixture.reload(index);
+    copy.stored(0, blocks(stored.atRoot(StorageTier.GPU, 0, root), 1000, 0, 1));
+    copy.removed(0, new RemovedBlocks().from(StorageTier.GPU, 0).add(1000));
+    assertThat(copy.stats(0)).isEqualTo(new EngineStats(2, 2, 0, 0, 0, 0, 67));
+    copy.checkInvariants();
+  }
+
+  @Test
   void readsNoByteMoreThanWasWritten() throws IOException {
     byte[] snapshot = SnapshotFixture.write(SnapshotFixture.everything());
     byte[] longer = Arrays.copyOf(snapshot, snapshot.length + 3);
@@ -86,7 +106,7 @@ class SnapshotTest {
     byte[] snapshot = SnapshotFixture.write(SnapshotFixture.everything());
     RunKvIndex copy = SnapshotFixture.read(snapshot, IndexLimits.unbounded(1));
     copy.checkInvariants();
-    assertThat(copy.stats(0)).isEqualTo(new EngineStats(79, 70, 1, 5, 1, 0));
+    assertThat(copy.stats(0)).isEqualTo(new EngineStats(79, 70, 1, 5, 1, 0, 0));
   }
 
   @Test

@@ -53,7 +53,7 @@ public record Habits(Size size, Odds odds, int groups, int dialects, boolean any
             random.nextInt(2) * 20,
             random.nextInt(3) == 0 ? 15 : 0,
             random.nextInt(3) == 0 ? 5 : 0,
-            1 + random.nextInt(6),
+            1 + random.nextInt(10),
             45);
     int groups = 1 + random.nextInt(2) * random.nextInt(3);
     int dialects = size.isFleet() && random.nextBoolean() ? 100 : 1 + random.nextInt(3);

@@ -3,6 +3,7 @@ package dev.warmpath.kvindex.workload;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.block.BlockChain;
 import java.util.Arrays;
 
 /**
@@ -37,6 +38,18 @@ public sealed interface Step {
   /** An engine's cache is reset. */
   record Clear(int engine) implements Step {}
 
+  /** Events of an engine may have been lost. */
+  record Doubt(int engine) implements Step {}
+
+  /** An engine is seen to reuse the beginning of a prompt. */
+  record Prove(int engine, Place place, BlockChain prompt, int blocks) implements Step {
+
+    @Override
+    public String toString() {
+      return "Prove[e%d %s %d of %s]".formatted(engine, place, blocks, Script.text(prompt));
+    }
+  }
+
   /** The index is written to a snapshot and read back. */
   record Reload() implements Step {}
 
@@ -50,7 +63,7 @@ public sealed interface Step {
       return new Store(
           engine,
           place,
-          moved ? new Below(true, false, hashes[from - 1]) : below,
+          moved ? new Below(true, false, hashes[from - 1], below.again) : below,
           Arrays.copyOfRange(hashes, from, to),
           Arrays.copyOfRange(localHashes, from, to));
     }
@@ -90,13 +103,25 @@ public sealed interface Step {
     }
   }
 
-  /** What the first stored block is behind. */
-  record Below(boolean named, boolean atRoot, long parent) {
+  /**
+   * What the first stored block is behind.
+   *
+   * @param again whether the engine only says what it said before
+   */
+  record Below(boolean named, boolean atRoot, long parent, boolean again) {
 
     static final Below NOTHING_KNOWN = new Below(false, false, 0);
 
+    public Below(boolean named, boolean atRoot, long parent) {
+      this(named, atRoot, parent, false);
+    }
+
     @Override
     public String toString() {
+      return again ? "again " + place() : place();
+    }
+
+    private String place() {
       if (!named) {
         return "unnamed";
       }

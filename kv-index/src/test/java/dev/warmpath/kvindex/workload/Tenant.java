@@ -1,9 +1,11 @@
 package dev.warmpath.kvindex.workload;
 
 import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.workload.Forest.Prompt;
 import dev.warmpath.kvindex.workload.Step.Below;
 import dev.warmpath.kvindex.workload.Step.Place;
+import dev.warmpath.kvindex.workload.Step.Prove;
 import dev.warmpath.kvindex.workload.Step.Remove;
 import dev.warmpath.kvindex.workload.Step.Store;
 import java.util.ArrayList;
@@ -82,6 +84,12 @@ final class Tenant {
     };
   }
 
+  /** It is seen to reuse the beginning of a prompt, whether or not it holds it. */
+  Step prove(Prompt prompt) {
+    BlockChain chain = BlockChain.ofLocalHashes(prompt.space(), prompt.localHashes());
+    return new Prove(number, place(), chain, Forest.corner(random, prompt.blocks()));
+  }
+
   private List<Step> grow(Prompt prompt, Place place, int places) {
     int end =
         spans.stream()
@@ -127,7 +135,9 @@ final class Tenant {
     }
     spans.add(span);
     Below below = named ? below(span) : Below.NOTHING_KNOWN;
-    Store store = new Store(number, span.place, below, hashes, localHashes);
+    boolean again = random.nextInt(20) == 0;
+    Below told = new Below(below.named(), below.atRoot(), below.parent(), again);
+    Store store = new Store(number, span.place, told, hashes, localHashes);
     boolean lies = count > 0 && random.nextInt(100) < habits.odds().lie();
     return List.of(lies ? lie(store, span, places) : store);
   }

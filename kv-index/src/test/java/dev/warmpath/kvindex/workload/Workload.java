@@ -9,6 +9,7 @@ import dev.warmpath.kvindex.workload.Habits.Size;
 import dev.warmpath.kvindex.workload.Habits.Trees;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Clear;
+import dev.warmpath.kvindex.workload.Step.Doubt;
 import dev.warmpath.kvindex.workload.Step.Leave;
 import dev.warmpath.kvindex.workload.Step.Relayout;
 import dev.warmpath.kvindex.workload.Step.Reload;
@@ -92,11 +93,13 @@ public final class Workload {
   }
 
   private void churn() {
-    switch (random.nextInt(8)) {
+    switch (random.nextInt(14)) {
       case 0, 1, 2 -> arrive();
       case 3, 4 -> leave();
       case 5 -> clear();
       case 6 -> steps.add(new Reload());
+      case 7, 8, 9 -> doubt();
+      case 10, 11 -> prove();
       default -> relayout();
     }
   }
@@ -155,6 +158,18 @@ public final class Workload {
       Tenant empty = tenants.get(random.nextInt(tenants.size()));
       empty.forgetAll();
       steps.add(new Clear(empty.number()));
+    }
+  }
+
+  private void doubt() {
+    if (!tenants.isEmpty()) {
+      steps.add(new Doubt(tenants.get(random.nextInt(tenants.size())).number()));
+    }
+  }
+
+  private void prove() {
+    if (!tenants.isEmpty()) {
+      steps.add(tenants.get(random.nextInt(tenants.size())).prove(prompt()));
     }
   }
 

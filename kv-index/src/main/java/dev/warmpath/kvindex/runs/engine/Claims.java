@@ -59,7 +59,7 @@ final class Claims {
     long parent = index == 0 ? blocks.parent() : blocks.engineHash(index - 1);
     AsideBlock block = aside.get(hash);
     if (block != null) {
-      hold(block, shelf);
+      hold(block, shelf, blocks.addsCopies());
       claimed(block, atRoot, parent, local);
       return true;
     }
@@ -69,13 +69,14 @@ final class Claims {
     }
     if (at == NOWHERE) {
       block = aside.add(hash);
-      hold(block, shelf);
+      hold(block, shelf, true);
       claimed(block, atRoot, parent, local);
     } else if (agrees(at, engine.behind(blocks, index), local)) {
-      engine.hold(shelf, at);
+      engine.hold(shelf, at, blocks.addsCopies());
     } else {
+      boolean owed = copies(shelf, at) < 0;
       block = takeAside(at, hash);
-      hold(block, shelf);
+      hold(block, shelf, blocks.addsCopies() && !owed);
       doubt(block);
       settleOrphansOf(hash);
     }
@@ -186,7 +187,11 @@ final class Claims {
     }
   }
 
-  /** Moves a block with all its copies out of the tree. */
+  private int copies(Shelf shelf, long at) {
+    return core.runs().copies.more(shelf.id, core.runs().block(Runs.run(at), Runs.offset(at)));
+  }
+
+  /** Moves a block with all its copies out of the tree; where it was doubted it is forgotten. */
   private AsideBlock takeAside(long at, long hash) {
     AsideBlock block = aside.add(hash);
     int source = Runs.run(at);
@@ -197,18 +202,21 @@ final class Claims {
       int entry =
           core.runs().isListed(source, offset) ? core.holdings().find(run, source, shelf.id) : -1;
       if (entry >= 0 && ((core.holdings().mask(run, entry) >>> offset) & 1) != 0) {
-        aside.hold(block, shelf.id, 1 + core.runs().copies.more(shelf.id, number));
+        if (!shelf.isDoubt()) {
+          aside.hold(block, shelf.id, 1 + Math.max(0, core.runs().copies.more(shelf.id, number)));
+        }
         core.runs().copies.forget(shelf.id, number);
         core.placement().release(shelf, run, entry, 1L << offset);
-        engine.heldMore(-1);
+        engine.more(shelf, -1);
       }
     }
     return block;
   }
 
   /** One more copy of a block that stands aside. */
-  void hold(AsideBlock block, Shelf shelf) {
-    if (engine.counting() == CopyCounting.PER_COPY || !block.isOn(shelf.id)) {
+  void hold(AsideBlock block, Shelf shelf, boolean addsCopies) {
+    boolean counts = addsCopies && engine.counting() == CopyCounting.PER_COPY;
+    if (counts || !block.isOn(shelf.id)) {
       aside.hold(block, shelf.id, 1);
     }
   }

@@ -323,7 +323,10 @@ public final class Placement {
       long again = holdings.held(run, source, shelf.id) & mask;
       holdings.hold(shelf, run, source, mask);
       engine.heldMore(Long.bitCount(mask & ~again));
-      if (engine.counting() == CopyCounting.PER_COPY) {
+      if (shelf.doubts != null) {
+        engine.doubts().settle(shelf, run, source, mask);
+      }
+      if (again != 0 && blocks.addsCopies() && engine.counting() == CopyCounting.PER_COPY) {
         for (; again != 0; again &= again - 1) {
           runs.copies.add(shelf.id, runs.block(source, Long.numberOfTrailingZeros(again)));
         }

@@ -139,6 +139,11 @@ public final class Room {
     return bytes <= budget.left();
   }
 
+  /** What was granted stands no more: something was taken that no store asked for. */
+  public void forgetGrant() {
+    granted = 0;
+  }
+
   /** Whether what was granted will not be what a store fails for. */
   private boolean hasPlenty() {
     return 2 * growthBytes < budget.left();

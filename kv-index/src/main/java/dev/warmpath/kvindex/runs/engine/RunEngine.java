@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
 import dev.warmpath.kvindex.runs.tree.Holdings;
 import dev.warmpath.kvindex.runs.tree.Runs;
@@ -29,6 +30,7 @@ public final class RunEngine {
   private final Core core;
   private final Aside aside;
   private final Claims claims;
+  private final Doubts doubts;
   private final List<Shelf> shelves = new ArrayList<>();
   private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
   private long lastStored = NOWHERE;
@@ -46,6 +48,7 @@ public final class RunEngine {
     this.core = core;
     aside = new Aside(core.room().asideBudget());
     claims = new Claims(this, core, aside, maxOrphans);
+    doubts = new Doubts(this, core);
   }
 
   public int slot() {
@@ -89,6 +92,22 @@ public final class RunEngine {
     return shelf;
   }
 
+  /** Makes a shelf the doubt shelf of a new one. */
+  void doubt(Shelf shelf) {
+    shelves.add(core.shelves().doubt(shelf));
+    shelves.set(shelves.indexOf(shelf), core.shelves().get(shelf.id));
+  }
+
+  /** Opens what a snapshot had: each doubt shelf beside the one that it belongs to. */
+  public void pairShelves() {
+    for (Shelf shelf : List.copyOf(shelves)) {
+      if (shelf.isDoubt()) {
+        Shelf sure = shelf(shelf.tier, ~shelf.group);
+        (sure == null ? openShelf(shelf.tier, ~shelf.group) : sure).doubts = shelf;
+      }
+    }
+  }
+
   /** Gives all shelves back; they must be empty. */
   public void closeShelves() {
     shelves.forEach(core.shelves()::close);
@@ -97,6 +116,37 @@ public final class RunEngine {
 
   public void heldMore(int blocks) {
     held += blocks;
+  }
+
+  /** A shelf has so many blocks more, for sure or in doubt. */
+  public void more(Shelf shelf, int blocks) {
+    if (shelf.isDoubt()) {
+      doubts.more(blocks);
+    } else {
+      held += blocks;
+    }
+  }
+
+  /** Doubts all that has a name and forgets the rest; returns how many blocks that doubts. */
+  public long doubt() {
+    aside.clear();
+    return doubts.doubt();
+  }
+
+  /** The engine was seen to reuse the first blocks of a prompt; returns how many were doubted. */
+  public long proven(Shelf shelf, BlockChain prompt, int count) {
+    return doubts.prove(shelf, prompt, count);
+  }
+
+  /** Finds out what a store proves of the blocks before it. */
+  public void prove(Shelf shelf, StoredBlocks blocks) {
+    if (doubts.blocks() > 0 && blocks.proves() && layout.isFullAttention(shelf.group)) {
+      doubts.proveBefore(shelf, behind(blocks.parent()));
+    }
+  }
+
+  Doubts doubts() {
+    return doubts;
   }
 
   /** Sees to it that what the next store hangs on is not the next to be forgotten. */
@@ -175,7 +225,7 @@ public final class RunEngine {
     nextRemoved = NOWHERE;
   }
 
-  /** Forgets what the shelf holds of a run, by one entry; returns how many blocks that was. */
+  /** Forgets what the shelf has of a run, by one entry; returns how many held blocks that was. */
   public int forget(Shelf shelf, int run, int entry) {
     int source = core.holdings().sourceOf(run, entry);
     long mask = core.holdings().mask(run, entry);
@@ -184,8 +234,8 @@ public final class RunEngine {
       core.runs().copies.forget(shelf.id, core.runs().block(source, offset));
     }
     core.placement().release(shelf, run, entry, mask);
-    held -= Long.bitCount(mask);
-    return Long.bitCount(mask);
+    more(shelf, -Long.bitCount(mask));
+    return shelf.isDoubt() ? 0 : Long.bitCount(mask);
   }
 
   /** Goes on counting where another index stopped. */
@@ -201,7 +251,8 @@ public final class RunEngine {
         aside.orphans(),
         claims.orphansDropped(),
         unknownRemovals,
-        claims.contradictions());
+        claims.contradictions(),
+        doubts.blocks());
   }
 
   public long held() {
@@ -284,14 +335,15 @@ public final class RunEngine {
 
   private int storeUnnamed(Shelf shelf, StoredBlocks blocks, int from, int to) {
     int refused = 0;
+    boolean addsCopies = blocks.addsCopies();
     for (int i = from; i < to; i++) {
       long hash = blocks.engineHash(i);
       AsideBlock block = aside.get(hash);
       long at = block == null ? find(hash) : NOWHERE;
       if (at != NOWHERE) {
-        hold(shelf, at);
+        hold(shelf, at, addsCopies);
       } else if (block != null || core.room().hasAside(this)) {
-        claims.hold(block == null ? aside.add(hash) : block, shelf);
+        claims.hold(block == null ? aside.add(hash) : block, shelf, addsCopies);
       } else {
         refused++;
       }
@@ -300,14 +352,15 @@ public final class RunEngine {
   }
 
   /** One more copy of a block that has its name. */
-  void hold(Shelf shelf, long at) {
+  void hold(Shelf shelf, long at, boolean addsCopies) {
     int source = Runs.run(at);
     int run = core.runs().names(source);
     long bit = 1L << Runs.offset(at);
     if ((core.holdings().held(run, source, shelf.id) & bit) == 0) {
       core.holdings().hold(shelf, run, source, bit);
       held++;
-    } else if (counting == CopyCounting.PER_COPY) {
+      doubts.settle(shelf, run, source, bit);
+    } else if (addsCopies && counting == CopyCounting.PER_COPY) {
       core.runs().copies.add(shelf.id, core.runs().block(source, Runs.offset(at)));
     }
   }
@@ -320,10 +373,17 @@ public final class RunEngine {
   }
 
   /**
-   * Removes the block at {@code at} and those before it that the event names next; returns how
-   * many, 0 if the shelf does not hold the first one there.
+   * Removes the block at {@code at} and those before it that the event names next, whether they are
+   * held or doubted; returns how many, 0 if the first one is neither there.
    */
   private int remove(Shelf shelf, long at, RemovedBlocks blocks, int index) {
+    int removed = removeFrom(shelf, at, blocks, index);
+    return removed == 0 && shelf.doubts != null
+        ? removeFrom(shelf.doubts, at, blocks, index)
+        : removed;
+  }
+
+  private int removeFrom(Shelf shelf, long at, RemovedBlocks blocks, int index) {
     Runs runs = core.runs();
     int source = Runs.run(at);
     int offset = Runs.offset(at);
@@ -346,7 +406,7 @@ public final class RunEngine {
     long mask = spared(shelf, source, (-1L >>> (63 - offset)) & (-1L << first));
     if (mask != 0) {
       core.placement().release(shelf, run, entry, mask);
-      held -= Long.bitCount(mask);
+      more(shelf, -Long.bitCount(mask));
     }
     return next - index;
   }

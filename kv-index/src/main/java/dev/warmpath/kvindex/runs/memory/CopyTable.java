@@ -1,9 +1,12 @@
 package dev.warmpath.kvindex.runs.memory;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * Copies beyond the first: (shelf, block) → how many more of them the shelf holds.
+ * Copies beyond the first: (shelf, block) → how many more of them the shelf holds, or −1 if not
+ * even the first one was told of.
  *
  * <p>Single writer; no reader ever comes here.
  */
@@ -33,6 +36,14 @@ public final class CopyTable {
       budget.force(ENTRY_BYTES);
     }
     count[0] += more;
+    if (count[0] == 0) {
+      forget(shelf, block);
+    }
+  }
+
+  /** The block is there although nobody told of it: the next copy told of is none beyond it. */
+  public void owe(int shelf, int block) {
+    add(shelf, block, -1);
   }
 
   /** Takes one copy away; false when there is none beyond the first. */
@@ -44,13 +55,14 @@ public final class CopyTable {
     if (count == null) {
       return false;
     }
-    if (--count[0] == 0) {
+    boolean isMore = count[0] > 0;
+    if (!isMore || --count[0] == 0) {
       forget(shelf, block);
     }
-    return true;
+    return isMore;
   }
 
-  /** How many copies beyond the first there are. */
+  /** How many copies beyond the first there are, or −1 if the first one is owed. */
   public int more(int shelf, int block) {
     int[] count = counts.size() == 0 ? null : counts.get(key(shelf, block));
     return count == null ? 0 : count[0];
@@ -60,6 +72,19 @@ public final class CopyTable {
   public void forget(int shelf, int block) {
     if (counts.size() > 0 && counts.remove(key(shelf, block)) != null) {
       budget.give(ENTRY_BYTES);
+    }
+  }
+
+  /** Forgets all copies beyond the first on a shelf. */
+  public void forget(int shelf) {
+    if (counts.size() > 0) {
+      List<Long> keys = new ArrayList<>();
+      counts.forEachKey(key -> {
+        if ((int) (key >>> 32) == shelf) {
+          keys.add(key);
+        }
+      });
+      keys.forEach(key -> forget(shelf, key.intValue()));
     }
   }
 

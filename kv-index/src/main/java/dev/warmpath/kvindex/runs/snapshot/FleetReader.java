@@ -95,6 +95,7 @@ public final class FleetReader {
       }
       shelves.add(engine.openShelf(tier, group));
     }
+    engine.pairShelves();
     return engine;
   }
 
@@ -179,8 +180,8 @@ public final class FleetReader {
     int holders = in.int32("holders", 1, engine.shelves().size());
     for (int i = 0; i < holders; i++) {
       Shelf shelf = shelf(in.int32("shelf", 0, shelves.size() - 1));
-      if (shelf.slot != engine.slot() || block.isOn(shelf.id)) {
-        throw in.damaged("shelf=" + shelf.id + " of another engine, or twice");
+      if (shelf.slot != engine.slot() || shelf.isDoubt() || block.isOn(shelf.id)) {
+        throw in.damaged("shelf=" + shelf.id + " of another engine, of doubts, or twice");
       }
       int most = engine.counting() == CopyCounting.PRESENCE ? 1 : Integer.MAX_VALUE;
       engine.aside().hold(block, shelf.id, in.int32("copies", 1, most));

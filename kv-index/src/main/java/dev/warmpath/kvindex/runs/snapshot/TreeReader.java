@@ -177,13 +177,26 @@ public final class TreeReader {
     }
   }
 
-  private void fillHolders(int run) {
+  private void fillHolders(int run) throws IOException {
     core.holdings().provide(run, record.holders);
     for (int i = 0; i < record.holders; i++) {
       Shelf shelf = fleet.shelf(record.shelves[i]);
       int source = runOf[last - record.aliases + record.sources[i]];
       core.holdings().put(shelf, run, source, record.masks[i]);
-      fleet.engine(shelf).heldMore(Long.bitCount(record.masks[i]));
+      fleet.engine(shelf).more(shelf, Long.bitCount(record.masks[i]));
+    }
+    checkDoubts(run);
+  }
+
+  /** No shelf may hold what is doubted on it. */
+  private void checkDoubts(int run) throws IOException {
+    for (int i = 0; i < record.holders; i++) {
+      Shelf shelf = fleet.shelf(record.shelves[i]);
+      int source = runOf[last - record.aliases + record.sources[i]];
+      if (shelf.doubts != null
+          && (core.holdings().held(run, source, shelf.doubts.id) & record.masks[i]) != 0) {
+        throw in.damaged("shelf=" + record.shelves[i] + " holds what it doubts");
+      }
     }
   }
 
@@ -256,7 +269,10 @@ public final class TreeReader {
     while (number != 0) {
       int offset = in.int8("offset", RunHeaders.MAX_BLOCKS - 1);
       Shelf shelf = fleet.shelf(in.int32("shelf", 0, fleet.shelves() - 1));
-      int more = in.int32("copies", 1, Integer.MAX_VALUE);
+      int more = in.int32("copies", -1, Integer.MAX_VALUE);
+      if (more == 0) {
+        throw in.damaged("copies=0");
+      }
       if (runOf[number] != 0) {
         restoreCopies(runOf[number], offset, shelf, more);
       }
@@ -266,11 +282,13 @@ public final class TreeReader {
 
   private void restoreCopies(int source, int offset, Shelf shelf, int more) throws IOException {
     long held = core.holdings().held(runs.names(source), source, shelf.id);
-    if (((held >>> offset) & 1) == 0 || fleet.engine(shelf).counting() != CopyCounting.PER_COPY) {
+    if (((held >>> offset) & 1) == 0
+        || shelf.isDoubt()
+        || fleet.engine(shelf).counting() != CopyCounting.PER_COPY) {
       throw in.damaged("copies of a block that is not held, or not counted");
     }
     int block = runs.block(source, offset);
-    if (runs.copies.more(shelf.id, block) > 0) {
+    if (runs.copies.more(shelf.id, block) != 0) {
       throw in.damaged("copies of a block twice");
     }
     if (core.room().hasBytes(runs.copies.growthBytes(1))) {

@@ -23,12 +23,20 @@ public final class Shelves {
     public final int group;
     public final IntVector runs;
 
+    /** The shelf of what was on this one and may be there still, for the writer; or null. */
+    public @Nullable Shelf doubts;
+
     public Shelf(int id, int slot, StorageTier tier, int group, IntVector runs) {
       this.id = id;
       this.slot = slot;
       this.tier = tier;
       this.group = group;
       this.runs = runs;
+    }
+
+    /** Whether it is the doubt shelf of another one. */
+    public boolean isDoubt() {
+      return group < 0;
     }
   }
 
@@ -52,6 +60,15 @@ public final class Shelves {
     Shelf shelf = new Shelf(id, slot, tier, group, new IntVector(budget));
     shelves.set(id, shelf);
     return shelf;
+  }
+
+  /** Makes a shelf the doubt shelf of a new one, which is returned. */
+  public Shelf doubt(Shelf shelf) {
+    Shelf doubts = new Shelf(shelf.id, shelf.slot, shelf.tier, ~shelf.group, shelf.runs);
+    shelves.set(shelf.id, doubts);
+    Shelf fresh = open(shelf.slot, shelf.tier, shelf.group);
+    fresh.doubts = doubts;
+    return fresh;
   }
 
   /** Frees the id of a shelf that holds nothing any more. */

@@ -82,7 +82,7 @@ public final class SlabMover {
     for (int block = 0; block < SlabColumns.BLOCKS; block++) {
       int before = slab * SlabColumns.BLOCKS + block;
       int more = runs.copies.more(shelf, before);
-      if (more > 0) {
+      if (more != 0) {
         runs.copies.forget(shelf, before);
         runs.copies.add(shelf, moved * SlabColumns.BLOCKS + block, more);
       }

@@ -1,0 +1,177 @@
+package dev.warmpath.kvindex.runs.engine;
+
+import static dev.warmpath.kvindex.runs.tree.Runs.NOWHERE;
+
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.runs.engine.RunEngine.Core;
+import dev.warmpath.kvindex.runs.memory.RunHeaders;
+import dev.warmpath.kvindex.runs.tree.Holdings;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
+import java.util.List;
+
+/**
+ * What one engine held before events were lost, and may hold still.
+ *
+ * <p>Single writer.
+ */
+public final class Doubts {
+
+  /*
+   * Beside the shelf (tier, group) an engine may have a doubt shelf (tier, ~group). No layout names a
+   * negative group, so readers credit nobody with what is on it; parents are found there, hashes are
+   * listed for it, and room is made of it as of any other.
+   *
+   *   doubt    the shelf becomes the doubt shelf, and a new, empty one is opened in its place
+   *   settle   a block is stored, proven or removed: its bit goes off the doubt shelf
+   *
+   * Hashes stay listed while any shelf has the block, so a block is held before its doubt is dropped.
+   */
+
+  private final RunEngine engine;
+  private final Core core;
+  private final Holdings holdings;
+  private long blocks;
+
+  Doubts(RunEngine engine, Core core) {
+    this.engine = engine;
+    this.core = core;
+    holdings = core.holdings();
+  }
+
+  /** How many blocks are doubted. */
+  public long blocks() {
+    return blocks;
+  }
+
+  /** So many blocks more, or less, stand on doubt shelves. */
+  void more(int added) {
+    blocks += added;
+  }
+
+  /** Doubts all that is held; returns how many blocks that are. */
+  long doubt() {
+    long before = blocks;
+    for (Shelf shelf : List.copyOf(engine.shelves())) {
+      if (shelf.doubts != null) {
+        move(shelf, shelf.doubts);
+      } else if (!shelf.isDoubt()) {
+        engine.doubt(shelf);
+      }
+      core.runs().copies.forget(shelf.id);
+    }
+    blocks += engine.held();
+    engine.heldMore(-(int) engine.held());
+    core.room().forgetGrant();
+    return blocks - before;
+  }
+
+  /** Adds what a shelf holds to what is doubted already; what there is no room for is forgotten. */
+  private void move(Shelf shelf, Shelf doubts) {
+    while (shelf.runs.size() > 0) {
+      int run = shelf.runs.get(shelf.runs.size() - 1);
+      int entry = holdings.lastOf(shelf);
+      if (hasRoom(doubts)) {
+        int source = holdings.sourceOf(run, entry);
+        long mask = holdings.mask(run, entry);
+        holdings.hold(doubts, run, source, mask);
+        core.placement().release(shelf, run, entry, mask);
+      } else {
+        engine.forget(shelf, run, entry);
+      }
+    }
+  }
+
+  /** The blocks are on the shelf, or known not to be: they are doubted no more. */
+  void settle(Shelf shelf, int run, int source, long mask) {
+    Shelf doubts = shelf.doubts;
+    int entry = doubts == null || blocks == 0 ? -1 : holdings.find(run, source, doubts.id);
+    if (doubts != null && entry >= 0) {
+      long settled = holdings.mask(run, entry) & mask;
+      if (settled != 0) {
+        core.placement().release(doubts, run, entry, settled);
+        blocks -= Long.bitCount(settled);
+      }
+    }
+  }
+
+  /** The engine holds the block before {@code place} on the shelf, and so all before that one. */
+  void proveBefore(Shelf shelf, long place) {
+    long end = place;
+    while (end != NOWHERE && blocks > 0 && core.runs().kind(Runs.run(end)) == RunHeaders.NAMES) {
+      int run = Runs.run(end);
+      long all = -1L >>> (Long.SIZE - Runs.offset(end));
+      long unknown = all & ~known(run);
+      prove(shelf, run, unknown == 0 ? all : all & ~(-1L >>> Long.numberOfLeadingZeros(unknown)));
+      long before = unknown == 0 ? core.runs().before(run) : NOWHERE;
+      end = before == NOWHERE ? NOWHERE : before + 1;
+    }
+  }
+
+  /** The engine holds the first blocks of a prompt on the shelf; returns how many were doubted. */
+  long prove(Shelf shelf, BlockChain prompt, int count) {
+    long before = blocks;
+    int root = core.runs().roots().run(prompt.space().rootKey());
+    long place = root == 0 ? NOWHERE : Runs.place(root, 0);
+    for (int i = 0; i < Math.min(count, prompt.blocks()) && place != NOWHERE; i++) {
+      long name = core.placement().named(place, prompt.localHash(i));
+      if (name != NOWHERE) {
+        proveUnannounced(shelf, name);
+      }
+      place = name == NOWHERE ? NOWHERE : name + 1;
+    }
+    return before - blocks;
+  }
+
+  private void proveUnannounced(Shelf shelf, long name) {
+    int run = Runs.run(name);
+    int source = prove(shelf, run, 1L << Runs.offset(name));
+    if (source != 0 && engine.counting() == CopyCounting.PER_COPY) {
+      core.runs().copies.owe(shelf.id, core.runs().block(source, Runs.offset(name)));
+    }
+  }
+
+  /** The doubted ones of these blocks are held; returns the source of the last of them, or 0. */
+  private int prove(Shelf shelf, int run, long mask) {
+    int proven = 0;
+    for (int i = holdings.count(run) - 1; i >= 0; i--) {
+      if (shelf.doubts != null && holdings.shelfOf(run, i) == shelf.doubts.id) {
+        int source = holdings.sourceOf(run, i);
+        long bits = holdings.mask(run, i) & mask & ~knownBesides(run, source);
+        if (bits != 0 && hasRoom(shelf)) {
+          holdings.hold(shelf, run, source, bits);
+          settle(shelf, run, source, bits);
+          engine.heldMore(Long.bitCount(bits));
+          core.room().forgetGrant();
+          proven = source;
+        }
+      }
+    }
+    return proven;
+  }
+
+  /** The blocks of a run that the engine holds or may hold. */
+  private long known(int run) {
+    return knownBesides(run, 0);
+  }
+
+  /** The same, under other engine hashes than those of {@code source}. */
+  private long knownBesides(int run, int source) {
+    long known = 0;
+    for (int i = 0; i < holdings.count(run); i++) {
+      if (holdings.sourceOf(run, i) != source && engine.owns(holdings.shelfOf(run, i))) {
+        known |= holdings.mask(run, i);
+      }
+    }
+    return known;
+  }
+
+  /** Whether one more run can be noted for the shelf, and one more copy of a block. */
+  private boolean hasRoom(Shelf shelf) {
+    Runs runs = core.runs();
+    return core.room()
+        .hasBytes(
+            shelf.runs.growthBytes(1) + runs.lists.growthBytes(1) + runs.copies.growthBytes(1));
+  }
+}
