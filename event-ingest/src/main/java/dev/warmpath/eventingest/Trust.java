@@ -10,9 +10,10 @@ public enum Trust {
    */
   CATCHING_UP,
   /**
-   * Something was lost or never heard. The engine was cleared and learns anew: what is credited is
-   * held, but much that is held may not be credited. Ends with the engine's next empty cache or a
-   * replay from its first batch. While the connection is down, credits may be stale as well.
+   * Something was lost or never heard. What the engine held before is doubted until the engine
+   * shows that it still holds it: what is credited is held, but much that is held may not be
+   * credited. Ends with the engine's next empty cache or a replay from its first batch. While the
+   * connection is down, credits may be stale as well.
    */
   SUSPECT,
   /** Nothing was heard of the engine in this lifetime. */

@@ -14,9 +14,11 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +57,7 @@ public final class EventApplier {
   private boolean hiddenTraffic;
   private long storedBlocks;
   private long removedBlocks;
+  private boolean doubts;
 
   /** Takes a slot in {@code index} for the engine. */
   public EventApplier(
@@ -77,6 +80,7 @@ public final class EventApplier {
     groups.restore(learned);
     space = learned.space();
     mainGroup = learned.mainGroup();
+    doubts = stats().doubtedBlocks() > 0;
   }
 
   /** What was learned beside what the index holds. */
@@ -129,6 +133,39 @@ public final class EventApplier {
   public void clear() {
     counters.add(StreamCounter.CLEARS);
     index.cleared(slot);
+    doubts = false;
+  }
+
+  /**
+   * Removals may have been lost: what has a name is doubted, the rest forgotten. What the engine
+   * stores from here on shows what of it is still there. Returns how many blocks are doubted that
+   * were held.
+   */
+  public long doubt() {
+    long doubted = index.doubted(slot);
+    counters.add(StreamCounter.DOUBTED_BLOCKS, doubted);
+    doubts = stats().doubtedBlocks() > 0;
+    return doubted;
+  }
+
+  /** Whether something is doubted. */
+  public boolean doubts() {
+    return doubts;
+  }
+
+  /** The engine was seen to reuse so many tokens of a prompt, since the last doubt. */
+  public void reused(BlockChain prompt, int cachedTokens) {
+    ChainSpace current = space;
+    if (doubts && prompt.space().equals(current) && groups.isFullAttention(mainGroup)) {
+      int blocks = cachedTokens / prompt.space().blockSizeTokens();
+      long proven = index.proven(slot, StorageTier.GPU, mainGroup, prompt, blocks);
+      counters.add(StreamCounter.PROVEN_BLOCKS, proven);
+    }
+  }
+
+  /** What the index keeps for the engine. */
+  public EngineStats stats() {
+    return index.stats(slot);
   }
 
   /** Forgets what the engine holds and how it keeps it: the next lifetime may differ. */
@@ -255,7 +292,17 @@ public final class EventApplier {
       counters.add(StreamCounter.HIDDEN_BLOCKS, count);
     } else {
       name(store, tier, batch.hashes());
-      index.stored(slot, stored.addAll(batch.hashes(), store.hashFrom(), count));
+      store(stored.addAll(batch.hashes(), store.hashFrom(), count));
+    }
+  }
+
+  private void store(StoredBlocks blocks) {
+    long before = doubts ? stats().doubtedBlocks() : 0;
+    index.stored(slot, blocks);
+    if (doubts) {
+      long after = stats().doubtedBlocks();
+      counters.add(StreamCounter.PROVEN_BLOCKS, before - after);
+      doubts = after > 0;
     }
   }
 

@@ -78,6 +78,11 @@ final class GroupTable {
     return index < MAX_GROUPS && (described >>> index & 1) != 0;
   }
 
+  boolean isFullAttention(int index) {
+    CacheGroup group = groups.get(index);
+    return group != null && group.kind() == Kind.FULL_ATTENTION;
+  }
+
   /** The group that gives the block keys their size, or null if none is known. */
   @Nullable CacheGroup main() {
     return main;

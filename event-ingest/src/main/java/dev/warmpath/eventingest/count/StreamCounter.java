@@ -30,6 +30,10 @@ public enum StreamCounter {
   DEAF_CONNECTIONS,
   /** Times the engine's holdings were forgotten, whatever the reason. */
   CLEARS,
+  /** Held blocks that were doubted, because removals of them may have been lost. */
+  DOUBTED_BLOCKS,
+  /** Doubted blocks that are held again: stored again, or shown to be there. */
+  PROVEN_BLOCKS,
   /** Batches that came twice. */
   DUPLICATES,
   /** Live batches refused while a replay ran, for lack of room. */

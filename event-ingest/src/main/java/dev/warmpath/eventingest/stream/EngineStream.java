@@ -8,18 +8,19 @@ import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
 import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
+import dev.warmpath.kvindex.block.BlockChain;
 import java.time.Clock;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps one engine's batches in order and complete, or else forgets what the engine held.
+ * Keeps one engine's batches in order and complete, or else doubts what the engine held.
  *
  * <p>Sequence numbers begin at 0 with each lifetime of the engine's process. A jump is repaired by
  * a replay, which begins one batch early: that batch proves by its bytes that the process is still
- * the same. What no replay brings back is lost; then the engine is cleared, because removals may
- * have been among it, and learns anew from what follows. {@link #trust} says what that leaves to
- * believe.
+ * the same. What no replay brings back is lost; then what the engine held is doubted, because
+ * removals may have been among it, until what follows shows that it is still there; or forgotten,
+ * if the process may be another one. {@link #trust} says what that leaves to believe.
  *
  * <p>Confined to the writer; {@link #trust} and {@link #lastSequence} may be read by any thread.
  */
@@ -31,14 +32,13 @@ public final class EngineStream {
    *     │  first batch is not 0                      end, or attempts used up: lost
    *     └──────────────────────────────────────────────────────────────────────▲
    *
-   * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a clear
+   * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a doubt
    * I2  `knowledge` is complete only if nothing was lost since the engine held nothing
-   * I3  while a replay is under way no live batch is applied; they wait in `buffer`
+   * I3  nothing is doubted that may be of another lifetime than what is heard next: it is forgotten
+   * I4  while a replay is under way no live batch is applied; they wait in `buffer`
    */
 
   private final EnginePort port;
-  private final StreamLimits limits;
-  private final Clock clock;
   private final StreamCounters counters;
   private final LiveBuffer buffer;
   private final ReplayAsker replay;
@@ -46,8 +46,8 @@ public final class EngineStream {
   private final Lifetime lifetime = new Lifetime();
 
   private boolean connected;
-  private Instant probeAt = Instant.MAX;
-  private boolean liveSinceProbe;
+
+  /** Whether what a replay brings is older than the moment when the cache was empty. */
   private boolean clearAfterReplay;
 
   /** Whether live batches were refused since the last question. */
@@ -55,9 +55,6 @@ public final class EngineStream {
 
   /** Whether live batches were dropped that a replay must bring before all is known. */
   private boolean droppedLive;
-
-  /** Who waits to hear whether what was restored is true; null if nothing was, or it is decided. */
-  private @Nullable ResumeListener unproven;
 
   /**
    * @param dpRank the rank that the engine's batches should name
@@ -70,8 +67,6 @@ public final class EngineStream {
       StreamCounters counters,
       int dpRank) {
     this.port = port;
-    this.limits = limits;
-    this.clock = clock;
     this.counters = counters;
     buffer = new LiveBuffer(limits);
     replay = new ReplayAsker(port, limits, clock, counters);
@@ -84,9 +79,8 @@ public final class EngineStream {
    * same; if it does not, all is forgotten.
    */
   public void resume(StreamMemory memory, ResumeListener listener) {
-    lifetime.resume(memory.lastSequence(), memory.lastDigest());
+    lifetime.resume(memory, listener);
     knowledge.resume(memory.gap());
-    unproven = listener;
     settleTrust();
   }
 
@@ -104,25 +98,27 @@ public final class EngineStream {
     return knowledge.trust();
   }
 
-  /**
-   * Number of the last batch of this lifetime that was applied or given up, −1 before the first.
-   */
+  /** The last batch of this lifetime that was applied or given up, −1 before the first. */
   public long lastSequence() {
     return lifetime.lastSequence();
   }
 
   /** The live connection is up, for the first time or again. */
   public void connected() {
-    if (lifetime.started() && unproven == null) {
+    if (lifetime.started() && lifetime.isProven()) {
       counters.add(StreamCounter.RECONNECTS);
     }
     connected = true;
-    probeAt = clock.instant().plusSeconds(1);
-    liveSinceProbe = false;
+    replay.connected();
     if (lifetime.started()) {
-      verify(unproven == null ? "reconnected" : "restored from a snapshot");
-    } else if (replay.mayAsk()) {
-      ask(Purpose.REPAIR, "first contact");
+      lifetime.unheard();
+      verify(lifetime.isProven() ? "reconnected" : "restored from a snapshot");
+    } else {
+      knowledge.forgetDoubts();
+      lifetime.mended();
+      if (replay.mayAsk()) {
+        ask(Purpose.REPAIR, "first contact");
+      }
     }
     settleTrust();
   }
@@ -131,17 +127,14 @@ public final class EngineStream {
   public void disconnected() {
     connected = false;
     lifetime.unheard();
-    probeAt = Instant.MAX;
+    replay.disconnected();
     settleTrust();
   }
 
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
-    liveSinceProbe = true;
-    if (connected) {
-      probeAt = clock.instant().plus(limits.probeInterval());
-    }
-    if (unproven != null && replay.current() == null) {
+    replay.heard(connected);
+    if (!lifetime.isProven() && replay.current() == null) {
       verify("restored from a snapshot");
     }
     if (replay.current() == null) {
@@ -214,17 +207,33 @@ public final class EngineStream {
     settleTrust();
   }
 
-  /** Lets time pass: after a silence the replay socket is asked whether something was missed. */
-  public void tick() {
-    if (connected && replay.current() == null && replay.mayAsk() && probeDue()) {
-      probeAt = clock.instant().plus(limits.probeInterval());
-      ask(Purpose.PROBE, "silence");
+  /** Something speaks against what is believed of this lifetime. */
+  public void doubt(String why) {
+    if (lifetime.started()) {
+      lose(why);
       settleTrust();
     }
   }
 
-  private boolean probeDue() {
-    return knowledge.healable() || !clock.instant().isBefore(probeAt);
+  /**
+   * The engine said that it reused so many tokens of a prompt.
+   *
+   * @param dispatched when the prompt was sent to the engine, on the stream's clock
+   */
+  public void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
+    if (connected && !lifetime.torn()) {
+      knowledge.reused(prompt, cachedTokens, dispatched);
+    }
+  }
+
+  /** Lets time pass: after a silence the replay socket is asked whether something was missed. */
+  public void tick() {
+    boolean due = knowledge.healable() || replay.probeDue();
+    if (connected && replay.current() == null && replay.mayAsk() && due) {
+      replay.probing();
+      ask(Purpose.PROBE, "silence");
+      settleTrust();
+    }
   }
 
   /** Applies a batch, or finds out why it cannot be applied yet. */
@@ -278,18 +287,27 @@ public final class EngineStream {
   /** Gives up the batches from the next to the one before {@code sequence}. */
   private void lost(long sequence) {
     counters.add(StreamCounter.LOST_BATCHES, sequence - lifetime.next());
-    knowledge.lost("lost batches " + lifetime.next() + " to " + (sequence - 1));
+    lose("lost batches " + lifetime.next() + " to " + (sequence - 1));
     lifetime.skipTo(sequence);
   }
 
-  private void newLifetime(String why) {
-    decided(Outcome.OTHER_LIFETIME, why);
-    counters.add(StreamCounter.RESTARTS);
-    startOver(why);
+  /** Removals may have been missed. */
+  private void lose(String why) {
+    if (lifetime.mayGoOn(connected)) {
+      knowledge.doubt(why);
+    } else {
+      knowledge.forget(why);
+    }
   }
 
-  private void startOver(String why) {
+  private void newLifetime(String why) {
+    lifetime.decided(Outcome.OTHER_LIFETIME, why);
+    counters.add(StreamCounter.RESTARTS);
     knowledge.reset(why);
+    startOver();
+  }
+
+  private void startOver() {
     lifetime.end();
     droppedLive = buffer.first() != null;
     buffer.clear();
@@ -299,28 +317,24 @@ public final class EngineStream {
   private void apply(StreamMessage batch) {
     droppedLive = false;
     lifetime.add(batch);
-    knowledge.apply(batch);
+    String lost = knowledge.apply(batch);
+    if (lost != null) {
+      lose(lost);
+    }
   }
 
   /** Keeps a live batch until the replay is over. */
   private void keep(StreamMessage batch) {
-    StreamMessage last = buffer.last();
-    if (lifetime.started() && batch.sequence() < lifetime.next()) {
-      keepOld(batch, lifetime.compare(batch));
-    } else if (last != null && batch.sequence() <= last.sequence()) {
-      keepOld(batch, BatchDigests.compare(last, batch));
+    boolean isOld = lifetime.started() && batch.sequence() < lifetime.next();
+    Verdict verdict = isOld ? lifetime.compare(batch) : buffer.compare(batch);
+    if (verdict == Verdict.SAME) {
+      counters.add(StreamCounter.DUPLICATES);
+    } else if (isOld || verdict == Verdict.OTHER) {
+      newLifetime("sequence went back to " + batch.sequence());
+      begin(batch);
     } else if (!buffer.add(batch)) {
       counters.add(StreamCounter.BUFFER_OVERFLOWS);
       missed = true;
-    }
-  }
-
-  private void keepOld(StreamMessage batch, Verdict verdict) {
-    if (verdict == Verdict.SAME) {
-      counters.add(StreamCounter.DUPLICATES);
-    } else {
-      newLifetime("sequence went back to " + batch.sequence());
-      begin(batch);
     }
   }
 
@@ -330,13 +344,15 @@ public final class EngineStream {
       anew("a replay shows another batch " + batch.sequence());
     } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
       current.verified = true;
-      decided(Outcome.KEPT, "batch " + current.from + " is the same");
+      lifetime.decided(Outcome.KEPT, "batch " + current.from + " is the same");
     }
   }
 
   private void replayedNew(Progress current, StreamMessage batch) {
-    if (lifetime.started() && !current.verified) {
-      decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
+    // While the connection lasts, it vouches for the process that the replay is of.
+    boolean same = connected && !lifetime.torn() && current.purpose == Purpose.REPAIR;
+    if (lifetime.started() && !current.verified && !same) {
+      lifetime.decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
       anew("a replay no longer shows batch " + current.from);
       return;
     }
@@ -377,12 +393,12 @@ public final class EngineStream {
     if (!lifetime.started() && !droppedLive) {
       knowledge.complete();
     }
-    if (current.purpose == Purpose.PROBE) {
-      probed(current);
+    if (current.purpose == Purpose.PROBE && replay.isDeaf(current.fruitful)) {
+      counters.add(StreamCounter.DEAF_CONNECTIONS);
+      port.reopen();
     }
     if (knowledge.healable()) {
-      startOver("the replay socket answers again");
-      ask(Purpose.REPAIR, knowledge.why());
+      heal("the replay socket answers again");
       return;
     }
     StreamMessage first = buffer.first();
@@ -390,6 +406,14 @@ public final class EngineStream {
       giveUp(current);
     }
     drain();
+  }
+
+  /** All is asked for again: what is doubted and still there is stored, or shown, on the way. */
+  private void heal(String why) {
+    knowledge.healable(false);
+    knowledge.doubt(why);
+    startOver();
+    ask(Purpose.REPAIR, why);
   }
 
   private void failed(Progress current) {
@@ -412,38 +436,24 @@ public final class EngineStream {
     if (lifetime.started() && first != null && first.sequence() > lifetime.next()) {
       lost(first.sequence());
     } else if (lifetime.started()) {
-      knowledge.lost(current.why + " and no replay answers");
+      lose(current.why + " and no replay answers");
     }
-  }
-
-  /** Batches that only a replay brings, twice in a row, mean that the connection is deaf. */
-  private void probed(Progress current) {
-    if (current.fruitful && !liveSinceProbe) {
-      counters.add(StreamCounter.DEAF_CONNECTIONS);
-      port.reopen();
-    }
-    liveSinceProbe = false;
   }
 
   private void drain() {
     while (replay.current() == null) {
       StreamMessage batch = buffer.poll();
       if (batch == null) {
-        clearOnceMore();
+        if (clearAfterReplay) {
+          clearAfterReplay = false;
+          knowledge.clear();
+        }
         makeUp();
         return;
       }
-      route(batch);
-    }
-  }
-
-  /**
-   * What a replay brought may be older than the moment at which the cache was known to be empty.
-   */
-  private void clearOnceMore() {
-    if (clearAfterReplay) {
-      clearAfterReplay = false;
-      knowledge.clear();
+      if (!lifetime.beganBehind(batch)) {
+        route(batch);
+      }
     }
   }
 
@@ -462,23 +472,16 @@ public final class EngineStream {
     } else {
       refuseUnproven();
       knowledge.healable(port.canReplay());
-      knowledge.lost(why + ", and no replay");
+      lose(why + ", and no replay");
     }
   }
 
   /** What was restored cannot be shown to be true. */
   private void refuseUnproven() {
-    if (unproven != null) {
-      decided(Outcome.NO_ANSWER, "no replay answers");
-      startOver("restored from a snapshot, and no replay answers");
-    }
-  }
-
-  private void decided(Outcome outcome, String why) {
-    ResumeListener listener = unproven;
-    if (listener != null) {
-      unproven = null;
-      listener.decided(outcome, why);
+    if (!lifetime.isProven()) {
+      lifetime.decided(Outcome.NO_ANSWER, "no replay answers");
+      knowledge.reset("restored from a snapshot, and no replay answers");
+      startOver();
     }
   }
 
@@ -487,7 +490,7 @@ public final class EngineStream {
   }
 
   private void settleTrust() {
-    if (unproven == null) {
+    if (lifetime.isProven()) {
       knowledge.settle(lifetime.started(), connected, replay.current());
     } else {
       knowledge.unproven();

@@ -11,7 +11,9 @@ import dev.warmpath.eventingest.stream.StreamMemory.Gap;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
+import dev.warmpath.kvindex.block.BlockChain;
 import java.time.Clock;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,7 @@ final class Knowledge {
 
   private final EventApplier applier;
   private final ColumnDecoder decoder = new ColumnDecoder();
+  private final Clock clock;
   private final StreamCounters counters;
   private final int dpRank;
   private final Belief belief;
@@ -30,11 +33,15 @@ final class Knowledge {
   /** Whether what is missing was given up only because nobody answered: it may still be there. */
   private boolean healable;
 
+  /** Since when nothing that is doubted can have gone unheard. */
+  private Instant doubtedAt = Instant.MIN;
+
   /**
    * @param dpRank the rank that the engine's batches should name
    */
   Knowledge(EventApplier applier, Clock clock, StreamCounters counters, int dpRank) {
     this.applier = applier;
+    this.clock = clock;
     this.counters = counters;
     this.dpRank = dpRank;
     belief = new Belief(clock);
@@ -44,17 +51,17 @@ final class Knowledge {
     return belief.trust();
   }
 
-  /** Takes a batch in, as far as it can be read. */
-  void apply(StreamMessage batch) {
+  /** Takes a batch in; if removals may have been missed in it, returns why. */
+  @Nullable String apply(StreamMessage batch) {
     try {
-      apply(decoder.decode(batch.payload()), batch.sequence());
+      return apply(decoder.decode(batch.payload()), batch.sequence());
     } catch (WireException e) {
       counters.add(StreamCounter.UNDECODABLE_BATCHES);
-      lost("batch " + batch.sequence() + " could not be read: " + e.getMessage());
+      return "batch " + batch.sequence() + " could not be read: " + e.getMessage();
     }
   }
 
-  private void apply(EventColumns batch, long sequence) {
+  private @Nullable String apply(EventColumns batch, long sequence) {
     counters.add(StreamCounter.BATCHES);
     if (batch.dataParallelRank() >= 0 && batch.dataParallelRank() != dpRank) {
       counters.add(StreamCounter.RANK_MISMATCHES);
@@ -62,18 +69,27 @@ final class Knowledge {
     counters.add(StreamCounter.SKIPPED_EVENTS, batch.skipped());
     Effect effect = applier.apply(batch);
     if (batch.mayHideRemovals()) {
-      lost("an event of batch " + sequence + " could not be read: " + batch.firstProblem());
+      return "an event of batch " + sequence + " could not be read: " + batch.firstProblem();
     } else if (effect == Effect.EMPTIED) {
       belief.complete();
       healable = false;
     } else if (effect == Effect.FORGOTTEN) {
       belief.incomplete("block size changed in batch " + sequence);
     }
+    return null;
   }
 
-  /** Nothing was missed since the engine held nothing. */
+  /** The engine holds nothing yet, so nothing is missed; what is doubted is not there. */
   void complete() {
+    forgetDoubts();
     belief.complete();
+  }
+
+  /** Nothing but doubts is left of what the engine held; they end too. */
+  void forgetDoubts() {
+    if (applier.doubts()) {
+      applier.clear();
+    }
   }
 
   /** Something was missed, but no removal of what is held. */
@@ -81,10 +97,31 @@ final class Knowledge {
     belief.incomplete(why);
   }
 
-  /** Something was missed, maybe removals of what is held. */
-  void lost(String why) {
+  /** Something was missed in this lifetime, maybe removals of what is held. */
+  void doubt(String why) {
+    long before = applier.stats().heldBlocks();
+    long doubted = applier.doubt();
+    doubtedAt = clock.instant();
+    belief.incomplete(
+        why + blocks(doubted, " doubted") + blocks(before - doubted, " without a name forgotten"));
+  }
+
+  /** Something was missed, and what is held may be of another lifetime. */
+  void forget(String why) {
+    long held = applier.stats().heldBlocks();
     applier.clear();
-    belief.incomplete(why);
+    belief.incomplete(why + blocks(held, " forgotten"));
+  }
+
+  private static String blocks(long count, String what) {
+    return count == 0 ? "" : "; " + count + (count == 1 ? " block" : " blocks") + what;
+  }
+
+  /** The engine reused so many tokens of a prompt that was sent at {@code dispatched}. */
+  void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
+    if (dispatched.isAfter(doubtedAt)) {
+      applier.reused(prompt, cachedTokens);
+    }
   }
 
   /** The engine holds nothing. */
@@ -110,6 +147,7 @@ final class Knowledge {
 
   /** Another process has learned what the applier and the index know. */
   void resume(@Nullable Gap gap) {
+    doubtedAt = clock.instant();
     if (gap == null) {
       belief.complete();
     } else {
@@ -130,11 +168,6 @@ final class Knowledge {
   /** What is known comes from another process, and nobody has vouched for it yet. */
   void unproven() {
     belief.unproven();
-  }
-
-  /** Why something is missing. */
-  String why() {
-    return belief.why();
   }
 
   void settle(boolean started, boolean connected, @Nullable Progress replay) {

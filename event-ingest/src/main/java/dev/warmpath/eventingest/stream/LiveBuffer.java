@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.stream;
 
+import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +50,12 @@ final class LiveBuffer {
     return batches.peekFirst();
   }
 
-  @Nullable StreamMessage last() {
-    return batches.peekLast();
+  /** How a batch stands to the last one: UNKNOWN if it may come next. */
+  Verdict compare(StreamMessage batch) {
+    StreamMessage last = batches.peekLast();
+    return last == null || batch.sequence() > last.sequence()
+        ? Verdict.UNKNOWN
+        : BatchDigests.compare(last, batch);
   }
 
   void clear() {

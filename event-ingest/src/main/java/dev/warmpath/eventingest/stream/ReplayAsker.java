@@ -7,7 +7,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks one engine for replays: one at a time, with bounded attempts and a rest after failure.
+ * Asks one engine for replays: one at a time, with bounded attempts and a rest after failure, and
+ * after a silence.
  *
  * <p>Confined to the writer.
  */
@@ -55,6 +56,8 @@ final class ReplayAsker {
   private long lastId;
   private int fruitless;
   private Instant restUntil = Instant.MIN;
+  private Instant probeAt = Instant.MAX;
+  private boolean heardSinceProbe;
 
   ReplayAsker(EnginePort port, StreamLimits limits, Clock clock, StreamCounters counters) {
     this.port = port;
@@ -102,5 +105,42 @@ final class ReplayAsker {
   void rest() {
     fruitless = 0;
     restUntil = clock.instant().plus(limits.replayCooldown());
+  }
+
+  /** The live connection is up. */
+  void connected() {
+    probeAt = clock.instant().plusSeconds(1);
+    heardSinceProbe = false;
+  }
+
+  void disconnected() {
+    probeAt = Instant.MAX;
+  }
+
+  /** Something came on the live connection. */
+  void heard(boolean connected) {
+    heardSinceProbe = true;
+    if (connected) {
+      probing();
+    }
+  }
+
+  /** Whether the connection is silent for so long that the engine should be asked. */
+  boolean probeDue() {
+    return !clock.instant().isBefore(probeAt);
+  }
+
+  /** The engine is asked now. */
+  void probing() {
+    probeAt = clock.instant().plus(limits.probeInterval());
+  }
+
+  /**
+   * A probe has ended; whether the connection is deaf: twice in a row only probes brought batches.
+   */
+  boolean isDeaf(boolean fruitful) {
+    boolean deaf = fruitful && !heardSinceProbe;
+    heardSinceProbe = false;
+    return deaf;
   }
 }

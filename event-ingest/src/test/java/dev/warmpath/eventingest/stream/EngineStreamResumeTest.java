@@ -228,7 +228,7 @@ final class EngineStreamResumeTest {
     assertThat(outcomes).containsExactly(Outcome.KEPT);
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(after.stream.trust().reason()).isEqualTo("lost batches 1 to 1");
+    assertThat(after.stream.trust().reason()).isEqualTo("lost batches 1 to 1; 4 blocks doubted");
   }
 
   @Test

@@ -93,7 +93,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void gapWithoutReplayForgetsAllButWhatFollows() {
+  void gapWithoutReplayDoubtsAllButWhatFollows() {
     StreamFixture fixture = StreamFixture.live(false);
     fixture.engine.serve(A).evict(A, 0).serve(B);
     fixture.deliver(0);
@@ -101,7 +101,7 @@ final class EngineStreamTest {
     fixture.deliver(2);
 
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(fixture.stream.trust().reason()).isEqualTo("lost batches 1 to 1");
+    assertThat(fixture.stream.trust().reason()).isEqualTo("lost batches 1 to 1; 4 blocks doubted");
     assertThat(fixture.predicted(A)).isZero();
     assertThat(fixture.predicted(B)).isEqualTo(16);
   }
@@ -160,7 +160,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void replayThatNoLongerReachesBackForgetsAndStartsFromItsBuffer() {
+  void replayThatNoLongerReachesBackDoubtsAndStartsFromItsBuffer() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).evict(A, 0).serve(B).serve(C);
     fixture.deliver(0);
@@ -174,7 +174,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void holeInsideAReplayForgetsWhatCameBefore() {
+  void holeInsideAReplayDoubtsWhatCameBefore() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).evict(A, 0).serve(B).serve(C);
     fixture.deliver(0);
@@ -320,7 +320,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void batchThatCannotBeReadForgets() {
+  void batchThatCannotBeReadDoubts() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).garbage().serve(B);
     fixture.deliver(0);
@@ -335,7 +335,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void removalThatCannotBeReadForgets() {
+  void removalThatCannotBeReadDoubts() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).unreadableRemoval(A, 0);
     fixture.deliver(0);
@@ -481,7 +481,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void knownLossWithoutReplayForgets() {
+  void knownLossWithoutReplayDoubts() {
     StreamFixture fixture = StreamFixture.live(false);
     fixture.engine.serve(A).evict(A, 0);
     fixture.deliver(0);

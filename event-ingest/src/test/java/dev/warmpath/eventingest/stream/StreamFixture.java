@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Objects;
 
 /** A test engine, a stream that follows it, and a replay socket that the test works by hand. */
 final class StreamFixture implements EnginePort {
@@ -124,13 +125,28 @@ final class StreamFixture implements EnginePort {
 
   /** What the index credits the engine with. */
   int predicted(int... prompt) {
-    ChainSpace space = applier.space();
-    if (space == null) {
-      return 0;
-    }
     PrefixMatches matches = new PrefixMatches();
-    index.match(BlockChain.of(space, prompt, PromptKeys.NONE), matches);
+    if (applier.space() != null) {
+      index.match(chain(prompt), matches);
+    }
     return matches.tokens(applier.slot());
+  }
+
+  /** The engine is seen to reuse so many tokens of a prompt that was sent at this time. */
+  void reused(int[] prompt, int cachedTokens, Instant dispatched) {
+    if (applier.space() != null) {
+      stream.reused(chain(prompt), cachedTokens, dispatched);
+    }
+  }
+
+  /** The blocks that the index keeps for the engine but does not believe. */
+  long doubted() {
+    return applier.stats().doubtedBlocks();
+  }
+
+  private BlockChain chain(int[] prompt) {
+    ChainSpace space = Objects.requireNonNull(applier.space());
+    return BlockChain.of(space, prompt, PromptKeys.NONE);
   }
 
   @Override

@@ -113,6 +113,7 @@ public final class FleetCollector implements MultiCollector {
     to.add(Metric.INDEX_BLOCKS, held.heldBlocks(), engine, "held");
     to.add(Metric.INDEX_BLOCKS, held.namedBlocks(), engine, "named");
     to.add(Metric.INDEX_BLOCKS, held.orphanBlocks(), engine, "orphans");
+    to.add(Metric.INDEX_BLOCKS, held.doubtedBlocks(), engine, "doubted");
   }
 
   /** The engine's name as the dispatcher has it. */
