@@ -235,7 +235,9 @@ final class EventIngestTest {
                 Clock.systemUTC(),
                 IngestOptions.DEFAULT.with(new RingLimits(2, 1 << 20, 1 << 20)))) {
       narrow.add(source(publisher.endpoint(), publisher.replayEndpoint()));
-      for (int i = 0; i < 2000; i++) {
+      publisher.publish(engine.serve(A).payload(0));
+      Await.until("it is heard", () -> narrow.status().get(0).trust() == Trust.EXACT);
+      for (int i = 1; i < 2000; i++) {
         publisher.publish(engine.serve(IntStream.range(i, i + 9).toArray()).payload(i));
       }
 
