@@ -68,7 +68,7 @@ final class Core implements AutoCloseable {
     this.dispatcher =
         new Dispatcher(
             fleet,
-            new Knowledge(heritage.index(), streams),
+            new Knowledge(heritage.index(), streams, streams),
             Policies.named(config.policy().name(), config.policy().options()),
             expectedBlocks(config.index()),
             new Dispatcher.Surroundings(around.nanoClock(), around.random(), metrics));

@@ -5,13 +5,16 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineNews;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,7 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>Thread-safe.
  */
-final class EventStreams implements EngineViews, EngineNews {
+final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
   private final EventIngest ingest;
 
@@ -101,6 +104,17 @@ final class EventStreams implements EngineViews, EngineNews {
     return ingest.status().stream()
         .filter(engine -> engine.id().replica().equals(replica))
         .toList();
+  }
+
+  @Override
+  public void reused(Replica replica, int dpRank, Reuse reuse) {
+    ingest.reused(
+        new EngineId(replica.name(), dpRank),
+        new ReportedReuse(
+            reuse.prompt(),
+            reuse.cachedTokens(),
+            reuse.predictedTokens(),
+            Duration.ofNanos(reuse.agoNanos())));
   }
 
   @Override

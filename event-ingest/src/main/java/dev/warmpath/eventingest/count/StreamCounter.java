@@ -64,6 +64,8 @@ public enum StreamCounter {
   UNKNOWN_MEDIUM_BLOCKS,
   /** Removals from a group of which no store was seen. */
   UNKNOWN_GROUP_REMOVALS,
+  /** Hits that stayed short of what the index showed although nothing was removed meanwhile. */
+  SHORT_HITS,
   /** Changes of block size or lookahead within a lifetime: an alarm. */
   BLOCK_SIZE_CHANGES;
 

@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
@@ -151,6 +152,11 @@ public final class EventIngest implements AutoCloseable {
     tell(id, engine -> engine.stream().restarted(why));
   }
 
+  /** An engine said in an answer how much of a prompt it reused. */
+  public void reused(EngineId id, ReportedReuse reuse) {
+    tell(id, engine -> engine.reused(reuse));
+  }
+
   /** The state of every engine, by slot. */
   public List<EngineStatus> status() {
     List<EngineStatus> all = new ArrayList<>();
@@ -245,7 +251,7 @@ public final class EventIngest implements AutoCloseable {
   }
 
   private void tick() {
-    engines.values().forEach(engine -> engine.stream().tick());
+    engines.values().forEach(FollowedEngine::tick);
   }
 
   private void start(Runnable work, String name) {

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.follow;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
@@ -47,6 +48,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private final EventApplier applier;
   private final EngineStream stream;
   private final EventSubscriber subscriber;
+  private final ReuseJudge judge;
   private final Clock clock;
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
@@ -78,6 +80,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
         new EngineStream(
             applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
     backoff = new ReplayBackoff(applier.slot());
+    judge = new ReuseJudge(stream, counters, clock);
     subscriber = new EventSubscriber(shared.context(), source.endpoint(), source.bind(), this);
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
@@ -156,9 +159,22 @@ final class FollowedEngine implements EnginePort, LiveSink {
     }
   }
 
+  /** An engine said how much of a prompt it reused. */
+  void reused(ReportedReuse reuse) {
+    judge.reused(reuse);
+  }
+
+  /** Lets time pass. */
+  void tick() {
+    stream.tick();
+    judge.applied();
+    judge.tick();
+  }
+
   private void live(StreamMessage message, long arrivedNanos) {
     if (!removed) {
       stream.live(message);
+      judge.applied();
     }
     lagNanos = System.nanoTime() - arrivedNanos;
   }

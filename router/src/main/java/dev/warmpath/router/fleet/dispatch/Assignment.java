@@ -1,5 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineLoad;
 import dev.warmpath.router.fleet.engine.EngineState;
@@ -39,12 +41,15 @@ public final class Assignment implements DispatchResult {
    * @param share its load
    * @param claim the blocks expected because of it, null if its tokens are not known
    * @param alone whether no prompt was queued before it
+   * @param sinceNanos when it was dispatched
+   * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
    */
   record Reservation(
       EngineLoad.Share share,
       ExpectedBlocks.@Nullable Claim claim,
       boolean alone,
-      long sinceNanos) {}
+      long sinceNanos,
+      @Nullable BlockChain chain) {}
 
   Assignment(
       Dispatcher dispatcher,
@@ -117,6 +122,12 @@ public final class Assignment implements DispatchResult {
     }
     if (comparable && this.promptTokens != promptTokens) {
       listener.miscounted(this, this.promptTokens, promptTokens);
+    } else if (comparable && reservation.chain != null) {
+      long agoNanos = dispatcher.nanos() - reservation.sinceNanos;
+      EngineFeedback.Reuse reuse =
+          new EngineFeedback.Reuse(
+              reservation.chain, cachedTokens, prediction.cachedTokens(), agoNanos);
+      dispatcher.feedback().reused(replica(), dpRank(), reuse);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Knowledge;
@@ -183,6 +184,10 @@ public final class Dispatcher {
 
   long nanos() {
     return surroundings.nanoClock().getAsLong();
+  }
+
+  EngineFeedback feedback() {
+    return knowledge.feedback();
   }
 
   DispatchListener listener() {

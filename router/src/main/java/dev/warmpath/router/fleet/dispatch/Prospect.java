@@ -82,7 +82,7 @@ record Prospect(EngineState engine, Sighting sighting, int expectedTokens, Candi
     boolean alone = engine.load().snapshot().queuedPrefillTokens() == 0;
     EngineLoad.Share share = share(request);
     engine.load().add(share);
-    return new Assignment.Reservation(share, claim(nowNanos), alone, nowNanos);
+    return new Assignment.Reservation(share, claim(nowNanos), alone, nowNanos, sighting.chain());
   }
 
   private EngineLoad.Share share(RoutingRequest request) {

@@ -3,8 +3,11 @@ package dev.warmpath.router.fleet.dispatch;
 import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
+import dev.warmpath.tokenizer.PromptResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -122,5 +125,27 @@ class AssignmentTest {
 
   private int expected() {
     return world.report("r0").expectedBlocks().expected();
+  }
+
+  @Test
+  void whatTheEngineReusedIsPassedOnWithThePromptsBlocks() {
+    World world = new World("warm").with(1);
+    PromptResult.Tokens prompt = World.prompt(64, 40, 1, 1);
+    world.store("r0", 3, prompt);
+    Assignment trusted = world.assign(prompt);
+    world.nanos.addAndGet(5_000);
+    trusted.usage(104, 32);
+    trusted.usage(104, 48);
+    world.trust("r0", Trust.SUSPECT);
+    world.assign(prompt).usage(104, 48);
+    world.assign(prompt).usage(105, 48);
+
+    assertThat(world.reuses).as("once each, and not when tokens are counted otherwise").hasSize(2);
+    EngineFeedback.Reuse first = world.reuses.get(0);
+    assertThat(first.prompt().blocks()).isEqualTo(6);
+    assertThat(first.cachedTokens()).isEqualTo(32);
+    assertThat(first.predictedTokens()).isEqualTo(48);
+    assertThat(first.agoNanos()).isEqualTo(5_000);
+    assertThat(world.reuses.get(1).predictedTokens()).isEqualTo(-1);
   }
 }

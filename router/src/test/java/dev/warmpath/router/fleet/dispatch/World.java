@@ -12,6 +12,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Knowledge;
@@ -41,13 +42,17 @@ final class World {
   final Map<Replica, EngineView> views = new ConcurrentHashMap<>();
   final AtomicLong nanos = new AtomicLong();
   final List<String> heard = new CopyOnWriteArrayList<>();
+  final List<EngineFeedback.Reuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
   World(String policy) {
     dispatcher =
         new Dispatcher(
             fleet,
-            new Knowledge(index, (replica, rank) -> views.getOrDefault(replica, EngineView.UNSEEN)),
+            new Knowledge(
+                index,
+                (replica, rank) -> views.getOrDefault(replica, EngineView.UNSEEN),
+                (replica, rank, reuse) -> reuses.add(reuse)),
             Policies.named(policy, Map.of()),
             ExpectedBlocks.Limits.DEFAULT,
             new Dispatcher.Surroundings(nanos::get, new Random(3), new Ear(heard)));

@@ -1,0 +1,17 @@
+package dev.warmpath.eventingest;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import java.time.Duration;
+
+/**
+ * What an engine said of its cache in an answer: vLLM's {@code cached_tokens}.
+ *
+ * <p>Immutable.
+ *
+ * @param prompt the request's blocks, in the engine's space
+ * @param cachedTokens how many of its tokens the engine reused
+ * @param predictedTokens how many the index had shown, or −1 if it was not believed
+ * @param ago how long ago the request was dispatched
+ */
+public record ReportedReuse(
+    BlockChain prompt, int cachedTokens, int predictedTokens, Duration ago) {}

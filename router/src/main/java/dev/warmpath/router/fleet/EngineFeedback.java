@@ -1,0 +1,31 @@
+package dev.warmpath.router.fleet;
+
+import dev.warmpath.kvindex.block.BlockChain;
+
+/**
+ * Who is told what engines say of their caches in their answers. Implementations are thread-safe,
+ * fast and throw nothing.
+ *
+ * <p>Thread-safe.
+ */
+@FunctionalInterface
+public interface EngineFeedback {
+
+  /** Tells nobody. */
+  EngineFeedback NONE = (replica, dpRank, reuse) -> {};
+
+  /**
+   * What an engine said of one prompt.
+   *
+   * <p>Immutable.
+   *
+   * @param prompt its blocks, in the engine's space
+   * @param cachedTokens how many of its tokens the engine reused
+   * @param predictedTokens how many the index had shown, or −1 if it was not believed
+   * @param agoNanos how long ago the prompt was dispatched
+   */
+  record Reuse(BlockChain prompt, int cachedTokens, int predictedTokens, long agoNanos) {}
+
+  /** An engine said how much of a prompt it reused. */
+  void reused(Replica replica, int dpRank, Reuse reuse);
+}
