@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.router.config.ReplicaConfig;
@@ -27,7 +28,11 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
+  /** SGLang's {@code load_back_threshold}. */
+  private static final int SGLANG_LOAD_BACK_TOKENS = 10;
+
   private final EventIngest ingest;
+  private final Map<String, ReplicaConfig.Dialect> dialects = new ConcurrentHashMap<>();
 
   /** For each engine how often its stream had seen another process when it was last asked. */
   private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
@@ -41,6 +46,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     if (replica.events() == null) {
       return;
     }
+    dialects.put(replica.name(), replica.dialect());
     for (int rank = 0; rank < replica.ranks(); rank++) {
       ingest.add(source(replica, replica.events(), model, rank));
     }
@@ -61,7 +67,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   private static EngineDialect dialect(ReplicaConfig.Dialect dialect) {
     return switch (dialect) {
       case VLLM, VLLM_EAGLE -> EngineDialect.VLLM;
-      case SGLANG -> EngineDialect.SGLANG;
+      case SGLANG, SGLANG_HYBRID -> EngineDialect.SGLANG;
     };
   }
 
@@ -120,8 +126,36 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   @Override
   public EngineView of(Replica replica, int dpRank) {
     EngineStanding engine = ingest.standing(new EngineId(replica.name(), dpRank));
-    return engine == null
-        ? EngineView.UNSEEN
-        : new EngineView(engine.slot(), engine.space(), engine.trust());
+    if (engine == null) {
+      return EngineView.UNSEEN;
+    }
+    ReplicaConfig.Dialect dialect = dialect(replica);
+    // What a hybrid SGLang announces is only the most that it may reuse.
+    boolean atMost =
+        dialect == ReplicaConfig.Dialect.SGLANG_HYBRID && engine.trust() == Trust.EXACT;
+    return new EngineView(
+        engine.slot(),
+        engine.space(),
+        atMost ? Trust.SUSPECT : engine.trust(),
+        dialect.isSglang() ? SGLANG_LOAD_BACK_TOKENS : 0);
+  }
+
+  /** Only SGLang has name spaces that its events do not show. */
+  @Override
+  public void hiddenBegan(Replica replica, int dpRank) {
+    if (dialect(replica).isSglang()) {
+      ingest.hiddenBegan(new EngineId(replica.name(), dpRank));
+    }
+  }
+
+  @Override
+  public void hiddenEnded(Replica replica, int dpRank) {
+    if (dialect(replica).isSglang()) {
+      ingest.hiddenEnded(new EngineId(replica.name(), dpRank));
+    }
+  }
+
+  private ReplicaConfig.Dialect dialect(Replica replica) {
+    return dialects.getOrDefault(replica.name(), ReplicaConfig.Dialect.VLLM);
   }
 }

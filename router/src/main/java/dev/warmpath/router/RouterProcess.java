@@ -206,7 +206,7 @@ public final class RouterProcess implements AutoCloseable {
             .collect(Collectors.toMap(ReplicaConfig::name, ReplicaConfig::dialect));
     Function<Replica, String> path =
         replica ->
-            dialects.get(replica.name()) == ReplicaConfig.Dialect.SGLANG
+            dialects.getOrDefault(replica.name(), ReplicaConfig.Dialect.VLLM).isSglang()
                 ? "/model_info"
                 : "/health";
     return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.streams());

@@ -24,6 +24,7 @@ class EventStreamsTest {
     assertThat(source("vllm").dialect()).isEqualTo(EngineDialect.VLLM);
     assertThat(source("vllm").droppedBlocks()).isZero();
     assertThat(source("sglang").dialect()).isEqualTo(EngineDialect.SGLANG);
+    assertThat(source("sglang-hybrid").dialect()).isEqualTo(EngineDialect.SGLANG);
     assertThat(source("vllm-eagle").dialect()).isEqualTo(EngineDialect.VLLM);
     assertThat(source("vllm-eagle").droppedBlocks()).as("credited too much otherwise").isEqualTo(1);
   }

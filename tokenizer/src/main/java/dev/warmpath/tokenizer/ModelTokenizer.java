@@ -91,6 +91,9 @@ public final class ModelTokenizer implements AutoCloseable {
     if (problem != null) {
       return new Inexact(Reason.INVALID_REQUEST, problem);
     }
+    if (body.hasNonNull("extra_key")) {
+      return new Inexact(Reason.HIDDEN_NAMESPACE, "the request has an extra_key");
+    }
     PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
     return kind == RequestKind.CHAT ? chat(body, options, keys) : completion(fields, options, keys);
   }

@@ -86,6 +86,8 @@ public sealed interface PromptResult {
     KV_TRANSFER,
     /** The text holds half a surrogate pair, which no tokenizer takes. */
     MALFORMED_TEXT,
+    /** SGLang's {@code extra_key}: its events do not show whose the blocks are. */
+    HIDDEN_NAMESPACE,
     /** A token id that the model does not have. */
     TOKEN_OUT_OF_RANGE,
     /** A field of the wrong type or value; the engine will refuse it or read it its own way. */

@@ -152,6 +152,16 @@ public final class EventIngest implements AutoCloseable {
     tell(id, engine -> engine.stream().restarted(why));
   }
 
+  /** A request is under way whose name space the engine's events do not show. */
+  public void hiddenBegan(EngineId id) {
+    tell(id, FollowedEngine::hiddenBegan);
+  }
+
+  /** One of those ended. */
+  public void hiddenEnded(EngineId id) {
+    tell(id, FollowedEngine::hiddenEnded);
+  }
+
   /** An engine said in an answer how much of a prompt it reused. */
   public void reused(EngineId id, ReportedReuse reuse) {
     tell(id, engine -> engine.reused(reuse));

@@ -48,11 +48,17 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private final EventApplier applier;
   private final EngineStream stream;
   private final EventSubscriber subscriber;
+
+  /** SGLang tells of an answer's last blocks up to 40 steps late, or when it is idle. */
+  private static final Duration HIDDEN_AFTERWARDS = Duration.ofSeconds(30);
+
   private final ReuseJudge judge;
   private final Clock clock;
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
   private boolean removed;
+  private int hiddenRequests;
+  private Instant hiddenUntil = Instant.MIN;
   private volatile long wantedReplay;
   private volatile long lagNanos;
 
@@ -169,6 +175,19 @@ final class FollowedEngine implements EnginePort, LiveSink {
     stream.tick();
     judge.applied();
     judge.tick();
+    if (hiddenRequests == 0 && hiddenUntil.isBefore(clock.instant())) {
+      applier.hiddenTraffic(false);
+    }
+  }
+
+  void hiddenBegan() {
+    hiddenRequests++;
+    applier.hiddenTraffic(true);
+  }
+
+  void hiddenEnded() {
+    hiddenRequests--;
+    hiddenUntil = clock.instant().plus(HIDDEN_AFTERWARDS);
   }
 
   private void live(StreamMessage message, long arrivedNanos) {

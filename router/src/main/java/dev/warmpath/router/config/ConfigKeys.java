@@ -66,8 +66,9 @@ public final class ConfigKeys {
           choice(
               "replicas[].dialect",
               "vllm",
-              List.of("vllm", "vllm-eagle", "sglang"),
-              "Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP."),
+              List.of("vllm", "vllm-eagle", "sglang", "sglang-hybrid"),
+              "Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP, `sglang-hybrid` for"
+                  + " SGLang with sliding windows or Mamba."),
           texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
           integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
           integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),

@@ -34,7 +34,17 @@ public record ReplicaConfig(
     VLLM,
     /** vLLM to 0.32 with EAGLE or MTP: the last block of a hit is computed again. */
     VLLM_EAGLE,
-    SGLANG;
+    SGLANG,
+    /**
+     * SGLang with sliding-window or Mamba memory, which says nothing of that: what it announces is
+     * more than it can reuse.
+     */
+    SGLANG_HYBRID;
+
+    /** Whether it follows SGLang's rules. */
+    public boolean isSglang() {
+      return this == SGLANG || this == SGLANG_HYBRID;
+    }
 
     static Dialect of(String name) {
       return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));

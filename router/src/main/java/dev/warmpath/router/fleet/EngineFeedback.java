@@ -8,11 +8,10 @@ import dev.warmpath.kvindex.block.BlockChain;
  *
  * <p>Thread-safe.
  */
-@FunctionalInterface
 public interface EngineFeedback {
 
   /** Tells nobody. */
-  EngineFeedback NONE = (replica, dpRank, reuse) -> {};
+  EngineFeedback NONE = new EngineFeedback() {};
 
   /**
    * What an engine said of one prompt.
@@ -27,5 +26,11 @@ public interface EngineFeedback {
   record Reuse(BlockChain prompt, int cachedTokens, int predictedTokens, long agoNanos) {}
 
   /** An engine said how much of a prompt it reused. */
-  void reused(Replica replica, int dpRank, Reuse reuse);
+  default void reused(Replica replica, int dpRank, Reuse reuse) {}
+
+  /** A request is under way there whose name space an engine's events may not show. */
+  default void hiddenBegan(Replica replica, int dpRank) {}
+
+  /** One of those ended. */
+  default void hiddenEnded(Replica replica, int dpRank) {}
 }

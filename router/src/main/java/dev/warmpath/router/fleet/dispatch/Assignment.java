@@ -27,6 +27,7 @@ public final class Assignment implements DispatchResult {
   private final Prediction prediction;
   private final int promptTokens;
   private final boolean comparable;
+  private final boolean hidden;
   private final Reservation reservation;
 
   private boolean answering;
@@ -61,6 +62,7 @@ public final class Assignment implements DispatchResult {
     this.engine = engine;
     this.promptTokens = prompt.lengthTokens();
     this.comparable = prompt.comparable();
+    this.hidden = prompt.hidden();
     this.prediction = prediction;
     this.reservation = reservation;
     this.cachedTokens = prediction.cachedTokens();
@@ -140,6 +142,9 @@ public final class Assignment implements DispatchResult {
       over = true;
       giveBack();
       conclude(outcome);
+    }
+    if (hidden) {
+      dispatcher.feedback().hiddenEnded(replica(), dpRank());
     }
     dispatcher.listener().finished(this, outcome);
   }

@@ -98,6 +98,9 @@ public final class Dispatcher {
       choice = choose(chooser, request, prompt, sightings);
       assignment = reserve(choice, prompt);
     }
+    if (prompt.hidden()) {
+      feedback().hiddenBegan(assignment.replica(), assignment.dpRank());
+    }
     if (prompt.fallback() != null) {
       listener().fallback(prompt.fallback());
     }

@@ -58,6 +58,11 @@ public final class Prompt {
     return fallback;
   }
 
+  /** Whether its blocks are in a name space that an engine's events may not show. */
+  public boolean hidden() {
+    return PromptResult.Reason.HIDDEN_NAMESPACE.label().equals(fallback);
+  }
+
   /** Tokens of the whole prompt, or {@link RoutingRequest#UNKNOWN_TOKENS}. */
   public int lengthTokens() {
     return tokens == null ? RoutingRequest.UNKNOWN_TOKENS : tokens.totalTokens();

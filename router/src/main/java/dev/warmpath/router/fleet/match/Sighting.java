@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet.match;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.EngineView;
@@ -56,14 +57,16 @@ public record Sighting(
       BlockChain chain,
       Knowledge knowledge,
       Map<ChainSpace, PrefixMatches> matches) {
-    return matches
-        .computeIfAbsent(
+    PrefixMatches found =
+        matches.computeIfAbsent(
             chain.space(),
             space -> {
               PrefixMatches answer = new PrefixMatches();
               knowledge.index().match(chain, answer);
               return answer;
-            })
-        .tokens(view.slot());
+            });
+    int all = found.tokens(view.slot());
+    int device = found.tokens(view.slot(), StorageTier.GPU);
+    return all - device < view.loadBackTokens() ? device : all;
   }
 }

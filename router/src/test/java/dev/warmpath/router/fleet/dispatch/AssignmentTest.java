@@ -4,6 +4,7 @@ import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
@@ -147,5 +148,28 @@ class AssignmentTest {
     assertThat(first.predictedTokens()).isEqualTo(48);
     assertThat(first.agoNanos()).isEqualTo(5_000);
     assertThat(world.reuses.get(1).predictedTokens()).isEqualTo(-1);
+  }
+
+  @Test
+  void requestInHiddenNamespaceIsToldOfFromBeginToEnd() {
+    World world = new World("warm").with(1);
+    Assignment hidden =
+        world.assign(new PromptResult.Inexact(PromptResult.Reason.HIDDEN_NAMESPACE, "extra_key"));
+    assertThat(world.hidden).containsExactly("r0 began");
+    hidden.finished(Outcome.COMPLETED);
+    hidden.finished(Outcome.COMPLETED);
+    world.assign(World.prompt(64, 40, 1, 1)).finished(Outcome.COMPLETED);
+    assertThat(world.hidden).containsExactly("r0 began", "r0 ended");
+  }
+
+  @Test
+  void hitTooShortToLoadBackDoesNotCount() {
+    World world = new World("warm").with(1);
+    PromptResult.Tokens prompt = World.prompt(64, 40, 1, 1);
+    world.store("r0", 2, prompt);
+    world.store("r0", 3, prompt, StorageTier.CPU);
+    assertThat(world.assign(prompt).predictedCachedTokens()).isEqualTo(48);
+    world.loadBack("r0", 17);
+    assertThat(world.assign(prompt).predictedCachedTokens()).isEqualTo(32);
   }
 }

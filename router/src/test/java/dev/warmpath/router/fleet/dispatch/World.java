@@ -42,6 +42,7 @@ final class World {
   final Map<Replica, EngineView> views = new ConcurrentHashMap<>();
   final AtomicLong nanos = new AtomicLong();
   final List<String> heard = new CopyOnWriteArrayList<>();
+  final List<String> hidden = new CopyOnWriteArrayList<>();
   final List<EngineFeedback.Reuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
@@ -52,7 +53,22 @@ final class World {
             new Knowledge(
                 index,
                 (replica, rank) -> views.getOrDefault(replica, EngineView.UNSEEN),
-                (replica, rank, reuse) -> reuses.add(reuse)),
+                new EngineFeedback() {
+                  @Override
+                  public void reused(Replica replica, int rank, Reuse reuse) {
+                    reuses.add(reuse);
+                  }
+
+                  @Override
+                  public void hiddenBegan(Replica replica, int rank) {
+                    hidden.add(replica.name() + " began");
+                  }
+
+                  @Override
+                  public void hiddenEnded(Replica replica, int rank) {
+                    hidden.add(replica.name() + " ended");
+                  }
+                }),
             Policies.named(policy, Map.of()),
             ExpectedBlocks.Limits.DEFAULT,
             new Dispatcher.Surroundings(nanos::get, new Random(3), new Ear(heard)));
@@ -87,10 +103,20 @@ final class World {
     views.put(replica, new EngineView(view.slot(), view.space(), trust));
   }
 
+  void loadBack(String name, int tokens) {
+    Replica replica = replica(name);
+    EngineView view = views.get(replica);
+    views.put(replica, new EngineView(view.slot(), view.space(), view.trust(), tokens));
+  }
+
   /** The engine stores the first blocks of a prompt. */
   void store(String name, int blocks, PromptResult prompt) {
+    store(name, blocks, prompt, StorageTier.GPU);
+  }
+
+  void store(String name, int blocks, PromptResult prompt, StorageTier tier) {
     BlockChain chain = chain(prompt);
-    StoredBlocks stored = new StoredBlocks().atRoot(StorageTier.GPU, 0, SPACE.rootKey());
+    StoredBlocks stored = new StoredBlocks().atRoot(tier, 0, SPACE.rootKey());
     for (int i = 0; i < blocks; i++) {
       stored.add(chain.blockKey(i), chain.localHash(i));
     }
