@@ -2,6 +2,7 @@ package dev.warmpath.simulator.fault;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
+import org.jspecify.annotations.Nullable;
 
 /** What can break, one row of the matrix each. Immutable. */
 enum Fault {
@@ -174,7 +175,7 @@ enum Fault {
     }
   },
 
-  DUPLICATE_BLOCKS("blocks are stored in two copies, or announced twice", StreamCounter.BATCHES) {
+  DUPLICATE_BLOCKS("blocks are stored in two copies, or announced twice", null) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveTwice(10);
@@ -200,7 +201,7 @@ enum Fault {
     }
   },
 
-  ADAPTERS("adapters come and go", StreamCounter.BATCHES) {
+  ADAPTERS("adapters come and go", null) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveAdapters(60);
@@ -228,9 +229,9 @@ enum Fault {
   };
 
   private final String text;
-  private final StreamCounter counter;
+  private final @Nullable StreamCounter counter;
 
-  Fault(String text, StreamCounter counter) {
+  Fault(String text, @Nullable StreamCounter counter) {
     this.text = text;
     this.counter = counter;
   }
@@ -240,8 +241,8 @@ enum Fault {
     return text;
   }
 
-  /** What is sure to be counted. */
-  StreamCounter counter() {
+  /** What is sure to be counted; null for what engines do every day. */
+  @Nullable StreamCounter counter() {
     return counter;
   }
 

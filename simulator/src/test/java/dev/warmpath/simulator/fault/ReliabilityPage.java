@@ -36,10 +36,11 @@ final class ReliabilityPage {
       rig.converge();
       rigs.add(rig);
     }
-    return "| %s | `%s` | %s | %s | %s | %s |"
+    String counter = fault.counter() == null ? "–" : "`" + fault.counter().label() + "`";
+    return "| %s | %s | %s | %s | %s | %s |"
         .formatted(
             fault.text(),
-            fault.counter().label(),
+            counter,
             replay ? "yes" : "no",
             said(rigs, rig -> path(rig.path)),
             said(rigs, rig -> String.valueOf(rig.known().over())),

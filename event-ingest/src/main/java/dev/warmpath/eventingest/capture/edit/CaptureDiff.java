@@ -11,7 +11,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.zip.CRC32C;
 
 /**
@@ -54,10 +55,9 @@ public final class CaptureDiff {
     Map<String, Map<Long, Integer>> one = digests(first);
     Map<String, Map<Long, Integer>> other = digests(second);
     List<EngineDiff> diffs = new ArrayList<>();
-    Map<String, Boolean> engines = new TreeMap<>();
-    one.keySet().forEach(engine -> engines.put(engine, true));
-    other.keySet().forEach(engine -> engines.put(engine, true));
-    for (String engine : engines.keySet()) {
+    Set<String> engines = new TreeSet<>(one.keySet());
+    engines.addAll(other.keySet());
+    for (String engine : engines) {
       diffs.add(
           compare(
               engine, one.getOrDefault(engine, Map.of()), other.getOrDefault(engine, Map.of())));

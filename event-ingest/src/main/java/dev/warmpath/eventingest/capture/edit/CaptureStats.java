@@ -12,6 +12,7 @@ import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -70,14 +71,9 @@ public final class CaptureStats {
     }
   }
 
-  /** Counts by name, always the same names. */
+  /** Counts by name, always the same names in the same order. */
   public Map<String, Long> counts() {
-    return Map.copyOf(counts);
-  }
-
-  /** The same, in an order for people. */
-  public Map<String, Long> ordered() {
-    return new LinkedHashMap<>(counts);
+    return Collections.unmodifiableMap(counts);
   }
 
   /** Time from the first record to the last. */

@@ -40,11 +40,6 @@ public final class FaultyFeed {
     return isRestarted() ? withSequence(message, message.sequence() - restartedAt) : message;
   }
 
-  /** Whether the last message was the first of another process. */
-  public boolean restarts() {
-    return isRestarted() && messages == faults.restartAt() + 1;
-  }
-
   /** What arrives now that this message was sent, in this order. */
   public List<Events> arriving(Events message) {
     List<Events> arriving = new ArrayList<>(3);
@@ -62,12 +57,20 @@ public final class FaultyFeed {
       arriving.add(hits(faults.corrupt()) ? cut(message) : message);
     }
     if (!arriving.isEmpty() && hits(faults.duplicate())) {
-      arriving.add(message);
+      arriving.add(arriving.get(0));
     }
     if (before != null) {
       arriving.add(before);
     }
     return arriving;
+  }
+
+  /** What is still on its way when nothing more is sent. */
+  public List<Events> remaining() {
+    List<Events> remaining = late == null ? List.of() : List.of(late);
+    tailLost &= late == null;
+    late = null;
+    return remaining;
   }
 
   /** How late the next message is, in nanoseconds. */

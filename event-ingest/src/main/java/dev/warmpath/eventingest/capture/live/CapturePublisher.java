@@ -106,6 +106,7 @@ public final class CapturePublisher implements AutoCloseable {
       }
       record = capture.next();
     }
+    feed.remaining().forEach(this::send);
     return published;
   }
 
@@ -125,11 +126,13 @@ public final class CapturePublisher implements AutoCloseable {
 
   private void publish(CaptureRecord.Events events, FaultyFeed feed) {
     buffer.published(new StreamMessage(events.sequence(), events.payload()));
-    for (CaptureRecord.Events arriving : feed.arriving(events)) {
-      live.sendMore(arriving.topic());
-      live.sendMore(StreamMessage.sequenceFrame(arriving.sequence()));
-      live.send(arriving.payload());
-    }
+    feed.arriving(events).forEach(this::send);
+  }
+
+  private void send(CaptureRecord.Events message) {
+    live.sendMore(message.topic());
+    live.sendMore(StreamMessage.sequenceFrame(message.sequence()));
+    live.send(message.payload());
   }
 
   private void remember(CaptureRecord.Replay recorded) {

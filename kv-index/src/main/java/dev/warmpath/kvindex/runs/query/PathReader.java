@@ -151,16 +151,15 @@ public final class PathReader {
     int newest = offset < RunHeaders.MAX_BLOCKS ? 0 : h[at + LINK];
     if (newest != 0) {
       // Where a run is full most prompts go the way that was stored last.
-      if (!see(walk, newest)) {
-        return -1;
-      }
-      if (isChild(newest, parent, offset, localHash)) {
-        return newest;
-      }
-      if (!unsee(walk)) {
-        return -1;
+      int seen = visit(walk, newest, parent, offset, localHash);
+      if (seen != 0) {
+        return seen;
       }
     }
+    return listedChild(walk, parent, offset, localHash);
+  }
+
+  private int listedChild(Walk walk, int parent, int offset, long localHash) {
     long key = runs.children.key(parent, offset, localHash);
     long[] shard = runs.children.shard(key);
     int place = ChildTable.first(key, shard);
@@ -169,20 +168,24 @@ public final class PathReader {
       if (candidate == 0) {
         return 0;
       }
-      if (candidate > 0) {
-        if (!see(walk, candidate)) {
-          return -1;
-        }
-        if (isChild(candidate, parent, offset, localHash)) {
-          return candidate;
-        }
-        if (!unsee(walk)) {
-          return -1;
-        }
+      int seen = candidate < 0 ? 0 : visit(walk, candidate, parent, offset, localHash);
+      if (seen != 0) {
+        return seen;
       }
       place = ChildTable.next(place, shard);
     }
     return -1;
+  }
+
+  /** The run if it is the one looked for, 0 if it is another, −1 if it is changing. */
+  private int visit(Walk walk, int run, int parent, int offset, long localHash) {
+    if (!see(walk, run)) {
+      return -1;
+    }
+    if (isChild(run, parent, offset, localHash)) {
+      return run;
+    }
+    return unsee(walk) ? 0 : -1;
   }
 
   private boolean isChild(int run, int parent, int offset, long localHash) {

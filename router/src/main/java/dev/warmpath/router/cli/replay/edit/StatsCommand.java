@@ -92,7 +92,7 @@ public final class StatsCommand implements WarmpathCommand {
       fields.put("file", file.toString());
       fields.put("engine", stream.replica() + "/" + stream.dpRank());
       fields.put("seconds", of.seconds());
-      fields.putAll(of.ordered());
+      fields.putAll(of.counts());
       fields.put("truncated", reader.truncated());
       streams.add(fields);
     }
