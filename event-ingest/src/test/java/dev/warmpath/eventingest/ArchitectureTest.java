@@ -58,6 +58,7 @@ class ArchitectureTest {
           .resideInAnyPackage(
               "..stream..",
               "..apply..",
+              "..knowledge..",
               "..count..",
               "..sglang..",
               "..verify..",

@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.stream;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.knowledge.Gap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,13 +16,6 @@ import org.jspecify.annotations.Nullable;
  */
 public record StreamMemory(
     long lastSequence, long lastDigest, @Nullable Gap gap, LearnedCache learned) {
-
-  /**
-   * Something that was missed.
-   *
-   * @param healable whether it was given up only because nobody answered
-   */
-  public record Gap(String why, boolean healable) {}
 
   public StreamMemory {
     if (lastSequence < 0) {

@@ -1,8 +1,7 @@
-package dev.warmpath.eventingest.stream;
+package dev.warmpath.eventingest.knowledge;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
-import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import java.time.Clock;
 import org.jspecify.annotations.Nullable;
 
@@ -51,10 +50,11 @@ final class Belief {
    * Draws the conclusion.
    *
    * @param started whether a batch of this lifetime was applied
+   * @param repairing why a replay runs that may bring what is missing, or null if none does
    */
-  void settle(boolean started, boolean connected, @Nullable Progress replay) {
-    if (replay != null && replay.repairs()) {
-      set(Trust.CATCHING_UP, replay.why);
+  void settle(boolean started, boolean connected, @Nullable String repairing) {
+    if (repairing != null) {
+      set(Trust.CATCHING_UP, repairing);
     } else if (!started && !complete) {
       set(Trust.NONE, connected ? "nothing heard yet" : "not connected");
     } else if (!connected) {

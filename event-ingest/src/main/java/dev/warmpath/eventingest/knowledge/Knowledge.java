@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.stream;
+package dev.warmpath.eventingest.knowledge;
 
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
@@ -6,8 +6,6 @@ import dev.warmpath.eventingest.apply.EventApplier.Effect;
 import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
-import dev.warmpath.eventingest.stream.StreamMemory.Gap;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
@@ -21,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the writer; {@link #trust} may be read by any thread.
  */
-final class Knowledge {
+public final class Knowledge {
 
   private final EventApplier applier;
   private final ColumnDecoder decoder = new ColumnDecoder();
@@ -39,7 +37,7 @@ final class Knowledge {
   /**
    * @param dpRank the rank that the engine's batches should name
    */
-  Knowledge(EventApplier applier, Clock clock, StreamCounters counters, int dpRank) {
+  public Knowledge(EventApplier applier, Clock clock, StreamCounters counters, int dpRank) {
     this.applier = applier;
     this.clock = clock;
     this.counters = counters;
@@ -47,17 +45,17 @@ final class Knowledge {
     belief = new Belief(clock);
   }
 
-  TrustState trust() {
+  public TrustState trust() {
     return belief.trust();
   }
 
   /** Takes a batch in; if removals may have been missed in it, returns why. */
-  @Nullable String apply(StreamMessage batch) {
+  public @Nullable String apply(long sequence, byte[] payload) {
     try {
-      return apply(decoder.decode(batch.payload()), batch.sequence());
+      return apply(decoder.decode(payload), sequence);
     } catch (WireException e) {
       counters.add(StreamCounter.UNDECODABLE_BATCHES);
-      return "batch " + batch.sequence() + " could not be read: " + e.getMessage();
+      return "batch " + sequence + " could not be read: " + e.getMessage();
     }
   }
 
@@ -80,25 +78,25 @@ final class Knowledge {
   }
 
   /** The engine holds nothing yet, so nothing is missed; what is doubted is not there. */
-  void complete() {
+  public void complete() {
     forgetDoubts();
     belief.complete();
   }
 
   /** Nothing but doubts is left of what the engine held; they end too. */
-  void forgetDoubts() {
+  public void forgetDoubts() {
     if (applier.doubts()) {
       applier.clear();
     }
   }
 
   /** Something was missed, but no removal of what is held. */
-  void incomplete(String why) {
+  public void incomplete(String why) {
     belief.incomplete(why);
   }
 
   /** Something was missed in this lifetime, maybe removals of what is held. */
-  void doubt(String why) {
+  public void doubt(String why) {
     long before = applier.stats().heldBlocks();
     long doubted = applier.doubt();
     doubtedAt = clock.instant();
@@ -107,7 +105,7 @@ final class Knowledge {
   }
 
   /** Something was missed, and what is held may be of another lifetime. */
-  void forget(String why) {
+  public void forget(String why) {
     long held = applier.stats().heldBlocks();
     applier.clear();
     belief.incomplete(why + blocks(held, " forgotten"));
@@ -118,35 +116,35 @@ final class Knowledge {
   }
 
   /** The engine reused so many tokens of a prompt that was sent at {@code dispatched}. */
-  void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
+  public void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
     if (dispatched.isAfter(doubtedAt)) {
       applier.reused(prompt, cachedTokens);
     }
   }
 
   /** The engine holds nothing. */
-  void clear() {
+  public void clear() {
     applier.clear();
   }
 
   /** Nothing is known any more, not even how the engine keeps its blocks. */
-  void reset(String why) {
+  public void reset(String why) {
     healable = false;
     applier.reset();
     belief.incomplete(why);
   }
 
   /** Whether a later replay may still bring what is missing. */
-  boolean healable() {
+  public boolean healable() {
     return healable;
   }
 
-  void healable(boolean mayHeal) {
+  public void healable(boolean mayHeal) {
     healable = mayHeal;
   }
 
   /** Another process has learned what the applier and the index know. */
-  void resume(@Nullable Gap gap) {
+  public void resume(@Nullable Gap gap) {
     doubtedAt = clock.instant();
     if (gap == null) {
       belief.complete();
@@ -157,20 +155,21 @@ final class Knowledge {
   }
 
   /** What is missing, or null. */
-  @Nullable Gap gap() {
+  public @Nullable Gap gap() {
     return belief.isComplete() ? null : new Gap(belief.why(), healable);
   }
 
-  LearnedCache learned() {
+  public LearnedCache learned() {
     return applier.learned();
   }
 
   /** What is known comes from another process, and nobody has vouched for it yet. */
-  void unproven() {
+  public void unproven() {
     belief.unproven();
   }
 
-  void settle(boolean started, boolean connected, @Nullable Progress replay) {
-    belief.settle(started, connected, replay);
+  /** Draws the conclusion; see {@link Belief#settle}. */
+  public void settle(boolean started, boolean connected, @Nullable String repairing) {
+    belief.settle(started, connected, repairing);
   }
 }

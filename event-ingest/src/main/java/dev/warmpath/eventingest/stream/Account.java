@@ -1,0 +1,85 @@
+package dev.warmpath.eventingest.stream;
+
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.knowledge.Knowledge;
+import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
+
+/**
+ * What the batches of one engine have come to, and what it costs when some are lost or the process
+ * is another one.
+ *
+ * <p>Confined to the writer.
+ */
+final class Account {
+
+  private final Lifetime lifetime;
+  private final Knowledge knowledge;
+  private final StreamCounters counters;
+  private boolean connected;
+
+  Account(Lifetime lifetime, Knowledge knowledge, StreamCounters counters) {
+    this.lifetime = lifetime;
+    this.knowledge = knowledge;
+    this.counters = counters;
+  }
+
+  /** Whether what the engine publishes now is heard. */
+  boolean isConnected() {
+    return connected;
+  }
+
+  void connected(boolean now) {
+    connected = now;
+  }
+
+  /** The first batch of a lifetime that is heard; those before it, if any, are lost. */
+  void begin(long sequence, String why) {
+    if (sequence == 0) {
+      knowledge.complete();
+    } else {
+      knowledge.incomplete(why + " at batch " + sequence);
+      counters.add(StreamCounter.LOST_BATCHES, sequence);
+    }
+  }
+
+  /** Takes a batch in. */
+  void apply(StreamMessage batch) {
+    lifetime.add(batch);
+    String lost = knowledge.apply(batch.sequence(), batch.payload());
+    if (lost != null) {
+      lose(lost);
+    }
+  }
+
+  /** Gives up the batches from the next to the one before {@code sequence}. */
+  void giveUpTo(long sequence) {
+    counters.add(StreamCounter.LOST_BATCHES, sequence - lifetime.next());
+    lose("lost batches " + lifetime.next() + " to " + (sequence - 1));
+    lifetime.skipTo(sequence);
+  }
+
+  /** Removals may have been missed. */
+  void lose(String why) {
+    if (lifetime.mayGoOn(connected)) {
+      knowledge.doubt(why);
+    } else {
+      knowledge.forget(why);
+    }
+  }
+
+  /** The process is another one. */
+  void end(String why) {
+    lifetime.decided(Outcome.OTHER_LIFETIME, why);
+    counters.add(StreamCounter.RESTARTS);
+    knowledge.reset(why);
+    lifetime.end();
+  }
+
+  /** What was restored cannot be shown to be true. */
+  void refuse(String why) {
+    lifetime.decided(Outcome.NO_ANSWER, why);
+    knowledge.reset("restored from a snapshot, and " + why);
+    lifetime.end();
+  }
+}

@@ -1,0 +1,303 @@
+package dev.warmpath.eventingest.stream;
+
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.knowledge.Knowledge;
+import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
+import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
+import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
+import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The conversation with one engine's replay socket: asks for what is missing, keeps live batches
+ * meanwhile, and makes of the answers what they show.
+ *
+ * <p>A replay begins one batch early: that batch proves by its bytes that the engine's process is
+ * still the same.
+ *
+ * <p>Confined to the writer.
+ */
+final class Repairs {
+
+  private final Account account;
+  private final Lifetime lifetime;
+  private final Knowledge knowledge;
+  private final EnginePort port;
+  private final ReplayAsker asker;
+  private final StreamCounters counters;
+  private final LiveBuffer buffer;
+  private final Consumer<StreamMessage> route;
+
+  /** Whether what a replay brings is older than the moment when the cache was empty. */
+  private boolean clearAfterwards;
+
+  /** Whether live batches were refused since the last question. */
+  private boolean missed;
+
+  /** Whether live batches were dropped that a replay must bring before all is known. */
+  private boolean droppedLive;
+
+  /**
+   * @param route takes the live batches that waited, one after the other, once no replay runs
+   */
+  Repairs(
+      Account account,
+      Lifetime lifetime,
+      Knowledge knowledge,
+      Replays replays,
+      Consumer<StreamMessage> route) {
+    this.account = account;
+    this.lifetime = lifetime;
+    this.knowledge = knowledge;
+    port = replays.port();
+    asker = replays.asker();
+    counters = replays.counters();
+    buffer = replays.buffer();
+    this.route = route;
+  }
+
+  /** What the conversation is held with. Confined to the writer. */
+  record Replays(EnginePort port, ReplayAsker asker, StreamCounters counters, LiveBuffer buffer) {}
+
+  /** Whether a replay is under way. */
+  boolean isRunning() {
+    return asker.current() != null;
+  }
+
+  /** Why a replay runs that may bring what is missing, or null if none does. */
+  @Nullable String repairing() {
+    Progress current = asker.current();
+    return current != null && current.repairs() ? current.why : null;
+  }
+
+  /** Whether the engine can be asked now. */
+  boolean mayAsk() {
+    return asker.mayAsk();
+  }
+
+  /** Whether the moment has come for which the cache was said to be empty. */
+  boolean isClearing() {
+    return clearAfterwards;
+  }
+
+  /** The cache is empty now, whatever a running replay brings. */
+  void cleared() {
+    clearAfterwards = isRunning();
+  }
+
+  /** Asks for all that is missing. */
+  void repair(String why) {
+    ask(Purpose.REPAIR, why);
+  }
+
+  /** Asks for all that is missing before a live batch, which waits. */
+  void repairBefore(StreamMessage batch, String why) {
+    buffer.putBack(batch);
+    repair(why);
+  }
+
+  /** Asks whether something is missing. */
+  void probe() {
+    asker.probing();
+    ask(Purpose.PROBE, "silence");
+  }
+
+  /** After a reconnect or a known loss: is it the same process, and was anything missed? */
+  void verify(String why) {
+    if (mayAsk()) {
+      repair(why);
+    } else {
+      refuseUnproven();
+      knowledge.healable(port.canReplay());
+      account.lose(why + ", and no replay");
+    }
+  }
+
+  /** The process is another one. */
+  void newLifetime(String why) {
+    account.end(why);
+    startOver();
+  }
+
+  /** Live messages were refused for lack of room. */
+  void missed() {
+    missed = true;
+    if (!isRunning()) {
+      makeUp();
+    }
+  }
+
+  /** Keeps a live batch until the replay is over. */
+  void keep(StreamMessage batch) {
+    boolean isOld = lifetime.started() && batch.sequence() < lifetime.next();
+    Verdict verdict = isOld ? lifetime.compare(batch) : buffer.compare(batch);
+    if (verdict == Verdict.SAME) {
+      counters.add(StreamCounter.DUPLICATES);
+    } else if (isOld || verdict == Verdict.OTHER) {
+      newLifetime("sequence went back to " + batch.sequence());
+      route.accept(batch);
+    } else if (!buffer.add(batch)) {
+      counters.add(StreamCounter.BUFFER_OVERFLOWS);
+      missed = true;
+    }
+  }
+
+  /** One batch of the answer. */
+  void replayed(Progress current, StreamMessage batch) {
+    if (!lifetime.started() || batch.sequence() >= lifetime.next()) {
+      replayedNew(current, batch);
+    } else {
+      replayedOld(current, batch);
+    }
+  }
+
+  /** The answer is over, or will not come. */
+  void ended(Progress current, boolean whole) {
+    asker.end();
+    if (whole) {
+      answered(current);
+    } else {
+      counters.add(StreamCounter.REPLAY_FAILURES);
+      failed(current);
+    }
+  }
+
+  private void replayedOld(Progress current, StreamMessage batch) {
+    Verdict verdict = lifetime.compare(batch);
+    if (verdict == Verdict.OTHER) {
+      anew("a replay shows another batch " + batch.sequence());
+    } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
+      current.verified = true;
+      lifetime.decided(Outcome.KEPT, "batch " + current.from + " is the same");
+    }
+  }
+
+  private void replayedNew(Progress current, StreamMessage batch) {
+    // While the connection lasts, it vouches for the process that the replay is of.
+    boolean same = account.isConnected() && !lifetime.torn() && current.purpose == Purpose.REPAIR;
+    if (lifetime.started() && !current.verified && !same) {
+      lifetime.decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
+      anew("a replay no longer shows batch " + current.from);
+      return;
+    }
+    if (!lifetime.started()) {
+      account.begin(batch.sequence(), "the replay begins");
+    } else if (batch.sequence() > lifetime.next()) {
+      account.giveUpTo(batch.sequence());
+    }
+    current.verified = true;
+    current.fruitful = true;
+    counters.add(StreamCounter.REPLAYED_BATCHES);
+    account.apply(batch);
+  }
+
+  /** The process is another one, or cannot be shown to be the same: everything is asked again. */
+  private void anew(String why) {
+    newLifetime(why);
+    if (mayAsk()) {
+      repair(why);
+    }
+  }
+
+  private void answered(Progress current) {
+    if (lifetime.started() && !current.verified) {
+      anew("a replay no longer shows batch " + current.from);
+      return;
+    }
+    lifetime.vouched();
+    if (!lifetime.started() && !droppedLive) {
+      knowledge.complete();
+    }
+    if (current.purpose == Purpose.PROBE && asker.isDeaf(current.fruitful)) {
+      counters.add(StreamCounter.DEAF_CONNECTIONS);
+      port.reopen();
+    }
+    if (knowledge.healable()) {
+      heal("the replay socket answers again");
+      return;
+    }
+    StreamMessage first = buffer.first();
+    if (first != null && first.sequence() > lifetime.next() && asker.exhausted()) {
+      giveUp(current);
+    }
+    drain();
+  }
+
+  /** All is asked for again: what is doubted and still there is stored, or shown, on the way. */
+  private void heal(String why) {
+    knowledge.healable(false);
+    knowledge.doubt(why);
+    lifetime.end();
+    startOver();
+    repair(why);
+  }
+
+  private void failed(Progress current) {
+    if (!current.repairs()) {
+      drain();
+    } else if (!asker.exhausted()) {
+      repair(current.why);
+    } else {
+      giveUp(current);
+      drain();
+    }
+  }
+
+  /** The engine is not asked again for a while, and what is missing counts as lost. */
+  private void giveUp(Progress current) {
+    asker.rest();
+    refuseUnproven();
+    knowledge.healable(true);
+    StreamMessage first = buffer.first();
+    if (lifetime.started() && first != null && first.sequence() > lifetime.next()) {
+      account.giveUpTo(first.sequence());
+    } else if (lifetime.started()) {
+      account.lose(current.why + " and no replay answers");
+    }
+  }
+
+  private void drain() {
+    while (!isRunning()) {
+      StreamMessage batch = buffer.poll();
+      if (batch == null) {
+        if (clearAfterwards) {
+          clearAfterwards = false;
+          knowledge.clear();
+        }
+        makeUp();
+        return;
+      }
+      if (!lifetime.beganBehind(batch)) {
+        route.accept(batch);
+      }
+    }
+  }
+
+  /** Asks for what was refused for lack of room. */
+  private void makeUp() {
+    if (missed) {
+      missed = false;
+      verify("there was no room for live batches");
+    }
+  }
+
+  /** What was restored cannot be shown to be true. */
+  private void refuseUnproven() {
+    if (!lifetime.isProven()) {
+      account.refuse("no replay answers");
+      startOver();
+    }
+  }
+
+  private void startOver() {
+    droppedLive = buffer.first() != null;
+    buffer.clear();
+    asker.end();
+  }
+
+  private void ask(Purpose purpose, String why) {
+    asker.ask(purpose, why, lifetime.replayFrom());
+  }
+}
