@@ -1,7 +1,6 @@
 package dev.warmpath.router;
 
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.eventingest.follow.IngestOptions;
 import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
@@ -62,8 +61,7 @@ final class Core implements AutoCloseable {
     this.tokenizers = tokenizers(config, reading);
     this.heritage = heritage(reading);
     this.ingest =
-        new EventIngest(
-            heritage.index(), around.clock(), IngestOptions.DEFAULT, heritage.recollection());
+        new EventIngest(heritage.index(), around.clock(), config.ingest(), heritage.recollection());
     this.streams = new EventStreams(ingest);
     this.dispatcher =
         new Dispatcher(

@@ -85,7 +85,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     stream =
         new EngineStream(
             applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
-    backoff = new ReplayBackoff(applier.slot());
+    backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
     judge = new ReuseJudge(stream, counters, clock);
     subscriber = new EventSubscriber(shared.context(), source.endpoint(), source.bind(), this);
     if (adopted != null) {

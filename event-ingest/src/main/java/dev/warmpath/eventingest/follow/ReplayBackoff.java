@@ -8,17 +8,17 @@ package dev.warmpath.eventingest.follow;
  */
 final class ReplayBackoff {
 
-  private static final long FIRST_MILLIS = 250;
-  private static final long LONGEST_MILLIS = 8_000;
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
+  private final BackoffLimits limits;
   private final int slot;
   private volatile int failures;
 
   /**
    * @param slot tells engines apart, so that a fleet that went away together is not asked together
    */
-  ReplayBackoff(int slot) {
+  ReplayBackoff(BackoffLimits limits, int slot) {
+    this.limits = limits;
     this.slot = slot;
   }
 
@@ -33,7 +33,8 @@ final class ReplayBackoff {
     if (failed == 0) {
       return 0;
     }
-    long due = Math.min(FIRST_MILLIS << (2 * Math.min(failed - 1, 8)), LONGEST_MILLIS);
+    long due =
+        Math.min(limits.firstMillis() << (2 * Math.min(failed - 1, 8)), limits.longestMillis());
     long spread = ((slot + 31L * failed) * SPREAD) >>> 1;
     return due / 2 + spread % (due / 2 + 1);
   }

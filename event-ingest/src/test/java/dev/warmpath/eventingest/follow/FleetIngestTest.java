@@ -57,7 +57,11 @@ final class FleetIngestTest {
     Set<Thread> before = new HashSet<>(Thread.getAllStackTraces().keySet());
     IngestOptions onePoller =
         new IngestOptions(
-            1, RingLimits.DEFAULT, IngestOptions.DEFAULT.replay(), IngestOptions.DEFAULT.stream());
+            1,
+            RingLimits.DEFAULT,
+            IngestOptions.DEFAULT.replay(),
+            BackoffLimits.DEFAULT,
+            IngestOptions.DEFAULT.stream());
     try (EventIngest ingest = new EventIngest(index, Clock.systemUTC(), onePoller)) {
       join(ingest);
       Set<Thread> added = new HashSet<>(Thread.getAllStackTraces().keySet());

@@ -10,7 +10,7 @@ final class ReplayBackoffTest {
 
   @Test
   void waitsLongerWithEachFailureUpToABound() {
-    ReplayBackoff backoff = new ReplayBackoff(3);
+    ReplayBackoff backoff = new ReplayBackoff(BackoffLimits.DEFAULT, 3);
     assertThat(backoff.delayMillis()).isZero();
     for (long due : new long[] {250, 1000, 4000, 8000, 8000}) {
       backoff.answered(false);
@@ -24,7 +24,7 @@ final class ReplayBackoffTest {
   void enginesThatFailTogetherAreNotAskedTogether() {
     Set<Long> delays = new HashSet<>();
     for (int slot = 0; slot < 128; slot++) {
-      ReplayBackoff backoff = new ReplayBackoff(slot);
+      ReplayBackoff backoff = new ReplayBackoff(BackoffLimits.DEFAULT, slot);
       backoff.answered(false);
       backoff.answered(false);
       delays.add(backoff.delayMillis());

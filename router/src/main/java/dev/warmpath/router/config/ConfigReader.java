@@ -1,5 +1,10 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.eventingest.follow.BackoffLimits;
+import dev.warmpath.eventingest.follow.IngestOptions;
+import dev.warmpath.eventingest.follow.RingLimits;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.zmq.ReplayLimits;
 import dev.warmpath.router.config.ConfigNode.Listing;
 import dev.warmpath.router.config.ConfigNode.Mapping;
 import dev.warmpath.router.config.ConfigNode.Scalar;
@@ -16,6 +21,7 @@ import dev.warmpath.router.config.RouterConfig.Snapshot;
 import dev.warmpath.router.config.RouterConfig.Timeouts;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.routing.policy.Policies;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -68,6 +74,7 @@ final class ConfigReader {
         of(root, "retry").retry(),
         of(root, "tokenizing").tokenizing(),
         of(root, "index").index(),
+        of(root, "ingest").ingest(),
         of(root, "snapshot").snapshot(),
         of(root, "headers").bool("enabled"),
         of(root, "shutdown").shutdown());
@@ -140,6 +147,34 @@ final class ConfigReader {
         integer("memory-mb"));
   }
 
+  private IngestOptions ingest() {
+    int pollers = integer("pollers");
+    return new IngestOptions(
+        pollers == 0 ? IngestOptions.DEFAULT.pollers() : pollers,
+        new RingLimits(integer("ring-messages"), integer("ring-bytes"), megabytes("ring-total-mb")),
+        new ReplayLimits(
+            integer("parallel-replays"),
+            millis("replay-idle-ms"),
+            millis("replay-total-ms"),
+            integer("replay-batches"),
+            megabytes("replay-mb")),
+        backoff(integer("replay-backoff-ms"), integer("replay-backoff-limit-ms")),
+        new StreamLimits(
+            integer("buffered-batches"),
+            integer("buffered-bytes"),
+            integer("replay-attempts"),
+            millis("replay-rest-ms"),
+            millis("probe-ms")));
+  }
+
+  private static BackoffLimits backoff(int firstMillis, int longestMillis) {
+    if (firstMillis > longestMillis) {
+      throw new IllegalArgumentException(
+          "'ingest.replay-backoff-limit-ms' must be at least 'ingest.replay-backoff-ms'");
+    }
+    return new BackoffLimits(firstMillis, longestMillis);
+  }
+
   private Snapshot snapshot() {
     return new Snapshot(
         bool("enabled"),
@@ -190,6 +225,14 @@ final class ConfigReader {
 
   private int integer(String key) {
     return Math.toIntExact((Long) given(key));
+  }
+
+  private Duration millis(String key) {
+    return Duration.ofMillis(integer(key));
+  }
+
+  private long megabytes(String key) {
+    return (long) integer(key) << 20;
   }
 
   private double decimal(String key) {

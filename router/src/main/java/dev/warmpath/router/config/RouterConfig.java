@@ -1,5 +1,6 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.eventingest.follow.IngestOptions;
 import dev.warmpath.router.routing.policy.Policies;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +27,7 @@ public record RouterConfig(
     Retry retry,
     Tokenizing tokenizing,
     Index index,
+    IngestOptions ingest,
     Snapshot snapshot,
     boolean warmpathHeaders,
     Shutdown shutdown) {

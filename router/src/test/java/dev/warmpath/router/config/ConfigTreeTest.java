@@ -3,8 +3,14 @@ package dev.warmpath.router.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.warmpath.eventingest.follow.BackoffLimits;
+import dev.warmpath.eventingest.follow.IngestOptions;
+import dev.warmpath.eventingest.follow.RingLimits;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.zmq.ReplayLimits;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
@@ -21,6 +27,33 @@ class ConfigTreeTest {
     assertThat(config.admin()).isEqualTo(new RouterConfig.Address("127.0.0.1", 8081));
     assertThat(config.policy().name()).isEqualTo("warm");
     assertThat(config.replicas()).isEmpty();
+    assertThat(config.ingest()).isEqualTo(IngestOptions.DEFAULT);
+  }
+
+  @Test
+  void everyBoundOfTheEventStreamsIsSetByItsKey() throws ConfigException {
+    RouterConfig config =
+        read(
+            """
+            ingest:
+              {pollers: 1, ring-messages: 2, ring-bytes: 1031, ring-total-mb: 4,
+               buffered-batches: 5, buffered-bytes: 1061, parallel-replays: 7,
+               replay-idle-ms: 18, replay-total-ms: 109, replay-batches: 10, replay-mb: 11,
+               replay-attempts: 12, replay-backoff-ms: 13, replay-backoff-limit-ms: 14,
+               replay-rest-ms: 115, probe-ms: 116}
+            """);
+    assertThat(config.ingest())
+        .isEqualTo(
+            new IngestOptions(
+                1,
+                new RingLimits(2, 1031, 4 << 20),
+                new ReplayLimits(7, Duration.ofMillis(18), Duration.ofMillis(109), 10, 11 << 20),
+                new BackoffLimits(13, 14),
+                new StreamLimits(5, 1061, 12, Duration.ofMillis(115), Duration.ofMillis(116))));
+    assertThat(problems("ingest: {replay-backoff-ms: 9000}"))
+        .singleElement()
+        .asString()
+        .contains("'ingest.replay-backoff-limit-ms' must be at least");
   }
 
   @Test
