@@ -69,6 +69,12 @@ public final class EventIngest implements AutoCloseable {
    * @param recollection what it knew beside the index; the writer's from now on
    */
   public EventIngest(KvIndex index, Clock clock, IngestOptions options, Recollection recollection) {
+    this(index, clock, options, recollection, StreamTap.NONE);
+  }
+
+  /** The same with somebody who hears what the sockets bring. */
+  public EventIngest(
+      KvIndex index, Clock clock, IngestOptions options, Recollection recollection, StreamTap tap) {
     this.recollection = recollection;
     ZContext context = new ZContext(1);
     context.setLinger(0);
@@ -87,7 +93,8 @@ public final class EventIngest implements AutoCloseable {
             () -> new EngineRing(options.ring(), bytes, writer::ready),
             context,
             new ReplayClient(context, options.replay(), () -> closed),
-            replays);
+            replays,
+            tap);
     start(writer, "warmpath-index-writer");
     for (int i = 0; i < options.pollers(); i++) {
       EventPoller poller = new EventPoller(context);
@@ -141,6 +148,7 @@ public final class EventIngest implements AutoCloseable {
 
   /** The engine's cache is known to be empty although its own event may come late. */
   public void cleared(EngineId id, String why) {
+    shared.tap().cleared(id, why);
     tell(id, engine -> engine.stream().cleared(why));
   }
 
@@ -149,6 +157,7 @@ public final class EventIngest implements AutoCloseable {
    * anew.
    */
   public void restarted(EngineId id, String why) {
+    shared.tap().restarted(id, why);
     tell(id, engine -> engine.stream().restarted(why));
   }
 

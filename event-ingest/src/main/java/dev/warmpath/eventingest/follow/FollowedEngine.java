@@ -24,6 +24,7 @@ import dev.warmpath.kvindex.KvIndex;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +45,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private final EngineRing ring;
   private final ReplayClient replayClient;
   private final ScheduledExecutorService replays;
+  private final StreamTap tap;
   private final StreamCounters counters = new StreamCounters();
   private final EventApplier applier;
   private final EngineStream stream;
@@ -70,7 +72,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
       Supplier<EngineRing> rings,
       ZContext context,
       ReplayClient replayClient,
-      ScheduledExecutorService replays) {}
+      ScheduledExecutorService replays,
+      StreamTap tap) {}
 
   /**
    * @param adopted what an earlier process knew of the engine, or null
@@ -80,6 +83,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     ring = shared.rings().get();
     replayClient = shared.replayClient();
     replays = shared.replays();
+    tap = shared.tap();
     clock = shared.clock();
     applier = applier(shared.index(), adopted);
     stream =
@@ -155,8 +159,9 @@ final class FollowedEngine implements EnginePort, LiveSink {
   }
 
   @Override
-  public void message(StreamMessage message) {
+  public void message(byte[] topic, StreamMessage message) {
     long arrivedNanos = System.nanoTime();
+    tap.live(source.id(), topic, message);
     if (!ring.offer(() -> live(message, arrivedNanos), message.payload().length)) {
       counters.add(StreamCounter.QUEUE_OVERFLOWS);
       if (missed.compareAndSet(false, true)) {
@@ -210,11 +215,13 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   @Override
   public void up() {
+    tap.connected(source.id());
     tell(stream::connected);
   }
 
   @Override
   public void down() {
+    tap.disconnected(source.id());
     tell(stream::disconnected);
   }
 
@@ -258,10 +265,14 @@ final class FollowedEngine implements EnginePort, LiveSink {
     if (wantedReplay != replayId || endpoint == null) {
       return;
     }
+    StreamTap.@Nullable Replies replies = tap.replay(source.id(), fromSequence);
     boolean whole = false;
     try {
-      whole = replayClient.fetch(endpoint, fromSequence, new Replay(replayId));
+      whole = replayClient.fetch(endpoint, fromSequence, new Replay(replayId, replies));
     } finally {
+      if (replies != null) {
+        replies.ended();
+      }
       ended(replayId, whole);
     }
   }
@@ -274,9 +285,18 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private final class Replay implements ReplaySink {
 
     private final long replayId;
+    private final StreamTap.@Nullable Replies replies;
 
-    Replay(long replayId) {
+    Replay(long replayId, StreamTap.@Nullable Replies replies) {
       this.replayId = replayId;
+      this.replies = replies;
+    }
+
+    @Override
+    public void reply(List<byte[]> frames) {
+      if (replies != null) {
+        replies.reply(frames);
+      }
     }
 
     @Override

@@ -210,7 +210,7 @@ public final class EventSubscriber {
       if (awaitsHandshake) {
         found();
       }
-      sink.message(message);
+      sink.message(frames.get(0), message);
     }
     received.clear();
   }

@@ -9,8 +9,8 @@ import dev.warmpath.eventingest.stream.StreamMessage;
  */
 public interface LiveSink {
 
-  /** A message came. */
-  void message(StreamMessage message);
+  /** A message came, under this topic. */
+  void message(byte[] topic, StreamMessage message);
 
   /** A message of a wrong shape came and is gone. */
   void badMessage(int frames);

@@ -84,6 +84,7 @@ public final class ReplayClient {
       }
       heardNanos = now;
       batchesLeft--;
+      sink.reply(frames);
       StreamMessage message = StreamMessage.ofReply(frames);
       if (message == null) {
         sink.badReply(frames.size());

@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.zmq;
 
 import dev.warmpath.eventingest.stream.StreamMessage;
+import java.util.List;
 
 /**
  * Where a replay hands over what it hears; may block, which slows the replay down.
@@ -11,6 +12,9 @@ public interface ReplaySink {
 
   /** A batch came; returns whether more are wanted. */
   boolean batch(StreamMessage batch);
+
+  /** A reply came, the end marker or whatever it is; its frames without the delimiter. */
+  default void reply(List<byte[]> frames) {}
 
   /** A reply of a wrong shape came and is gone. */
   void badReply(int frames);
