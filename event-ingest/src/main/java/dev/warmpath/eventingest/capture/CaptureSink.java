@@ -9,8 +9,11 @@ import java.io.IOException;
  */
 public interface CaptureSink extends AutoCloseable {
 
-  /** Appends one record. */
+  /** Appends one record; it may stay in memory until {@link #flush}. */
   void write(CaptureRecord record) throws IOException;
+
+  /** Hands what was written to the operating system, so that a crash leaves it readable. */
+  void flush() throws IOException;
 
   @Override
   void close() throws IOException;

@@ -4,11 +4,16 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.math.BigInteger;
+import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.core.MessagePack;
@@ -17,14 +22,18 @@ import org.msgpack.core.MessagePacker;
 /**
  * Writes a new capture file, gzip-compressed when its name ends in {@code .gz}.
  *
- * <p>Every record is handed to the operating system before {@link #write} returns, so a crash
- * leaves a file that {@link CaptureReader} reads up to the last whole record.
+ * <p>A crash leaves a file that {@link CaptureReader} reads up to the last {@link #flush}, or
+ * further. Captures hold prompts, so only their owner may read them where the file system can tell.
  *
  * <p>Confined to its writer's thread.
  */
 public final class CaptureWriter implements CaptureSink {
 
   private static final int BUFFER_BYTES = 1 << 16;
+  private static final Set<StandardOpenOption> NEW =
+      Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      PosixFilePermissions.fromString("rw-------");
 
   private final MessagePacker packer;
 
@@ -38,20 +47,31 @@ public final class CaptureWriter implements CaptureSink {
    * @throws java.nio.file.FileAlreadyExistsException when there is such a file: it is left alone
    */
   public static CaptureWriter create(Path file, CaptureHeader header) throws IOException {
-    OutputStream out =
-        Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, NEW, ofOwnerOnly(file)));
     OutputStream encoded =
         file.toString().endsWith(".gz")
             ? new GZIPOutputStream(out, BUFFER_BYTES, true)
             : new BufferedOutputStream(out, BUFFER_BYTES);
     CaptureWriter writer = new CaptureWriter(MessagePack.newDefaultPacker(encoded));
-    writer.append(CaptureFormat.plain(header));
+    writer.pack(CaptureFormat.plain(header));
+    writer.flush();
     return writer;
+  }
+
+  private static FileAttribute<?>[] ofOwnerOnly(Path file) {
+    return file.getFileSystem().supportedFileAttributeViews().contains("posix")
+        ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(OWNER_ONLY)}
+        : new FileAttribute<?>[0];
   }
 
   @Override
   public void write(CaptureRecord record) throws IOException {
-    append(CaptureFormat.plain(record));
+    pack(CaptureFormat.plain(record));
+  }
+
+  @Override
+  public void flush() throws IOException {
+    packer.flush();
   }
 
   /** Bytes written so far, before compression. */
@@ -62,11 +82,6 @@ public final class CaptureWriter implements CaptureSink {
   @Override
   public void close() throws IOException {
     packer.close();
-  }
-
-  private void append(Object value) throws IOException {
-    pack(value);
-    packer.flush();
   }
 
   private void pack(@Nullable Object value) throws IOException {

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.List;
 
 /**
  * Writes a capture as a row of files, each whole in itself, and keeps the last ones.
@@ -18,45 +20,62 @@ public final class RotatingCaptureWriter implements CaptureSink {
 
   private final Path file;
   private final CaptureHeader header;
-  private final long maxBytes;
-  private final int keep;
-  private final Deque<Path> written = new ArrayDeque<>();
+  private final Limits limits;
+  private final Deque<Path> written;
   private CaptureWriter current;
   private int number;
 
-  private RotatingCaptureWriter(Path file, CaptureHeader header, long maxBytes, int keep)
-      throws IOException {
-    this.file = file;
-    this.header = header;
-    this.maxBytes = maxBytes;
-    this.keep = keep;
-    current = next();
-  }
-
   /**
-   * Creates the first file.
+   * How large the row may get.
    *
    * @param maxBytes a file that has so many, before compression, is followed by another
    * @param keep how many files are kept, the one being written included; at least 1
    */
-  public static RotatingCaptureWriter create(
-      Path file, CaptureHeader header, long maxBytes, int keep) throws IOException {
-    if (maxBytes < 1 || keep < 1) {
-      throw new IllegalArgumentException("maxBytes=" + maxBytes + " keep=" + keep);
+  public record Limits(long maxBytes, int keep) {
+    public Limits {
+      if (maxBytes < 1 || keep < 1) {
+        throw new IllegalArgumentException("maxBytes=" + maxBytes + " keep=" + keep);
+      }
     }
-    return new RotatingCaptureWriter(file, header, maxBytes, keep);
+  }
+
+  private RotatingCaptureWriter(
+      Path file, CaptureHeader header, Limits limits, Collection<Path> earlier) throws IOException {
+    this.file = file;
+    this.header = header;
+    this.limits = limits;
+    written = new ArrayDeque<>(earlier);
+    current = next();
+  }
+
+  /** Creates the first file. */
+  public static RotatingCaptureWriter create(Path file, CaptureHeader header, Limits limits)
+      throws IOException {
+    return create(file, header, limits, List.of());
+  }
+
+  /**
+   * Creates the first file of a row that goes on.
+   *
+   * @param earlier files of other writers, oldest first, that count and are deleted as its own
+   */
+  public static RotatingCaptureWriter create(
+      Path file, CaptureHeader header, Limits limits, Collection<Path> earlier) throws IOException {
+    return new RotatingCaptureWriter(file, header, limits, earlier);
   }
 
   @Override
   public void write(CaptureRecord record) throws IOException {
-    if (current.bytes() >= maxBytes) {
+    if (current.bytes() >= limits.maxBytes()) {
       current.close();
       current = next();
-      while (written.size() > keep) {
-        Files.deleteIfExists(written.removeFirst());
-      }
     }
     current.write(record);
+  }
+
+  @Override
+  public void flush() throws IOException {
+    current.flush();
   }
 
   @Override
@@ -69,6 +88,9 @@ public final class RotatingCaptureWriter implements CaptureSink {
     Path numbered = file.resolveSibling(numbered(file.getFileName().toString(), number));
     CaptureWriter writer = CaptureWriter.create(numbered, header);
     written.addLast(numbered);
+    while (written.size() > limits.keep()) {
+      Files.deleteIfExists(written.removeFirst());
+    }
     return writer;
   }
 

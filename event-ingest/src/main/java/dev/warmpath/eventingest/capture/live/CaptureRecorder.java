@@ -78,6 +78,9 @@ public final class CaptureRecorder {
         batches++;
       }
     }
+    if (!records.isEmpty()) {
+      writer.flush();
+    }
   }
 
   private double seconds() {

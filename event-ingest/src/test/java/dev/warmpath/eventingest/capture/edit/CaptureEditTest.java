@@ -11,6 +11,7 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.capture.RotatingCaptureWriter;
+import dev.warmpath.eventingest.capture.RotatingCaptureWriter.Limits;
 import dev.warmpath.eventingest.capture.edit.CaptureDiff.EngineDiff;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -119,7 +120,7 @@ class CaptureEditTest {
   void rotationKeepsTheLastFilesAndLosesNothingBetween() throws IOException {
     Path out = folder.resolve("live.wpc.gz");
     try (RotatingCaptureWriter writer =
-        RotatingCaptureWriter.create(out, header(BEGAN, "a"), 4_000, 3)) {
+        RotatingCaptureWriter.create(out, header(BEGAN, "a"), new Limits(4_000, 3))) {
       for (int i = 0; i < 100; i++) {
         writer.write(new Events(i, 0, new byte[0], i, new byte[500]));
       }

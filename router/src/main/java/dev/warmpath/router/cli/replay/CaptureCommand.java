@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.capture.CaptureSink;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.capture.RotatingCaptureWriter;
+import dev.warmpath.eventingest.capture.RotatingCaptureWriter.Limits;
 import dev.warmpath.eventingest.capture.live.CaptureRecorder;
 import dev.warmpath.eventingest.capture.live.RecordedSource;
 import dev.warmpath.router.cli.CaptureFiles;
@@ -166,7 +167,7 @@ public final class CaptureCommand implements WarmpathCommand {
     }
     return rotateMb == 0
         ? CaptureWriter.create(out, header)
-        : RotatingCaptureWriter.create(out, header, (long) rotateMb << 20, keep);
+        : RotatingCaptureWriter.create(out, header, new Limits((long) rotateMb << 20, keep));
   }
 
   private void record(CaptureRecorder recorder, ZContext context, BooleanSupplier done)
