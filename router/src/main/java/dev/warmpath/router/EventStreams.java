@@ -86,6 +86,11 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     }
   }
 
+  @Override
+  public void runsSince(Replica replica, double startSeconds) {
+    engines(replica).forEach(engine -> ingest.runsSince(engine.id(), startSeconds));
+  }
+
   private static long restarts(EngineStatus engine) {
     return engine.counters().getOrDefault(StreamCounter.RESTARTS.label(), 0L);
   }

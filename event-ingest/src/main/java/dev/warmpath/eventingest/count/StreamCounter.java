@@ -36,6 +36,8 @@ public enum StreamCounter {
   PROVEN_BLOCKS,
   /** Batches that came twice. */
   DUPLICATES,
+  /** Batches that came after they had been given up; not applied. */
+  LATE_BATCHES,
   /** Live batches refused while a replay ran, for lack of room. */
   BUFFER_OVERFLOWS,
   /** Live batches refused for lack of room between socket and index. */

@@ -161,6 +161,13 @@ public final class EventIngest implements AutoCloseable {
     tell(id, engine -> engine.stream().restarted(why));
   }
 
+  /**
+   * The engine's process was seen to have started then, in seconds since 1970, and to run still.
+   */
+  public void runsSince(EngineId id, double startSeconds) {
+    tell(id, engine -> engine.stream().runsSince(startSeconds));
+  }
+
   /** A request is under way whose name space the engine's events do not show. */
   public void hiddenBegan(EngineId id) {
     tell(id, FollowedEngine::hiddenBegan);

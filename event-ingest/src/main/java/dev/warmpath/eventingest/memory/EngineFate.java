@@ -13,13 +13,18 @@ public enum EngineFate {
   WAITING,
   /** Restored, and shown to be true. */
   KEPT,
+  /**
+   * The process is the same by its start, but what it did meanwhile is not known: names are kept,
+   * and nothing is credited until it is shown to be there.
+   */
+  DOUBTED,
   /** Forgotten: the engine's process is another one. */
   OTHER_LIFETIME,
   /** Forgotten: the engine's replay buffer begins later than the snapshot ends. */
   OUT_OF_REACH,
-  /** Forgotten: its replay socket does not answer. */
+  /** Forgotten: its replay socket does not answer, nor do its metrics say when it started. */
   NO_ANSWER,
-  /** Forgotten: it has no replay socket, so that nothing can be shown to be true. */
+  /** Forgotten: it has no replay socket, and nobody knew when it started. */
   NO_REPLAY,
   /** Forgotten: it is not configured any more. */
   NOT_CONFIGURED,
@@ -36,6 +41,7 @@ public enum EngineFate {
   static EngineFate of(ResumeListener.Outcome outcome) {
     return switch (outcome) {
       case KEPT -> KEPT;
+      case DOUBTED -> DOUBTED;
       case OTHER_LIFETIME -> OTHER_LIFETIME;
       case OUT_OF_REACH -> OUT_OF_REACH;
       case NO_ANSWER -> NO_ANSWER;

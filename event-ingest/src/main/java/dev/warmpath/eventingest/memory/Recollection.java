@@ -50,7 +50,7 @@ public final class Recollection {
       forget(memory, EngineFate.UNKNOWN);
     } else if (!memory.identity().equals(EngineIdentity.of(source))) {
       forget(memory, EngineFate.CHANGED);
-    } else if (source.replayEndpoint() == null) {
+    } else if (source.replayEndpoint() == null && Double.isNaN(stream.startSeconds())) {
       forget(memory, EngineFate.NO_REPLAY);
     } else {
       long restored = index.stats(memory.slot()).namedBlocks();

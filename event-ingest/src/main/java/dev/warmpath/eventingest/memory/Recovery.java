@@ -78,6 +78,9 @@ public final class Recovery {
     engines.merge(fate, 1, Integer::sum);
     if (fate == EngineFate.KEPT) {
       keptBlocks += restoredBlocks;
+    } else if (fate == EngineFate.DOUBTED) {
+      LOG.info(
+          "engine={} goes on with {} names that are to be proven: {}", id, restoredBlocks, why);
     } else {
       log(id, fate, why);
     }

@@ -59,9 +59,16 @@ final class Account {
     lifetime.skipTo(sequence);
   }
 
-  /** Removals may have been missed. */
+  /**
+   * Removals may have been missed, or even a restart. After one, a doubt does no harm: only a store
+   * of the process that is heard now can prove it. But nothing would ever end it, so it is kept
+   * only if the process's start will tell.
+   */
   void lose(String why) {
     if (lifetime.mayGoOn(connected)) {
+      knowledge.doubt(why);
+    } else if (lifetime.isStartKnown()) {
+      lifetime.unsure();
       knowledge.doubt(why);
     } else {
       knowledge.forget(why);

@@ -8,8 +8,10 @@ import dev.warmpath.eventingest.knowledge.Knowledge;
 import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.Repairs.Replays;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
+import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
 import dev.warmpath.kvindex.block.BlockChain;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -34,17 +36,24 @@ public final class EngineStream {
    *
    * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a doubt
    * I2  `knowledge` is complete only if nothing was lost since the engine held nothing
-   * I3  nothing is doubted that may be of another lifetime than what is heard next: it is forgotten
-   * I4  while a replay is under way no live batch is applied; they wait with `repairs`
+   * I3  nothing is credited that may be of another lifetime than what is heard next; it is doubted if
+   *     the process's start is known, which will tell, and forgotten if not
+   * I4  a batch that comes behind a later one is not applied, but counted and followed by a doubt
+   * I5  while a replay is under way no live batch is applied; they wait with `repairs`
    */
 
+  /** By then the engine's metrics have been read a few times. */
+  private static final Duration START_WAIT = Duration.ofSeconds(60);
+
   private final EnginePort port;
+  private final Clock clock;
   private final StreamCounters counters;
   private final ReplayAsker asker;
   private final Lifetime lifetime = new Lifetime();
   private final Knowledge knowledge;
   private final Account account;
   private final Repairs repairs;
+  private Instant connectedAt = Instant.MAX;
 
   /**
    * @param dpRank the rank that the engine's batches should name
@@ -57,6 +66,7 @@ public final class EngineStream {
       StreamCounters counters,
       int dpRank) {
     this.port = port;
+    this.clock = clock;
     this.counters = counters;
     asker = new ReplayAsker(port, limits, clock, counters);
     knowledge = new Knowledge(applier, clock, counters, dpRank);
@@ -82,7 +92,8 @@ public final class EngineStream {
       return null;
     }
     long last = lifetime.lastSequence();
-    return new StreamMemory(last, lifetime.digest(last), knowledge.gap(), knowledge.learned());
+    return new StreamMemory(
+        last, lifetime.digest(last), lifetime.startSeconds(), knowledge.gap(), knowledge.learned());
   }
 
   /** How far the engine is believed. */
@@ -101,6 +112,7 @@ public final class EngineStream {
       counters.add(StreamCounter.RECONNECTS);
     }
     account.connected(true);
+    connectedAt = clock.instant();
     asker.connected();
     if (lifetime.started()) {
       lifetime.unheard();
@@ -126,7 +138,7 @@ public final class EngineStream {
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
     asker.heard(account.isConnected());
-    if (!lifetime.isProven() && !repairs.isRunning()) {
+    if (!lifetime.isProven() && !lifetime.awaitsStart() && !repairs.isRunning()) {
       repairs.verify("restored from a snapshot");
     }
     if (repairs.isRunning()) {
@@ -184,6 +196,21 @@ public final class EngineStream {
     settleTrust();
   }
 
+  /**
+   * The engine's process was seen to have started then, in seconds since 1970. If that is not when
+   * the process of a restored stream did, what was restored is forgotten; if it is, and no replay
+   * vouches for it, its names are kept.
+   */
+  public void runsSince(double startSeconds) {
+    if (!lifetime.isProven()
+        && lifetime.isStartKnown()
+        && lifetime.startSeconds() != startSeconds) {
+      restarted("the process started at another time than the one that was known");
+    }
+    lifetime.runsSince(startSeconds);
+    settleTrust();
+  }
+
   /** Something speaks against what is believed of this lifetime. */
   public void doubt(String why) {
     if (lifetime.started()) {
@@ -198,7 +225,7 @@ public final class EngineStream {
    * @param dispatched when the prompt was sent to the engine, on the stream's clock
    */
   public void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
-    if (account.isConnected() && !lifetime.torn()) {
+    if (account.isConnected() && lifetime.isSure()) {
       knowledge.reused(prompt, cachedTokens, dispatched);
     }
   }
@@ -208,6 +235,11 @@ public final class EngineStream {
     boolean due = knowledge.healable() || asker.probeDue();
     if (account.isConnected() && !repairs.isRunning() && repairs.mayAsk() && due) {
       repairs.probe();
+      settleTrust();
+    }
+    if (lifetime.awaitsStart() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
+      lifetime.decided(Outcome.NO_ANSWER, "nobody says when the process started");
+      knowledge.forgetDoubts();
       settleTrust();
     }
   }
@@ -223,10 +255,23 @@ public final class EngineStream {
       gap(batch);
     } else if (lifetime.compare(batch) == Verdict.SAME) {
       counters.add(StreamCounter.DUPLICATES);
+    } else if (lifetime.gaveUp(batch)) {
+      late(batch);
     } else {
       repairs.newLifetime("sequence went back from " + (lifetime.next() - 1) + " to " + sequence);
       begin(batch);
     }
+  }
+
+  /**
+   * A batch that was given up comes after all, or is of another process. It is as good as lost:
+   * what came behind it may have undone what it says. If it is of another process, its next ones
+   * will soon have numbers that were applied, and other bytes.
+   */
+  private void late(StreamMessage batch) {
+    counters.add(StreamCounter.LATE_BATCHES);
+    lifetime.unsure();
+    repairs.verify("batch " + batch.sequence() + " came late");
   }
 
   private void begin(StreamMessage batch) {

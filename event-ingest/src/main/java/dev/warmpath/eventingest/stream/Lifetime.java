@@ -14,13 +14,34 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lifetime {
 
+  /** Batches are not late by more, or else nobody can tell late ones from another process's. */
+  private static final int MAX_LATE = 64;
+
+  /** The first may have been under way when the process changed. */
+  private static final int READINGS = 2;
+
   private final BatchDigests digests = new BatchDigests();
   private volatile long lastSequence = -1;
   private long next;
   private boolean started;
 
+  /** The first batch that is known; each one from here to {@link #next} was applied or given up. */
+  private long first;
+
+  /** When the process started, in seconds since 1970; NaN if nobody knows. */
+  private double startSeconds = Double.NaN;
+
+  /** Whether it was seen that the process started when that of the restored stream did. */
+  private boolean startSeen;
+
+  /** Whether only the time when the process started can vouch for what was restored. */
+  private boolean awaitsStart;
+
   /** Whether what is held may be of another process than what is heard next. */
   private boolean torn;
+
+  /** Readings of the start that must still agree before what is doubted is sure to be of it. */
+  private int readingsToAgree;
 
   /** Who waits to hear whether what was restored is true; null if nothing was, or it is decided. */
   private @Nullable ResumeListener unproven;
@@ -45,6 +66,9 @@ final class Lifetime {
 
   /** The batch is the next one. */
   void add(StreamMessage batch) {
+    if (!started) {
+      first = batch.sequence();
+    }
     started = true;
     next = batch.sequence() + 1;
     lastSequence = batch.sequence();
@@ -61,6 +85,18 @@ final class Lifetime {
     return digests.compare(batch);
   }
 
+  /**
+   * Whether a batch has a number that was given up lately: it is late, or of another process. All
+   * numbers that far back have digests if they were applied.
+   */
+  boolean gaveUp(StreamMessage batch) {
+    long sequence = batch.sequence();
+    return sequence > first
+        && sequence < next
+        && next - sequence <= MAX_LATE
+        && compare(batch) == Verdict.UNKNOWN;
+  }
+
   /** Whether what is held may be of another process than what is heard next. */
   boolean torn() {
     return torn;
@@ -73,9 +109,23 @@ final class Lifetime {
     return same;
   }
 
+  /** What is doubted from now on may be of another process. */
+  void unsure() {
+    readingsToAgree = READINGS;
+  }
+
+  /**
+   * Whether what is doubted is of the process that is heard. If not, its hashes may mean nothing to
+   * that one, so that a prompt that was reused does not show that they are held.
+   */
+  boolean isSure() {
+    return isProven() && !torn && readingsToAgree == 0;
+  }
+
   /** Nothing is held of what was heard before. */
   void mended() {
     torn = false;
+    readingsToAgree = 0;
   }
 
   /**
@@ -96,6 +146,7 @@ final class Lifetime {
   /** A replay has shown that the process is still the same. */
   void vouched() {
     torn = false;
+    readingsToAgree = 0;
     lastBeforeLoss = -1;
   }
 
@@ -114,7 +165,9 @@ final class Lifetime {
     started = true;
     next = memory.lastSequence() + 1;
     lastSequence = memory.lastSequence();
+    first = memory.lastSequence();
     digests.put(memory.lastSequence(), memory.lastDigest());
+    startSeconds = memory.startSeconds();
     torn = true;
     unproven = listener;
   }
@@ -124,11 +177,50 @@ final class Lifetime {
     return unproven == null;
   }
 
+  /** When the process started, in seconds since 1970; NaN if nobody knows. */
+  double startSeconds() {
+    return startSeconds;
+  }
+
+  /** Whether it is known when the process started that what is held is of. */
+  boolean isStartKnown() {
+    return !Double.isNaN(startSeconds);
+  }
+
+  /** The process that runs now started then; the same as that of what was restored, if known. */
+  void runsSince(double seconds) {
+    if (isProven()) {
+      boolean agrees = readingsToAgree > 0 && startSeconds == seconds;
+      readingsToAgree -= agrees ? 1 : 0;
+      startSeconds = seconds;
+    } else if (startSeconds == seconds) {
+      startSeen = true;
+      if (awaitsStart) {
+        decided(Outcome.DOUBTED, "the process started at the same time");
+      }
+    }
+  }
+
+  /** Whether only the time when the process started can vouch for what was restored. */
+  boolean awaitsStart() {
+    return awaitsStart;
+  }
+
+  /** No replay vouches for what was restored, and what is held of it is doubted. */
+  void awaitStart() {
+    torn = false;
+    awaitsStart = true;
+    if (startSeen) {
+      decided(Outcome.DOUBTED, "the process started at the same time");
+    }
+  }
+
   /** What was restored is true, or not; said once. */
   void decided(Outcome outcome, String why) {
     ResumeListener listener = unproven;
     if (listener != null) {
       unproven = null;
+      awaitsStart = false;
       listener.decided(outcome, why);
     }
   }
@@ -141,10 +233,13 @@ final class Lifetime {
   /** The next one begins. */
   void end() {
     digests.clear();
-    torn = false;
+    mended();
     lastBeforeLoss = -1;
     next = 0;
     lastSequence = -1;
     started = false;
+    startSeconds = Double.NaN;
+    startSeen = false;
+    awaitsStart = false;
   }
 }

@@ -177,9 +177,7 @@ final class Repairs {
   private void replayedNew(Progress current, StreamMessage batch) {
     // While the connection lasts, it vouches for the process that the replay is of.
     boolean same = account.isConnected() && !lifetime.torn() && current.purpose == Purpose.REPAIR;
-    if (lifetime.started() && !current.verified && !same) {
-      lifetime.decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
-      anew("a replay no longer shows batch " + current.from);
+    if (lifetime.started() && !current.verified && !same && !outOfReach(current)) {
       return;
     }
     if (!lifetime.started()) {
@@ -191,6 +189,18 @@ final class Repairs {
     current.fruitful = true;
     counters.add(StreamCounter.REPLAYED_BATCHES);
     account.apply(batch);
+  }
+
+  /** The replay begins too late to show the process; whether to go on all the same. */
+  private boolean outOfReach(Progress current) {
+    if (lifetime.isStartKnown()) {
+      awaitStart();
+      account.lose("a replay no longer shows batch " + current.from);
+      return true;
+    }
+    lifetime.decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
+    anew("a replay no longer shows batch " + current.from);
+    return false;
   }
 
   /** The process is another one, or cannot be shown to be the same: everything is asked again. */
@@ -283,9 +293,18 @@ final class Repairs {
     }
   }
 
-  /** What was restored cannot be shown to be true. */
-  private void refuseUnproven() {
+  /** No replay vouches for what was restored; the caller doubts it. */
+  private void awaitStart() {
     if (!lifetime.isProven()) {
+      lifetime.awaitStart();
+    }
+  }
+
+  /** What was restored cannot be shown to be true by a replay. */
+  private void refuseUnproven() {
+    if (lifetime.isStartKnown()) {
+      awaitStart();
+    } else if (!lifetime.isProven()) {
       account.refuse("no replay answers");
       startOver();
     }

@@ -11,6 +11,11 @@ public interface ResumeListener {
   enum Outcome {
     /** The engine's process is the same: what was restored is true, and what followed is known. */
     KEPT,
+    /**
+     * The process is the same, but what it did meanwhile is not known: names are kept, and nothing
+     * is credited until it is shown to be there.
+     */
+    DOUBTED,
     /** It is another process: what was restored is forgotten. */
     OTHER_LIFETIME,
     /** The engine no longer shows the last batch known, so nobody can tell: forgotten as well. */

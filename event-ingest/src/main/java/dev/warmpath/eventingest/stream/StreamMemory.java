@@ -11,11 +11,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param lastSequence number of the last batch applied
  * @param lastDigest digest of its bytes, which shows whether the engine's process is the same
+ * @param startSeconds when the process started, in seconds since 1970; NaN if nobody knows
  * @param gap what was missed since the engine held nothing, or null if nothing was
  * @param learned what the events said of how the engine keeps its blocks
  */
 public record StreamMemory(
-    long lastSequence, long lastDigest, @Nullable Gap gap, LearnedCache learned) {
+    long lastSequence,
+    long lastDigest,
+    double startSeconds,
+    @Nullable Gap gap,
+    LearnedCache learned) {
 
   public StreamMemory {
     if (lastSequence < 0) {

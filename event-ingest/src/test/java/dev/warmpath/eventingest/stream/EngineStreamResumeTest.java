@@ -19,6 +19,8 @@ final class EngineStreamResumeTest {
   private static final int[] B = IntStream.range(100, 117).toArray();
   private static final int[] C = IntStream.range(200, 217).toArray();
 
+  private static final double START = 1_799_999_999.25;
+
   private final List<Outcome> outcomes = new ArrayList<>();
 
   @Test
@@ -194,6 +196,102 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
+  }
+
+  @Test
+  void startOfTheProcessVouchesForNamesWithoutAReplaySocket() {
+    StreamFixture before = known();
+    before.stream.runsSince(START);
+    before.canReplay = false;
+    StreamFixture after = resume(before);
+    after.engine.evict(B, 3);
+    after.stream.connected();
+    assertThat(after.trust()).isEqualTo(Trust.CATCHING_UP);
+    assertThat(after.predicted(A)).as("nothing is credited").isZero();
+
+    after.stream.runsSince(START);
+    assertThat(outcomes).containsExactly(Outcome.DOUBTED);
+    assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
+    assertThat(after.predicted(A)).isZero();
+
+    after.clock.pass(Duration.ofSeconds(1));
+    after.reused(A, 16, after.clock.instant());
+    assertThat(after.predicted(A)).as("and is held again once it is seen").isEqualTo(16);
+    assertThat(after.predicted(B)).isZero();
+  }
+
+  @Test
+  void startOfAnotherProcessForgetsThem() {
+    StreamFixture before = known();
+    before.stream.runsSince(START);
+    before.canReplay = false;
+    before.engine.restart().serve(B).serve(C).serve(A);
+    StreamFixture after = resume(before);
+    after.stream.connected();
+    after.deliver(2);
+    after.stream.runsSince(START + 60);
+
+    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(after.doubted()).isZero();
+    assertThat(after.predicted(B)).isZero();
+  }
+
+  @Test
+  void nobodySaysWhenTheProcessStarted() {
+    StreamFixture before = known();
+    before.stream.runsSince(START);
+    before.canReplay = false;
+    StreamFixture after = resume(before);
+    after.stream.connected();
+    after.clock.pass(Duration.ofSeconds(61));
+    assertThat(after.doubted()).isEqualTo(8);
+    after.stream.tick();
+
+    assertThat(outcomes).containsExactly(Outcome.NO_ANSWER);
+    assertThat(after.doubted()).isZero();
+    assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
+  }
+
+  @Test
+  void reuseProvesNothingBeforeItIsKnownWhoseItIs() {
+    StreamFixture before = known();
+    before.stream.runsSince(START);
+    before.canReplay = false;
+    StreamFixture after = resume(before);
+    after.stream.connected();
+    after.clock.pass(Duration.ofSeconds(1));
+    after.reused(A, 16, after.clock.instant());
+    assertThat(after.predicted(A)).isZero();
+  }
+
+  @Test
+  void startOfTheProcessVouchesForNamesWhenTheReplayBeginsTooLate() {
+    StreamFixture before = known();
+    before.stream.runsSince(START);
+    before.engine.evict(A, 0).serve(C);
+    StreamFixture after = resume(before);
+    after.stream.connected();
+    after.answer(after.engine.published(), 3);
+    assertThat(outcomes).isEmpty();
+    assertThat(after.predicted(A)).isZero();
+    assertThat(after.predicted(C)).isEqualTo(16);
+
+    after.stream.runsSince(START);
+    assertThat(outcomes).containsExactly(Outcome.DOUBTED);
+    assertThat(after.doubted()).isEqualTo(8);
+    assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
+  }
+
+  @Test
+  void replayThatBeginsRightBehindTheLastBatchDoubtsToo() {
+    StreamFixture before = known();
+    before.stream.runsSince(START);
+    before.engine.serve(C);
+    StreamFixture after = resume(before);
+    after.stream.connected();
+    after.answer(after.engine.published(), 2);
+    assertThat(after.predicted(A)).isZero();
+    assertThat(after.predicted(C)).isEqualTo(16);
   }
 
   @Test

@@ -15,6 +15,9 @@ public interface EngineNews {
   /** The replica's engines are other processes than before. */
   void restarted(Replica replica, String why);
 
+  /** The replica's engines have run since then, in seconds since 1970; said again and again. */
+  void runsSince(Replica replica, double startSeconds);
+
   /** The replica's caches are empty, whether or not its events say so yet. */
   void cleared(Replica replica, String why);
 }

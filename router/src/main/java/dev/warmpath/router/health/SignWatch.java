@@ -45,6 +45,9 @@ final class SignWatch {
     } else {
       news.unchanged(replica);
     }
+    if (!Double.isNaN(signs.startSeconds())) {
+      news.runsSince(replica, signs.startSeconds());
+    }
     settled =
         new EngineSigns(
             Double.isNaN(signs.startSeconds()) ? settled.startSeconds() : signs.startSeconds(),

@@ -15,6 +15,7 @@ class SignWatchTest {
       "vllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"%d\"} 1.0\n";
 
   private final List<String> heard = new ArrayList<>();
+  private final List<Double> starts = new ArrayList<>();
   private final SignWatch watch =
       new SignWatch(
           new Replica("a", URI.create("http://h:1"), Set.of(), 1),
@@ -25,6 +26,11 @@ class SignWatchTest {
             @Override
             public void restarted(Replica replica, String why) {
               heard.add("restarted: " + why);
+            }
+
+            @Override
+            public void runsSince(Replica replica, double startSeconds) {
+              starts.add(startSeconds);
             }
 
             @Override
@@ -46,6 +52,12 @@ class SignWatchTest {
   void pagesOfSeveralServersTellNothing() {
     see(start(1.7e9), start(1.8e9), start(1.7e9), start(1.8e9), start(1.7e9));
     assertThat(heard).isEmpty();
+  }
+
+  @Test
+  void startIsToldWheneverTwoPagesAgree() {
+    see(start(1.7e9), "", start(1.7e9), start(1.7e9), start(1.7e9), start(1.8e9));
+    assertThat(starts).containsExactly(1.7e9, 1.7e9);
   }
 
   @Test

@@ -2,7 +2,6 @@ package dev.warmpath.simulator.fault;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
-import org.jspecify.annotations.Nullable;
 
 /** What can break, one row of the matrix each. Immutable. */
 enum Fault {
@@ -25,7 +24,7 @@ enum Fault {
   SLOW_JOINER("the router connects after the first batches", StreamCounter.LOST_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
-      return rig.routerRestarted();
+      return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES);
     }
 
     @Override
@@ -38,6 +37,17 @@ enum Fault {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.reconnect(3);
+      return rig;
+    }
+  },
+
+  RECONNECT_KNOWN(
+      "the same, but the engine's metrics say when it started", StreamCounter.RECONNECTS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.seeStart();
+      rig.reconnect(3);
+      rig.seeStart();
       return rig;
     }
   },
@@ -70,6 +80,82 @@ enum Fault {
     @Override
     Trust trustWithReplay() {
       return Trust.SUSPECT;
+    }
+  },
+
+  ENGINE_RESTART_SEEN(
+      "the same, but the engine's metrics say when it started", StreamCounter.RESTARTS) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.seeStart();
+      int before = rig.engine.published().size();
+      rig.engine.restart();
+      rig.reconnect(before + 3);
+      rig.stream.restarted("the process started at another time");
+      rig.seeStart();
+      return rig;
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
+  ROUTER_RESTART("the router restarts without a snapshot", StreamCounter.LOST_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      return rig.routerRestarted();
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
+  ROUTER_RESTART_SNAPSHOT("the router restarts with a snapshot", Counted.fate()) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      return rig.routerRestartedFromSnapshot(3);
+    }
+  },
+
+  ROUTER_RESTART_KNOWN("the same, but the engine's metrics say when it started", Counted.fate()) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.seeStart();
+      FaultRig next = rig.routerRestartedFromSnapshot(3);
+      next.seeStart();
+      return next;
+    }
+  },
+
+  BOTH_RESTART(
+      "the router restarts with a snapshot, and the engine is another process", Counted.fate()) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.seeStart();
+      FaultRig next = rig.routerRestartedFromSnapshot(3, rig.engine::restart);
+      next.seeStart();
+      return next;
+    }
+  },
+
+  RANK_ADDED("a rank is added", Counted.by(StreamCounter.BATCHES)) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      return rig.beside(rig.newEngine());
+    }
+
+    @Override
+    boolean isHarmless() {
+      return true;
+    }
+
+    @Override
+    int trustMoves() {
+      return 1;
     }
   },
 
@@ -175,7 +261,8 @@ enum Fault {
     }
   },
 
-  DUPLICATE_BLOCKS("blocks are stored in two copies, or announced twice", null) {
+  DUPLICATE_BLOCKS(
+      "blocks are stored in two copies, or announced twice", StreamCounter.BLOCKS_STORED) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveTwice(10);
@@ -201,7 +288,7 @@ enum Fault {
     }
   },
 
-  ADAPTERS("adapters come and go", null) {
+  ADAPTERS("adapters come and go", StreamCounter.BLOCKS_STORED) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveAdapters(60);
@@ -229,11 +316,15 @@ enum Fault {
   };
 
   private final String text;
-  private final @Nullable StreamCounter counter;
+  private final Counted counted;
 
-  Fault(String text, @Nullable StreamCounter counter) {
+  Fault(String text, StreamCounter counter) {
+    this(text, Counted.by(counter));
+  }
+
+  Fault(String text, Counted counted) {
     this.text = text;
-    this.counter = counter;
+    this.counted = counted;
   }
 
   /** What happens, for the page. */
@@ -241,9 +332,9 @@ enum Fault {
     return text;
   }
 
-  /** What is sure to be counted; null for what engines do every day. */
-  @Nullable StreamCounter counter() {
-    return counter;
+  /** What is sure to be counted. */
+  Counted counted() {
+    return counted;
   }
 
   /** Does it to a rig on which all is well; returns the one to go on with. */
@@ -252,6 +343,11 @@ enum Fault {
   /** Whether nothing is ever in doubt. */
   boolean isHarmless() {
     return false;
+  }
+
+  /** How often trust changes at least. */
+  int trustMoves() {
+    return isHarmless() ? 0 : 1;
   }
 
   /** Whether it takes a replay socket to happen. */

@@ -37,21 +37,20 @@ class FaultMatrixTest {
     FaultRig before = FaultRig.live(form, replay);
     assertThat(before.known().percent()).isEqualTo(100);
 
-    long counted = fault.counter() == null ? 0 : before.count(fault.counter());
+    long counted = fault.counted().value().applyAsLong(before);
     FaultRig rig = fault.strike(before);
     rig.converge();
 
     assertThat(rig.known().over()).isZero();
     assertThat(rig.known().held()).isPositive();
-    if (fault.counter() != null) {
-      long countedBefore = rig == before ? counted : 0;
-      assertThat(rig.count(fault.counter()))
-          .as(fault.counter().label())
-          .isGreaterThan(countedBefore);
-    }
+    assertThat(fault.counted().value().applyAsLong(rig))
+        .as(fault.counted().name().apply(rig))
+        .isGreaterThan(rig == before ? counted : 0);
     assertThat(rig.stream.trust().trust()).isEqualTo(fault.trust(replay));
-    if (!fault.isHarmless()) {
-      assertThat(rig.path).as("trust moves").hasSizeGreaterThan(1);
+    if (fault.trustMoves() == 0) {
+      assertThat(rig.path).as("trust stays").containsExactly(Trust.EXACT);
+    } else {
+      assertThat(rig.path).as("trust moves").hasSizeGreaterThan(fault.trustMoves());
     }
     if (rig.stream.trust().trust() == Trust.EXACT) {
       assertThat(rig.known().percent()).isEqualTo(100);
@@ -70,21 +69,6 @@ class FaultMatrixTest {
       Files.writeString(page, text.substring(0, begin) + table + text.substring(end));
     } else {
       assertThat(text.substring(begin, end)).isEqualTo(table);
-    }
-  }
-
-  @Test
-  void rankAddedToReplicaIsFollowedFromItsFirstBatch() {
-    for (Form form : Form.values()) {
-      FaultRig first = FaultRig.live(form, true);
-      FaultRig second = first.beside(form.engine());
-      second.serve(40);
-      first.serve(10);
-
-      assertThat(first.known())
-          .isEqualTo(new FaultRig.Known(first.known().held(), first.known().held(), 0));
-      assertThat(second.known().percent()).isEqualTo(100);
-      assertThat(second.known().over()).isZero();
     }
   }
 

@@ -6,6 +6,15 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.memory.EngineFate;
+import dev.warmpath.eventingest.memory.EngineIdentity;
+import dev.warmpath.eventingest.memory.EngineMemory;
+import dev.warmpath.eventingest.memory.IngestMemory;
+import dev.warmpath.eventingest.memory.Recollection;
+import dev.warmpath.eventingest.memory.Recollection.Adopted;
+import dev.warmpath.eventingest.memory.Recovery;
+import dev.warmpath.eventingest.memory.file.SnapshotFormat;
+import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
@@ -13,13 +22,16 @@ import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.IndexTotals;
-import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,6 +40,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +57,7 @@ final class FaultRig implements EnginePort {
   static final int MAX_ORPHANS = 1000;
 
   private static final int PROMPTS = 90;
+  private static final IngestMemory NOTHING = new IngestMemory(Instant.EPOCH, List.of());
   private static final long SEED = 20_261_121;
   private static final StreamLimits LIMITS =
       new StreamLimits(256, 1 << 20, 3, Duration.ofSeconds(30), Duration.ofSeconds(30));
@@ -53,11 +67,14 @@ final class FaultRig implements EnginePort {
   final EngineStream stream;
   final List<Trust> path = new ArrayList<>();
   private final Form form;
-  private final KvIndex index;
+  private final RunKvIndex index;
   private final boolean canReplay;
   private final Random random = new Random(SEED);
   private final Time time = new Time();
   private final EventApplier applier;
+  private final EngineSource source;
+  private final Recovery recovery = new Recovery(System::nanoTime);
+  private @Nullable FaultRig first;
   private int sent;
   private long askedId;
   private long askedFrom = -1;
@@ -65,24 +82,35 @@ final class FaultRig implements EnginePort {
   /** How many answers to replays from now on stop in the middle. */
   int cutReplays;
 
-  FaultRig(Form form, boolean canReplay) {
-    this(form, canReplay, form.engine(), new RunKvIndex(IndexLimits.unbounded(MAX_ORPHANS), 1), 0);
+  private FaultRig(Form form, boolean canReplay, FaultyEngine engine) {
+    this(form, canReplay, engine, new RunKvIndex(IndexLimits.unbounded(MAX_ORPHANS), 1), 0);
   }
 
-  private FaultRig(Form form, boolean canReplay, FaultyEngine engine, KvIndex index, int rank) {
+  private FaultRig(Form form, boolean canReplay, FaultyEngine engine, RunKvIndex index, int rank) {
+    this(form, canReplay, engine, new Content(index, NOTHING), rank);
+  }
+
+  private FaultRig(Form form, boolean canReplay, FaultyEngine engine, Content restored, int rank) {
     this.form = form;
     this.canReplay = canReplay;
     this.engine = engine;
-    this.index = index;
-    EngineSource source =
-        new EngineSource(new EngineId("r", rank), "m", "tcp://x", false, null, form.dialect);
-    applier = new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    index = restored.index();
+    String replay = canReplay ? "tcp://y" : null;
+    source = new EngineSource(new EngineId("r", rank), "m", "tcp://x", false, replay, form.dialect);
+    Adopted adopted = new Recollection(index, restored.memory(), recovery).adopt(source);
+    applier =
+        adopted == null
+            ? new EventApplier(index, source, SglangNamespaces.PLAIN, counters)
+            : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
     stream = new EngineStream(applier, this, LIMITS, time, counters, rank);
+    if (adopted != null) {
+      stream.resume(adopted.stream(), adopted.listener());
+    }
   }
 
   /** Connected from the engine's first batch on, and some requests served. */
   static FaultRig live(Form form, boolean canReplay) {
-    FaultRig rig = new FaultRig(form, canReplay);
+    FaultRig rig = new FaultRig(form, canReplay, form.engine());
     rig.connect();
     rig.serve(150);
     rig.path.clear();
@@ -92,18 +120,77 @@ final class FaultRig implements EnginePort {
 
   /** The router's process is another one: nothing is known, the engine goes on. */
   FaultRig routerRestarted() {
-    FaultRig fresh =
-        new FaultRig(
-            form, canReplay, engine, new RunKvIndex(IndexLimits.unbounded(MAX_ORPHANS), 2), 0);
-    fresh.sent = engine.published().size();
-    fresh.note();
-    fresh.connect();
-    return fresh;
+    return new FaultRig(form, canReplay, engine).joining();
+  }
+
+  /** The same, with the snapshot that this one leaves, after batches that nobody heard. */
+  FaultRig routerRestartedFromSnapshot(int missedBatches) {
+    return routerRestartedFromSnapshot(missedBatches, () -> {});
+  }
+
+  /** The same, and something happens to the engine meanwhile. */
+  FaultRig routerRestartedFromSnapshot(int missedBatches, Runnable meanwhile) {
+    Content restored = restored();
+    meanwhile.run();
+    lose(missedBatches);
+    return new FaultRig(form, canReplay, engine, restored, 0).joining();
+  }
+
+  /** A router that comes when another engine has published so many batches. */
+  FaultRig joinedLate(int batches) {
+    FaultRig late = new FaultRig(form, canReplay, form.engine());
+    late.lose(batches);
+    return late.joining();
+  }
+
+  private FaultRig joining() {
+    sent = engine.published().size();
+    note();
+    connect();
+    return this;
+  }
+
+  /** What another process reads of what this one writes. */
+  private Content restored() {
+    EngineMemory memory =
+        new EngineMemory(
+            EngineIdentity.of(source), applier.slot(), stats().namedBlocks(), stream.memory());
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try {
+      SnapshotFormat.write(new IngestMemory(time.instant(), List.of(memory)), index, bytes);
+      return SnapshotFormat.read(
+          new ByteArrayInputStream(bytes.toByteArray()), IndexLimits.unbounded(MAX_ORPHANS));
+    } catch (IOException e) {
+      throw new UncheckedIOException("a buffer in memory", e);
+    }
+  }
+
+  /** The engine's metrics are read a few times. */
+  void seeStart() {
+    for (int i = 0; i < 3; i++) {
+      stream.runsSince(engine.startSeconds());
+    }
+    settle();
+  }
+
+  /** What became of engines that a snapshot knew. */
+  Set<EngineFate> fates() {
+    return recovery.report().engines().keySet();
+  }
+
+  EngineFate fate() {
+    return fates().iterator().next();
+  }
+
+  FaultyEngine newEngine() {
+    return form.engine();
   }
 
   /** One more engine of the same replica, whose stream is followed beside this one. */
   FaultRig beside(FaultyEngine other) {
     FaultRig rig = new FaultRig(form, canReplay, other, index, 1);
+    rig.first = this;
+    rig.note();
     rig.connect();
     return rig;
   }
@@ -220,7 +307,8 @@ final class FaultRig implements EnginePort {
         over += Math.max(0, predicted - actual);
       }
     }
-    return new Known(credited, held, over);
+    Known own = new Known(credited, held, over);
+    return first == null ? own : own.plus(first.known());
   }
 
   /**
@@ -229,6 +317,10 @@ final class FaultRig implements EnginePort {
    * @param over tokens credited and not held
    */
   record Known(long credited, long held, long over) {
+    Known plus(Known other) {
+      return new Known(credited + other.credited, held + other.held, over + other.over);
+    }
+
     long percent() {
       return held == 0 ? 100 : Math.round(100.0 * credited / held);
     }

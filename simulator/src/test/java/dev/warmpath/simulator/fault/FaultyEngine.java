@@ -24,6 +24,7 @@ abstract class FaultyEngine {
 
   private final List<byte[]> published = new ArrayList<>();
   private double clock = 1_800_000_000;
+  private double startSeconds = clock;
 
   /** Every payload of this process; the index is the sequence number. */
   final List<byte[]> published() {
@@ -49,6 +50,12 @@ abstract class FaultyEngine {
   void restart() {
     published.clear();
     clock += 1000;
+    startSeconds = clock;
+  }
+
+  /** When this process started, in seconds since 1970. */
+  final double startSeconds() {
+    return startSeconds;
   }
 
   final void publish(byte[] payload) {

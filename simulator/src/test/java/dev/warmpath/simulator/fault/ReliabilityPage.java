@@ -36,11 +36,10 @@ final class ReliabilityPage {
       rig.converge();
       rigs.add(rig);
     }
-    String counter = fault.counter() == null ? "–" : "`" + fault.counter().label() + "`";
     return "| %s | %s | %s | %s | %s | %s |"
         .formatted(
             fault.text(),
-            counter,
+            said(rigs, rig -> fault.counted().name().apply(rig)),
             replay ? "yes" : "no",
             said(rigs, rig -> path(rig.path)),
             said(rigs, rig -> String.valueOf(rig.known().over())),

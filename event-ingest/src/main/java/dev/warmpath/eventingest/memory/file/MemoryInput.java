@@ -27,14 +27,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryInput {
 
-  private final DataInputStream in;
+  /** The first version that says when processes started. */
+  private static final int WITH_START = 2;
 
-  private MemoryInput(byte[] bytes) {
+  private final DataInputStream in;
+  private final int version;
+
+  private MemoryInput(byte[] bytes, int version) {
+    this.version = version;
     in = new DataInputStream(new ByteArrayInputStream(bytes));
   }
 
-  static IngestMemory memory(byte[] bytes) throws IOException {
-    MemoryInput input = new MemoryInput(bytes);
+  static IngestMemory memory(byte[] bytes, int version) throws IOException {
+    MemoryInput input = new MemoryInput(bytes, version);
     IngestMemory memory = input.memory();
     if (input.in.available() > 0) {
       throw new IOException(input.in.available() + " bytes too many");
@@ -66,8 +71,9 @@ final class MemoryInput {
   private StreamMemory stream() throws IOException {
     long lastSequence = in.readLong();
     long lastDigest = in.readLong();
+    double startSeconds = version < WITH_START ? Double.NaN : in.readDouble();
     Gap gap = in.readBoolean() ? new Gap(text(), in.readBoolean()) : null;
-    return new StreamMemory(lastSequence, lastDigest, gap, learned());
+    return new StreamMemory(lastSequence, lastDigest, startSeconds, gap, learned());
   }
 
   private LearnedCache learned() throws IOException {

@@ -57,6 +57,7 @@ final class MemoryOutput {
   private void write(StreamMemory stream) throws IOException {
     out.writeLong(stream.lastSequence());
     out.writeLong(stream.lastDigest());
+    out.writeDouble(stream.startSeconds());
     Gap gap = stream.gap();
     out.writeBoolean(gap != null);
     if (gap != null) {

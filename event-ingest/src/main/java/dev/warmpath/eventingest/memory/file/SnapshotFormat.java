@@ -28,7 +28,8 @@ public final class SnapshotFormat {
    */
 
   static final byte[] MAGIC = "WPROUTER".getBytes(StandardCharsets.US_ASCII);
-  static final int VERSION = 1;
+  static final int VERSION = 2;
+  private static final int OLDEST_VERSION = 1;
   static final int HEAD_BYTES = 16;
   private static final int MAX_MEMORY_BYTES = 64 << 20;
 
@@ -74,10 +75,11 @@ public final class SnapshotFormat {
       throw damaged("no snapshot of a router");
     }
     int version = fields.getInt(MAGIC.length);
-    if (version != VERSION) {
+    if (version < OLDEST_VERSION || version > VERSION) {
       throw new SnapshotRefusedException(
           Reason.OTHER_VERSION,
-          "version " + Integer.toUnsignedString(version) + ", only " + VERSION + " is understood");
+          "version %s, only %d to %d are understood"
+              .formatted(Integer.toUnsignedString(version), OLDEST_VERSION, VERSION));
     }
     int length = fields.getInt(MAGIC.length + Integer.BYTES);
     if (length < 0 || length > MAX_MEMORY_BYTES) {
@@ -96,7 +98,8 @@ public final class SnapshotFormat {
       throw damaged("checksum of the memory does not match");
     }
     try {
-      return MemoryInput.memory(Arrays.copyOf(body, length));
+      int version = ByteBuffer.wrap(head).getInt(MAGIC.length);
+      return MemoryInput.memory(Arrays.copyOf(body, length), version);
     } catch (IOException | IllegalArgumentException e) {
       throw new SnapshotRefusedException(Reason.DAMAGED, e);
     }

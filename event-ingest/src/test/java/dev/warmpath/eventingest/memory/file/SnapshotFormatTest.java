@@ -23,14 +23,18 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 final class SnapshotFormatTest {
 
   private static final IndexLimits LIMITS = IndexLimits.unbounded(100);
+  private static final double START = 1_799_999_999.25;
   private static final ChainSpace SPACE = new ChainSpace("m", 4, 1);
 
   @Test
@@ -61,8 +65,35 @@ final class SnapshotFormatTest {
   @Test
   void anotherVersionIsRefusedAsSuch() throws IOException {
     byte[] bytes = bytes();
-    bytes[11] = 2;
-    assertRefused(bytes, "version 2", Reason.OTHER_VERSION);
+    bytes[11] = 3;
+    assertRefused(bytes, "version 3", Reason.OTHER_VERSION);
+    bytes[11] = 0;
+    assertRefused(bytes, "version 0", Reason.OTHER_VERSION);
+  }
+
+  @Test
+  void firstVersionIsReadWithoutTheStartOfProcesses() throws IOException {
+    StreamMemory stream = read(firstVersion()).memory().engines().get(0).stream();
+    assertThat(Objects.requireNonNull(stream).startSeconds()).isNaN();
+    assertThat(stream.lastSequence()).isEqualTo(17);
+    assertThat(stream.gap()).isEqualTo(new Gap("lost", true));
+  }
+
+  /** The bytes as they were before the start of the process was among them. */
+  private static byte[] firstVersion() throws IOException {
+    ByteBuffer now = ByteBuffer.wrap(bytes());
+    int memory = now.getInt(12);
+    int at = SnapshotFormat.HEAD_BYTES;
+    while (now.getLong(at) != Double.doubleToLongBits(START)) {
+      at++;
+    }
+    ByteBuffer then = ByteBuffer.allocate(now.capacity() - Double.BYTES);
+    then.put(now.array(), 0, at).put(now.array(), at + 8, now.capacity() - at - 8);
+    then.putInt(8, 1).putInt(12, memory - Double.BYTES);
+    CRC32C checksum = new CRC32C();
+    int end = SnapshotFormat.HEAD_BYTES + memory - Double.BYTES;
+    checksum.update(then.array(), 0, end);
+    return then.putInt(end, (int) checksum.getValue()).array();
   }
 
   @Test
@@ -126,7 +157,7 @@ final class SnapshotFormatTest {
                 new EngineIdentity(new EngineId("a", 0), "m", EngineDialect.VLLM, 1),
                 0,
                 3,
-                new StreamMemory(17, 0x123456789abcdefL, new Gap("lost", true), learned)),
+                new StreamMemory(17, 0x123456789abcdefL, START, new Gap("lost", true), learned)),
             new EngineMemory(
                 new EngineIdentity(new EngineId("é", 7), "", EngineDialect.SGLANG, 0),
                 1,

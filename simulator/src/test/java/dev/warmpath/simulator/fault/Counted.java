@@ -1,0 +1,25 @@
+package dev.warmpath.simulator.fault;
+
+import dev.warmpath.eventingest.count.StreamCounter;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+
+/**
+ * How a fault shows in the metrics. Immutable.
+ *
+ * @param name for the page
+ * @param value what is counted on a rig
+ */
+record Counted(Function<FaultRig, String> name, ToLongFunction<FaultRig> value) {
+
+  /** By a counter of the engine's stream. */
+  static Counted by(StreamCounter counter) {
+    return new Counted(rig -> "`" + counter.label() + "`", rig -> rig.count(counter));
+  }
+
+  /** By what became of the engine that a snapshot knew. */
+  static Counted fate() {
+    return new Counted(
+        rig -> "`recovery_engines{" + rig.fate().label() + "}`", rig -> rig.fates().size());
+  }
+}
