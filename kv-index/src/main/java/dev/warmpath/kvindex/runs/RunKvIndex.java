@@ -98,7 +98,7 @@ public final class RunKvIndex implements KvIndex {
     runs = new Runs(budget, seed);
     shelves = new Shelves(budget);
     holdings = new Holdings(runs, shelves);
-    room = new Room(runs, holdings, shelves, this::forget);
+    room = new Room(runs, holdings, shelves, this::forget, this::fairBlocks);
     core = new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves, room);
     reader = new PathReader(runs);
   }
@@ -299,6 +299,18 @@ public final class RunKvIndex implements KvIndex {
       left += engine(shelf.slot).forget(shelf, run, 0);
     }
     evictedBlocks.add(left);
+  }
+
+  private long fairBlocks() {
+    long kept = 0;
+    int count = 0;
+    for (RunEngine engine : engines) {
+      if (engine != null) {
+        kept += engine.kept();
+        count++;
+      }
+    }
+    return kept / Math.max(1, count);
   }
 
   private RunEngine engine(int slot) {

@@ -40,7 +40,7 @@ abstract class MovedScene implements Scene {
   final Runs runs = new Runs(new ByteBudget(Long.MAX_VALUE), 1);
   final Shelves shelves = new Shelves(runs.budget);
   final Holdings holdings = new Holdings(runs, shelves);
-  private final Room room = new Room(runs, holdings, shelves, run -> {});
+  private final Room room = new Room(runs, holdings, shelves, run -> {}, () -> Long.MAX_VALUE / 4);
   private final Placement placement = new Placement(runs, holdings);
   private final RunEngine.Core core = new RunEngine.Core(runs, holdings, placement, shelves, room);
   private final PathReader reader = new PathReader(runs);

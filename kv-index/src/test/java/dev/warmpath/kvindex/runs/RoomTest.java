@@ -96,6 +96,25 @@ class RoomTest {
     assertThat(matches.tokens(2)).isEqualTo(99);
   }
 
+  @Test
+  void whoAnnouncesWithoutEndDrivesOutNobodyElse() {
+    RunKvIndex index = index(1_000_000, 4);
+    for (int prompt = 0; prompt < 90; prompt++) {
+      index.stored(prompt % 3, prompt(SPACE, prompt, 0, 100));
+    }
+    for (int prompt = 100; prompt < 5_000; prompt++) {
+      // Told of twice, so that it does not count as cold.
+      index.stored(3, prompt(SPACE, prompt, 0, 100));
+      index.stored(3, prompt(SPACE, prompt, 0, 100));
+    }
+    index.checkInvariants();
+    assertThat(index.evictedBlocks()).isPositive();
+    for (int slot = 0; slot < 3; slot++) {
+      assertThat(index.stats(slot).heldBlocks()).isEqualTo(3_000);
+    }
+    assertThat(index.stats(3).heldBlocks()).isGreaterThan(3_000);
+  }
+
   /** Whatever kind of array was large before, others may become so. */
   @Test
   void bytesGoWhereTheyAreNeeded() {

@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.runs.tree.Shelves;
 import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import dev.warmpath.kvindex.runs.tree.SlabMover;
 import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
 
 /**
  * Keeps the index within its bytes: says whether there is room for more, and makes room.
@@ -30,6 +31,9 @@ public final class Room {
    * When it is bytes that are missing, tables that have become too large are made smaller, and once
    * enough slabs are free, a whole segment of them is given back: nearly all bytes can become those of
    * another kind of array.
+   *
+   * An engine that holds far more than the others makes room among its own runs first: one that
+   * announces without end must not drive out what the others hold.
    */
 
   /** No more blocks are stored before it is asked again. */
@@ -55,6 +59,7 @@ public final class Room {
   private final ColdRuns coldRuns;
   private final SlabMover slabMover;
   private final IntConsumer forget;
+  private final LongSupplier fairBlocks;
   private int promised;
   private int granted;
   private long grantedAtBytes;
@@ -62,15 +67,22 @@ public final class Room {
 
   /**
    * @param forget forgets all that is held of a leaf run
+   * @param fairBlocks how many blocks an engine keeps here on average
    */
-  public Room(Runs runs, Holdings holdings, Shelves shelves, IntConsumer forget) {
+  public Room(
+      Runs runs,
+      Holdings holdings,
+      Shelves shelves,
+      IntConsumer forget,
+      LongSupplier fairBlocks) {
     this.runs = runs;
     this.holdings = holdings;
     this.shelves = shelves;
     this.forget = forget;
+    this.fairBlocks = fairBlocks;
     budget = runs.budget;
     asideBudget = budget.part(Math.max(1, budget.maxBytes() / ASIDE_PART));
-    coldRuns = new ColdRuns(runs, holdings);
+    coldRuns = new ColdRuns(runs, holdings, shelves);
     slabMover = new SlabMover(runs, holdings);
   }
 
@@ -100,7 +112,7 @@ public final class Room {
       grant(promised, false);
     }
     while (!fits(promised, growthBytes(promised, engine, shelf))) {
-      if (!relieve(promised, growthBytes(promised, engine, shelf))) {
+      if (!relieve(engine, promised, growthBytes(promised, engine, shelf))) {
         return 0;
       }
       grant(promised, false);
@@ -185,7 +197,7 @@ public final class Room {
   }
 
   /** Makes some room; false if there is nothing left to forget. */
-  private boolean relieve(int blocks, long growth) {
+  private boolean relieve(RunEngine engine, int blocks, long growth) {
     if (growth > budget.left()) {
       boolean given =
           holdings.giveBackLists()
@@ -196,10 +208,18 @@ public final class Room {
         return true;
       }
     }
-    int run = coldRuns.next();
+    int run = isGreedy(engine) ? coldRuns.nextOf(engine.slot()) : 0;
+    if (run == 0) {
+      run = coldRuns.next();
+    }
     if (run != 0) {
       forget.accept(run);
     }
     return run != 0;
+  }
+
+  /** Whether the engine keeps more than one and a half times as much as one does on average. */
+  private boolean isGreedy(RunEngine engine) {
+    return 2 * engine.kept() > 3 * fairBlocks.getAsLong();
   }
 }

@@ -259,6 +259,11 @@ public final class RunEngine {
     return held;
   }
 
+  /** How many blocks are kept for the engine, for sure and in doubt. */
+  public long kept() {
+    return held + aside.held() + doubts.blocks();
+  }
+
   /** Gives up the orphan that waited longest, if there are too many. */
   public void dropOldestOrphan() {
     claims.dropOldestOrphan();
