@@ -1,11 +1,24 @@
 package dev.warmpath.eventingest;
 
+import dev.warmpath.kvindex.CopyCounting;
+
 /**
  * Whose rules an engine's events follow; the wire format is recognised by what arrives. Immutable.
  */
 public enum EngineDialect {
   /** vLLM and all that speak like it: every physical copy is announced and removed. */
-  VLLM,
+  VLLM(CopyCounting.PER_COPY),
   /** SGLang: a page is present or not, pages of token pairs, salts and adapters as fields. */
-  SGLANG
+  SGLANG(CopyCounting.PRESENCE);
+
+  private final CopyCounting removals;
+
+  EngineDialect(CopyCounting removals) {
+    this.removals = removals;
+  }
+
+  /** What a removal means where nobody says otherwise. */
+  public CopyCounting removals() {
+    return removals;
+  }
 }

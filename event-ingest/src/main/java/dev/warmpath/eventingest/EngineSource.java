@@ -12,9 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param endpoint ZMQ endpoint of the live stream
  * @param bind whether this side binds the endpoint; else it connects
  * @param replayEndpoint ZMQ endpoint of the replay socket, or null if the engine has none
- * @param dialect whose rules the events follow
- * @param droppedBlocks matched blocks that the engine computes again all the same: 1 for vLLM to
- *     0.32 with EAGLE or MTP, else 0
+ * @param rules how the events are to be understood
  */
 public record EngineSource(
     EngineId id,
@@ -22,19 +20,15 @@ public record EngineSource(
     String endpoint,
     boolean bind,
     @Nullable String replayEndpoint,
-    EngineDialect dialect,
-    int droppedBlocks) {
+    EngineRules rules) {
 
   public EngineSource {
     if (endpoint.isEmpty()) {
       throw new IllegalArgumentException("endpoint is empty, id=" + id);
     }
-    if (droppedBlocks < 0) {
-      throw new IllegalArgumentException("droppedBlocks=" + droppedBlocks);
-    }
   }
 
-  /** An engine that computes no matched block again. */
+  /** An engine that follows the usual rules of its dialect. */
   public EngineSource(
       EngineId id,
       String model,
@@ -42,6 +36,11 @@ public record EngineSource(
       boolean bind,
       @Nullable String replayEndpoint,
       EngineDialect dialect) {
-    this(id, model, endpoint, bind, replayEndpoint, dialect, 0);
+    this(id, model, endpoint, bind, replayEndpoint, EngineRules.of(dialect));
+  }
+
+  /** Whose rules the events follow. */
+  public EngineDialect dialect() {
+    return rules.dialect();
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.router;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
@@ -9,6 +10,7 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.EngineView;
@@ -60,8 +62,17 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
         ReplicaConfig.ofRank(events, rank),
         replica.bind(),
         replay == null ? null : ReplicaConfig.ofRank(replay, rank),
-        dialect(replica.dialect()),
-        replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0);
+        rules(replica));
+  }
+
+  private static EngineRules rules(ReplicaConfig replica) {
+    EngineDialect dialect = dialect(replica.dialect());
+    CopyCounting removals = replica.cache().removals();
+    return new EngineRules(
+        dialect,
+        replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0,
+        removals == null ? dialect.removals() : removals,
+        replica.cache().maxBlocks());
   }
 
   private static EngineDialect dialect(ReplicaConfig.Dialect dialect) {
@@ -93,6 +104,11 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
   private static long restarts(EngineStatus engine) {
     return engine.counters().getOrDefault(StreamCounter.RESTARTS.label(), 0L);
+  }
+
+  @Override
+  public void gpuBlocks(Replica replica, long blocks) {
+    engines(replica).forEach(engine -> ingest.gpuBlocks(engine.id(), blocks));
   }
 
   @Override

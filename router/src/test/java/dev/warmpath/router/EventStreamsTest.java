@@ -3,8 +3,10 @@ package dev.warmpath.router;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.ConfigException;
@@ -22,11 +24,22 @@ class EventStreamsTest {
   @Test
   void readsEventsByTheRulesOfTheDialect() throws ConfigException {
     assertThat(source("vllm").dialect()).isEqualTo(EngineDialect.VLLM);
-    assertThat(source("vllm").droppedBlocks()).isZero();
+    assertThat(source("vllm").rules().droppedBlocks()).isZero();
     assertThat(source("sglang").dialect()).isEqualTo(EngineDialect.SGLANG);
     assertThat(source("sglang-hybrid").dialect()).isEqualTo(EngineDialect.SGLANG);
     assertThat(source("vllm-eagle").dialect()).isEqualTo(EngineDialect.VLLM);
-    assertThat(source("vllm-eagle").droppedBlocks()).as("credited too much otherwise").isEqualTo(1);
+    assertThat(source("vllm-eagle").rules().droppedBlocks())
+        .as("credited too much otherwise")
+        .isEqualTo(1);
+  }
+
+  @Test
+  void removalsMeanWhatTheReplicaIsSaidToMean() throws ConfigException {
+    assertThat(source("vllm").rules().removals()).isEqualTo(CopyCounting.PER_COPY);
+    assertThat(source("sglang").rules().removals()).isEqualTo(CopyCounting.PRESENCE);
+    EngineRules told = source("vllm, removals: last-copy, max-blocks: 7").rules();
+    assertThat(told.removals()).isEqualTo(CopyCounting.PRESENCE);
+    assertThat(told.maxBlocks()).isEqualTo(7);
   }
 
   @Test

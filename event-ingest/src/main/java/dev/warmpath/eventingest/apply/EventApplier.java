@@ -12,7 +12,6 @@ import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.eventingest.wire.decode.EventRow.Kind;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
-import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.RemovedBlocks;
@@ -41,7 +40,9 @@ public final class EventApplier {
     /** The engine said that it holds nothing, so from here on everything is known. */
     EMPTIED,
     /** The block size changed: all was forgotten, so what was held before is not known. */
-    FORGOTTEN
+    FORGOTTEN,
+    /** More was announced than the engine can hold: something in what is held is not true. */
+    OVERFULL
   }
 
   private final KvIndex index;
@@ -50,6 +51,7 @@ public final class EventApplier {
   private final StreamCounters counters;
   private final int slot;
   private final GroupTable groups = new GroupTable();
+  private final Capacity capacity;
   private final StoredBlocks stored = new StoredBlocks();
   private final RemovedBlocks removed = new RemovedBlocks();
   private volatile @Nullable ChainSpace space;
@@ -58,6 +60,7 @@ public final class EventApplier {
   private long storedBlocks;
   private long removedBlocks;
   private boolean doubts;
+  private boolean refused;
 
   /** Takes a slot in {@code index} for the engine. */
   public EventApplier(
@@ -66,7 +69,8 @@ public final class EventApplier {
     this.source = source;
     this.namespaces = namespaces;
     this.counters = counters;
-    slot = index.addEngine(counting(source.dialect()));
+    slot = index.addEngine(source.rules().removals());
+    capacity = new Capacity(source.rules().maxBlocks());
   }
 
   /** Goes on with a slot that {@code index} has kept for the engine. */
@@ -77,6 +81,7 @@ public final class EventApplier {
     this.namespaces = SglangNamespaces.PLAIN;
     this.counters = counters;
     this.slot = slot;
+    capacity = new Capacity(source.rules().maxBlocks());
     groups.restore(learned);
     space = learned.space();
     mainGroup = learned.mainGroup();
@@ -112,6 +117,7 @@ public final class EventApplier {
     Effect effect = learn(batch);
     storedBlocks = 0;
     removedBlocks = 0;
+    refused = false;
     for (int i = 0; i < batch.events(); i++) {
       EventRow event = batch.row(i);
       switch (event.kind()) {
@@ -126,7 +132,29 @@ public final class EventApplier {
     counters.add(StreamCounter.EVENTS, batch.events());
     counters.add(StreamCounter.BLOCKS_STORED, storedBlocks);
     counters.add(StreamCounter.BLOCKS_REMOVED, removedBlocks);
+    return judged(effect);
+  }
+
+  /** An engine that announced too much again and again is not believed when it says anything. */
+  private Effect judged(Effect effect) {
+    if (capacity.isDistrusted()) {
+      return effect == Effect.EMPTIED ? Effect.OVERFULL : effect;
+    }
+    if (refused) {
+      capacity.breached();
+      return Effect.OVERFULL;
+    }
     return effect;
+  }
+
+  /** How many blocks the engine can hold, with some slack; 0 if nobody knows. */
+  public long mostBlocks() {
+    return capacity.most(groups.count());
+  }
+
+  /** The engine says that its GPU has room for so many blocks, 0 if it does not say. */
+  public void gpuBlocks(long blocks) {
+    capacity.gpuBlocks(blocks);
   }
 
   /** Forgets what the engine holds, not how it keeps it. */
@@ -144,7 +172,12 @@ public final class EventApplier {
   public long doubt() {
     long doubted = index.doubted(slot);
     counters.add(StreamCounter.DOUBTED_BLOCKS, doubted);
-    doubts = stats().doubtedBlocks() > 0;
+    long all = stats().doubtedBlocks();
+    doubts = all > 0;
+    long most = mostBlocks();
+    if (most > 0 && (all > most || capacity.isDistrusted())) {
+      clear();
+    }
     return doubted;
   }
 
@@ -172,6 +205,7 @@ public final class EventApplier {
   public void reset() {
     clear();
     groups.forget();
+    capacity.reset();
     space = null;
     index.layout(slot, layout());
   }
@@ -179,10 +213,6 @@ public final class EventApplier {
   /** Frees the slot. */
   public void remove() {
     index.removeEngine(slot);
-  }
-
-  private static CopyCounting counting(EngineDialect dialect) {
-    return dialect == EngineDialect.SGLANG ? CopyCounting.PRESENCE : CopyCounting.PER_COPY;
   }
 
   /** Learns the groups of the whole batch first, so that no hit is judged by some of them. */
@@ -274,7 +304,7 @@ public final class EventApplier {
         source.dialect() == EngineDialect.SGLANG
             ? 1 + lookaheadTokens
             : Math.max(1, lookaheadTokens);
-    return new CacheLayout(groups.layout(), withheld, source.droppedBlocks());
+    return new CacheLayout(groups.layout(), withheld, source.rules().droppedBlocks());
   }
 
   private void stored(EventColumns batch, EventRow store) {
@@ -290,10 +320,20 @@ public final class EventApplier {
       counters.add(StreamCounter.REMOTE_BLOCKS, count);
     } else if (hiddenTraffic && mayHideKeys(store)) {
       counters.add(StreamCounter.HIDDEN_BLOCKS, count);
+    } else if (!takes(count, tier)) {
+      counters.add(StreamCounter.REFUSED_BLOCKS, count);
+      refused = true;
     } else {
       name(store, tier, batch.hashes());
       store(stored.addAll(batch.hashes(), store.hashFrom(), count));
     }
+  }
+
+  private boolean takes(int count, StorageTier tier) {
+    if (doubts) {
+      capacity.recount(); // what is proven comes back uncounted
+    }
+    return capacity.takes(count, tier, groups.count(), () -> stats().heldBlocks());
   }
 
   private void store(StoredBlocks blocks) {

@@ -127,6 +127,11 @@ final class GroupTable {
     return List.copyOf(groups.values());
   }
 
+  /** How many groups a store has described. */
+  int count() {
+    return groups.size();
+  }
+
   /** The highest index heard of, −1 for none. */
   int highest() {
     return highest;

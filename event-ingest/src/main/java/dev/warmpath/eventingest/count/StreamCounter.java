@@ -60,6 +60,8 @@ public enum StreamCounter {
   UNNAMEABLE_BLOCKS,
   /** Blocks in a name space that the wire does not show: not credited. */
   HIDDEN_BLOCKS,
+  /** Blocks beyond what the engine can hold: not credited. */
+  REFUSED_BLOCKS,
   /** Blocks in storage that is not the replica's own. */
   REMOTE_BLOCKS,
   /** Blocks in storage of unknown kind. */

@@ -168,6 +168,11 @@ public final class EventIngest implements AutoCloseable {
     tell(id, engine -> engine.stream().runsSince(startSeconds));
   }
 
+  /** The engine says that its GPU has room for so many blocks, 0 if it does not say. */
+  public void gpuBlocks(EngineId id, long blocks) {
+    tell(id, engine -> engine.gpuBlocks(blocks));
+  }
+
   /** A request is under way whose name space the engine's events do not show. */
   public void hiddenBegan(EngineId id) {
     tell(id, FollowedEngine::hiddenBegan);

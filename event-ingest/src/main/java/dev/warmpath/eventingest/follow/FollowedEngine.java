@@ -185,6 +185,10 @@ final class FollowedEngine implements EnginePort, LiveSink {
     }
   }
 
+  void gpuBlocks(long blocks) {
+    applier.gpuBlocks(blocks);
+  }
+
   void hiddenBegan() {
     hiddenRequests++;
     applier.hiddenTraffic(true);

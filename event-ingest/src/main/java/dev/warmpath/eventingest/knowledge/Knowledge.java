@@ -66,7 +66,10 @@ public final class Knowledge {
     }
     counters.add(StreamCounter.SKIPPED_EVENTS, batch.skipped());
     Effect effect = applier.apply(batch);
-    if (batch.mayHideRemovals()) {
+    if (effect == Effect.OVERFULL) {
+      return "more was announced than the %d blocks that the engine can hold"
+          .formatted(applier.mostBlocks());
+    } else if (batch.mayHideRemovals()) {
       return "an event of batch " + sequence + " could not be read: " + batch.firstProblem();
     } else if (effect == Effect.EMPTIED) {
       belief.complete();

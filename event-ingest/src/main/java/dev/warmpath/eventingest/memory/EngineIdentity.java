@@ -2,20 +2,25 @@ package dev.warmpath.eventingest.memory;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.kvindex.CopyCounting;
 
 /**
  * What must be the same for an engine's blocks to mean the same again.
  *
  * <p>Immutable.
  *
- * @param droppedBlocks see {@link EngineSource}
+ * @param droppedBlocks see {@link EngineRules}
+ * @param removals see {@link EngineRules}
  */
-public record EngineIdentity(EngineId id, String model, EngineDialect dialect, int droppedBlocks) {
+public record EngineIdentity(
+    EngineId id, String model, EngineDialect dialect, int droppedBlocks, CopyCounting removals) {
 
   /** Of a configured engine. */
   public static EngineIdentity of(EngineSource source) {
+    EngineRules rules = source.rules();
     return new EngineIdentity(
-        source.id(), source.model(), source.dialect(), source.droppedBlocks());
+        source.id(), source.model(), rules.dialect(), rules.droppedBlocks(), rules.removals());
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.EventApplier.Effect;
 import dev.warmpath.eventingest.count.StreamCounter;
@@ -256,8 +257,9 @@ final class EventApplierTest {
   }
 
   private EventApplier applier(EngineDialect dialect, int droppedBlocks) {
+    EngineRules rules = new EngineRules(dialect, droppedBlocks, dialect.removals(), 0);
     EngineSource source =
-        new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, dialect, droppedBlocks);
+        new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
   }
 

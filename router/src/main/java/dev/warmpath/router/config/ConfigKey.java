@@ -48,7 +48,8 @@ public record ConfigKey(
     return new ConfigKey(path, Kind.TEXT, standard, 0, 0, List.of(), meaning);
   }
 
-  static ConfigKey choice(String path, String standard, List<String> choices, String meaning) {
+  static ConfigKey choice(
+      String path, @Nullable String standard, List<String> choices, String meaning) {
     return new ConfigKey(path, Kind.TEXT, standard, 0, 0, choices, meaning);
   }
 

@@ -69,6 +69,17 @@ public final class ConfigKeys {
               List.of("vllm", "vllm-eagle", "sglang", "sglang-hybrid"),
               "Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP, `sglang-hybrid` for"
                   + " SGLang with sliding windows or Mamba."),
+          choice(
+              "replicas[].removals",
+              null,
+              List.of("per-copy", "last-copy"),
+              "What a removal means of a block announced several times: one copy of it is gone, or it is; default: as usual for the dialect."),
+          integer(
+              "replicas[].max-blocks",
+              0,
+              0,
+              1_000_000_000,
+              "Most blocks that one rank can hold, in all tiers and groups; 0: as many as its GPU has by its own `/metrics`."),
           texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
           integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
           integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),

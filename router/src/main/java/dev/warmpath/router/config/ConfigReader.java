@@ -201,6 +201,7 @@ final class ConfigReader {
           bool("bind"),
           integer("ranks"),
           ReplicaConfig.Dialect.of(text("dialect")),
+          ReplicaConfig.Cache.of(optional("removals"), integer("max-blocks")),
           texts("models"));
     } catch (IllegalArgumentException e) {
       throw new ConfigException(section.origin(), path + ": " + e.getMessage());

@@ -1,5 +1,6 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.kvindex.CopyCounting;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param replay ZMQ endpoint that replays missed events, or null
  * @param bind true when the router binds the events endpoint
  * @param ranks data-parallel ranks behind the URL
+ * @param cache what its events do not say of its cache
  * @param models what it serves until it says so itself; empty for anything
  */
 public record ReplicaConfig(
@@ -27,7 +29,29 @@ public record ReplicaConfig(
     boolean bind,
     int ranks,
     Dialect dialect,
+    Cache cache,
     List<String> models) {
+
+  /**
+   * What an engine's events do not say of its cache.
+   *
+   * @param removals what the removal of a block means that was announced several times; null: as
+   *     usual for the dialect
+   * @param maxBlocks how many blocks one rank can hold, in all tiers and groups; 0: as it says
+   *     itself
+   */
+  public record Cache(@Nullable CopyCounting removals, int maxBlocks) {
+
+    static Cache of(@Nullable String removals, int maxBlocks) {
+      CopyCounting counting =
+          switch (removals == null ? "" : removals) {
+            case "per-copy" -> CopyCounting.PER_COPY;
+            case "last-copy" -> CopyCounting.PRESENCE;
+            default -> null;
+          };
+      return new Cache(counting, maxBlocks);
+    }
+  }
 
   /** Which engine's rules it follows. */
   public enum Dialect {

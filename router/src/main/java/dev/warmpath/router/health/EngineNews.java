@@ -18,6 +18,12 @@ public interface EngineNews {
   /** The replica's engines have run since then, in seconds since 1970; said again and again. */
   void runsSince(Replica replica, double startSeconds);
 
+  /**
+   * The GPU of each of the replica's engines has room for so many blocks at most; 0 if the replica
+   * does not say.
+   */
+  void gpuBlocks(Replica replica, long blocks);
+
   /** The replica's caches are empty, whether or not its events say so yet. */
   void cleared(Replica replica, String why);
 }

@@ -1,5 +1,7 @@
 package dev.warmpath.router.health;
 
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,9 @@ record EngineSigns(double startSeconds, boolean asleep, @Nullable String cacheCo
   private static final String AWAKE = "vllm:engine_sleep_state{";
   private static final String CONFIG = "vllm:cache_config_info{";
 
+  private static final Pattern GPU_BLOCKS =
+      Pattern.compile("(?:^|,)num_gpu_blocks=\"([0-9]{1,15})\"");
+
   /** Reads a page of Prometheus' text format; what is not there is not known. */
   static EngineSigns read(String page) {
     double startSeconds = Double.NaN;
@@ -33,6 +38,12 @@ record EngineSigns(double startSeconds, boolean asleep, @Nullable String cacheCo
       }
     }
     return new EngineSigns(startSeconds, asleep, cacheConfig);
+  }
+
+  /** {@code num_gpu_blocks} of {@link #cacheConfig}, of all ranks together; 0 if it is not said. */
+  long gpuBlocks() {
+    Matcher said = GPU_BLOCKS.matcher(cacheConfig == null ? "" : cacheConfig);
+    return said.find() ? Long.parseLong(said.group(1)) : 0;
   }
 
   private static double number(String text) {

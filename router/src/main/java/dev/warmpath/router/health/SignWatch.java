@@ -48,6 +48,9 @@ final class SignWatch {
     if (!Double.isNaN(signs.startSeconds())) {
       news.runsSince(replica, signs.startSeconds());
     }
+    if (signs.cacheConfig() != null) {
+      news.gpuBlocks(replica, signs.gpuBlocks());
+    }
     settled =
         new EngineSigns(
             Double.isNaN(signs.startSeconds()) ? settled.startSeconds() : signs.startSeconds(),

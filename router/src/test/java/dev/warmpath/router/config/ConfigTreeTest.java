@@ -8,6 +8,7 @@ import dev.warmpath.eventingest.follow.IngestOptions;
 import dev.warmpath.eventingest.follow.RingLimits;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.zmq.ReplayLimits;
+import dev.warmpath.kvindex.CopyCounting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -70,7 +71,7 @@ class ConfigTreeTest {
   void referenceFileMeansWhatItSaysWhenUncommented() throws ConfigException {
     String all =
         ConfigTree.reference()
-            .replaceAll("(?m)^#( +- name|   +[a-z]+:)", " $1")
+            .replaceAll("(?m)^#( +- name|   +[a-z-]+:)", " $1")
             .replaceAll("(models|replicas): \\[\\](?=\n)", "$1:");
     RouterConfig config = ConfigTree.parse(all, "f").config();
     assertThat(config.models()).hasSize(1);
@@ -91,6 +92,8 @@ class ConfigTreeTest {
                 url: http://127.0.0.1:8000
                 events: tcp://127.0.0.1:5557
                 dialect: sglang
+                removals: per-copy
+                max-blocks: 4096
                 models: [qwen]
               - name: b
                 url: http://127.0.0.1:8001/
@@ -99,6 +102,9 @@ class ConfigTreeTest {
     assertThat(config.onlyModel()).contains(new RouterConfig.Model("qwen", "embedded"));
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(config.replicas().get(0).models()).containsExactly("qwen");
+    assertThat(config.replicas().get(0).cache())
+        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096));
+    assertThat(config.replicas().get(1).cache()).isEqualTo(new ReplicaConfig.Cache(null, 0));
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

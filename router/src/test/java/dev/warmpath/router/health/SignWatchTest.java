@@ -16,6 +16,7 @@ class SignWatchTest {
 
   private final List<String> heard = new ArrayList<>();
   private final List<Double> starts = new ArrayList<>();
+  private long gpuBlocks = -1;
   private final SignWatch watch =
       new SignWatch(
           new Replica("a", URI.create("http://h:1"), Set.of(), 1),
@@ -31,6 +32,11 @@ class SignWatchTest {
             @Override
             public void runsSince(Replica replica, double startSeconds) {
               starts.add(startSeconds);
+            }
+
+            @Override
+            public void gpuBlocks(Replica replica, long blocks) {
+              gpuBlocks = blocks;
             }
 
             @Override
@@ -78,6 +84,17 @@ class SignWatchTest {
     String after = start(1.7e9) + CONFIG.formatted(200);
     see(before, before, after, after, after);
     assertThat(heard).containsExactly("restarted: the cache was configured anew");
+  }
+
+  @Test
+  void sizeOfTheCacheIsToldOnceItIsSeenTwice() {
+    see(CONFIG.formatted(100));
+    assertThat(gpuBlocks).isEqualTo(-1);
+    see(CONFIG.formatted(100));
+    assertThat(gpuBlocks).isEqualTo(100);
+    String none = "vllm:cache_config_info{num_gpu_blocks=\"None\",num_gpu_blocks_override=\"7\"} 1";
+    see(none, none);
+    assertThat(gpuBlocks).isZero();
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.stream.StreamMemory;
 import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
@@ -65,7 +66,11 @@ final class MemoryInput {
 
   private EngineIdentity identity() throws IOException {
     EngineId id = new EngineId(text(), in.readInt());
-    return new EngineIdentity(id, text(), EngineDialect.valueOf(text()), in.readInt());
+    String model = text();
+    String[] said = text().split(" ", 2);
+    EngineDialect dialect = EngineDialect.valueOf(said[0]);
+    CopyCounting removals = said.length == 1 ? dialect.removals() : CopyCounting.valueOf(said[1]);
+    return new EngineIdentity(id, model, dialect, in.readInt(), removals);
   }
 
   private StreamMemory stream() throws IOException {

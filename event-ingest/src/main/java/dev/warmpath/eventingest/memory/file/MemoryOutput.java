@@ -50,7 +50,8 @@ final class MemoryOutput {
     text(identity.id().replica());
     out.writeInt(identity.id().dpRank());
     text(identity.model());
-    text(identity.dialect().name());
+    boolean usual = identity.removals() == identity.dialect().removals();
+    text(identity.dialect().name() + (usual ? "" : " " + identity.removals().name()));
     out.writeInt(identity.droppedBlocks());
   }
 

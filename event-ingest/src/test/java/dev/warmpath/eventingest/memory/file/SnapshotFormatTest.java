@@ -154,12 +154,14 @@ final class SnapshotFormatTest {
         Instant.ofEpochMilli(1_800_000_000_000L),
         List.of(
             new EngineMemory(
-                new EngineIdentity(new EngineId("a", 0), "m", EngineDialect.VLLM, 1),
+                new EngineIdentity(
+                    new EngineId("a", 0), "m", EngineDialect.VLLM, 1, CopyCounting.PER_COPY),
                 0,
                 3,
                 new StreamMemory(17, 0x123456789abcdefL, START, new Gap("lost", true), learned)),
             new EngineMemory(
-                new EngineIdentity(new EngineId("é", 7), "", EngineDialect.SGLANG, 0),
+                new EngineIdentity(
+                    new EngineId("é", 7), "", EngineDialect.SGLANG, 0, CopyCounting.PER_COPY),
                 1,
                 0,
                 null)));

@@ -70,11 +70,7 @@ public final class Room {
    * @param fairBlocks how many blocks an engine keeps here on average
    */
   public Room(
-      Runs runs,
-      Holdings holdings,
-      Shelves shelves,
-      IntConsumer forget,
-      LongSupplier fairBlocks) {
+      Runs runs, Holdings holdings, Shelves shelves, IntConsumer forget, LongSupplier fairBlocks) {
     this.runs = runs;
     this.holdings = holdings;
     this.shelves = shelves;

@@ -1,0 +1,30 @@
+package dev.warmpath.eventingest;
+
+import dev.warmpath.kvindex.CopyCounting;
+
+/**
+ * How an engine's events are to be understood, beside what they say themselves.
+ *
+ * <p>Immutable.
+ *
+ * @param dialect whose rules they follow
+ * @param droppedBlocks matched blocks that the engine computes again all the same: 1 for vLLM to
+ *     0.32 with EAGLE or MTP, else 0
+ * @param removals what the removal of a block means that was announced several times
+ * @param maxBlocks how many blocks it can hold, in all tiers and groups; 0 if nobody knows
+ */
+public record EngineRules(
+    EngineDialect dialect, int droppedBlocks, CopyCounting removals, long maxBlocks) {
+
+  public EngineRules {
+    if (droppedBlocks < 0 || maxBlocks < 0) {
+      throw new IllegalArgumentException(
+          "droppedBlocks=%d maxBlocks=%d".formatted(droppedBlocks, maxBlocks));
+    }
+  }
+
+  /** The usual ones of a dialect. */
+  public static EngineRules of(EngineDialect dialect) {
+    return new EngineRules(dialect, 0, dialect.removals(), 0);
+  }
+}
