@@ -61,6 +61,8 @@ public final class EventApplier {
   private long removedBlocks;
   private boolean doubts;
   private boolean refused;
+  private boolean mayRepeat;
+  private volatile boolean plain;
 
   /** Takes a slot in {@code index} for the engine. */
   public EventApplier(
@@ -85,6 +87,7 @@ public final class EventApplier {
     groups.restore(learned);
     space = learned.space();
     mainGroup = learned.mainGroup();
+    plain = groups.highest() == 0 && groups.isFullAttention(0);
     doubts = stats().doubtedBlocks() > 0;
   }
 
@@ -110,6 +113,21 @@ public final class EventApplier {
    */
   public void hiddenTraffic(boolean underWay) {
     hiddenTraffic = underWay;
+  }
+
+  /**
+   * From now on the engine may announce again what it announced before (vLLM's full reports), from
+   * the root on and without a sign of it. Such blocks are held, once however often they are said to
+   * be stored. In groups that keep only some blocks a report names others too: there they are left
+   * out.
+   */
+  public void mayRepeat() {
+    mayRepeat = true;
+  }
+
+  /** Whether the engine is known to keep all its blocks in one group of full attention. */
+  public boolean isPlain() {
+    return plain;
   }
 
   /** Applies the events of one batch, in order. */
@@ -207,6 +225,7 @@ public final class EventApplier {
     groups.forget();
     capacity.reset();
     space = null;
+    plain = false;
     index.layout(slot, layout());
   }
 
@@ -239,6 +258,7 @@ public final class EventApplier {
       clear();
     }
     if (news || changed || !Objects.equals(before, space)) {
+      plain = groups.highest() == 0 && groups.isFullAttention(0);
       index.layout(slot, layout());
     }
     return changed ? Effect.FORGOTTEN : Effect.NONE;
@@ -323,6 +343,8 @@ public final class EventApplier {
     } else if (!takes(count, tier)) {
       counters.add(StreamCounter.REFUSED_BLOCKS, count);
       refused = true;
+    } else if (mayRepeat && tier == StorageTier.GPU && store.atRoot()) {
+      repeated(batch, store);
     } else {
       name(store, tier, batch.hashes());
       store(stored.addAll(batch.hashes(), store.hashFrom(), count));
@@ -334,6 +356,16 @@ public final class EventApplier {
       capacity.recount(); // what is proven comes back uncounted
     }
     return capacity.takes(count, tier, groups.count(), () -> stats().heldBlocks());
+  }
+
+  /** Takes in what is new, or was said before. */
+  private void repeated(EventColumns batch, EventRow store) {
+    int count = store.hashCount();
+    counters.add(StreamCounter.REPEATABLE_BLOCKS, count);
+    if (groups.isFullAttention(store.place().groupIdx())) {
+      name(store, StorageTier.GPU, batch.hashes());
+      store(stored.ifAbsent().addAll(batch.hashes(), store.hashFrom(), count));
+    }
   }
 
   private void store(StoredBlocks blocks) {

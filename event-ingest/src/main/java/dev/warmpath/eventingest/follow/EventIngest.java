@@ -173,6 +173,14 @@ public final class EventIngest implements AutoCloseable {
     tell(id, engine -> engine.gpuBlocks(blocks));
   }
 
+  /**
+   * A request that is about to be sent makes the engine announce again what it announced before;
+   * from now on that must be expected of it.
+   */
+  public void mayRepeat(EngineId id) {
+    tell(id, FollowedEngine::mayRepeat);
+  }
+
   /** A request is under way whose name space the engine's events do not show. */
   public void hiddenBegan(EngineId id) {
     tell(id, FollowedEngine::hiddenBegan);

@@ -134,7 +134,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
   }
 
   EngineStanding standing() {
-    return new EngineStanding(applier.slot(), applier.space(), stream.trust().trust());
+    return new EngineStanding(
+        applier.slot(), applier.space(), stream.trust().trust(), applier.isPlain());
   }
 
   EngineStatus status() {
@@ -187,6 +188,11 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   void gpuBlocks(long blocks) {
     applier.gpuBlocks(blocks);
+  }
+
+  /** From now on the engine may announce again what it announced before. */
+  void mayRepeat() {
+    applier.mayRepeat();
   }
 
   void hiddenBegan() {

@@ -112,6 +112,9 @@ final class Scheduler {
     while (budget > 0 && !waiting.isEmpty() && running.size() < config.runningSequences()) {
       Sequence sequence = waiting.element();
       KvCache.Hit hit = sequence.request.readsCache() ? cache.find(sequence.cached) : cache.noHit();
+      if (sequence.request.reports()) {
+        cache.report(sequence.cached, hit);
+      }
       int tokens = Math.min(budget, sequence.cached.length() - hit.tokens());
       if (!cache.allocate(sequence.cached, hit, hit.tokens(), hit.tokens() + tokens)) {
         break;

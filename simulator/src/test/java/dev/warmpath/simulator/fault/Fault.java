@@ -33,6 +33,20 @@ enum Fault {
     }
   },
 
+  SLOW_JOINER_REPORTS(
+      "the same, and one request in four asks for a full report (vLLM)",
+      StreamCounter.LOST_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES).askingReports();
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
   RECONNECT("the connection breaks, three requests are not heard", StreamCounter.RECONNECTS) {
     @Override
     FaultRig strike(FaultRig rig) {

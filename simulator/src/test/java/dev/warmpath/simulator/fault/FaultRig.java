@@ -79,6 +79,11 @@ final class FaultRig implements EnginePort {
   private long askedId;
   private long askedFrom = -1;
 
+  private int served;
+
+  /** Whether the engine may be asked to announce what is there already. */
+  private boolean mayAskReports;
+
   /** How many answers to replays from now on stop in the middle. */
   int cutReplays;
 
@@ -211,7 +216,26 @@ final class FaultRig implements EnginePort {
   /** The engine serves requests, all of whose batches arrive. */
   void serve(int requests) {
     for (int i = 0; i < requests; i++) {
-      engine.serve(nextPrompt(), null);
+      if (mayAskReports && stream.trust().trust() == Trust.SUSPECT && ++served % 4 == 0) {
+        engine.serveReporting(nextPrompt());
+      } else {
+        engine.serve(nextPrompt(), null);
+      }
+      carry();
+    }
+  }
+
+  /** Every fourth request asks for a full report from now on, while the engine is suspect. */
+  FaultRig askingReports() {
+    applier.mayRepeat();
+    mayAskReports = true;
+    return this;
+  }
+
+  /** Requests ask for full reports, and nobody is told. */
+  void serveReporting(int requests) {
+    for (int i = 0; i < requests; i++) {
+      engine.serveReporting(nextPrompt());
       carry();
     }
   }

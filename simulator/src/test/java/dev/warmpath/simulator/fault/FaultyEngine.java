@@ -34,6 +34,11 @@ abstract class FaultyEngine {
   /** Serves a prompt and publishes what that changed. */
   abstract void serve(int[] prompt, @Nullable String lora);
 
+  /** Serves a prompt and announces what of it was there already, if the engine can do that. */
+  void serveReporting(int[] prompt) {
+    serve(prompt, null);
+  }
+
   /** Serves a prompt for which the engine keeps, or announces, more than one copy. */
   abstract void serveTwice(int[] prompt);
 

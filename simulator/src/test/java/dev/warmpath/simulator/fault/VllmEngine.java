@@ -38,6 +38,13 @@ final class VllmEngine extends FaultyEngine {
   }
 
   @Override
+  void serveReporting(int[] prompt) {
+    CachedSequence sequence = sequence(prompt, null);
+    cache.report(sequence, cache.find(sequence));
+    serve(prompt, null);
+  }
+
+  @Override
   void serveTwice(int[] prompt) {
     CachedSequence first = sequence(prompt, null);
     CachedSequence second = sequence(prompt, null);

@@ -76,6 +76,33 @@ public final class KvCache {
   }
 
   /**
+   * Announces a hit again from the first block on, in every group, as if all its blocks were there:
+   * what vLLM does for a request that asks for a full report, each time that it looks.
+   */
+  public void report(CachedSequence sequence, Hit hit) {
+    int count = hit.tokens() / config.blockSizeTokens();
+    if (count == 0) {
+      return;
+    }
+    List<BlockHash> hashes = new ArrayList<>(count);
+    List<List<ExtraKey>> extraKeys = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      hashes.add(sequence.hash(i));
+      extraKeys.add(sequence.keys().of(i));
+    }
+    for (CacheGroup group : config.groups()) {
+      events.add(
+          new CacheEvent.Stored(
+              group,
+              null,
+              hashes,
+              sequence.tokens(0, hit.tokens()),
+              extraKeys,
+              sequence.keys().loraName()));
+    }
+  }
+
+  /**
    * Gives the sequence room for its first {@code tokens} tokens, of which {@code hit} is reused,
    * and commits the blocks that they fill. Does nothing and returns false if there is not enough
    * room.

@@ -124,7 +124,8 @@ public final class EngineApi {
     int limit = options.answerLimit(prompt.length, model.maxModelTokens());
     int[] answer = answers.answer(prompt, Math.min(options.minTokens(), limit), limit);
     EngineRequest request =
-        new EngineRequest(id, prompt, answer, tokens.keys(), tokens.readsCache());
+        new EngineRequest(
+            id, prompt, answer, tokens.keys(), tokens.readsCache(), options.reports());
     return new Call.Choice(request, new Detokenizer(tokenizer), answer.length == limit);
   }
 
