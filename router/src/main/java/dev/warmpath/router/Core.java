@@ -62,7 +62,7 @@ final class Core implements AutoCloseable {
     this.heritage = heritage(reading);
     this.ingest =
         new EventIngest(heritage.index(), around.clock(), config.ingest(), heritage.recollection());
-    this.streams = new EventStreams(ingest);
+    this.streams = new EventStreams(ingest, around.nanoClock());
     this.dispatcher =
         new Dispatcher(
             fleet,

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 
 /**
  * Ties the replicas to their event streams: follows those of a configured replica, shows the
@@ -39,8 +40,14 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   /** For each engine how often its stream had seen another process when it was last asked. */
   private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
 
-  EventStreams(EventIngest ingest) {
+  /** Of engines that may be asked for full reports. */
+  private final Map<EngineId, ReportBudget> reports = new ConcurrentHashMap<>();
+
+  private final LongSupplier nanoClock;
+
+  EventStreams(EventIngest ingest, LongSupplier nanoClock) {
     this.ingest = ingest;
+    this.nanoClock = nanoClock;
   }
 
   /** Follows the events of every rank, if the replica has any. */
@@ -50,8 +57,16 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     }
     dialects.put(replica.name(), replica.dialect());
     for (int rank = 0; rank < replica.ranks(); rank++) {
-      ingest.add(source(replica, replica.events(), model, rank));
+      follow(replica, source(replica, replica.events(), model, rank));
     }
+  }
+
+  private void follow(ReplicaConfig replica, EngineSource source) {
+    int perMinute = replica.cache().reportsPerMinute();
+    if (perMinute > 0) {
+      reports.put(source.id(), new ReportBudget(perMinute, nanoClock));
+    }
+    ingest.add(source, perMinute > 0);
   }
 
   static EngineSource source(ReplicaConfig replica, String events, String model, int rank) {
@@ -159,6 +174,31 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
         engine.space(),
         atMost ? Trust.SUSPECT : engine.trust(),
         dialect.isSglang() ? SGLANG_LOAD_BACK_TOKENS : 0);
+  }
+
+  @Override
+  public void reportAsked(Replica replica, int dpRank) {
+    if (!dialect(replica).isSglang()) {
+      ingest.mayRepeat(new EngineId(replica.name(), dpRank));
+    }
+  }
+
+  /** A report is of use for an engine of which something was missed, and whose groups it tells. */
+  @Override
+  public boolean wantsReport(Replica replica, int dpRank) {
+    EngineId id = new EngineId(replica.name(), dpRank);
+    ReportBudget budget = reports.get(id);
+    EngineStanding engine = budget == null ? null : ingest.standing(id);
+    boolean wanted =
+        budget != null
+            && engine != null
+            && engine.trust() == Trust.SUSPECT
+            && engine.plain()
+            && budget.take();
+    if (wanted) {
+      ingest.reportAsked(id);
+    }
+    return wanted;
   }
 
   /** Only SGLang has name spaces that its events do not show. */

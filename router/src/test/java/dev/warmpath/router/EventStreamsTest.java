@@ -46,7 +46,7 @@ class EventStreamsTest {
   void tellsTheStreamOfAnotherProcessUnlessItKnows() throws Exception {
     try (EventIngest ingest =
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
-      EventStreams streams = new EventStreams(ingest);
+      EventStreams streams = new EventStreams(ingest, System::nanoTime);
       ingest.add(source("vllm"));
       Replica replica = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
 

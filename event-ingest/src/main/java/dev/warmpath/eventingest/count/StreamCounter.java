@@ -62,6 +62,8 @@ public enum StreamCounter {
   HIDDEN_BLOCKS,
   /** Blocks beyond what the engine can hold: not credited. */
   REFUSED_BLOCKS,
+  /** Requests that were made to ask for a full report. */
+  REPORTS_ASKED,
   /** Blocks that may have been announced before (full reports): held, but no further copy. */
   REPEATABLE_BLOCKS,
   /** Blocks in storage that is not the replica's own. */

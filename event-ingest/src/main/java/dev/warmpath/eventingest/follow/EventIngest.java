@@ -105,7 +105,17 @@ public final class EventIngest implements AutoCloseable {
 
   /** Follows one more engine and returns its slot in the index. */
   public int add(EngineSource source) {
-    FollowedEngine engine = onWriter(() -> follow(source));
+    return add(source, false);
+  }
+
+  /**
+   * Follows one more engine and returns its slot in the index.
+   *
+   * @param mayRepeat whether it may announce again what it announced before, from the first batch
+   *     on
+   */
+  public int add(EngineSource source, boolean mayRepeat) {
+    FollowedEngine engine = onWriter(() -> follow(source, mayRepeat));
     pollers.stream()
         .min(Comparator.comparingInt(EventPoller::followed))
         .orElseThrow()
@@ -181,6 +191,11 @@ public final class EventIngest implements AutoCloseable {
     tell(id, FollowedEngine::mayRepeat);
   }
 
+  /** A request is about to be sent that the router itself makes ask for a full report. */
+  public void reportAsked(EngineId id) {
+    tell(id, FollowedEngine::reportAsked);
+  }
+
   /** A request is under way whose name space the engine's events do not show. */
   public void hiddenBegan(EngineId id) {
     tell(id, FollowedEngine::hiddenBegan);
@@ -242,11 +257,14 @@ public final class EventIngest implements AutoCloseable {
     }
   }
 
-  private FollowedEngine follow(EngineSource source) {
+  private FollowedEngine follow(EngineSource source, boolean mayRepeat) {
     if (engines.containsKey(source.id())) {
       throw new IllegalArgumentException("id=" + source.id() + " is followed already");
     }
     FollowedEngine engine = new FollowedEngine(source, shared, recollection.adopt(source));
+    if (mayRepeat) {
+      engine.mayRepeat();
+    }
     engines.put(source.id(), engine);
     return engine;
   }

@@ -195,6 +195,12 @@ final class FollowedEngine implements EnginePort, LiveSink {
     applier.mayRepeat();
   }
 
+  /** The engine is asked for a full report. */
+  void reportAsked() {
+    counters.add(StreamCounter.REPORTS_ASKED);
+    applier.mayRepeat();
+  }
+
   void hiddenBegan() {
     hiddenRequests++;
     applier.hiddenTraffic(true);

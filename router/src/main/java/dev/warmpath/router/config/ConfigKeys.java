@@ -80,6 +80,13 @@ public final class ConfigKeys {
               0,
               1_000_000_000,
               "Most blocks that one rank can hold, in all tiers and groups; 0: as many as its GPU has by its own `/metrics`."),
+          integer(
+              "replicas[].full-reports-per-minute",
+              0,
+              0,
+              600,
+              "Requests a minute that may be made to announce again what the engine holds, while"
+                  + " something was missed; vLLM since 0.26. 0: none, and no client does it."),
           texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
           integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
           integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),

@@ -201,7 +201,8 @@ final class ConfigReader {
           bool("bind"),
           integer("ranks"),
           ReplicaConfig.Dialect.of(text("dialect")),
-          ReplicaConfig.Cache.of(optional("removals"), integer("max-blocks")),
+          ReplicaConfig.Cache.of(
+              optional("removals"), integer("max-blocks"), integer("full-reports-per-minute")),
           texts("models"));
     } catch (IllegalArgumentException e) {
       throw new ConfigException(section.origin(), path + ": " + e.getMessage());

@@ -39,17 +39,18 @@ public record ReplicaConfig(
    *     usual for the dialect
    * @param maxBlocks how many blocks one rank can hold, in all tiers and groups; 0: as it says
    *     itself
+   * @param reportsPerMinute full reports that one rank may be asked for in a minute; 0 for none
    */
-  public record Cache(@Nullable CopyCounting removals, int maxBlocks) {
+  public record Cache(@Nullable CopyCounting removals, int maxBlocks, int reportsPerMinute) {
 
-    static Cache of(@Nullable String removals, int maxBlocks) {
+    static Cache of(@Nullable String removals, int maxBlocks, int reportsPerMinute) {
       CopyCounting counting =
           switch (removals == null ? "" : removals) {
             case "per-copy" -> CopyCounting.PER_COPY;
             case "last-copy" -> CopyCounting.PRESENCE;
             default -> null;
           };
-      return new Cache(counting, maxBlocks);
+      return new Cache(counting, maxBlocks, reportsPerMinute);
     }
   }
 
@@ -88,6 +89,9 @@ public record ReplicaConfig(
     checkEndpoint("replay", replay, ranks);
     if (events == null && (replay != null || bind)) {
       throw new IllegalArgumentException("'replay' and 'bind' need 'events'");
+    }
+    if (cache.reportsPerMinute() > 0 && dialect != Dialect.VLLM) {
+      throw new IllegalArgumentException("'full-reports-per-minute' needs dialect vllm");
     }
   }
 

@@ -28,6 +28,17 @@ public interface EngineFeedback {
   /** An engine said how much of a prompt it reused. */
   default void reused(Replica replica, int dpRank, Reuse reuse) {}
 
+  /** A request that is about to be sent there makes the engine announce again what it holds. */
+  default void reportAsked(Replica replica, int dpRank) {}
+
+  /**
+   * Whether a request that is about to be sent there, and of whose prompt not all is known to be
+   * held, should do so; then {@link #reportAsked} needs not be said.
+   */
+  default boolean wantsReport(Replica replica, int dpRank) {
+    return false;
+  }
+
   /** A request is under way there whose name space an engine's events may not show. */
   default void hiddenBegan(Replica replica, int dpRank) {}
 

@@ -45,7 +45,7 @@ public final class PromptPool implements AutoCloseable {
       try {
         models.execute(() -> done.accept(reader.readModel(body, why)));
       } catch (RejectedExecutionException e) {
-        done.accept(ReadRequest.without(null, null, why));
+        done.accept(ReadRequest.without(null, body, why));
       }
     }
 

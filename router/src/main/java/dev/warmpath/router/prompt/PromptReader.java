@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.tokenizer.ReportParameter;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -45,24 +46,25 @@ public final class PromptReader {
   /** Reads the body whole. */
   public ReadRequest read(RequestKind kind, byte[] body) {
     if (!(parse(body) instanceof ObjectNode request)) {
-      return ReadRequest.without(null, null, Unread.BAD_JSON);
+      return ReadRequest.without(null, body, Unread.BAD_JSON);
     }
     String model = text(request, "model");
     String session = session(request);
+    ReportParameter report = ReportParameter.of(request);
     Tokenizers.Choice choice = tokenizers.choose(model);
     if (choice == null) {
-      return ReadRequest.without(model, session, Unread.NO_TOKENIZER);
+      return new ReadRequest(model, null, session, report, Unread.NO_TOKENIZER);
     }
     return new ReadRequest(
-        model, choice.tokenizer().prompt(kind, request, choice.loraName()), session, null);
+        model, choice.tokenizer().prompt(kind, request, choice.loraName()), session, report, null);
   }
 
   /** Reads only the model, without building anything: for when there is no time for the rest. */
   public ReadRequest readModel(byte[] body, Unread why) {
     try (JsonParser parser = json.getFactory().createParser(body)) {
-      return ReadRequest.without(model(parser), null, why);
+      return ReadRequest.without(model(parser), body, why);
     } catch (IOException e) {
-      return ReadRequest.without(null, null, why);
+      return ReadRequest.without(null, body, why);
     }
   }
 

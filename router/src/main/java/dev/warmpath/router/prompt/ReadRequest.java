@@ -1,6 +1,7 @@
 package dev.warmpath.router.prompt;
 
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.ReportParameter;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -12,12 +13,14 @@ import org.jspecify.annotations.Nullable;
  * @param model the model it names, or null
  * @param prompt its prompt, or null for the reason in {@code unread}
  * @param sessionKey what the body calls its session or user, or null
+ * @param report whether it makes the engine announce again what it holds
  * @param unread why there is no prompt, as a metric label; null when there is one
  */
 public record ReadRequest(
     @Nullable String model,
     @Nullable PromptResult prompt,
     @Nullable String sessionKey,
+    ReportParameter report,
     @Nullable Unread unread) {
 
   /** Why a prompt was not read. */
@@ -41,7 +44,8 @@ public record ReadRequest(
     }
   }
 
-  static ReadRequest without(@Nullable String model, @Nullable String sessionKey, Unread why) {
-    return new ReadRequest(model, null, sessionKey, why);
+  /** A body of which nobody knows more than the model. */
+  static ReadRequest without(@Nullable String model, byte[] body, Unread why) {
+    return new ReadRequest(model, null, null, ReportParameter.ofUnread(body), why);
   }
 }

@@ -9,6 +9,7 @@ import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.tokenizer.ReportParameter;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
@@ -169,7 +170,7 @@ final class Exchange {
     ReadRequest known = Objects.requireNonNull(read);
     String header = request.getHeader(proxy.config().policy().sessionHeader());
     String session = header == null ? known.sessionKey() : header;
-    return new DispatchRequest(known.model(), known.prompt(), session, tried);
+    return new DispatchRequest(known.model(), known.prompt(), session, known.report(), tried);
   }
 
   private ApiError nobody(DispatchResult.Cause cause) {
@@ -184,7 +185,11 @@ final class Exchange {
     attempts++;
     tried.add(assignment.replica().name());
     attempt = new Attempt(this, proxy, loop, assignment);
-    attempt.start(request, requestId, body);
+    attempt.start(request, requestId, bodyFor(assignment));
+  }
+
+  private Buffer bodyFor(Assignment assignment) {
+    return assignment.asksReport() ? Buffer.buffer(ReportParameter.addedTo(body.getBytes())) : body;
   }
 
   /**

@@ -98,13 +98,14 @@ class ConfigTreeTest {
               - name: b
                 url: http://127.0.0.1:8001/
                 replay:
+                full-reports-per-minute: 12
             """);
     assertThat(config.onlyModel()).contains(new RouterConfig.Model("qwen", "embedded"));
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(config.replicas().get(0).models()).containsExactly("qwen");
     assertThat(config.replicas().get(0).cache())
-        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096));
-    assertThat(config.replicas().get(1).cache()).isEqualTo(new ReplicaConfig.Cache(null, 0));
+        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096, 0));
+    assertThat(config.replicas().get(1).cache()).isEqualTo(new ReplicaConfig.Cache(null, 0, 12));
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

@@ -30,6 +30,7 @@ public final class Assignment implements DispatchResult {
   private final boolean hidden;
   private final Reservation reservation;
 
+  private volatile boolean asksReport;
   private boolean answering;
   private boolean reported;
   private boolean over;
@@ -89,6 +90,15 @@ public final class Assignment implements DispatchResult {
   /** The cached tokens that the engine is expected to report, or {@link Prediction#NONE}. */
   public int predictedCachedTokens() {
     return prediction.cachedTokens();
+  }
+
+  /** Whether the request is to make the engine announce again what it holds of the prompt. */
+  public boolean asksReport() {
+    return asksReport;
+  }
+
+  void askReport() {
+    asksReport = true;
   }
 
   /** The first byte of a good answer came: the prompt has been computed. */

@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.ReportParameter;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -12,15 +13,26 @@ import org.jspecify.annotations.Nullable;
  * @param model the model it names, or null for any
  * @param prompt its prompt; null where there is none or nobody tried to read it
  * @param sessionKey what the client calls its session or user, or null
+ * @param report whether it makes the engine announce again what it holds
  * @param excluded names of replicas that have failed it already
  */
 public record DispatchRequest(
     @Nullable String model,
     @Nullable PromptResult prompt,
     @Nullable String sessionKey,
+    ReportParameter report,
     Set<String> excluded) {
 
   public DispatchRequest {
     excluded = Set.copyOf(excluded);
+  }
+
+  /** A request that leaves the engine's announcements as they are. */
+  public DispatchRequest(
+      @Nullable String model,
+      @Nullable PromptResult prompt,
+      @Nullable String sessionKey,
+      Set<String> excluded) {
+    this(model, prompt, sessionKey, ReportParameter.TAKEN, excluded);
   }
 }

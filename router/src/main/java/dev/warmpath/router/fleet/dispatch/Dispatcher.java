@@ -11,6 +11,7 @@ import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.fleet.match.Sighting;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.tokenizer.ReportParameter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -98,6 +99,11 @@ public final class Dispatcher {
       choice = choose(chooser, request, prompt, sightings);
       assignment = reserve(choice, prompt);
     }
+    if (request.report() == ReportParameter.ASKED) {
+      feedback().reportAsked(assignment.replica(), assignment.dpRank());
+    } else if (request.report() == ReportParameter.FREE && prompt.readsCache()) {
+      askReport(choice.winner(), assignment);
+    }
     if (prompt.hidden()) {
       feedback().hiddenBegan(assignment.replica(), assignment.dpRank());
     }
@@ -106,6 +112,14 @@ public final class Dispatcher {
     }
     listener().assigned(chooser.name(), choice.decision(), assignment);
     return assignment;
+  }
+
+  /** Lets a request whose prompt is not all known bring to light what the engine holds of it. */
+  private void askReport(Prospect winner, Assignment assignment) {
+    if (winner.isPartlyKnown()
+        && feedback().wantsReport(assignment.replica(), assignment.dpRank())) {
+      assignment.askReport();
+    }
   }
 
   /** Says who would get the request now, and why. Reserves nothing. */

@@ -59,6 +59,12 @@ record Prospect(EngineState engine, Sighting sighting, int expectedTokens, Candi
     return (int) (weight * matched) + expectedTokens - matched;
   }
 
+  /** Whether the index does not show all whole blocks of the prompt. */
+  boolean isPartlyKnown() {
+    BlockChain chain = sighting.chain();
+    return chain != null && sighting.matchedBlocks() < chain.blocks();
+  }
+
   /** What the engine will report for {@code prompt} if it gets it. */
   Prediction prediction(Prompt prompt) {
     if (prompt.fallback() != null) {
