@@ -5,8 +5,6 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
-import dev.warmpath.tokenizer.chat.ChatOptions;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
@@ -29,16 +27,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ModelTokenizer implements AutoCloseable {
 
-  private final ChatPrompts chats;
+  private final RequestPrompts requests;
   private final PromptEncoder encoder;
   private final boolean encodesTexts;
-  private final int maxTokenId;
 
-  private ModelTokenizer(ModelFiles files, ChatOptions options, PromptEncoder encoder) {
-    this.chats = ChatPrompts.of(files, options);
+  private ModelTokenizer(ModelFiles files, ModelOptions options, PromptEncoder encoder) {
+    this.requests = RequestPrompts.of(files, options);
     this.encoder = encoder;
     this.encodesTexts = !files.tokenizesElsewhere();
-    this.maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
   }
 
   /**
@@ -48,15 +44,15 @@ public final class ModelTokenizer implements AutoCloseable {
    * @throws TokenizerLoadException naming the file and what is wrong with it
    */
   public static ModelTokenizer load(Path directoryOrTokenizerJson) {
-    return load(directoryOrTokenizerJson, ChatOptions.defaults());
+    return load(directoryOrTokenizerJson, ModelOptions.defaults());
   }
 
   /**
-   * Loads as {@link #load(Path)} does, for an engine that was started with these chat options.
+   * Loads as {@link #load(Path)} does, for an engine that was started with these options.
    *
    * @throws TokenizerLoadException naming the file and what is wrong with it
    */
-  public static ModelTokenizer load(Path directoryOrTokenizerJson, ChatOptions options) {
+  public static ModelTokenizer load(Path directoryOrTokenizerJson, ModelOptions options) {
     ModelFiles files = ModelFiles.read(directoryOrTokenizerJson);
     try {
       return of(files, options);
@@ -71,10 +67,10 @@ public final class ModelTokenizer implements AutoCloseable {
 
   /** The project's own small tokenizer with a ChatML template; the simulated engines use it. */
   public static ModelTokenizer embedded() {
-    return of(EmbeddedFiles.read(), ChatOptions.defaults());
+    return of(EmbeddedFiles.read(), ModelOptions.defaults());
   }
 
-  private static ModelTokenizer of(ModelFiles files, ChatOptions options) {
+  private static ModelTokenizer of(ModelFiles files, ModelOptions options) {
     TextEncoder encoder = TextEncoder.of(files.tokenizer().json());
     return new ModelTokenizer(files, options, PromptEncoder.of(files, encoder));
   }
@@ -85,45 +81,14 @@ public final class ModelTokenizer implements AutoCloseable {
    * @param loraName the adapter that the request's model name stands for, or null
    */
   public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
-    RequestFields fields = new RequestFields(body);
-    PromptOptions options = PromptOptions.read(kind, fields);
-    String problem = fields.problem();
-    if (problem != null) {
-      return new Inexact(Reason.INVALID_REQUEST, problem);
+    RequestPrompt prompt = requests.read(kind, body, loraName);
+    if (prompt instanceof RequestPrompt.Texts texts) {
+      return ofTexts(texts.texts(), texts.options(), texts.keys());
     }
-    if (body.hasNonNull("extra_key")) {
-      return new Inexact(Reason.HIDDEN_NAMESPACE, "the request has an extra_key");
+    if (prompt instanceof RequestPrompt.TokenIds ids) {
+      return finish(ids.sequences(), null, ids.options(), ids.keys());
     }
-    PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
-    return kind == RequestKind.CHAT ? chat(body, options, keys) : completion(fields, options, keys);
-  }
-
-  private PromptResult chat(ObjectNode body, PromptOptions options, PromptKeys keys) {
-    if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
-      return new Inexact(Reason.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
-    }
-    if (chats instanceof ChatPrompts.None none) {
-      return none.why();
-    }
-    ChatPrompt prompt = ((ChatPrompts.Rendered) chats).renderer().render(body);
-    if (prompt instanceof ChatPrompt.Rendered rendered) {
-      return ofTexts(List.of(rendered.text()), options, keys);
-    }
-    return ChatPrompts.refusal((ChatPrompt.Refused) prompt);
-  }
-
-  private PromptResult completion(RequestFields fields, PromptOptions options, PromptKeys keys) {
-    if (fields.has("prompt_embeds")) {
-      return new Inexact(Reason.PROMPT_EMBEDS, "prompt_embeds is given");
-    }
-    CompletionPrompt prompt = CompletionPrompt.read(fields.node("prompt"), maxTokenId);
-    if (prompt instanceof CompletionPrompt.Texts texts) {
-      return ofTexts(texts.texts(), options, keys);
-    }
-    if (prompt instanceof CompletionPrompt.TokenIds ids) {
-      return finish(ids.sequences(), null, options, keys);
-    }
-    return ((CompletionPrompt.Refused) prompt).why();
+    return ((RequestPrompt.Refused) prompt).why();
   }
 
   /** The token ids of {@code text}; with special tokens what a completions request adds. */
@@ -138,7 +103,7 @@ public final class ModelTokenizer implements AutoCloseable {
 
   /** The largest token id that the engine takes. */
   public int maxTokenId() {
-    return maxTokenId;
+    return requests.maxTokenId();
   }
 
   @Override

@@ -5,24 +5,26 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.time.Clock;
 import java.time.ZoneId;
+import org.jspecify.annotations.Nullable;
 
 /**
- * How the engine was started, as far as it changes what chats look like.
+ * Which engine it is and how it was started, as far as that changes what chats look like.
  *
  * <p>Immutable, if nobody changes the node.
  *
  * @param clock what templates take the date from; its zone must be the engine's
  * @param limits bounds of one render
- * @param defaultArguments {@code --default-chat-template-kwargs}
- * @param contentFormat {@code --chat-template-content-format}
- * @param excludesToolsWhenNone {@code --exclude-tools-when-tool-choice-none}
+ * @param dialect whose rules turn a request into what the template sees
+ * @param templates which template is used, and how
  */
 public record ChatOptions(
-    Clock clock,
-    TemplateLimits limits,
-    ObjectNode defaultArguments,
-    ContentFormat contentFormat,
-    boolean excludesToolsWhenNone) {
+    Clock clock, TemplateLimits limits, Dialect dialect, Templates templates) {
+
+  /** The engines, which all read requests their own way. */
+  public enum Dialect {
+    VLLM,
+    SGLANG
+  }
 
   /** How message content reaches the template. */
   public enum ContentFormat {
@@ -34,13 +36,45 @@ public record ChatOptions(
     OPENAI
   }
 
-  /** What an engine without any of these options does, by the clock and zone of this machine. */
+  /**
+   * The engine's start options about templates.
+   *
+   * @param file the text of {@code --chat-template}, which replaces all that the model has; or null
+   * @param defaultArguments {@code --default-chat-template-kwargs}
+   * @param contentFormat {@code --chat-template-content-format}
+   * @param excludesToolsWhenNone {@code --exclude-tools-when-tool-choice-none}
+   * @param trustsRequests {@code --trust-request-chat-template}
+   */
+  public record Templates(
+      @Nullable String file,
+      ObjectNode defaultArguments,
+      ContentFormat contentFormat,
+      boolean excludesToolsWhenNone,
+      boolean trustsRequests) {
+
+    /** What an engine does that was given none of these options. */
+    public static Templates defaults() {
+      return new Templates(
+          null, JsonNodeFactory.instance.objectNode(), ContentFormat.AUTO, false, false);
+    }
+  }
+
+  /** A vLLM without any of these options, by the clock and zone of this machine. */
   public static ChatOptions defaults() {
     return new ChatOptions(
         Clock.system(ZoneId.systemDefault()),
         TemplateLimits.DEFAULT,
-        JsonNodeFactory.instance.objectNode(),
-        ContentFormat.AUTO,
-        false);
+        Dialect.VLLM,
+        Templates.defaults());
+  }
+
+  /** The same for another engine. */
+  public ChatOptions with(Dialect other) {
+    return new ChatOptions(clock, limits, other, templates);
+  }
+
+  /** The same with other templates. */
+  public ChatOptions with(Templates others) {
+    return new ChatOptions(clock, limits, dialect, others);
   }
 }

@@ -73,8 +73,9 @@ public final class ChatRenderer {
   }
 
   private ChatPrompt rendered(ObjectNode body) {
-    TemplateArguments arguments = TemplateArguments.of(body, options.defaultArguments());
-    Object own = ToolReader.read(body, options.excludesToolsWhenNone());
+    TemplateArguments arguments =
+        TemplateArguments.of(body, options.templates().defaultArguments());
+    Object own = ToolReader.read(body, options.templates().excludesToolsWhenNone());
     Object replaced = arguments.tools();
     Object tools = replaced == null ? own : replaced;
     ChatTemplate template = template(tools != null);
@@ -101,7 +102,7 @@ public final class ChatRenderer {
 
   private List<Map<String, @Nullable Object>> messages(ObjectNode body, ChatTemplate template) {
     boolean asParts =
-        switch (options.contentFormat()) {
+        switch (options.templates().contentFormat()) {
           case AUTO -> template.iteratesContent();
           case STRING -> false;
           case OPENAI -> true;

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.chat.ChatPrompt.Reason;
-import java.time.Clock;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -194,12 +193,10 @@ class ChatRendererTest {
   void defaultsOfTheEngineStandBehindTheRequest() {
     ObjectNode defaults = parsed("{\"a\": 1, \"b\": 2, \"c\": 3}");
     ChatOptions options =
-        new ChatOptions(
-            Clock.systemUTC(),
-            ChatOptions.defaults().limits(),
-            defaults,
-            ChatOptions.ContentFormat.STRING,
-            true);
+        ChatOptions.defaults()
+            .with(
+                new ChatOptions.Templates(
+                    null, defaults, ChatOptions.ContentFormat.STRING, true, false));
     String body =
         """
         {"messages": [{"role": "user", "content": "x"}], "tool_choice": "none",
