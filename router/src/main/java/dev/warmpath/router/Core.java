@@ -1,9 +1,13 @@
 package dev.warmpath.router;
 
+import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.eventingest.follow.StreamTap;
 import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.router.capture.CaptureStatus;
+import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
@@ -23,10 +27,14 @@ import dev.warmpath.router.snapshot.HeritageReading;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +54,7 @@ final class Core implements AutoCloseable {
   private final ModelCatalog catalog = new ModelCatalog(fleet);
   private final Heritage heritage;
   private final TokenizerSet tokenizers;
+  private final @Nullable FleetCapture capture;
   private final EventIngest ingest;
   private final EventStreams streams;
   private final Dispatcher dispatcher;
@@ -60,8 +69,14 @@ final class Core implements AutoCloseable {
     this.metrics = metrics;
     this.tokenizers = tokenizers(config, reading);
     this.heritage = heritage(reading);
+    this.capture = capture(around);
     this.ingest =
-        new EventIngest(heritage.index(), around.clock(), config.ingest(), heritage.recollection());
+        new EventIngest(
+            heritage.index(),
+            around.clock(),
+            config.ingest(),
+            heritage.recollection(),
+            capture == null ? StreamTap.NONE : capture.events());
     this.streams = new EventStreams(ingest, around.nanoClock());
     this.dispatcher =
         new Dispatcher(
@@ -69,7 +84,10 @@ final class Core implements AutoCloseable {
             new Knowledge(heritage.index(), streams, streams),
             Policies.named(config.policy().name(), config.policy().options()),
             expectedBlocks(config.index()),
-            new Dispatcher.Surroundings(around.nanoClock(), around.random(), metrics));
+            new Dispatcher.Surroundings(
+                around.nanoClock(),
+                around.random(),
+                capture == null ? metrics : capture.requests(metrics)));
     this.prompts = newPrompts();
     try {
       config.replicas().forEach(replica -> add(replica, streams));
@@ -98,6 +116,25 @@ final class Core implements AutoCloseable {
     } catch (IOException e) {
       tokenizers.close();
       throw new StartException("snapshot.dir: " + e.getMessage(), e);
+    }
+  }
+
+  private @Nullable FleetCapture capture(Surroundings around) {
+    String directory = config.capture().dir();
+    if (directory == null) {
+      return null;
+    }
+    List<EngineSource> engines =
+        config.replicas().stream()
+            .flatMap(replica -> EventStreams.sources(replica, model(replica)).stream())
+            .toList();
+    try {
+      return FleetCapture.begin(
+          config.capture(), Path.of(directory), engines, around.clock(), around.nanoClock());
+    } catch (IOException e) {
+      tokenizers.close();
+      heritage.leaveDirectory();
+      throw new StartException("capture.dir: " + e, e);
     }
   }
 
@@ -184,6 +221,11 @@ final class Core implements AutoCloseable {
         nanoClock);
   }
 
+  /** Where metrics find how the capture stands, if there is one. */
+  Optional<Supplier<CaptureStatus>> captured() {
+    return Optional.ofNullable(capture).map(recording -> recording::status);
+  }
+
   EventIngest ingest() {
     return ingest;
   }
@@ -207,6 +249,9 @@ final class Core implements AutoCloseable {
       keeper.close();
     }
     ingest.close();
+    if (capture != null) {
+      capture.close();
+    }
     heritage.leaveDirectory();
     tokenizers.close();
   }

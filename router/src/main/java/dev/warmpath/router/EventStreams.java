@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 
 /**
  * Ties the replicas to their event streams: follows those of a configured replica, shows the
@@ -52,13 +53,20 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
   /** Follows the events of every rank, if the replica has any. */
   void follow(ReplicaConfig replica, String model) {
-    if (replica.events() == null) {
-      return;
+    if (replica.events() != null) {
+      dialects.put(replica.name(), replica.dialect());
+      sources(replica, model).forEach(source -> follow(replica, source));
     }
-    dialects.put(replica.name(), replica.dialect());
-    for (int rank = 0; rank < replica.ranks(); rank++) {
-      follow(replica, source(replica, replica.events(), model, rank));
-    }
+  }
+
+  /** The event streams of a replica, one a rank; none if it has no events. */
+  static List<EngineSource> sources(ReplicaConfig replica, String model) {
+    String events = replica.events();
+    return events == null
+        ? List.of()
+        : IntStream.range(0, replica.ranks())
+            .mapToObj(rank -> source(replica, events, model, rank))
+            .toList();
   }
 
   private void follow(ReplicaConfig replica, EngineSource source) {

@@ -8,6 +8,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.health.HealthChecker;
+import dev.warmpath.router.observe.CaptureCollector;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
@@ -73,6 +74,12 @@ public final class RouterProcess implements AutoCloseable {
         .registry()
         .getPrometheusRegistry()
         .register(new MemoryCollector(core.memory(around.nanoClock())));
+    core.captured()
+        .ifPresent(status ->
+            core.metrics()
+                .registry()
+                .getPrometheusRegistry()
+                .register(new CaptureCollector(status)));
     try {
       deploy(around);
     } catch (StartException e) {

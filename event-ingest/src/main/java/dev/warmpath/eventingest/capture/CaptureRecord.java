@@ -66,6 +66,11 @@ public sealed interface CaptureRecord {
       return ids;
     }
 
+    /** What a router that recorded itself predicted to be cached; null if it did not. */
+    public @Nullable Long predictedTokens() {
+      return body.get("predicted_cached_tokens") instanceof Long tokens ? tokens : null;
+    }
+
     /** A text field of the body, or null. */
     public @Nullable String text(String field) {
       return body.get(field) instanceof String text ? text : null;
@@ -81,6 +86,11 @@ public sealed interface CaptureRecord {
   record Response(
       double timeSeconds, int stream, String requestId, Map<String, @Nullable Object> result)
       implements CaptureRecord {
+
+    /** How long the prompt was as the engine counts it; null when it did not say. */
+    public @Nullable Long promptTokens() {
+      return result.get("prompt_tokens") instanceof Long tokens ? tokens : null;
+    }
 
     /** How much of the prompt the engine took from its cache; null when it did not say. */
     public @Nullable Long cachedTokens() {

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.verify;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
@@ -24,6 +25,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +42,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CaptureVerifier {
 
+  /** How often a file is read: replays are known ahead. */
+  public static final int PASSES = 2;
+
   private record Prediction(
       boolean judged, boolean unseen, long tokens, @Nullable String unusable) {}
+
+  /** A request that waits for its response. */
+  private record Asked(Request request, Prediction prediction) {
+
+    /** Whether the engine counts the prompt's tokens otherwise than whoever recorded. */
+    boolean isMiscounted(Response response) {
+      int[] tokenIds = request.tokenIds();
+      Long counted = response.promptTokens();
+      return tokenIds != null && counted != null && counted != tokenIds.length;
+    }
+  }
 
   private final KvIndex index;
   private final ReplaySchedule schedule;
@@ -49,12 +65,13 @@ public final class CaptureVerifier {
   private final CaptureClock clock = new CaptureClock();
   private final QuietStreams quiet = new QuietStreams();
   private final Map<Integer, RecordedEngine> engines = new HashMap<>();
-  private final Map<String, Prediction> predictions = new LinkedHashMap<>();
+  private final Map<String, Asked> asked = new LinkedHashMap<>();
   private final Map<String, Long> skipped = new TreeMap<>();
   private final PrefixMatches matches = new PrefixMatches();
   private Verdicts judged = Verdicts.NONE;
   private Verdicts busy = Verdicts.NONE;
   private Verdicts unseen = Verdicts.NONE;
+  private Verdicts router = Verdicts.NONE;
   private long requests;
   private long recordNumber;
 
@@ -80,8 +97,19 @@ public final class CaptureVerifier {
    */
   public static VerifyReport verify(Path file, KvIndex index, Rehearsal rehearsal)
       throws IOException {
-    CaptureVerifier verifier = new CaptureVerifier(index, ReplaySchedule.of(file), rehearsal);
-    try (CaptureReader reader = CaptureReader.open(file)) {
+    return verify(file, index, rehearsal, CaptureReader::open);
+  }
+
+  /**
+   * The same, with the file opened otherwise.
+   *
+   * @param opener asked {@value #PASSES} times
+   */
+  public static VerifyReport verify(
+      Path file, KvIndex index, Rehearsal rehearsal, CaptureOpener opener) throws IOException {
+    ReplaySchedule schedule = ReplaySchedule.of(file, opener);
+    CaptureVerifier verifier = new CaptureVerifier(index, schedule, rehearsal);
+    try (CaptureReader reader = opener.open(file)) {
       verifier.open(reader.header());
       CaptureRecord record = reader.next();
       while (record != null) {
@@ -110,7 +138,8 @@ public final class CaptureVerifier {
       mark(mark);
     } else if (record instanceof Request request) {
       requests++;
-      predictions.put(key(record, request.requestId()), predict(engine, request, judges));
+      Asked begun = new Asked(request, predict(engine, request, judges));
+      asked.put(key(record, request.requestId()), begun);
     } else if (record instanceof Response response) {
       compare(response);
     } else if (record instanceof Events message && engine != null) {
@@ -139,6 +168,7 @@ public final class CaptureVerifier {
       case "engine-started", "engine-stopped" -> engine.stream().restarted(mark.name());
       case "subscriber-lost" -> engine.stream().disconnected();
       case "subscriber-back" -> engine.stream().connected();
+      case "records-dropped" -> dropped(mark, engine);
       case "prefix-cache-reset" -> reset(mark, engine);
       default -> {}
     }
@@ -156,6 +186,13 @@ public final class CaptureVerifier {
     }
   }
 
+  /** What the file lacks may have changed the cache: as good as lost on the way. */
+  private static void dropped(Mark mark, RecordedEngine engine) {
+    if (!Set.of("request", "response").containsAll(mark.detail().keySet())) {
+      engine.stream().missed();
+    }
+  }
+
   private Prediction predict(@Nullable RecordedEngine engine, Request request, boolean judges) {
     int[] tokenIds = request.tokenIds();
     boolean unseen = engine != null && engine.hasLostUnseen();
@@ -164,7 +201,8 @@ public final class CaptureVerifier {
     }
     PromptKeys keys = keys(engine, request);
     if (tokenIds == null) {
-      return new Prediction(judges, unseen, 0, "no_token_ids");
+      String unread = request.text("unread");
+      return new Prediction(judges, unseen, 0, unread == null ? "no_token_ids" : unread);
     }
     ChainSpace space = engine.applier().space();
     String extraKey = request.text("extra_key");
@@ -174,7 +212,10 @@ public final class CaptureVerifier {
       return new Prediction(
           judges, unseen, hidden == null ? 0 : reusable(engine, space, tokenIds, hidden), null);
     }
-    boolean reads = space != null && request.body().get("prompt_logprobs") == null;
+    boolean reads =
+        space != null
+            && request.body().get("prompt_logprobs") == null
+            && !Boolean.FALSE.equals(request.body().get("reads_cache"));
     return new Prediction(
         judges,
         unseen,
@@ -187,8 +228,9 @@ public final class CaptureVerifier {
     PromptKeys keys = new PromptKeys(request.text("lora_name"), request.text("cache_salt"));
     boolean hidden =
         engine.dialect() == EngineDialect.SGLANG
-            ? request.text("extra_key") != null
-                && !engine.namespaces().shows(engine.format(), keys.loraName())
+            ? "hidden_namespace".equals(request.text("unread"))
+                || (request.text("extra_key") != null
+                    && !engine.namespaces().shows(engine.format(), keys.loraName()))
             : keys.cacheSalt() != null;
     if (hidden) {
       engine.applier().hiddenTraffic(true);
@@ -207,15 +249,25 @@ public final class CaptureVerifier {
   }
 
   private void compare(Response response) {
-    Prediction prediction = predictions.remove(key(response, response.requestId()));
+    Asked request = asked.remove(key(response, response.requestId()));
+    if (request != null) {
+      compare(request, response);
+    }
+  }
+
+  private void compare(Asked request, Response response) {
+    Prediction prediction = request.prediction();
     Long cached = response.cachedTokens();
-    if (prediction == null) {
-      return;
+    Long predicted = request.request().predictedTokens();
+    if (predicted != null && cached != null) {
+      router = router.with(predicted, cached);
     }
     if (prediction.unusable() != null) {
       skip(prediction.unusable());
     } else if (cached == null) {
       skip("no_cached_tokens");
+    } else if (request.isMiscounted(response)) {
+      skip("miscounted");
     } else if (prediction.unseen()) {
       unseen = unseen.with(prediction.tokens(), cached);
     } else if (prediction.judged()) {
@@ -230,7 +282,7 @@ public final class CaptureVerifier {
   }
 
   private VerifyReport report(CaptureHeader header, boolean truncated) {
-    predictions.values().forEach(unanswered -> skip("no_response"));
+    asked.values().forEach(unanswered -> skip("no_response"));
     return new VerifyReport(
         header.streams().stream()
             .map(stream -> (stream.engine() + " " + stream.engineVersion()).strip())
@@ -244,6 +296,7 @@ public final class CaptureVerifier {
         busy,
         engines.values().stream().mapToLong(RecordedEngine::dropped).sum(),
         unseen,
+        router,
         truncated);
   }
 

@@ -21,6 +21,8 @@ final class QuietStreams {
   boolean judges(CaptureRecord record) {
     if (record instanceof Mark mark && mark.name().equals("quiescent")) {
       quiet(mark.stream());
+    } else if (record instanceof Mark mark && mark.name().equals("records-dropped")) {
+      busy(record.stream());
     } else if (record instanceof Request) {
       boolean judged = isQuiet(record.stream());
       busy(record.stream());

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.verify;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
@@ -16,12 +17,14 @@ import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import java.time.Clock;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,7 +78,8 @@ final class RecordedEngine implements EnginePort {
             recorded.replica().isEmpty() ? "stream-" + recorded.id() : recorded.replica(),
             Math.max(0, recorded.dpRank()));
     EngineSource source =
-        new EngineSource(id, recorded.model(), "capture", false, "capture", dialect);
+        new EngineSource(
+            id, recorded.model(), "capture", false, "capture", rules(recorded, dialect));
     applier = new EventApplier(index, source, namespaces, counters);
     stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
     stream.connected();
@@ -209,6 +213,16 @@ final class RecordedEngine implements EnginePort {
 
   @Override
   public void reopen() {}
+
+  private static EngineRules rules(CaptureStream recorded, EngineDialect dialect) {
+    int droppedBlocks = number(recorded.config("dropped_blocks"), 0);
+    CopyCounting removals =
+        Stream.of(CopyCounting.values())
+            .filter(known -> known.name().equals(recorded.config("removals")))
+            .findFirst()
+            .orElse(dialect.removals());
+    return new EngineRules(dialect, droppedBlocks, removals, 0);
+  }
 
   private static int number(@Nullable Object value, int otherwise) {
     if (value instanceof Long number && number >= 0 && number <= Integer.MAX_VALUE) {

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.verify;
 
+import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import java.io.IOException;
@@ -20,10 +21,10 @@ final class ReplaySchedule {
   /** Per stream, by record number: replays (positive) and requests behind a mark (negative). */
   private final Map<Integer, Deque<Long>> ahead = new HashMap<>();
 
-  static ReplaySchedule of(Path file) throws IOException {
+  static ReplaySchedule of(Path file, CaptureOpener opener) throws IOException {
     ReplaySchedule schedule = new ReplaySchedule();
     QuietStreams quiet = new QuietStreams();
-    try (CaptureReader reader = CaptureReader.open(file)) {
+    try (CaptureReader reader = opener.open(file)) {
       CaptureRecord record = reader.next();
       for (long number = 1; record != null; number++) {
         schedule.note(record, number, quiet.judges(record));

@@ -17,6 +17,7 @@ import java.util.TreeMap;
  * @param busy the other requests: not judged, because events were under way
  * @param dropped batches that a rehearsal dropped
  * @param unseen requests behind a loss that nothing had shown yet: not judged
+ * @param router what the recording router had predicted itself, where it did
  * @param truncated whether the file ends inside a record
  */
 public record VerifyReport(
@@ -29,6 +30,7 @@ public record VerifyReport(
     Verdicts busy,
     long dropped,
     Verdicts unseen,
+    Verdicts router,
     boolean truncated) {
 
   public VerifyReport {
@@ -41,6 +43,11 @@ public record VerifyReport(
    * <p>Immutable.
    */
   public record Verdicts(long exact, long over, long under) {
+
+    /** How many there are. */
+    public long count() {
+      return exact + over + under;
+    }
 
     static final Verdicts NONE = new Verdicts(0, 0, 0);
 

@@ -1,6 +1,7 @@
 package dev.warmpath.router.cli;
 
 import dev.warmpath.eventingest.capture.CaptureException;
+import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -18,8 +19,13 @@ public final class CaptureFiles {
 
   /** Opens a file that a command was given. */
   public static CaptureReader open(Path file) {
+    return open(file, CaptureReader::open);
+  }
+
+  /** Opens a file that a command was given in its own way. */
+  public static CaptureReader open(Path file, CaptureOpener opener) {
     try {
-      return CaptureReader.open(file);
+      return opener.open(file);
     } catch (IOException e) {
       throw failure(file, e);
     }

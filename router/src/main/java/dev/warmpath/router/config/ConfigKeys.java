@@ -244,6 +244,29 @@ public final class ConfigKeys {
               "Longest time that events wait for a snapshot; then it is given up."),
           integer("snapshot.max-mb", 4_096, 1, 1_000_000, "Most MiB that a snapshot takes."),
           integer("snapshot.max-age-ms", 3_600_000, 1, DAY_MS, "An older one is refused."),
+          text(
+              "capture.dir",
+              null,
+              "Directory for captures of the fleet; none: nothing is recorded."),
+          bool(
+              "capture.requests",
+              false,
+              "Record requests too, token ids in clear, so that predictions can be verified."),
+          integer(
+              "capture.quiet-ms",
+              2_000,
+              10,
+              DAY_MS,
+              "Silence of an engine without requests after which its next one can be judged."),
+          integer("capture.max-mb", 256, 1, 1_000_000, "MiB of a file before compression."),
+          integer(
+              "capture.keep", 10, 1, 100_000, "Files that are kept, those of earlier runs too."),
+          integer(
+              "capture.queue-mb",
+              64,
+              1,
+              4_096,
+              "MiB that may wait for the disk; what finds no room is left out and marked."),
           bool("headers.enabled", true, "Add the `x-warmpath-…` response headers."),
           integer(
               "shutdown.delay-ms", 0, 0, DAY_MS, "Time between failing readiness and refusing."),

@@ -9,6 +9,7 @@ import dev.warmpath.router.config.ConfigNode.Listing;
 import dev.warmpath.router.config.ConfigNode.Mapping;
 import dev.warmpath.router.config.ConfigNode.Scalar;
 import dev.warmpath.router.config.RouterConfig.Address;
+import dev.warmpath.router.config.RouterConfig.Capture;
 import dev.warmpath.router.config.RouterConfig.Health;
 import dev.warmpath.router.config.RouterConfig.Index;
 import dev.warmpath.router.config.RouterConfig.Limits;
@@ -76,6 +77,7 @@ final class ConfigReader {
         of(root, "index").index(),
         of(root, "ingest").ingest(),
         of(root, "snapshot").snapshot(),
+        of(root, "capture").capture(),
         of(root, "headers").bool("enabled"),
         of(root, "shutdown").shutdown());
   }
@@ -181,6 +183,14 @@ final class ConfigReader {
         optional("dir"),
         integer("interval-ms"),
         new Snapshot.Bounds(integer("max-pause-ms"), integer("max-mb"), integer("max-age-ms")));
+  }
+
+  private Capture capture() {
+    return new Capture(
+        optional("dir"),
+        bool("requests"),
+        integer("quiet-ms"),
+        new Capture.Room(integer("max-mb"), integer("keep"), integer("queue-mb")));
   }
 
   private Shutdown shutdown() {

@@ -29,6 +29,7 @@ public record RouterConfig(
     Index index,
     IngestOptions ingest,
     Snapshot snapshot,
+    Capture capture,
     boolean warmpathHeaders,
     Shutdown shutdown) {
 
@@ -122,6 +123,19 @@ public record RouterConfig(
 
     /** What a snapshot may take. */
     public record Bounds(int maxPauseMs, int maxMb, int maxAgeMs) {}
+  }
+
+  /**
+   * What is recorded of the fleet.
+   *
+   * @param dir null for nothing
+   * @param requests whether prompts are recorded too
+   * @param quietMs after so long a silence an engine counts as quiescent
+   */
+  public record Capture(@Nullable String dir, boolean requests, int quietMs, Room room) {
+
+    /** How large the files and the queue before them may get. */
+    public record Room(int maxMb, int keep, int queueMb) {}
   }
 
   /** How long leaving may take. */

@@ -80,7 +80,13 @@ public enum Metric {
       Type.COUNTER, "Snapshots found at the start that could not be used.", "reason"),
   RECOVERY_ENGINES(Type.GAUGE, "Engines of the snapshot that was read, by their fate.", "fate"),
   RECOVERY_SHARE(Type.GAUGE, "Part of its named blocks that was shown to be true."),
-  RECOVERY_SECONDS(Type.GAUGE, "From reading it until its last engine was decided.");
+  RECOVERY_SECONDS(Type.GAUGE, "From reading it until its last engine was decided."),
+  CAPTURE_RECORDS_TOTAL(Type.COUNTER, "Records written to capture files.", "kind"),
+  CAPTURE_DROPPED_TOTAL(
+      Type.COUNTER, "Records left out: no room in the queue, or none on the disk.", "kind"),
+  CAPTURE_QUEUE_BYTES(Type.GAUGE, "Bytes that wait to be captured."),
+  CAPTURE_QUEUE_SHARE(Type.GAUGE, "These, of those that find room; at 1 more are left out."),
+  CAPTURE_FAILING(Type.GAUGE, "1 while no capture file can be written.");
 
   /** Prometheus types. */
   public enum Type {

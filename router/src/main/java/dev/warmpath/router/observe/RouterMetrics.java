@@ -2,6 +2,7 @@ package dev.warmpath.router.observe;
 
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.fleet.dispatch.DispatchRequest;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.Outcome;
 import dev.warmpath.router.proxy.ProxyListener;
@@ -110,7 +111,8 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
   }
 
   @Override
-  public void assigned(String policy, Decision decision, Assignment assignment) {
+  public void assigned(
+      DispatchRequest request, String policy, Decision decision, Assignment assignment) {
     count(Metric.PICKS_TOTAL, assignment.engine(), policy, decision.reason());
   }
 

@@ -14,6 +14,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -135,6 +136,26 @@ final class ReplayCommandsTest {
     assertThat(run("capture", "--out", file.toString(), "--endpoint", "tcp://127.0.0.1:1"))
         .isEqualTo(Exit.FAILED);
     assertThat(err.toString()).contains("engine.wpc: exists already");
+  }
+
+  @Test
+  void progressIsShownWhenWantedAndNotAmongTheResults() {
+    String name = file.toString();
+    for (String[] command :
+        new String[][] {
+          {"verify", name}, {"stats", name}, {"diff", name, name}, {"cut", name, name + ".part"}
+        }) {
+      err.getBuffer().setLength(0);
+      List<String> words = new ArrayList<>(List.of("replay"));
+      words.addAll(List.of(command));
+      words.add("--progress");
+      assertThat(run(words.toArray(String[]::new))).isEqualTo(Exit.OK);
+      assertThat(err.toString()).as(command[0]).contains("[####").endsWith("\n");
+    }
+    assertThat(out.toString()).doesNotContain("[####");
+    err.getBuffer().setLength(0);
+    run("replay", "stats", name);
+    assertThat(err.toString()).isEmpty();
   }
 
   @Test

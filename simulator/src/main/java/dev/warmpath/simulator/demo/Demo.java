@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.demo;
 
+import dev.warmpath.router.cli.progress.ProgressBar;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.load.ChatClient;
 import dev.warmpath.simulator.load.ChatLoad;
@@ -82,7 +83,9 @@ public final class Demo implements AutoCloseable {
     fleet = started;
     started.awaitReady();
     ChatLoad load = plan.load();
-    ProgressBar bar = new ProgressBar(progress, policy, load.requests());
+    ProgressBar bar =
+        new ProgressBar(
+            progress, policy, load.requests(), ProgressBar.Unit.COUNT, System::nanoTime);
     ChatClient client = new ChatClient(started.url(), System::nanoTime);
     return new LoadRun(load, client, plan.clients(), bar::show).run();
   }

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.capture.edit;
 
+import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureWriter;
@@ -30,9 +31,9 @@ public record CaptureCut(double fromSeconds, double toSeconds, Set<Integer> stre
    *
    * @return how many records were kept
    */
-  public long write(Path from, Path to) throws IOException {
+  public long write(Path from, Path to, CaptureOpener opener) throws IOException {
     long kept = 0;
-    try (CaptureReader reader = CaptureReader.open(from);
+    try (CaptureReader reader = opener.open(from);
         CaptureWriter writer = CaptureWriter.create(to, reader.header())) {
       CaptureRecord record = reader.next();
       while (record != null) {

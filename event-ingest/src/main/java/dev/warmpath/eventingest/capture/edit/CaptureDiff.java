@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.capture.edit;
 
+import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
@@ -51,9 +52,10 @@ public final class CaptureDiff {
   private CaptureDiff() {}
 
   /** Compares two files; engines are told apart by replica and rank. */
-  public static List<EngineDiff> of(Path first, Path second) throws IOException {
-    Map<String, Map<Long, Integer>> one = digests(first);
-    Map<String, Map<Long, Integer>> other = digests(second);
+  public static List<EngineDiff> of(Path first, Path second, CaptureOpener opener)
+      throws IOException {
+    Map<String, Map<Long, Integer>> one = digests(first, opener);
+    Map<String, Map<Long, Integer>> other = digests(second, opener);
     List<EngineDiff> diffs = new ArrayList<>();
     Set<String> engines = new TreeSet<>(one.keySet());
     engines.addAll(other.keySet());
@@ -94,9 +96,10 @@ public final class CaptureDiff {
   }
 
   /** Digests of the live messages, those of a number that came again together. */
-  private static Map<String, Map<Long, Integer>> digests(Path file) throws IOException {
+  private static Map<String, Map<Long, Integer>> digests(Path file, CaptureOpener opener)
+      throws IOException {
     Map<String, Map<Long, Integer>> digests = new HashMap<>();
-    try (CaptureReader reader = CaptureReader.open(file)) {
+    try (CaptureReader reader = opener.open(file)) {
       Map<Integer, Map<Long, Integer>> byStream = new HashMap<>();
       for (CaptureStream stream : reader.header().streams()) {
         String engine = stream.replica() + "/" + stream.dpRank();

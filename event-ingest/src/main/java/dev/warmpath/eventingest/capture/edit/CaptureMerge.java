@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.capture.edit;
 
 import dev.warmpath.eventingest.capture.CaptureException;
 import dev.warmpath.eventingest.capture.CaptureHeader;
+import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
@@ -52,17 +53,21 @@ public final class CaptureMerge implements AutoCloseable {
 
   private final List<Source> sources = new ArrayList<>();
   private final List<CaptureStream> streams = new ArrayList<>();
+  private final CaptureOpener opener;
   private Instant created = Instant.EPOCH;
 
-  private CaptureMerge() {}
+  private CaptureMerge(CaptureOpener opener) {
+    this.opener = opener;
+  }
 
   /**
    * Writes all records of {@code files} to a new file.
    *
    * @return how many records
    */
-  public static long write(List<Path> files, Path to, String note) throws IOException {
-    try (CaptureMerge merge = new CaptureMerge()) {
+  public static long write(List<Path> files, Path to, String note, CaptureOpener opener)
+      throws IOException {
+    try (CaptureMerge merge = new CaptureMerge(opener)) {
       merge.open(files);
       return merge.write(to, note);
     }
@@ -71,7 +76,7 @@ public final class CaptureMerge implements AutoCloseable {
   private void open(List<Path> files) throws IOException {
     List<Instant> began = new ArrayList<>();
     for (Path file : files) {
-      Source source = new Source(CaptureReader.open(file));
+      Source source = new Source(opener.open(file));
       sources.add(source);
       began.add(began(file, source.reader.header()));
       source.reader.header().streams().forEach(s -> source.streams.put(s.id(), number(s)));

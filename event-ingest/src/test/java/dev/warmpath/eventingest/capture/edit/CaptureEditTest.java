@@ -37,7 +37,8 @@ class CaptureEditTest {
     Path whole = file("whole.wpc.gz", BEGAN, "a", "b");
     Path part = folder.resolve("part.wpc");
 
-    assertThat(new CaptureCut(2, 5, Set.of(1)).write(whole, part)).isEqualTo(4);
+    assertThat(new CaptureCut(2, 5, Set.of(1)).write(whole, part, CaptureReader::open))
+        .isEqualTo(4);
 
     List<CaptureRecord> kept = read(part);
     assertThat(kept).extracting(CaptureRecord::timeSeconds).containsExactly(2.0, 2.0, 3.0, 4.0);
@@ -48,7 +49,8 @@ class CaptureEditTest {
   @Test
   void nothingThatExistsIsOverwritten() throws IOException {
     Path whole = file("whole.wpc.gz", BEGAN, "a");
-    assertThatThrownBy(() -> new CaptureCut(0, 9, Set.of()).write(whole, whole))
+    assertThatThrownBy(
+            () -> new CaptureCut(0, 9, Set.of()).write(whole, whole, CaptureReader::open))
         .isInstanceOf(FileAlreadyExistsException.class);
     assertThat(read(whole)).hasSize(11);
   }
@@ -59,7 +61,8 @@ class CaptureEditTest {
     Path late = file("late.wpc.gz", BEGAN.plusMillis(1500), "b", "a");
     Path merged = folder.resolve("merged.wpc.gz");
 
-    assertThat(CaptureMerge.write(List.of(late, early), merged, "both")).isEqualTo(32);
+    assertThat(CaptureMerge.write(List.of(late, early), merged, "both", CaptureReader::open))
+        .isEqualTo(32);
 
     List<CaptureRecord> records = read(merged);
     assertThat(records).extracting(CaptureRecord::timeSeconds).isSorted();
@@ -77,13 +80,13 @@ class CaptureEditTest {
   void diffFindsWhatOnlyOneHeard() throws IOException {
     Path first = file("first.wpc.gz", BEGAN, "a", "b");
     Path second = folder.resolve("second.wpc.gz");
-    new CaptureCut(0, 7, Set.of()).write(first, second);
+    new CaptureCut(0, 7, Set.of()).write(first, second, CaptureReader::open);
 
-    assertThat(CaptureDiff.of(first, first)).allMatch(EngineDiff::isSame);
-    assertThat(CaptureDiff.of(first, second))
+    assertThat(CaptureDiff.of(first, first, CaptureReader::open)).allMatch(EngineDiff::isSame);
+    assertThat(CaptureDiff.of(first, second, CaptureReader::open))
         .containsExactly(
             new EngineDiff("a/0", 7, 3, 0, 0, 7), new EngineDiff("b/0", 7, 3, 0, 0, 7));
-    assertThat(CaptureDiff.of(second, first).get(0))
+    assertThat(CaptureDiff.of(second, first, CaptureReader::open).get(0))
         .isEqualTo(new EngineDiff("a/0", 7, 0, 3, 0, 7));
   }
 
@@ -96,7 +99,8 @@ class CaptureEditTest {
         writer.write(new Events(i, 0, new byte[0], i, new byte[] {(byte) (i == 4 ? 99 : i)}));
       }
     }
-    assertThat(CaptureDiff.of(first, second)).containsExactly(new EngineDiff("a/0", 9, 0, 0, 1, 4));
+    assertThat(CaptureDiff.of(first, second, CaptureReader::open))
+        .containsExactly(new EngineDiff("a/0", 9, 0, 0, 1, 4));
   }
 
   @Test
@@ -133,7 +137,7 @@ class CaptureEditTest {
     assertThat(files).hasSize(3);
     assertThat(files.get(0).getFileName().toString()).matches("live-000\\d\\d\\.wpc\\.gz");
     Path merged = folder.resolve("merged.wpc.gz");
-    CaptureMerge.write(files, merged, "");
+    CaptureMerge.write(files, merged, "", CaptureReader::open);
     List<CaptureRecord> records = read(merged);
     assertThat(records.size()).isBetween(16, 27);
     long first = ((Events) records.get(0)).sequence();

@@ -8,10 +8,13 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.DurationText;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.progress.ProgressFlag;
+import dev.warmpath.router.cli.progress.ReadingProgress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQException;
@@ -89,22 +92,26 @@ final class PublishCommand implements WarmpathCommand {
 
   @Mixin private final FaultFlags faults = new FaultFlags();
 
+  @Mixin private final ProgressFlag progress = new ProgressFlag();
+
   @Override
   public Integer call() {
     if (!(speed >= 0)) {
       throw CommandException.usage("--speed " + speed + ": must be at least 0");
     }
-    try (CaptureReader capture = CaptureFiles.open(file);
+    try (ReadingProgress reading = progress.of(List.of(file), 1);
+        CaptureReader capture = CaptureFiles.open(file, reading);
         ZContext context = new ZContext();
         CapturePublisher publisher = publisher(context)) {
-      publish(capture, publisher);
+      publish(capture, publisher, reading);
     } catch (IOException e) {
       throw CaptureFiles.failure(file, e);
     }
     return Exit.OK;
   }
 
-  private void publish(CaptureReader capture, CapturePublisher publisher) throws IOException {
+  private void publish(CaptureReader capture, CapturePublisher publisher, ReadingProgress reading)
+      throws IOException {
     int id = streamOf(capture);
     PrintWriter out = spec.commandLine().getOut();
     out.println("publishing on " + publisher.endpoint());
@@ -115,6 +122,7 @@ final class PublishCommand implements WarmpathCommand {
     publisher.serve(() -> publisher.subscribers() >= subscribers);
     FaultyFeed feed = new FaultyFeed(faults.faults(), id);
     long published = publisher.publish(capture, id, speed, feed);
+    reading.close();
     out.println("published " + published + " messages" + (feed.dropped() == 0 ? "" : lost(feed)));
     out.flush();
     long endNanos = System.nanoTime() + linger.toNanos();

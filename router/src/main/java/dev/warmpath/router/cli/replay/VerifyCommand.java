@@ -11,6 +11,8 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.cli.CaptureFiles;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.progress.ProgressFlag;
+import dev.warmpath.router.cli.progress.ReadingProgress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -68,6 +70,8 @@ final class VerifyCommand implements WarmpathCommand {
       description = "What the flags above take away cannot be asked again.")
   private boolean noReplay;
 
+  @Mixin private final ProgressFlag progress = new ProgressFlag();
+
   @Override
   public Integer call() throws JsonProcessingException {
     List<Map<String, Object>> reports = new ArrayList<>();
@@ -75,9 +79,7 @@ final class VerifyCommand implements WarmpathCommand {
     boolean failed = false;
     for (Path file : files) {
       try {
-        VerifyReport report =
-            CaptureVerifier.verify(
-                file, new RunKvIndex(IndexLimits.unbounded(ORPHANS_KEPT)), rehearsal);
+        VerifyReport report = verify(file, rehearsal);
         say(file, report);
         reports.add(fields(file, report));
         failed |= report.judged().over() > 0;
@@ -92,6 +94,13 @@ final class VerifyCommand implements WarmpathCommand {
       out.println(new ObjectMapper().writeValueAsString(Map.of("files", reports)));
     }
     return failed ? Exit.FAILED : Exit.OK;
+  }
+
+  private VerifyReport verify(Path file, Rehearsal rehearsal) throws IOException {
+    RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(ORPHANS_KEPT));
+    try (ReadingProgress reading = progress.of(List.of(file), CaptureVerifier.PASSES)) {
+      return CaptureVerifier.verify(file, index, rehearsal, reading);
+    }
   }
 
   private void say(Path file, VerifyReport report) {
@@ -117,7 +126,8 @@ final class VerifyCommand implements WarmpathCommand {
         + (report.dropped() == 0
             ? ""
             : "; %d messages dropped, unseen yet: %s"
-                .formatted(report.dropped(), text(report.unseen())));
+                .formatted(report.dropped(), text(report.unseen())))
+        + (report.router().count() == 0 ? "" : "; the router itself: " + text(report.router()));
   }
 
   private static String text(Verdicts verdicts) {
@@ -140,6 +150,7 @@ final class VerifyCommand implements WarmpathCommand {
     fields.put("busy", report.busy());
     fields.put("dropped", report.dropped());
     fields.put("unseen", report.unseen());
+    fields.put("router", report.router());
     return fields;
   }
 }

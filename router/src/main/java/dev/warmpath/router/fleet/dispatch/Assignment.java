@@ -129,6 +129,7 @@ public final class Assignment implements DispatchResult {
       this.cachedTokens = cachedTokens;
     }
     DispatchListener listener = dispatcher.listener();
+    listener.reported(this, promptTokens, cachedTokens);
     if (prediction.predicts()) {
       listener.compared(this, prediction.cachedTokens(), cachedTokens);
     }

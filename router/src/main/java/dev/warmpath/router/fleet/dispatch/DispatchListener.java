@@ -13,8 +13,9 @@ public interface DispatchListener {
   /** Hears nothing. */
   DispatchListener NONE = new DispatchListener() {};
 
-  /** A request was given to an engine by {@code policy}. */
-  default void assigned(String policy, Decision decision, Assignment assignment) {}
+  /** A request was given to an engine by {@code policy}, and is not sent there yet. */
+  default void assigned(
+      DispatchRequest request, String policy, Decision decision, Assignment assignment) {}
 
   /** Nobody could take a request. */
   default void unassigned(DispatchResult.Cause cause) {}
@@ -25,6 +26,9 @@ public interface DispatchListener {
    * @param cause {@code no_prompt}, or the label of the reason why the prompt is not exact
    */
   default void fallback(String cause) {}
+
+  /** The engine reported how long the prompt was and how much of it it did not compute. */
+  default void reported(Assignment assignment, int promptTokens, int cachedTokens) {}
 
   /** The engine reported its cached tokens for a request that had a prediction. */
   default void compared(Assignment assignment, int predictedTokens, int actualTokens) {}

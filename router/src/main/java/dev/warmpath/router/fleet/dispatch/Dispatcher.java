@@ -110,7 +110,7 @@ public final class Dispatcher {
     if (prompt.fallback() != null) {
       listener().fallback(prompt.fallback());
     }
-    listener().assigned(chooser.name(), choice.decision(), assignment);
+    listener().assigned(request, chooser.name(), choice.decision(), assignment);
     return assignment;
   }
 

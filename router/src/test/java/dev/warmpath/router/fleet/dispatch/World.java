@@ -170,7 +170,8 @@ final class World {
   private record Ear(List<String> heard) implements DispatchListener {
 
     @Override
-    public void assigned(String policy, Decision decision, Assignment assignment) {
+    public void assigned(
+        DispatchRequest request, String policy, Decision decision, Assignment assignment) {
       heard.add("assigned " + policy + " " + decision.reason() + " " + assignment.engine());
     }
 

@@ -6,6 +6,8 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.DurationText;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.progress.ProgressFlag;
+import dev.warmpath.router.cli.progress.ReadingProgress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -65,6 +68,8 @@ public final class CutCommand implements WarmpathCommand {
       description = "Keep this stream; may be given several times. Default: all.")
   private List<Integer> streams = List.of();
 
+  @Mixin private final ProgressFlag progress = new ProgressFlag();
+
   @Override
   public Integer call() {
     double end = to == null ? Double.POSITIVE_INFINITY : to.toNanos() / 1e9;
@@ -72,12 +77,16 @@ public final class CutCommand implements WarmpathCommand {
     if (begin > end) {
       throw CommandException.usage("--from is behind --to");
     }
-    try {
-      long kept = new CaptureCut(begin, end, Set.copyOf(streams)).write(file, out);
-      spec.commandLine().getOut().println("kept " + kept + " records in " + out);
+    CaptureCut cut = new CaptureCut(begin, end, Set.copyOf(streams));
+    spec.commandLine().getOut().println("kept " + write(cut) + " records in " + out);
+    return Exit.OK;
+  }
+
+  private long write(CaptureCut cut) {
+    try (ReadingProgress reading = progress.of(List.of(file), 1)) {
+      return cut.write(file, out, reading);
     } catch (IOException e) {
       throw CaptureFiles.failure(file, e);
     }
-    return Exit.OK;
   }
 }

@@ -7,12 +7,15 @@ import dev.warmpath.eventingest.capture.edit.CaptureDiff.EngineDiff;
 import dev.warmpath.router.cli.CaptureFiles;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.progress.ProgressFlag;
+import dev.warmpath.router.cli.progress.ReadingProgress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -48,6 +51,8 @@ public final class DiffCommand implements WarmpathCommand {
   @Option(names = "--json", description = "Print one JSON object instead of text.")
   private boolean json;
 
+  @Mixin private final ProgressFlag progress = new ProgressFlag();
+
   @Override
   public Integer call() throws JsonProcessingException {
     List<EngineDiff> diffs = diffs();
@@ -61,8 +66,8 @@ public final class DiffCommand implements WarmpathCommand {
   }
 
   private List<EngineDiff> diffs() {
-    try {
-      return CaptureDiff.of(first, second);
+    try (ReadingProgress reading = progress.of(List.of(first, second), 1)) {
+      return CaptureDiff.of(first, second, reading);
     } catch (IOException e) {
       throw CaptureFiles.failure(first, e);
     }

@@ -4,10 +4,13 @@ import dev.warmpath.eventingest.capture.edit.CaptureMerge;
 import dev.warmpath.router.cli.CaptureFiles;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.progress.ProgressFlag;
+import dev.warmpath.router.cli.progress.ReadingProgress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -45,14 +48,19 @@ public final class MergeCommand implements WarmpathCommand {
   @Option(names = "--note", paramLabel = "TEXT", description = "What the capture shows.")
   private String note = "";
 
+  @Mixin private final ProgressFlag progress = new ProgressFlag();
+
   @Override
   public Integer call() {
-    try {
-      long written = CaptureMerge.write(files, out, note);
-      spec.commandLine().getOut().println("wrote " + written + " records to " + out);
+    spec.commandLine().getOut().println("wrote " + write() + " records to " + out);
+    return Exit.OK;
+  }
+
+  private long write() {
+    try (ReadingProgress reading = progress.of(files, 1)) {
+      return CaptureMerge.write(files, out, note, reading);
     } catch (IOException e) {
       throw CaptureFiles.failure(out, e);
     }
-    return Exit.OK;
   }
 }

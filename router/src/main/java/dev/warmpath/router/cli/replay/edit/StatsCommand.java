@@ -2,6 +2,7 @@ package dev.warmpath.router.cli.replay.edit;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureStream;
@@ -9,6 +10,8 @@ import dev.warmpath.eventingest.capture.edit.CaptureStats;
 import dev.warmpath.router.cli.CaptureFiles;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.progress.ProgressFlag;
+import dev.warmpath.router.cli.progress.ReadingProgress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -17,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -45,14 +49,14 @@ public final class StatsCommand implements WarmpathCommand {
   @Option(names = "--json", description = "Print one JSON object instead of text.")
   private boolean json;
 
+  @Mixin private final ProgressFlag progress = new ProgressFlag();
+
   @Override
   public Integer call() throws JsonProcessingException {
     List<Map<String, Object>> streams = new ArrayList<>();
-    for (Path file : files) {
-      try (CaptureReader reader = CaptureFiles.open(file)) {
-        streams.addAll(read(file, reader));
-      } catch (IOException e) {
-        throw CaptureFiles.failure(file, e);
+    try (ReadingProgress reading = progress.of(files, 1)) {
+      for (Path file : files) {
+        streams.addAll(read(file, reading));
       }
     }
     PrintWriter out = spec.commandLine().getOut();
@@ -71,6 +75,14 @@ public final class StatsCommand implements WarmpathCommand {
         out.printf("  %-30s %s%n", name, value);
       }
     });
+  }
+
+  private static List<Map<String, Object>> read(Path file, CaptureOpener opener) {
+    try (CaptureReader reader = opener.open(file)) {
+      return read(file, reader);
+    } catch (IOException e) {
+      throw CaptureFiles.failure(file, e);
+    }
   }
 
   private static List<Map<String, Object>> read(Path file, CaptureReader reader)

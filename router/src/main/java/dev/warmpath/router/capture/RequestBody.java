@@ -1,0 +1,63 @@
+package dev.warmpath.router.capture;
+
+import dev.warmpath.router.fleet.dispatch.DispatchRequest;
+import dev.warmpath.router.fleet.dispatch.Prediction;
+import dev.warmpath.router.routing.Decision;
+import dev.warmpath.tokenizer.PromptResult;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a capture says of a dispatched request: its token ids where one sequence of them is known,
+ * and what the router thought of it.
+ *
+ * <p>Immutable.
+ */
+record RequestBody(
+    DispatchRequest request, Prediction prediction, String policy, Decision decision) {
+
+  /** About as much as the record takes. */
+  long bytes() {
+    return request.prompt() instanceof PromptResult.Tokens tokens
+        ? (long) Integer.BYTES * tokens.totalTokens()
+        : 0;
+  }
+
+  Map<String, @Nullable Object> fields() {
+    Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+    fields.put("model", request.model());
+    if (!(request.prompt() instanceof PromptResult.Tokens tokens)) {
+      fields.put("unread", unread());
+    } else if (tokens.comparable()) {
+      prompt(tokens, fields);
+    } else {
+      fields.put("unread", "not_comparable");
+    }
+    fields.put("policy", policy);
+    fields.put("reason", decision.reason());
+    boolean predicted = prediction.predicts();
+    fields.put("predicted_cached_tokens", predicted ? (long) prediction.cachedTokens() : null);
+    fields.put("prediction_basis", prediction.basis().label());
+    return fields;
+  }
+
+  private static void prompt(PromptResult.Tokens tokens, Map<String, @Nullable Object> fields) {
+    fields.put("token_ids", new TokenList(tokens.sequences().get(0)));
+    if (tokens.keys().loraName() != null) {
+      fields.put("lora_name", tokens.keys().loraName());
+    }
+    if (tokens.keys().cacheSalt() != null) {
+      fields.put("cache_salt", tokens.keys().cacheSalt());
+    }
+    if (!tokens.readsCache()) {
+      fields.put("reads_cache", false);
+    }
+  }
+
+  private String unread() {
+    return request.prompt() instanceof PromptResult.Inexact inexact
+        ? inexact.reason().label()
+        : "no_prompt";
+  }
+}
