@@ -9,7 +9,12 @@ public enum EngineDialect {
   /** vLLM and all that speak like it: every physical copy is announced and removed. */
   VLLM(CopyCounting.PER_COPY),
   /** SGLang: a page is present or not, pages of token pairs, salts and adapters as fields. */
-  SGLANG(CopyCounting.PRESENCE);
+  SGLANG(CopyCounting.PRESENCE),
+  /**
+   * TensorRT-LLM's push of events: a block is present or not; adapters and salts are not shown, nor
+   * any window but the largest.
+   */
+  TRTLLM(CopyCounting.PRESENCE);
 
   private final CopyCounting removals;
 

@@ -102,6 +102,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     return switch (dialect) {
       case VLLM, VLLM_EAGLE -> EngineDialect.VLLM;
       case SGLANG, SGLANG_HYBRID -> EngineDialect.SGLANG;
+      case TRTLLM, TRTLLM_HYBRID -> EngineDialect.TRTLLM;
     };
   }
 
@@ -174,9 +175,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
       return EngineView.UNSEEN;
     }
     ReplicaConfig.Dialect dialect = dialect(replica);
-    // What a hybrid SGLang announces is only the most that it may reuse.
-    boolean atMost =
-        dialect == ReplicaConfig.Dialect.SGLANG_HYBRID && engine.trust() == Trust.EXACT;
+    boolean atMost = dialect.isUpperBound() && engine.trust() == Trust.EXACT;
     return new EngineView(
         engine.slot(),
         engine.space(),
@@ -209,19 +208,25 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     return wanted;
   }
 
-  /** Only SGLang has name spaces that its events do not show. */
+  /** SGLang shows no {@code extra_key}, TensorRT-LLM neither adapters nor salts. */
+  @Override
+  public boolean hides(Replica replica, Namespace namespace) {
+    ReplicaConfig.Dialect dialect = dialect(replica);
+    return switch (namespace) {
+      case PLAIN -> false;
+      case KEYED -> dialect.hidesKeys();
+      case EXTRA_KEY -> dialect.isSglang();
+    };
+  }
+
   @Override
   public void hiddenBegan(Replica replica, int dpRank) {
-    if (dialect(replica).isSglang()) {
-      ingest.hiddenBegan(new EngineId(replica.name(), dpRank));
-    }
+    ingest.hiddenBegan(new EngineId(replica.name(), dpRank));
   }
 
   @Override
   public void hiddenEnded(Replica replica, int dpRank) {
-    if (dialect(replica).isSglang()) {
-      ingest.hiddenEnded(new EngineId(replica.name(), dpRank));
-    }
+    ingest.hiddenEnded(new EngineId(replica.name(), dpRank));
   }
 
   private ReplicaConfig.Dialect dialect(Replica replica) {

@@ -11,6 +11,8 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.fleet.EngineFeedback.Namespace;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
 import java.net.URI;
@@ -31,6 +33,26 @@ class EventStreamsTest {
     assertThat(source("vllm-eagle").rules().droppedBlocks())
         .as("credited too much otherwise")
         .isEqualTo(1);
+  }
+
+  @Test
+  void tensorRtHasASetOfBlocksAndShowsNoKeys() throws Exception {
+    assertThat(source("trtllm").rules().removals()).isEqualTo(CopyCounting.PRESENCE);
+    assertThat(source("trtllm-hybrid").dialect()).isEqualTo(EngineDialect.TRTLLM);
+    assertThat(hides("trtllm", Namespace.KEYED)).isTrue();
+    assertThat(hides("trtllm", Namespace.PLAIN)).isFalse();
+    assertThat(hides("vllm", Namespace.KEYED)).isFalse();
+    assertThat(hides("sglang", Namespace.KEYED)).isFalse();
+    assertThat(hides("sglang", Namespace.EXTRA_KEY)).isTrue();
+  }
+
+  private static boolean hides(String dialect, Namespace namespace) throws ConfigException {
+    try (EventIngest ingest =
+        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
+      EventStreams streams = new EventStreams(ingest);
+      streams.follow(replica(dialect), "m");
+      return streams.hides(new Replica("a", URI.create("http://h:1"), Set.of(), 1), namespace);
+    }
   }
 
   @Test
@@ -74,9 +96,14 @@ class EventStreamsTest {
   }
 
   private static EngineSource source(String dialect) throws ConfigException {
+    return EventStreams.source(replica(dialect), "tcp://127.0.0.1:2", "m", 0);
+  }
+
+  private static ReplicaConfig replica(String dialect) throws ConfigException {
     String yaml =
-        "replicas: [{name: a, url: 'http://h:1', events: 'tcp://h:2', dialect: " + dialect + "}]";
-    return EventStreams.source(
-        ConfigTree.parse(yaml, "f").config().replicas().get(0), "tcp://h:2", "m", 0);
+        "replicas: [{name: a, url: 'http://h:1', events: 'tcp://127.0.0.1:2', dialect: "
+            + dialect
+            + "}]";
+    return ConfigTree.parse(yaml, "f").config().replicas().get(0);
   }
 }

@@ -243,7 +243,9 @@ public final class EventApplier {
       if (event.tier() != StorageTier.GPU || event.kind() == Kind.CLEARED) {
         continue;
       }
-      if (event.kind() == Kind.REMOVED) {
+      if (!groups.isOfWindow(event.windowTokens())) {
+        news |= groups.heardOfWindow();
+      } else if (event.kind() == Kind.REMOVED) {
         news |= groups.heardOf(event.place().groupIdx());
       } else if (event.hasTokens() || event.hashCount() == 0) {
         Lesson lesson = groups.learn(event);
@@ -337,7 +339,10 @@ public final class EventApplier {
     if (tier == null) {
       counters.add(StreamCounter.UNKNOWN_MEDIUM_BLOCKS, count);
     } else if (tier == StorageTier.REMOTE) {
-      counters.add(StreamCounter.REMOTE_BLOCKS, count);
+      boolean ownTier = store.place().ownership() == null;
+      counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
+    } else if (!groups.isOfWindow(store.windowTokens())) {
+      counters.add(StreamCounter.WINDOW_BLOCKS, count);
     } else if (hiddenTraffic && mayHideKeys(store)) {
       counters.add(StreamCounter.HIDDEN_BLOCKS, count);
     } else if (!takes(count, tier)) {
@@ -463,13 +468,42 @@ public final class EventApplier {
       if (tier == StorageTier.GPU && !groups.describes(group)) {
         counters.add(StreamCounter.UNKNOWN_GROUP_REMOVALS, count);
       }
-      index.removed(
-          slot, removed.from(tier, group).addAll(batch.hashes(), removal.hashFrom(), count));
+      removed.from(tier, group);
+      if (removal.tellsCopiesLeft()) {
+        removeLastCopies(batch.hashes(), removal);
+      } else {
+        index.removed(slot, removed.addAll(batch.hashes(), removal.hashFrom(), count));
+      }
     }
     return last;
   }
 
   private static boolean goesOn(EventRow removal, EventRow next) {
-    return next.kind() == Kind.REMOVED && next.place().equals(removal.place());
+    return next.kind() == Kind.REMOVED
+        && next.place().equals(removal.place())
+        && !removal.tellsCopiesLeft()
+        && !next.tellsCopiesLeft();
+  }
+
+  /** What the engine says of its copies goes before what was counted. */
+  private void removeLastCopies(long[] hashes, EventRow removal) {
+    StorageTier tier = removed.tier();
+    int group = removed.group();
+    for (int i = 0; i < removal.hashCount(); i++) {
+      if (removal.tookLastCopy(i)) {
+        removeAll(removed.from(tier, group).add(hashes[removal.hashFrom() + i]));
+      }
+    }
+  }
+
+  /** Removes a block as often as it was counted. */
+  private void removeAll(RemovedBlocks block) {
+    EngineStats before;
+    EngineStats after = stats();
+    do {
+      before = after;
+      index.removed(slot, block);
+      after = stats();
+    } while (before.equals(after));
   }
 }

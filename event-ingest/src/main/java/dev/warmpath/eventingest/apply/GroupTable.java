@@ -37,12 +37,18 @@ final class GroupTable {
 
   private static final int MAX_GROUPS = 64;
 
+  private static final int NO_WINDOW = 0;
+
+  /** Another process has learned the groups, and forgot of which window they are. */
+  private static final int FORGOTTEN_WINDOW = -1;
+
   private final TreeMap<Integer, CacheGroup> groups = new TreeMap<>();
   private long described;
   private int highest = -1;
   private @Nullable CacheGroup main;
   private @Nullable CacheGroup last;
   private @Nullable GroupSpec lastSpec;
+  private int window = NO_WINDOW;
 
   /** Learns from a store that describes its group's blocks. */
   Lesson learn(EventRow store) {
@@ -71,6 +77,22 @@ final class GroupTable {
     int before = highest;
     highest = Math.max(highest, Math.min(index, MAX_GROUPS));
     return highest > before;
+  }
+
+  /**
+   * Whether an event is of the only attention window that the engine has told of: the first one, or
+   * none.
+   */
+  boolean isOfWindow(int windowTokens) {
+    if (windowTokens != NO_WINDOW && window == NO_WINDOW) {
+      window = windowTokens;
+    }
+    return windowTokens == NO_WINDOW || windowTokens == window;
+  }
+
+  /** There is a group of another window, of which nobody tells what a hit needs of it. */
+  boolean heardOfWindow() {
+    return heardOf(1);
   }
 
   /** Whether a store has described the group. */
@@ -141,12 +163,14 @@ final class GroupTable {
   void restore(LearnedCache learned) {
     learned.groups().forEach(this::put);
     highest = learned.highestGroup();
+    window = FORGOTTEN_WINDOW;
   }
 
   void forget() {
     groups.clear();
     described = 0;
     highest = -1;
+    window = NO_WINDOW;
     changed();
   }
 

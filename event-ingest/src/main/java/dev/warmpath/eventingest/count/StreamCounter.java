@@ -68,6 +68,10 @@ public enum StreamCounter {
   REPEATABLE_BLOCKS,
   /** Blocks in storage that is not the replica's own. */
   REMOTE_BLOCKS,
+  /** Blocks in a secondary offload tier, which does not tell when they go: not credited. */
+  SECONDARY_BLOCKS,
+  /** Blocks of a second attention window, of which nobody knows what a hit needs: not credited. */
+  WINDOW_BLOCKS,
   /** Blocks in storage of unknown kind. */
   UNKNOWN_MEDIUM_BLOCKS,
   /** Removals from a group of which no store was seen. */

@@ -12,8 +12,10 @@ import org.jspecify.annotations.Nullable;
  * @param medium as the engine said it; {@value #DEFAULT_MEDIUM} when it said nothing
  * @param groupIdx the KV-cache group, at least 0; 0 when the engine named none
  * @param locality "LOCAL", "REMOTE" or null
+ * @param ownership the secondary offload tier that speaks here, or null: the engine itself does
  */
-public record BlockPlace(String medium, int groupIdx, @Nullable String locality) {
+public record BlockPlace(
+    String medium, int groupIdx, @Nullable String locality, @Nullable String ownership) {
 
   /** What an engine means that names no medium. */
   public static final String DEFAULT_MEDIUM = "GPU";
@@ -27,12 +29,18 @@ public record BlockPlace(String medium, int groupIdx, @Nullable String locality)
     }
   }
 
+  /** Where the engine itself says that its blocks live. */
+  public BlockPlace(String medium, int groupIdx, @Nullable String locality) {
+    this(medium, groupIdx, locality, null);
+  }
+
   /**
    * The storage tier, or null for a medium that is not known here: such blocks must not be
-   * credited.
+   * credited. What a secondary offload tier says is of REMOTE storage: it tells of stores alone, so
+   * nobody hears when they end.
    */
   public @Nullable StorageTier tier() {
-    if ("REMOTE".equalsIgnoreCase(locality)) {
+    if (ownership != null || "REMOTE".equalsIgnoreCase(locality)) {
       return StorageTier.REMOTE;
     }
     return switch (medium.toUpperCase(Locale.ROOT)) {

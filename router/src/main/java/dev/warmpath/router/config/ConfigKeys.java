@@ -66,9 +66,9 @@ public final class ConfigKeys {
           choice(
               "replicas[].dialect",
               "vllm",
-              List.of("vllm", "vllm-eagle", "sglang", "sglang-hybrid"),
-              "Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP, `sglang-hybrid` for"
-                  + " SGLang with sliding windows or Mamba."),
+              List.of("vllm", "vllm-eagle", "sglang", "sglang-hybrid", "trtllm", "trtllm-hybrid"),
+              "Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP, `…-hybrid` for SGLang"
+                  + " and TensorRT-LLM with sliding windows or state layers."),
           choice(
               "replicas[].removals",
               null,

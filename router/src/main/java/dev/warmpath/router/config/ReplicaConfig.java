@@ -64,11 +64,24 @@ public record ReplicaConfig(
      * SGLang with sliding-window or Mamba memory, which says nothing of that: what it announces is
      * more than it can reuse.
      */
-    SGLANG_HYBRID;
+    SGLANG_HYBRID,
+    TRTLLM,
+    /** TensorRT-LLM with sliding windows or state layers, of which its events do not tell. */
+    TRTLLM_HYBRID;
 
     /** Whether it follows SGLang's rules. */
     public boolean isSglang() {
       return this == SGLANG || this == SGLANG_HYBRID;
+    }
+
+    /** Whether what it announces is only the most that it may reuse. */
+    public boolean isUpperBound() {
+      return this == SGLANG_HYBRID || this == TRTLLM_HYBRID;
+    }
+
+    /** Whether its events show no adapters and no salts. */
+    public boolean hidesKeys() {
+      return this == TRTLLM || this == TRTLLM_HYBRID;
     }
 
     static Dialect of(String name) {

@@ -39,7 +39,22 @@ public interface EngineFeedback {
     return false;
   }
 
-  /** A request is under way there whose name space an engine's events may not show. */
+  /** In which name space of an engine a prompt's blocks are. */
+  enum Namespace {
+    /** In the one of all prompts. */
+    PLAIN,
+    /** In that of an adapter or a salt. */
+    KEYED,
+    /** In that of SGLang's {@code extra_key}. */
+    EXTRA_KEY
+  }
+
+  /** Whether the replica's events leave out in which name space blocks are. */
+  default boolean hides(Replica replica, Namespace namespace) {
+    return false;
+  }
+
+  /** A request is under way there whose name space the engine's events do not show. */
   default void hiddenBegan(Replica replica, int dpRank) {}
 
   /** One of those ended. */

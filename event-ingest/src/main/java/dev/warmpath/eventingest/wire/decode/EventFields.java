@@ -33,7 +33,10 @@ final class EventFields {
     KV_CACHE_SPEC_SLIDING_WINDOW,
     LOCALITY,
     LOOKAHEAD_TOKEN_IDS,
-    CACHE_SALT;
+    CACHE_SALT,
+    OWNERSHIP,
+    REMAINING_COPY_COUNTS,
+    WINDOW_SIZE;
 
     private static final Field[] ALL = values();
     private static final WordTable NAMES = names(ALL);

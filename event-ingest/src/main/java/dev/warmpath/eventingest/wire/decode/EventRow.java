@@ -49,6 +49,8 @@ public final class EventRow {
   BlockPlace place = BlockPlace.GPU;
   @Nullable StorageTier tier = StorageTier.GPU;
   GroupSpec spec = GroupSpec.UNSAID;
+  int windowTokens;
+  int @Nullable [] copiesLeft;
 
   EventRow(EventColumns columns) {
     this.columns = columns;
@@ -110,6 +112,21 @@ public final class EventRow {
     return spec;
   }
 
+  /** TensorRT-LLM's {@code window_size}, 0 when it is not said. */
+  public int windowTokens() {
+    return windowTokens;
+  }
+
+  /** Whether a removal says how many copies of each block are left. */
+  public boolean tellsCopiesLeft() {
+    return copiesLeft != null;
+  }
+
+  /** Whether a removal took the last copy of its block with this index. */
+  public boolean tookLastCopy(int block) {
+    return copiesLeft == null || copiesLeft[block] == 0;
+  }
+
   /** Whether the blocks of a store can be named by {@link #nameBlocks}. */
   public Naming naming() {
     int plainTokens = tokenCount - lookaheadTokens;
@@ -169,6 +186,7 @@ public final class EventRow {
     place = other.place;
     tier = other.tier;
     spec = other.spec;
+    windowTokens = other.windowTokens;
   }
 
   /** What it says beside its hashes and tokens, to be kept. */

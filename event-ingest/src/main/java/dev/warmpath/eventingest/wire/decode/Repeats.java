@@ -76,6 +76,9 @@ final class Repeats {
     byte[] bytes = Arrays.copyOfRange(cursor.bytes(), start, end);
     int hashAt = hashes + 2 - start;
     if (row.kind == EventRow.Kind.REMOVED) {
+      if (row.tellsCopiesLeft()) {
+        return;
+      }
       removal = new Pattern(bytes, hashAt, bytes.length, bytes.length, bytes.length, row.copy());
       return;
     }
@@ -110,6 +113,7 @@ final class Repeats {
     row.hashCount = 1;
     row.place = pattern.row.place;
     row.tier = pattern.row.tier;
+    row.windowTokens = pattern.row.windowTokens;
     columns.add(row);
     cursor.seek(start + length);
     return true;

@@ -48,14 +48,20 @@ final class Repertoire {
   }
 
   /** Sets a row's place and tier. */
-  void place(EventRow row, String medium, int group, @Nullable String locality) {
+  void place(
+      EventRow row,
+      String medium,
+      int group,
+      @Nullable String locality,
+      @Nullable String ownership) {
     int at = group & (GROUPS - 1);
     BlockPlace last = places[at];
     if (last == null
         || last.groupIdx() != group
         || !last.medium().equals(medium)
-        || !Objects.equals(last.locality(), locality)) {
-      last = new BlockPlace(medium, group, locality);
+        || !Objects.equals(last.locality(), locality)
+        || !Objects.equals(last.ownership(), ownership)) {
+      last = new BlockPlace(medium, group, locality, ownership);
       places[at] = last;
       tiers[at] = last.tier();
     }

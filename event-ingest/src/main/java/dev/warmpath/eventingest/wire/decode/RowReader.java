@@ -52,8 +52,23 @@ final class RowReader {
     EventRow row = columns.next(EventRow.Kind.REMOVED);
     hashes(row, 1);
     place(row);
+    row.copiesLeft = copiesLeft(row.hashCount);
     columns.add(row);
     return row;
+  }
+
+  private int @Nullable [] copiesLeft(int hashes) throws WireException {
+    if (!fields.find(Field.REMAINING_COPY_COUNTS)) {
+      return null;
+    }
+    if (cursor.arrayLength() != hashes) {
+      throw new WireException(cursor.position(), "not one remaining_copy_counts for each hash");
+    }
+    int[] left = new int[hashes];
+    for (int i = 0; i < hashes; i++) {
+      left[i] = cursor.integerWithin(0, Integer.MAX_VALUE);
+    }
+    return left;
   }
 
   void allBlocksCleared() {
@@ -92,7 +107,10 @@ final class RowReader {
     String medium = text(Field.MEDIUM);
     int group = number(Field.GROUP_IDX, MAX_GROUP_IDX);
     String locality = text(Field.LOCALITY);
-    repertoire.place(row, medium == null ? BlockPlace.DEFAULT_MEDIUM : medium, group, locality);
+    String ownership = text(Field.OWNERSHIP);
+    row.windowTokens = number(Field.WINDOW_SIZE, Integer.MAX_VALUE);
+    repertoire.place(
+        row, medium == null ? BlockPlace.DEFAULT_MEDIUM : medium, group, locality, ownership);
   }
 
   private int number(Field field, int most) throws WireException {

@@ -59,7 +59,7 @@ final class Disguise {
         ? shuffled(event.asMapValue().map(), Map.of())
         : shuffled(
             event.asMapValue().map(),
-            Map.of(text("ownership"), surplus(), ValueFactory.newInteger(7), surplus()));
+            Map.of(text("session_id"), surplus(), ValueFactory.newInteger(7), surplus()));
   }
 
   /** Stores need six elements and removals two; what is nil behind them may be left out. */

@@ -53,6 +53,7 @@ final class EventValue {
     optional("kv_cache_spec_kind", text(stored.spec().kind()));
     optional("kv_cache_spec_sliding_window", window == 0 ? NIL : ValueFactory.newInteger(window));
     mapOnly("locality", text(stored.place().locality()));
+    mapOnly("ownership", text(stored.place().ownership()));
     mapOnly("cache_salt", text(stored.keys().cacheSalt()));
     mapOnly("lookahead_token_ids", lookahead(tokens, stored.blockHashes().length));
     return value();
@@ -64,6 +65,7 @@ final class EventValue {
     field("medium", text(removed.place().medium()));
     optional("group_idx", ValueFactory.newInteger(removed.place().groupIdx()));
     mapOnly("locality", text(removed.place().locality()));
+    mapOnly("ownership", text(removed.place().ownership()));
     return value();
   }
 

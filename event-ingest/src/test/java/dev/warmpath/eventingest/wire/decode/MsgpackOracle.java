@@ -201,8 +201,13 @@ final class MsgpackOracle {
     int group = number(some(fields, "group_idx"), 1023);
     Value locality = some(fields, "locality");
     require(locality == null || locality.isStringValue());
+    Value ownership = some(fields, "ownership");
+    require(ownership == null || ownership.isStringValue());
     return new BlockPlace(
-        medium == null ? "GPU" : text(medium), group, locality == null ? null : text(locality));
+        medium == null ? "GPU" : text(medium),
+        group,
+        locality == null ? null : text(locality),
+        ownership == null ? null : text(ownership));
   }
 
   private static long[] hashes(@Nullable Value value) throws Refused {

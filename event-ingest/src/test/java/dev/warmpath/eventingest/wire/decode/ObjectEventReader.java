@@ -76,7 +76,8 @@ final class ObjectEventReader {
     return new BlockPlace(
         medium == null ? BlockPlace.DEFAULT_MEDIUM : medium,
         number(Field.GROUP_IDX, MAX_GROUP_IDX),
-        text(Field.LOCALITY));
+        text(Field.LOCALITY),
+        text(Field.OWNERSHIP));
   }
 
   private GroupSpec spec() throws WireException {

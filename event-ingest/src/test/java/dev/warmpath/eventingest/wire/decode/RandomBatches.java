@@ -96,7 +96,8 @@ final class RandomBatches {
 
   private BlockPlace place() {
     String locality = mapsOnly && chance(3) ? "LOCAL" : null;
-    return new BlockPlace(chance(2) ? "GPU" : text(), random.nextInt(9), locality);
+    String ownership = mapsOnly && chance(4) ? "kvcr" : null;
+    return new BlockPlace(chance(2) ? "GPU" : text(), random.nextInt(9), locality, ownership);
   }
 
   private GroupSpec spec() {

@@ -63,7 +63,7 @@ public final class Assignment implements DispatchResult {
     this.engine = engine;
     this.promptTokens = prompt.lengthTokens();
     this.comparable = prompt.comparable();
-    this.hidden = prompt.hidden();
+    this.hidden = dispatcher.feedback().hides(engine.replica(), prompt.namespace());
     this.prediction = prediction;
     this.reservation = reservation;
     this.cachedTokens = prediction.cachedTokens();
@@ -71,6 +71,11 @@ public final class Assignment implements DispatchResult {
 
   public Replica replica() {
     return engine.replica();
+  }
+
+  /** Whether its prompt is in a name space that the engine's events do not show. */
+  boolean hidden() {
+    return hidden;
   }
 
   /** The data-parallel rank that it is meant for; 0 for a replica with one engine. */

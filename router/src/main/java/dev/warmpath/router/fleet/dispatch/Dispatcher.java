@@ -104,7 +104,7 @@ public final class Dispatcher {
     } else if (request.report() == ReportParameter.FREE && prompt.readsCache()) {
       askReport(choice.winner(), assignment);
     }
-    if (prompt.hidden()) {
+    if (assignment.hidden()) {
       feedback().hiddenBegan(assignment.replica(), assignment.dpRank());
     }
     if (prompt.fallback() != null) {

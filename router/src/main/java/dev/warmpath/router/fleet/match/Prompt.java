@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.router.fleet.EngineFeedback.Namespace;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.HashMap;
@@ -58,9 +59,14 @@ public final class Prompt {
     return fallback;
   }
 
-  /** Whether its blocks are in a name space that an engine's events may not show. */
-  public boolean hidden() {
-    return PromptResult.Reason.HIDDEN_NAMESPACE.label().equals(fallback);
+  /** The name space of its blocks. */
+  public Namespace namespace() {
+    if (PromptResult.Reason.HIDDEN_NAMESPACE.label().equals(fallback)) {
+      return Namespace.EXTRA_KEY;
+    }
+    return tokens == null || tokens.keys().equals(PromptKeys.NONE)
+        ? Namespace.PLAIN
+        : Namespace.KEYED;
   }
 
   /** Tokens of the whole prompt, or {@link RoutingRequest#UNKNOWN_TOKENS}. */

@@ -60,6 +60,11 @@ final class World {
                   }
 
                   @Override
+                  public boolean hides(Replica replica, Namespace namespace) {
+                    return namespace == Namespace.EXTRA_KEY;
+                  }
+
+                  @Override
                   public void hiddenBegan(Replica replica, int rank) {
                     hidden.add(replica.name() + " began");
                   }

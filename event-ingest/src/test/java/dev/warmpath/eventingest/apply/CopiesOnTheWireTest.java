@@ -1,0 +1,224 @@
+package dev.warmpath.eventingest.apply;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineRules;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.WireBatch;
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.wire.WireException;
+import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.eventingest.wire.decode.EventColumns;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.plain.PlainKvIndex;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What removals, owners and windows mean, from the bytes that engines send. */
+class CopiesOnTheWireTest {
+
+  private static final int[] PROMPT = IntStream.range(0, 13).toArray();
+
+  private final KvIndex index = new PlainKvIndex(100);
+  private final StreamCounters counters = new StreamCounters();
+  private final ColumnDecoder decoder = new ColumnDecoder();
+  private EventApplier applier = applier(EngineDialect.VLLM, CopyCounting.PER_COPY);
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void eachRemovalTakesOneCopy(boolean maps) throws WireException {
+    hear(store(maps), store(maps));
+    hear(removal(maps, 3));
+    assertThat(credited()).isEqualTo(12);
+    hear(removal(maps, 3));
+    assertThat(credited()).isEqualTo(8);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void onlyTheLastCopyIsRemovedWhereThePolicySaysSo(boolean maps) throws WireException {
+    applier = applier(EngineDialect.VLLM, CopyCounting.PRESENCE);
+    hear(store(maps), store(maps));
+    hear(removal(maps, 3));
+    assertThat(credited()).as("per copy it would be held for ever").isEqualTo(8);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void perCopyHoldsForSglangTooWhereThePolicySaysSo(boolean maps) throws WireException {
+    applier = applier(EngineDialect.SGLANG, CopyCounting.PER_COPY);
+    hear(store(maps), store(maps));
+    hear(removal(maps, 3));
+    assertThat(applier.stats().heldBlocks()).isEqualTo(3);
+  }
+
+  @Test
+  void copiesThatAreLeftGoBeforeWhatWasCounted() throws WireException {
+    hear(store(true), store(true), store(true));
+    hear(with(removal(true, 2, 3), "remaining_copy_counts", List.of(1, 0)));
+    assertThat(credited()).as("block 3 is gone, though it was stored three times").isEqualTo(8);
+    hear(with(removal(true, 2), "remaining_copy_counts", List.of(0)));
+    assertThat(credited()).isEqualTo(4);
+    assertThat(applier.stats().heldBlocks()).isEqualTo(1);
+
+    hear(with(removal(true, 2), "remaining_copy_counts", List.of(0)));
+    assertThat(applier.stats().unknownRemovals()).isEqualTo(1);
+  }
+
+  @Test
+  void copiesThatAreLeftGoBeforeThePolicy() throws WireException {
+    applier = applier(EngineDialect.VLLM, CopyCounting.PRESENCE);
+    hear(store(true));
+    hear(with(removal(true, 3), "remaining_copy_counts", List.of(2)), removal(true, 2));
+    assertThat(applier.stats().heldBlocks()).isEqualTo(2);
+  }
+
+  @Test
+  void countsThatDoNotFitHideRemovals() throws WireException {
+    hear(store(true));
+    for (Object wrong : List.of(List.of(0, 0), List.of(-1), "x", List.of("x"))) {
+      EventColumns batch =
+          decoder.decode(WireBatch.of(with(removal(true, 3), "remaining_copy_counts", wrong)));
+      assertThat(batch.mayHideRemovals()).as("%s", wrong).isTrue();
+    }
+    assertThat(decoder.decode(WireBatch.of(removal(true, 3))).row(0).tellsCopiesLeft()).isFalse();
+  }
+
+  @Test
+  void removalsThatTellOfCopiesAreNotTakenForRepeats() throws WireException {
+    hear(store(true), store(true));
+    long far = 1L << 62;
+    hear(
+        with(removal(true, far), "remaining_copy_counts", List.of(1)),
+        with(removal(true, far + 1), "remaining_copy_counts", List.of(0)),
+        removal(true, far + 2),
+        removal(true, far + 3));
+    assertThat(applier.stats().unknownRemovals()).isEqualTo(3);
+  }
+
+  @Test
+  void whatASecondaryTierStoresIsCreditedToNobody() throws WireException {
+    hear(store(true));
+    Map<String, Object> offloaded = with(store(true), "medium", "CPU");
+    hear(with(offloaded, "ownership", "kvcr"));
+    assertThat(counters.get(StreamCounter.SECONDARY_BLOCKS)).isEqualTo(3);
+    hear(removal(true, 1, 2, 3));
+    assertThat(credited()).as("nobody would say when it goes").isZero();
+    assertThat(applier.stats().heldBlocks()).isZero();
+  }
+
+  @Test
+  void whatASecondaryTierRemovesIsNotTakenFromTheEngine() throws WireException {
+    hear(store(true), with(store(true), "medium", "CPU"));
+    hear(with(with(removal(true, 1), "medium", "CPU"), "ownership", "kvcr"));
+    hear(removal(true, 1, 2, 3));
+    assertThat(credited()).isEqualTo(12);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"LOCAL", "local"})
+  void localStorageIsTheReplicasOwn(String locality) throws WireException {
+    hear(store(true), with(with(store(true), "medium", "CPU"), "locality", locality));
+    hear(removal(true, 1, 2, 3));
+    assertThat(credited()).isEqualTo(12);
+  }
+
+  @Test
+  void remoteStorageIsNobodys() throws WireException {
+    hear(store(true), with(with(store(true), "medium", "CPU"), "locality", "REMOTE"));
+    hear(removal(true, 1, 2, 3));
+    assertThat(credited()).isZero();
+    assertThat(counters.get(StreamCounter.REMOTE_BLOCKS)).isEqualTo(3);
+  }
+
+  @Test
+  void arraysHaveNoneOfTheseFields() throws WireException {
+    hear(store(false), store(false));
+    List<Object> surplus = new ArrayList<>((List<?>) removal(false, 3));
+    surplus.addAll(List.of(0, List.of(0), "kvcr"));
+    hear(surplus);
+    assertThat(credited()).isEqualTo(12);
+  }
+
+  @Test
+  void oneWindowIsCreditedAndASecondOneNever() throws WireException {
+    applier = applier(EngineDialect.TRTLLM, CopyCounting.PRESENCE);
+    hear(with(store(true), "window_size", 32_768));
+    assertThat(credited()).isEqualTo(12);
+
+    hear(with(store(true), "window_size", 1_024));
+    assertThat(credited()).as("a hit needs something of each window").isZero();
+    assertThat(counters.get(StreamCounter.WINDOW_BLOCKS)).isEqualTo(3);
+
+    applier.reset();
+    hear(with(store(true), "window_size", 1_024));
+    assertThat(credited()).isEqualTo(12);
+    hear(with(removal(true, 1), "window_size", 32_768));
+    assertThat(credited()).isZero();
+  }
+
+  private void hear(Object... events) throws WireException {
+    applier.apply(decoder.decode(WireBatch.of(events)));
+  }
+
+  /** Three blocks of four tokens. */
+  private static Object store(boolean maps) {
+    List<Integer> tokens = IntStream.range(0, 12).boxed().toList();
+    if (!maps) {
+      return List.of("BlockStored", List.of(1, 2, 3), "nil", tokens, 4, "nil", "GPU");
+    }
+    return new LinkedHashMap<>(
+        Map.of(
+            "type", "BlockStored",
+            "block_hashes", List.of(1, 2, 3),
+            "parent_block_hash", "nil",
+            "token_ids", tokens,
+            "block_size", 4,
+            "extra_keys", List.of("nil", "nil", "nil")));
+  }
+
+  private static Object removal(boolean maps, long... hashes) {
+    List<Long> list = LongStream.of(hashes).boxed().toList();
+    return maps
+        ? Map.of("type", "BlockRemoved", "block_hashes", list, "medium", "GPU")
+        : List.of("BlockRemoved", list, "GPU");
+  }
+
+  private static Map<String, Object> with(Object event, String key, Object value) {
+    Map<String, Object> more = new LinkedHashMap<>();
+    ((Map<?, ?>) event).forEach((k, v) -> more.put(k.toString(), v));
+    more.put(key, value);
+    return more;
+  }
+
+  private int credited() {
+    PrefixMatches matches = new PrefixMatches();
+    ChainSpace space = Objects.requireNonNull(applier.space());
+    index.match(BlockChain.of(space, PROMPT, PromptKeys.NONE), matches);
+    return matches.tokens(applier.slot());
+  }
+
+  private EventApplier applier(EngineDialect dialect, CopyCounting removals) {
+    EngineRules rules = new EngineRules(dialect, 0, removals, 0);
+    EngineSource source =
+        new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
+    return new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+  }
+}
