@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param lagSeconds time from arrival to application of the last batch; while a replay runs, time
  *     since it began
  * @param ring what waits between its sockets and the index
+ * @param layoutMismatch how its blocks differ from those of other engines of its model; null if
+ *     they do not
  */
 public record EngineStatus(
     EngineId id,
@@ -33,7 +35,8 @@ public record EngineStatus(
     @Nullable ChainSpace space,
     Map<String, Long> counters,
     double lagSeconds,
-    RingFill ring) {
+    RingFill ring,
+    @Nullable String layoutMismatch) {
 
   public EngineStatus {
     counters = Map.copyOf(counters);

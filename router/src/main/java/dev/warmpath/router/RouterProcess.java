@@ -260,6 +260,7 @@ public final class RouterProcess implements AutoCloseable {
             core.fleet(),
             core.dispatcher()::report,
             core.ingest()::status,
+            core.ingest().visibleTimes(),
             core.index(),
             openness::serving,
             core.prompts()::waiting,

@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
@@ -42,6 +43,7 @@ public final class EventIngest implements AutoCloseable {
   private static final long ANSWER_SECONDS = 30;
   private static final long IDLE_SECONDS = 5;
   private static final long JOIN_MILLIS = 2_000;
+  private static final int TICKS_A_LOOK = 10;
 
   private final Shared shared;
   private final Recollection recollection;
@@ -51,6 +53,8 @@ public final class EventIngest implements AutoCloseable {
   private final List<Thread> threads = new ArrayList<>();
   private final IndexWriter writer = new IndexWriter(this::tick);
   private final EngineRing commands;
+  private final LayoutWatch layouts = new LayoutWatch();
+  private int ticks;
   private volatile boolean closed;
 
   /** Starts the writer of {@code index}; from now on nobody else may write it. */
@@ -94,7 +98,8 @@ public final class EventIngest implements AutoCloseable {
             context,
             new ReplayClient(context, options.replay(), () -> closed),
             replays,
-            tap);
+            tap,
+            new VisibleTimes());
     start(writer, "warmpath-index-writer");
     for (int i = 0; i < options.pollers(); i++) {
       EventPoller poller = new EventPoller(context);
@@ -221,6 +226,11 @@ public final class EventIngest implements AutoCloseable {
     return all;
   }
 
+  /** How long live batches took from the socket into the index. */
+  public VisibleTimes visibleTimes() {
+    return shared.visibleTimes();
+  }
+
   /** How one engine stands, or null if it is not followed; cheap enough to ask on each request. */
   public @Nullable EngineStanding standing(EngineId id) {
     FollowedEngine engine = engines.get(id);
@@ -309,6 +319,9 @@ public final class EventIngest implements AutoCloseable {
 
   private void tick() {
     engines.values().forEach(FollowedEngine::tick);
+    if (++ticks % TICKS_A_LOOK == 0) {
+      layouts.look(engines.values());
+    }
   }
 
   private void start(Runnable work, String name) {

@@ -1,11 +1,13 @@
 package dev.warmpath.eventingest.follow;
 
+import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
+import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
@@ -63,6 +65,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private Instant hiddenUntil = Instant.MIN;
   private volatile long wantedReplay;
   private volatile long lagNanos;
+  private volatile @Nullable String layoutMismatch;
+  private final VisibleTimes visibleTimes;
 
   /** What all engines of a fleet share. */
   record Shared(
@@ -73,7 +77,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
       ZContext context,
       ReplayClient replayClient,
       ScheduledExecutorService replays,
-      StreamTap tap) {}
+      StreamTap tap,
+      VisibleTimes visibleTimes) {}
 
   /**
    * @param adopted what an earlier process knew of the engine, or null
@@ -83,6 +88,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     ring = shared.rings().get();
     replayClient = shared.replayClient();
     replays = shared.replays();
+    visibleTimes = shared.visibleTimes();
     tap = shared.tap();
     clock = shared.clock();
     applier = applier(shared.index(), adopted);
@@ -121,6 +127,19 @@ final class FollowedEngine implements EnginePort, LiveSink {
     return ring;
   }
 
+  EngineId id() {
+    return source.id();
+  }
+
+  /** How its blocks differ from those of other engines of its model, or null. */
+  @Nullable String layoutMismatch() {
+    return layoutMismatch;
+  }
+
+  void layoutMismatch(@Nullable String mismatch) {
+    layoutMismatch = mismatch;
+  }
+
   int slot() {
     return applier.slot();
   }
@@ -152,7 +171,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
         applier.space(),
         counters.snapshot(),
         lagSeconds,
-        ring.fill());
+        ring.fill(),
+        layoutMismatch);
   }
 
   private double secondsSince(Instant moment) {
@@ -216,7 +236,9 @@ final class FollowedEngine implements EnginePort, LiveSink {
       stream.live(message);
       judge.applied();
     }
-    lagNanos = System.nanoTime() - arrivedNanos;
+    long took = System.nanoTime() - arrivedNanos;
+    lagNanos = took;
+    visibleTimes.add(took);
   }
 
   private void missed() {

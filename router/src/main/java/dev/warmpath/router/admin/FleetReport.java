@@ -122,6 +122,7 @@ final class FleetReport {
         .put("bytes", stream.ring().bytes())
         .put("maxMessages", stream.ring().maxMessages());
     space(to, stream.space());
+    to.put("layoutMismatch", stream.layoutMismatch());
     ObjectNode counters = to.putObject("counters");
     new TreeMap<>(stream.counters()).forEach(counters::put);
   }

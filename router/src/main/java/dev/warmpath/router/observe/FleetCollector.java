@@ -3,6 +3,7 @@ package dev.warmpath.router.observe;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.RingFill;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
@@ -35,6 +36,7 @@ public final class FleetCollector implements MultiCollector {
       Fleet fleet,
       Supplier<List<EngineReport>> engines,
       Supplier<List<EngineStatus>> streams,
+      VisibleTimes visibleTimes,
       KvIndex index,
       IntSupplier serving,
       IntSupplier waiting,
@@ -55,6 +57,7 @@ public final class FleetCollector implements MultiCollector {
     index(snapshot, sources.index().totals());
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
     sources.engines().get().forEach(report -> engine(snapshot, report));
+    snapshot.add(Metric.EVENT_VISIBLE_SECONDS, sources.visibleTimes());
     sources.streams().get().forEach(status -> stream(snapshot, status));
     return snapshot.build();
   }
@@ -91,6 +94,8 @@ public final class FleetCollector implements MultiCollector {
       String label = trust.name().toLowerCase(Locale.ROOT);
       to.add(Metric.EVENT_TRUST, is(status.trust() == trust), engine, label);
     }
+    to.add(Metric.EVENT_TRUST_SINCE_SECONDS, status.since().toEpochMilli() / 1e3, engine);
+    to.add(Metric.LAYOUT_MISMATCH, is(status.layoutMismatch() != null), engine);
     to.add(Metric.EVENT_LAG_SECONDS, status.lagSeconds(), engine);
     to.add(Metric.EVENT_SEQUENCE, status.lastSequence(), engine);
     RingFill ring = status.ring();

@@ -59,6 +59,12 @@ public enum Metric {
       Type.COUNTER, "Queries disturbed so often that they credited nobody."),
   EVENT_TRUST(
       Type.GAUGE, "1 for the trust in the engine's events that holds now.", "engine", "trust"),
+  EVENT_TRUST_SINCE_SECONDS(
+      Type.GAUGE, "Unix time since which trust and its reason are what they are.", "engine"),
+  EVENT_VISIBLE_SECONDS(
+      Type.HISTOGRAM, "From a batch's arrival at the socket until the index shows it."),
+  LAYOUT_MISMATCH(
+      Type.GAUGE, "1 when its blocks differ from those of others of its model: an alarm.", "engine"),
   EVENT_LAG_SECONDS(Type.GAUGE, "From arrival to application of the last batch.", "engine"),
   EVENT_SEQUENCE(Type.GAUGE, "Sequence number of the last batch applied.", "engine"),
   EVENT_RING_MESSAGES(Type.GAUGE, "Messages that wait between socket and index.", "engine"),
