@@ -11,9 +11,11 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.EngineView.SlowerHits;
 import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineNews;
@@ -180,7 +182,17 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
         engine.slot(),
         engine.space(),
         atMost ? Trust.SUSPECT : engine.trust(),
-        dialect.isSglang() ? SGLANG_LOAD_BACK_TOKENS : 0);
+        slower(dialect, engine));
+  }
+
+  private static SlowerHits slower(ReplicaConfig.Dialect dialect, EngineStanding engine) {
+    ChainSpace space = engine.space();
+    if (dialect.isSglang()) {
+      return new SlowerHits(SGLANG_LOAD_BACK_TOKENS, 1);
+    }
+    return engine.offloadChunkBlocks() == 1 || space == null
+        ? SlowerHits.ALL
+        : new SlowerHits(0, engine.offloadChunkBlocks() * space.blockSizeTokens());
   }
 
   @Override

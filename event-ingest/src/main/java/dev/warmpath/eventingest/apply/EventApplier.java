@@ -52,6 +52,7 @@ public final class EventApplier {
   private final int slot;
   private final GroupTable groups = new GroupTable();
   private final Capacity capacity;
+  private final OffloadChunks chunks = new OffloadChunks();
   private final StoredBlocks stored = new StoredBlocks();
   private final RemovedBlocks removed = new RemovedBlocks();
   private volatile @Nullable ChainSpace space;
@@ -85,6 +86,7 @@ public final class EventApplier {
     this.slot = slot;
     capacity = new Capacity(source.rules().maxBlocks());
     groups.restore(learned);
+    chunks.restored();
     space = learned.space();
     mainGroup = learned.mainGroup();
     plain = groups.highest() == 0 && groups.isFullAttention(0);
@@ -165,6 +167,14 @@ public final class EventApplier {
     return effect;
   }
 
+  /**
+   * How many blocks the engine's offload tiers give back together; 0 if that differs. May be asked
+   * by any thread.
+   */
+  public int offloadChunkBlocks() {
+    return chunks.blocks();
+  }
+
   /** How many blocks the engine can hold, with some slack; 0 if nobody knows. */
   public long mostBlocks() {
     return capacity.most(groups.count());
@@ -223,6 +233,7 @@ public final class EventApplier {
   public void reset() {
     clear();
     groups.forget();
+    chunks.forget();
     capacity.reset();
     space = null;
     plain = false;
@@ -351,6 +362,9 @@ public final class EventApplier {
     } else if (mayRepeat && tier == StorageTier.GPU && store.atRoot()) {
       repeated(batch, store);
     } else {
+      if (tier != StorageTier.GPU && store.hasTokens() && source.dialect() == EngineDialect.VLLM) {
+        chunks.stored(count);
+      }
       name(store, tier, batch.hashes());
       store(stored.addAll(batch.hashes(), store.hashFrom(), count));
     }

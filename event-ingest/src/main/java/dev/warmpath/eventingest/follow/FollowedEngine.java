@@ -154,7 +154,11 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   EngineStanding standing() {
     return new EngineStanding(
-        applier.slot(), applier.space(), stream.trust().trust(), applier.isPlain());
+        applier.slot(),
+        applier.space(),
+        stream.trust().trust(),
+        applier.isPlain(),
+        applier.offloadChunkBlocks());
   }
 
   EngineStatus status() {

@@ -148,6 +148,57 @@ class CopiesOnTheWireTest {
     assertThat(counters.get(StreamCounter.REMOTE_BLOCKS)).isEqualTo(3);
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void chunksOfAnOffloadTierAreLearnedAsTheyAreDescribed(boolean maps) throws WireException {
+    hear(store(maps), placeholder(maps));
+    assertThat(applier.offloadChunkBlocks()).as("one block by itself").isEqualTo(1);
+
+    hear(onCpu(maps, store(maps)));
+    assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
+    assertThat(credited()).isEqualTo(12);
+
+    hear(onCpu(maps, shorter(maps)));
+    assertThat(applier.offloadChunkBlocks()).as("of two sizes").isZero();
+    applier.reset();
+    assertThat(applier.offloadChunkBlocks()).isEqualTo(1);
+  }
+
+  @Test
+  void chunksThatAnotherProcessHeardOfAreNotKnown() throws WireException {
+    hear(store(true));
+    EngineSource source =
+        new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, EngineDialect.VLLM);
+    applier = new EventApplier(index, source, counters, applier.slot(), applier.learned());
+    assertThat(applier.offloadChunkBlocks()).isZero();
+    hear(onCpu(true, store(true)));
+    assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
+  }
+
+  private static Object placeholder(boolean maps) {
+    return maps
+        ? with(with(with(onCpu(true, store(true)), "token_ids", List.of()), "block_size", 0),
+            "extra_keys", "nil")
+        : List.of("BlockStored", List.of(1, 2, 3), "nil", List.of(), 0, "nil", "CPU");
+  }
+
+  private static Object shorter(boolean maps) {
+    List<Integer> tokens = IntStream.range(0, 4).boxed().toList();
+    return maps
+        ? with(with(with(store(true), "block_hashes", List.of(1)), "token_ids", tokens),
+            "extra_keys", "nil")
+        : List.of("BlockStored", List.of(1), "nil", tokens, 4, "nil", "GPU");
+  }
+
+  private static Object onCpu(boolean maps, Object event) {
+    if (maps) {
+      return with(event, "medium", "CPU");
+    }
+    List<Object> fields = new ArrayList<>((List<?>) event);
+    fields.set(6, "CPU");
+    return fields;
+  }
+
   @Test
   void arraysHaveNoneOfTheseFields() throws WireException {
     hear(store(false), store(false));

@@ -205,7 +205,8 @@ final class EventIngestTest {
       ingest.settle();
       assertThat(predicted(A)).isEqualTo(16);
       assertThat(ingest.standing(ID))
-          .isEqualTo(new EngineStanding(status().slot(), status().space(), Trust.EXACT, true));
+          .isEqualTo(
+              new EngineStanding(status().slot(), status().space(), Trust.EXACT, true, 1));
     }
   }
 

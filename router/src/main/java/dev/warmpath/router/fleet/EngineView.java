@@ -12,13 +12,37 @@ import org.jspecify.annotations.Nullable;
  * @param slot the engine's slot in the index, or -1 if it has none
  * @param space the name space of its block keys; null until its events have told
  * @param trust how far the index may be believed for it
- * @param loadBackTokens the engine leaves a hit in slower memory alone if that gives fewer tokens
+ * @param slower what it makes of a hit in slower memory
  */
-public record EngineView(int slot, @Nullable ChainSpace space, Trust trust, int loadBackTokens) {
+public record EngineView(int slot, @Nullable ChainSpace space, Trust trust, SlowerHits slower) {
+
+  /**
+   * What an engine makes of blocks that it finds in slower memory only.
+   *
+   * @param leastTokens it leaves them alone if they are fewer
+   * @param chunkTokens it reads them back in pieces of so many, counted from the prompt's begin; 0
+   *     if nobody knows where pieces end
+   */
+  public record SlowerHits(int leastTokens, int chunkTokens) {
+
+    /** Any block is read back by itself. */
+    public static final SlowerHits ALL = new SlowerHits(0, 1);
+
+    /**
+     * How many tokens the engine reuses.
+     *
+     * @param device of which it has so many in the GPU's memory
+     * @param all and so many with slower memory
+     */
+    public int reused(int device, int all) {
+      int whole = chunkTokens == 0 ? device : Math.max(device, all - all % chunkTokens);
+      return whole - device < leastTokens ? device : whole;
+    }
+  }
 
   /** An engine that reads any block back from slower memory. */
   public EngineView(int slot, @Nullable ChainSpace space, Trust trust) {
-    this(slot, space, trust, 0);
+    this(slot, space, trust, SlowerHits.ALL);
   }
 
   /** An engine whose events nobody listens to. */

@@ -67,6 +67,6 @@ public record Sighting(
             });
     int all = found.tokens(view.slot());
     int device = found.tokens(view.slot(), StorageTier.GPU);
-    return all - device < view.loadBackTokens() ? device : all;
+    return view.slower().reused(device, all);
   }
 }

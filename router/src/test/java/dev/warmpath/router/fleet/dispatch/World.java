@@ -14,6 +14,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.EngineView.SlowerHits;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
@@ -111,7 +112,7 @@ final class World {
   void loadBack(String name, int tokens) {
     Replica replica = replica(name);
     EngineView view = views.get(replica);
-    views.put(replica, new EngineView(view.slot(), view.space(), view.trust(), tokens));
+    views.put(replica, new EngineView(view.slot(), view.space(), view.trust(), new SlowerHits(tokens, 1)));
   }
 
   /** The engine stores the first blocks of a prompt. */
