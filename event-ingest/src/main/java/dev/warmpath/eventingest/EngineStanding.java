@@ -16,8 +16,4 @@ import org.jspecify.annotations.Nullable;
  * @param offloadChunkBlocks how many blocks its offload tiers give back together; 0 if that differs
  */
 public record EngineStanding(
-    int slot,
-    @Nullable ChainSpace space,
-    Trust trust,
-    boolean plain,
-    int offloadChunkBlocks) {}
+    int slot, @Nullable ChainSpace space, Trust trust, boolean plain, int offloadChunkBlocks) {}

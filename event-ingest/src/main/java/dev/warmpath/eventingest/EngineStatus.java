@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param lagSeconds time from arrival to application of the last batch; while a replay runs, time
  *     since it began
  * @param ring what waits between its sockets and the index
+ * @param bufferedBatches live batches that wait for the end of a replay
  * @param layoutMismatch how its blocks differ from those of other engines of its model; null if
  *     they do not
  */
@@ -36,6 +37,7 @@ public record EngineStatus(
     Map<String, Long> counters,
     double lagSeconds,
     RingFill ring,
+    int bufferedBatches,
     @Nullable String layoutMismatch) {
 
   public EngineStatus {

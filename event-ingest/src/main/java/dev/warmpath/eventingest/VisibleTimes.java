@@ -48,9 +48,7 @@ public final class VisibleTimes {
 
   /** The upper bound of a bucket, infinite for the last one. */
   public double boundSeconds(int bucket) {
-    return bucket < BOUNDS_NANOS.length
-        ? BOUNDS_NANOS[bucket] / 1e9
-        : Double.POSITIVE_INFINITY;
+    return bucket < BOUNDS_NANOS.length ? BOUNDS_NANOS[bucket] / 1e9 : Double.POSITIVE_INFINITY;
   }
 
   /** How many batches are in a bucket. */

@@ -261,6 +261,7 @@ public final class RouterProcess implements AutoCloseable {
             core.dispatcher()::report,
             core.ingest()::status,
             core.ingest().visibleTimes(),
+            core.ingest()::replaysRunning,
             core.index(),
             openness::serving,
             core.prompts()::waiting,

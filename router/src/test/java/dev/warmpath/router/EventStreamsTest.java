@@ -49,7 +49,7 @@ class EventStreamsTest {
   private static boolean hides(String dialect, Namespace namespace) throws ConfigException {
     try (EventIngest ingest =
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
-      EventStreams streams = new EventStreams(ingest);
+      EventStreams streams = new EventStreams(ingest, System::nanoTime);
       streams.follow(replica(dialect), "m");
       return streams.hides(new Replica("a", URI.create("http://h:1"), Set.of(), 1), namespace);
     }

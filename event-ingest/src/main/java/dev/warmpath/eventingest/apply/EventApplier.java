@@ -14,7 +14,6 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
-import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -54,12 +53,11 @@ public final class EventApplier {
   private final Capacity capacity;
   private final OffloadChunks chunks = new OffloadChunks();
   private final StoredBlocks stored = new StoredBlocks();
-  private final RemovedBlocks removed = new RemovedBlocks();
+  private final Removals removals;
   private volatile @Nullable ChainSpace space;
   private int mainGroup;
   private boolean hiddenTraffic;
   private long storedBlocks;
-  private long removedBlocks;
   private boolean doubts;
   private boolean refused;
   private boolean mayRepeat;
@@ -73,6 +71,7 @@ public final class EventApplier {
     this.namespaces = namespaces;
     this.counters = counters;
     slot = index.addEngine(source.rules().removals());
+    removals = new Removals(index, slot, groups, counters);
     capacity = new Capacity(source.rules().maxBlocks());
   }
 
@@ -84,6 +83,7 @@ public final class EventApplier {
     this.namespaces = SglangNamespaces.PLAIN;
     this.counters = counters;
     this.slot = slot;
+    removals = new Removals(index, slot, groups, counters);
     capacity = new Capacity(source.rules().maxBlocks());
     groups.restore(learned);
     chunks.restored();
@@ -136,13 +136,12 @@ public final class EventApplier {
   public Effect apply(EventColumns batch) {
     Effect effect = learn(batch);
     storedBlocks = 0;
-    removedBlocks = 0;
     refused = false;
     for (int i = 0; i < batch.events(); i++) {
       EventRow event = batch.row(i);
       switch (event.kind()) {
         case STORED -> stored(batch, event);
-        case REMOVED -> i = removed(batch, i);
+        case REMOVED -> i = removals.apply(batch, i);
         case CLEARED -> {
           clear();
           effect = Effect.EMPTIED;
@@ -151,7 +150,7 @@ public final class EventApplier {
     }
     counters.add(StreamCounter.EVENTS, batch.events());
     counters.add(StreamCounter.BLOCKS_STORED, storedBlocks);
-    counters.add(StreamCounter.BLOCKS_REMOVED, removedBlocks);
+    removals.count();
     return judged(effect);
   }
 
@@ -356,11 +355,11 @@ public final class EventApplier {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
     } else if (hiddenTraffic && mayHideKeys(store)) {
       counters.add(StreamCounter.HIDDEN_BLOCKS, count);
+    } else if (mayRepeat && tier == StorageTier.GPU && store.atRoot() && !isDistrusted()) {
+      repeated(batch, store);
     } else if (!takes(count, tier)) {
       counters.add(StreamCounter.REFUSED_BLOCKS, count);
       refused = true;
-    } else if (mayRepeat && tier == StorageTier.GPU && store.atRoot()) {
-      repeated(batch, store);
     } else {
       if (tier != StorageTier.GPU && store.hasTokens() && source.dialect() == EngineDialect.VLLM) {
         chunks.stored(count);
@@ -384,7 +383,13 @@ public final class EventApplier {
     if (groups.isFullAttention(store.place().groupIdx())) {
       name(store, StorageTier.GPU, batch.hashes());
       store(stored.ifAbsent().addAll(batch.hashes(), store.hashFrom(), count));
+      capacity.recount(); // most of it was there before
+      refused |= capacity.isExceeded(stats().heldBlocks(), groups.count());
     }
+  }
+
+  private boolean isDistrusted() {
+    return capacity.isDistrusted();
   }
 
   private void store(StoredBlocks blocks) {
@@ -460,64 +465,5 @@ public final class EventApplier {
       case SPARSE -> StreamCounter.SPARSE_BLOCKS;
       default -> StreamCounter.UNNAMEABLE_BLOCKS;
     };
-  }
-
-  /**
-   * Applies a removal and those right behind it from the same place: vLLM announces each block by
-   * itself. Their hashes lie side by side.
-   *
-   * @return the last event of these
-   */
-  private int removed(EventColumns batch, int first) {
-    EventRow removal = batch.row(first);
-    int last = first;
-    int count = removal.hashCount();
-    while (last + 1 < batch.events() && goesOn(removal, batch.row(last + 1))) {
-      count += batch.row(++last).hashCount();
-    }
-    removedBlocks += count;
-    StorageTier tier = removal.tier();
-    if (tier != null && tier != StorageTier.REMOTE) {
-      int group = removal.place().groupIdx();
-      if (tier == StorageTier.GPU && !groups.describes(group)) {
-        counters.add(StreamCounter.UNKNOWN_GROUP_REMOVALS, count);
-      }
-      removed.from(tier, group);
-      if (removal.tellsCopiesLeft()) {
-        removeLastCopies(batch.hashes(), removal);
-      } else {
-        index.removed(slot, removed.addAll(batch.hashes(), removal.hashFrom(), count));
-      }
-    }
-    return last;
-  }
-
-  private static boolean goesOn(EventRow removal, EventRow next) {
-    return next.kind() == Kind.REMOVED
-        && next.place().equals(removal.place())
-        && !removal.tellsCopiesLeft()
-        && !next.tellsCopiesLeft();
-  }
-
-  /** What the engine says of its copies goes before what was counted. */
-  private void removeLastCopies(long[] hashes, EventRow removal) {
-    StorageTier tier = removed.tier();
-    int group = removed.group();
-    for (int i = 0; i < removal.hashCount(); i++) {
-      if (removal.tookLastCopy(i)) {
-        removeAll(removed.from(tier, group).add(hashes[removal.hashFrom() + i]));
-      }
-    }
-  }
-
-  /** Removes a block as often as it was counted. */
-  private void removeAll(RemovedBlocks block) {
-    EngineStats before;
-    EngineStats after = stats();
-    do {
-      before = after;
-      index.removed(slot, block);
-      after = stats();
-    } while (before.equals(after));
   }
 }

@@ -231,6 +231,11 @@ public final class EventIngest implements AutoCloseable {
     return shared.visibleTimes();
   }
 
+  /** Replays that run now; no more than are allowed at the same time. */
+  public int replaysRunning() {
+    return replays.getActiveCount();
+  }
+
   /** How one engine stands, or null if it is not followed; cheap enough to ask on each request. */
   public @Nullable EngineStanding standing(EngineId id) {
     FollowedEngine engine = engines.get(id);

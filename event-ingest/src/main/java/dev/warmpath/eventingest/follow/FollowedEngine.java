@@ -176,6 +176,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
         counters.snapshot(),
         lagSeconds,
         ring.fill(),
+        stream.bufferedBatches(),
         layoutMismatch);
   }
 

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * removals may have been among it, until what follows shows that it is still there; or forgotten,
  * if the process may be another one. {@link #trust} says what that leaves to believe.
  *
- * <p>Confined to the writer; {@link #trust} and {@link #lastSequence} may be read by any thread.
+ * <p>Confined to the writer; {@link #trust}, {@link #lastSequence} and {@link #bufferedBatches} may
+ * be read by any thread.
  */
 public final class EngineStream {
 
@@ -52,6 +53,7 @@ public final class EngineStream {
   private final Lifetime lifetime = new Lifetime();
   private final Knowledge knowledge;
   private final Account account;
+  private final LiveBuffer buffer;
   private final Repairs repairs;
   private Instant connectedAt = Instant.MAX;
 
@@ -71,7 +73,8 @@ public final class EngineStream {
     asker = new ReplayAsker(port, limits, clock, counters);
     knowledge = new Knowledge(applier, clock, counters, dpRank);
     account = new Account(lifetime, knowledge, counters);
-    Replays replays = new Replays(port, asker, counters, new LiveBuffer(limits));
+    buffer = new LiveBuffer(limits);
+    Replays replays = new Replays(port, asker, counters, buffer);
     repairs = new Repairs(account, lifetime, knowledge, replays, this::route);
   }
 
@@ -104,6 +107,11 @@ public final class EngineStream {
   /** The last batch of this lifetime that was applied or given up, −1 before the first. */
   public long lastSequence() {
     return lifetime.lastSequence();
+  }
+
+  /** Live batches that wait for the end of a replay. */
+  public int bufferedBatches() {
+    return buffer.waiting();
   }
 
   /** The live connection is up, for the first time or again. */

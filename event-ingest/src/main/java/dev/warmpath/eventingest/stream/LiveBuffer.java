@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Live batches that wait for the end of a replay, in the order of their numbers.
  *
- * <p>Confined to the writer.
+ * <p>Confined to the writer; {@link #waiting} may be asked by any thread.
  */
 final class LiveBuffer {
 
@@ -16,10 +16,16 @@ final class LiveBuffer {
   private final long maxBytes;
   private final Deque<StreamMessage> batches = new ArrayDeque<>();
   private long bytes;
+  private volatile int waiting;
 
   LiveBuffer(StreamLimits limits) {
     maxBatches = limits.bufferedBatches();
     maxBytes = limits.bufferedBytes();
+  }
+
+  /** How many batches wait. */
+  int waiting() {
+    return waiting;
   }
 
   /** Whether there was room. */
@@ -29,6 +35,7 @@ final class LiveBuffer {
     }
     bytes += batch.payload().length;
     batches.addLast(batch);
+    waiting = batches.size();
     return true;
   }
 
@@ -36,12 +43,14 @@ final class LiveBuffer {
   void putBack(StreamMessage batch) {
     bytes += batch.payload().length;
     batches.addFirst(batch);
+    waiting = batches.size();
   }
 
   @Nullable StreamMessage poll() {
     StreamMessage first = batches.pollFirst();
     if (first != null) {
       bytes -= first.payload().length;
+      waiting = batches.size();
     }
     return first;
   }
@@ -61,5 +70,6 @@ final class LiveBuffer {
   void clear() {
     batches.clear();
     bytes = 0;
+    waiting = 0;
   }
 }

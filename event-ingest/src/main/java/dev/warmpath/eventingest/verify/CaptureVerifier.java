@@ -243,6 +243,8 @@ public final class CaptureVerifier {
     int slot = engine.applier().slot();
     long device = matches.tokens(slot, StorageTier.GPU);
     long all = matches.tokens(slot);
+    int chunk = engine.applier().offloadChunkBlocks() * space.blockSizeTokens();
+    all = chunk == 0 ? device : Math.max(device, all - all % chunk);
     boolean tooLittle =
         engine.dialect() == EngineDialect.SGLANG && all - device < engine.loadBackTokens();
     return tooLittle ? device : all;

@@ -66,10 +66,7 @@ final class RecordedEngine implements EnginePort {
     this.answered = answered;
     this.rehearsal = rehearsal;
     feed = new FaultyFeed(rehearsal.faults(), recorded.id());
-    dialect =
-        recorded.engine().toLowerCase(Locale.ROOT).startsWith("sglang")
-            ? EngineDialect.SGLANG
-            : EngineDialect.VLLM;
+    dialect = dialect(recorded.engine().toLowerCase(Locale.ROOT));
     format = "dynamo".equals(recorded.config("format")) ? EventFormat.DYNAMO : EventFormat.DEFAULT;
     loadBackTokens = number(recorded.config("load_back_threshold"), 10);
     namespaces = SglangNamespaces.ofAdapters(texts(recorded.config("loras")));
@@ -84,6 +81,15 @@ final class RecordedEngine implements EnginePort {
     stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
     stream.connected();
     answerRehearsed();
+  }
+
+  private static EngineDialect dialect(String engine) {
+    if (engine.startsWith("sglang")) {
+      return EngineDialect.SGLANG;
+    }
+    return engine.startsWith("tensorrt") || engine.startsWith("trtllm")
+        ? EngineDialect.TRTLLM
+        : EngineDialect.VLLM;
   }
 
   EngineDialect dialect() {

@@ -177,16 +177,20 @@ class CopiesOnTheWireTest {
 
   private static Object placeholder(boolean maps) {
     return maps
-        ? with(with(with(onCpu(true, store(true)), "token_ids", List.of()), "block_size", 0),
-            "extra_keys", "nil")
+        ? with(
+            with(with(onCpu(true, store(true)), "token_ids", List.of()), "block_size", 0),
+            "extra_keys",
+            "nil")
         : List.of("BlockStored", List.of(1, 2, 3), "nil", List.of(), 0, "nil", "CPU");
   }
 
   private static Object shorter(boolean maps) {
     List<Integer> tokens = IntStream.range(0, 4).boxed().toList();
     return maps
-        ? with(with(with(store(true), "block_hashes", List.of(1)), "token_ids", tokens),
-            "extra_keys", "nil")
+        ? with(
+            with(with(store(true), "block_hashes", List.of(1)), "token_ids", tokens),
+            "extra_keys",
+            "nil")
         : List.of("BlockStored", List.of(1), "nil", tokens, 4, "nil", "GPU");
   }
 
@@ -237,12 +241,18 @@ class CopiesOnTheWireTest {
     }
     return new LinkedHashMap<>(
         Map.of(
-            "type", "BlockStored",
-            "block_hashes", List.of(1, 2, 3),
-            "parent_block_hash", "nil",
-            "token_ids", tokens,
-            "block_size", 4,
-            "extra_keys", List.of("nil", "nil", "nil")));
+            "type",
+            "BlockStored",
+            "block_hashes",
+            List.of(1, 2, 3),
+            "parent_block_hash",
+            "nil",
+            "token_ids",
+            tokens,
+            "block_size",
+            4,
+            "extra_keys",
+            List.of("nil", "nil", "nil")));
   }
 
   private static Object removal(boolean maps, long... hashes) {

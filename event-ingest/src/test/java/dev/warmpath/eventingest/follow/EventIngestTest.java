@@ -205,8 +205,7 @@ final class EventIngestTest {
       ingest.settle();
       assertThat(predicted(A)).isEqualTo(16);
       assertThat(ingest.standing(ID))
-          .isEqualTo(
-              new EngineStanding(status().slot(), status().space(), Trust.EXACT, true, 1));
+          .isEqualTo(new EngineStanding(status().slot(), status().space(), Trust.EXACT, true, 1));
     }
   }
 

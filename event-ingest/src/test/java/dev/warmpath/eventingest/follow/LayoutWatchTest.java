@@ -103,7 +103,6 @@ class LayoutWatchTest {
 
   private static byte[] store(int blockSize) {
     List<Integer> tokens = IntStream.range(0, blockSize).boxed().toList();
-    return WireBatch.of(
-        List.of("BlockStored", List.of(7), "nil", tokens, blockSize, "nil", "GPU"));
+    return WireBatch.of(List.of("BlockStored", List.of(7), "nil", tokens, blockSize, "nil", "GPU"));
   }
 }

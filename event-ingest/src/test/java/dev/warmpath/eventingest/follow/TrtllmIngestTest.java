@@ -84,8 +84,7 @@ class TrtllmIngestTest {
     event.put("block_hashes", LongStream.range(from, to).map(b -> hash((int) b)).boxed().toList());
     event.put("parent_block_hash", from == 0 ? "nil" : (Object) hash(from - 1));
     event.put(
-        "token_ids",
-        IntStream.range(from * TOKENS_A_BLOCK, to * TOKENS_A_BLOCK).boxed().toList());
+        "token_ids", IntStream.range(from * TOKENS_A_BLOCK, to * TOKENS_A_BLOCK).boxed().toList());
     event.put("block_size", TOKENS_A_BLOCK);
     event.put("lora_id", "nil");
     event.put("medium", "GPU");

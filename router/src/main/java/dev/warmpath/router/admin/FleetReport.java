@@ -121,6 +121,7 @@ final class FleetReport {
         .put("messages", stream.ring().messages())
         .put("bytes", stream.ring().bytes())
         .put("maxMessages", stream.ring().maxMessages());
+    to.put("bufferedBatches", stream.bufferedBatches());
     space(to, stream.space());
     to.put("layoutMismatch", stream.layoutMismatch());
     ObjectNode counters = to.putObject("counters");

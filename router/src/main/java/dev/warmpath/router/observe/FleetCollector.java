@@ -37,6 +37,7 @@ public final class FleetCollector implements MultiCollector {
       Supplier<List<EngineReport>> engines,
       Supplier<List<EngineStatus>> streams,
       VisibleTimes visibleTimes,
+      IntSupplier replaysRunning,
       KvIndex index,
       IntSupplier serving,
       IntSupplier waiting,
@@ -58,6 +59,7 @@ public final class FleetCollector implements MultiCollector {
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
     sources.engines().get().forEach(report -> engine(snapshot, report));
     snapshot.add(Metric.EVENT_VISIBLE_SECONDS, sources.visibleTimes());
+    snapshot.add(Metric.REPLAYS_RUNNING, sources.replaysRunning().getAsInt());
     sources.streams().get().forEach(status -> stream(snapshot, status));
     return snapshot.build();
   }
@@ -102,6 +104,7 @@ public final class FleetCollector implements MultiCollector {
     to.add(Metric.EVENT_RING_MESSAGES, ring.messages(), engine);
     to.add(Metric.EVENT_RING_BYTES, ring.bytes(), engine);
     to.add(Metric.EVENT_RING_SHARE, (double) ring.messages() / ring.maxMessages(), engine);
+    to.add(Metric.EVENT_BUFFERED_BATCHES, status.bufferedBatches(), engine);
     status
         .counters()
         .forEach((what, count) -> to.add(Metric.EVENT_STREAM_TOTAL, count, engine, what));

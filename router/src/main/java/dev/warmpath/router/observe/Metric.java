@@ -64,7 +64,9 @@ public enum Metric {
   EVENT_VISIBLE_SECONDS(
       Type.HISTOGRAM, "From a batch's arrival at the socket until the index shows it."),
   LAYOUT_MISMATCH(
-      Type.GAUGE, "1 when its blocks differ from those of others of its model: an alarm.", "engine"),
+      Type.GAUGE,
+      "1 when its blocks differ from those of others of its model: an alarm.",
+      "engine"),
   EVENT_LAG_SECONDS(Type.GAUGE, "From arrival to application of the last batch.", "engine"),
   EVENT_SEQUENCE(Type.GAUGE, "Sequence number of the last batch applied.", "engine"),
   EVENT_RING_MESSAGES(Type.GAUGE, "Messages that wait between socket and index.", "engine"),
@@ -72,6 +74,11 @@ public enum Metric {
       Type.GAUGE, "Bytes of the messages that wait between socket and index.", "engine"),
   EVENT_RING_SHARE(
       Type.GAUGE, "Messages that wait, of those that find room; at 1 more are refused.", "engine"),
+  EVENT_BUFFERED_BATCHES(
+      Type.GAUGE,
+      "Live batches that wait for the end of a replay; ingest.buffered-batches.",
+      "engine"),
+  REPLAYS_RUNNING(Type.GAUGE, "Replays that run now; at most ingest.parallel-replays."),
   EVENT_STREAM_TOTAL(
       Type.COUNTER,
       "What happened on an engine's event stream; docs/kv-events.md.",

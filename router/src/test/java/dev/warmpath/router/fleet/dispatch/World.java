@@ -112,7 +112,9 @@ final class World {
   void loadBack(String name, int tokens) {
     Replica replica = replica(name);
     EngineView view = views.get(replica);
-    views.put(replica, new EngineView(view.slot(), view.space(), view.trust(), new SlowerHits(tokens, 1)));
+    views.put(
+        replica,
+        new EngineView(view.slot(), view.space(), view.trust(), new SlowerHits(tokens, 1)));
   }
 
   /** The engine stores the first blocks of a prompt. */
