@@ -20,7 +20,7 @@ final class WireCursor {
   /*
    * Most of a payload is token ids. Skipping and reading them avoid branches that depend on an id's
    * width, for those nobody can predict: skipping goes by a table of sizes, and reading shifts the
-   * eight bytes from the head on left and right, by what a table says of the head.
+   * eight bytes from the head on left and right, by the width that the head's last two bits tell.
    */
 
   private static final int NIL = 0xc0;
@@ -29,7 +29,6 @@ final class WireCursor {
   private static final int SIGNED_LONG = 0xd3;
   private static final int SIZE_FOLLOWS = 0;
   private static final byte[] SIZES = sizes();
-  private static final int[] ID_SHAPES = idShapes();
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
@@ -232,14 +231,21 @@ final class WireCursor {
     long highBits = 0;
     for (int i = from; i < to; i++) {
       long word = at <= lastWord ? (long) LONG.get(in, at) : -1;
-      int shape = ID_SHAPES[(int) (word >>> 56)];
-      long value = word << (shape >> 8) >>> (shape >> 16);
-      if (shape == 0) {
+      int head = (int) (word >>> 56);
+      long value;
+      if (word >= 0) {
+        value = head;
+        at++;
+      } else if (head >= UNSIGNED_BYTE && head < UNSIGNED_LONG) {
+        // No table and no branch on the width: where the next id begins is what everything waits for.
+        int bits = Byte.SIZE << (head & 3);
+        value = word << Byte.SIZE >>> -bits;
+        at += 1 + (bits >>> 3);
+      } else {
         position = at;
         value = integer();
         at = position;
       }
-      at += shape & 0xff;
       into[i] = (int) value;
       highBits |= value >>> (Integer.SIZE - 1);
     }
@@ -379,17 +385,6 @@ final class WireCursor {
    * For each head of an unsigned integer of up to 4 bytes: its size, and the shifts left and right
    * that cut the value out of the eight bytes that begin with the head; 0 for other heads.
    */
-  private static int[] idShapes() {
-    int[] shapes = new int[256];
-    Arrays.fill(shapes, 0, 0x80, 1 | 56 << 16);
-    for (int power = 0; power < 3; power++) {
-      int width = 1 << power;
-      int right = Long.SIZE - Byte.SIZE * width;
-      shapes[UNSIGNED_BYTE + power] = (1 + width) | Byte.SIZE << 8 | right << 16;
-    }
-    return shapes;
-  }
-
   private int peek() throws WireException {
     if (position == bytes.length) {
       throw new WireException(position, "the payload ends where a value should begin");

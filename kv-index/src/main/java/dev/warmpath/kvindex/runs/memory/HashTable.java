@@ -62,12 +62,15 @@ public final class HashTable {
   private static final long OVER_FULL = (1 << 12) - 1;
   private static final int TAG_BITS = 14;
   private static final int MAX_LEVEL = 6;
-  private static final int MIN_CAPACITY = 1;
+  private static final int LEAST_BUCKETS = 8;
+  private static final int MOST_LEAST_BUCKETS = 64;
+  private static final int BYTES_PER_LEAST_BUCKET = 1 << 21;
   private static final double MAX_LOAD = 0.9;
 
   private final ByteBudget budget;
   private final SlabColumns columns;
   private final long multiplier;
+  private final int leastBuckets;
   private final long[][] shards = new long[SHARDS][];
   private final int[] capacities = new int[SHARDS];
   private final int[] levels = new int[SHARDS];
@@ -94,6 +97,7 @@ public final class HashTable {
     this.budget = budget;
     this.columns = columns;
     this.multiplier = multiplier | 1;
+    leastBuckets = leastBuckets(budget.maxBytes());
     overflow = new HashOverflow(budget, TAG_BITS);
     for (int i = 0; i < SHARDS; i++) {
       capacities[i] = smallest(i);
@@ -444,8 +448,17 @@ public final class HashTable {
     budget.force(8L * (shards[shard].length - before) + (before == 0 ? 16 : 0));
   }
 
-  private static int smallest(int shard) {
-    return MIN_CAPACITY * 8 + MIN_CAPACITY * 8 * shard / SHARDS;
+  private int smallest(int shard) {
+    return leastBuckets + leastBuckets * shard / SHARDS;
+  }
+
+  /**
+   * Buckets of an empty shard. Laying out is dear and comes at 64 times as many: with plenty of room
+   * only beyond three million blocks. With less room, less is taken.
+   */
+  private static int leastBuckets(long maxBytes) {
+    long buckets = maxBytes / BYTES_PER_LEAST_BUCKET;
+    return (int) Math.max(LEAST_BUCKETS, Math.min(MOST_LEAST_BUCKETS, buckets));
   }
 
   private static int limit(int buckets) {
