@@ -48,9 +48,9 @@ public final class BenchIngestCommand implements WarmpathCommand {
   private int blocks;
 
   @Option(
-      names = "--full-caches",
-      description = "Each block stored evicts one; else the caches are filling up.")
-  private boolean fullCaches;
+      names = "--filling",
+      description = "The caches are filling up in all passes; else each block stored evicts one.")
+  private boolean filling;
 
   @Option(
       names = "--json",
@@ -65,7 +65,7 @@ public final class BenchIngestCommand implements WarmpathCommand {
     PrintWriter err = spec.commandLine().getErr();
     PrintWriter out = spec.commandLine().getOut();
     IngestBench.Plan plan =
-        new IngestBench.Plan(engines, blocks, fullCaches, TimeUnit.SECONDS.toNanos(seconds));
+        new IngestBench.Plan(engines, blocks, filling, TimeUnit.SECONDS.toNanos(seconds));
     IngestReport report = new IngestBench(plan, Clock.systemUTC(), line -> say(err, line)).run();
     report.print(json ? err : out);
     if (json) {

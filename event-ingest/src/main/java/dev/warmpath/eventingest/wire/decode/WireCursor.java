@@ -237,7 +237,8 @@ final class WireCursor {
         value = head;
         at++;
       } else if (head >= UNSIGNED_BYTE && head < UNSIGNED_LONG) {
-        // No table and no branch on the width: where the next id begins is what everything waits for.
+        // No table and no branch on the width: where the next id begins is what everything waits
+        // for.
         int bits = Byte.SIZE << (head & 3);
         value = word << Byte.SIZE >>> -bits;
         at += 1 + (bits >>> 3);

@@ -453,8 +453,8 @@ public final class HashTable {
   }
 
   /**
-   * Buckets of an empty shard. Laying out is dear and comes at 64 times as many: with plenty of room
-   * only beyond three million blocks. With less room, less is taken.
+   * Buckets of an empty shard. Laying out is dear and comes at 64 times as many: with plenty of
+   * room only beyond three million blocks. With less room, less is taken.
    */
   private static int leastBuckets(long maxBytes) {
     long buckets = maxBytes / BYTES_PER_LEAST_BUCKET;

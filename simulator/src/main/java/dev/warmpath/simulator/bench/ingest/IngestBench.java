@@ -20,13 +20,14 @@ public final class IngestBench {
    *
    * @param engines that send
    * @param eventBlocks of one pass, of all engines together
-   * @param full whether the caches are full, so that each block stored evicts one
+   * @param filling whether the caches are not full yet; full, each block stored evicts one
    * @param nanos that the passes of each kind take together, at least
    */
-  public record Plan(int engines, int eventBlocks, boolean full, long nanos) {}
+  public record Plan(int engines, int eventBlocks, boolean filling, long nanos) {}
 
   private static final int WARM_UPS = 2;
   private static final double LOAD = 0.5;
+  private static final int DIGITS = 3;
   private static final double NANOS_PER_MICRO = 1e3;
 
   private final Plan plan;
@@ -41,24 +42,31 @@ public final class IngestBench {
   }
 
   public IngestReport run() {
-    EventMix mix = plan.full() ? EventMix.FULL : EventMix.FILLING;
+    List<Took> filling = rounds("in process, filling", passInProcess(corpus(EventMix.FILLING)));
+    IngestCorpus corpus = corpus(plan.filling() ? EventMix.FILLING : EventMix.FULL);
+    List<Took> inProcess = plan.filling() ? filling : rounds("in process", passInProcess(corpus));
+    List<Took> zmq = rounds("zmq", () -> flood(corpus));
+    List<Histogram> seen = new ArrayList<>();
+    double half = LOAD * Took.median(zmq, Took::blocksPerSecond);
+    List<Took> paced = rounds("zmq at half that rate", () -> paced(corpus, half, seen));
+    Histogram visible = new Histogram(DIGITS);
+    seen.stream().skip(WARM_UPS).forEach(visible::add);
+    return new IngestReport(
+        plan.engines(),
+        inProcess,
+        filling,
+        zmq,
+        new IngestReport.Paced(
+            paced, visible.getTotalCount(), micros(visible, 50), micros(visible, 99)));
+  }
+
+  private IngestCorpus corpus(EventMix mix) {
     IngestCorpus corpus = IngestCorpus.of(plan.engines(), plan.eventBlocks(), mix, 1);
     progress.accept(
         "%d engines, %,d event blocks in %,d bytes, %,d held at the end"
             .formatted(
                 corpus.engines(), corpus.eventBlocks(), corpus.bytes(), corpus.heldBlocks()));
-    List<Took> inProcess = rounds("in process", () -> inProcess(corpus));
-    List<Took> zmq = rounds("zmq", () -> flood(corpus));
-    double half = LOAD * Took.median(zmq, Took::blocksPerSecond);
-    try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
-      Took paced = pass.pace(half);
-      Histogram visible = pass.visibleNanos();
-      return new IngestReport(
-          plan.engines(),
-          inProcess,
-          zmq,
-          new IngestReport.Paced(paced, micros(visible, 50), micros(visible, 99)));
-    }
+    return corpus;
   }
 
   private List<Took> rounds(String what, Supplier<Took> round) {
@@ -82,13 +90,21 @@ public final class IngestBench {
     return all;
   }
 
-  private Took inProcess(IngestCorpus corpus) {
-    return new InProcessPass(meters).run(corpus, clock);
+  private Supplier<Took> passInProcess(IngestCorpus corpus) {
+    return () -> new InProcessPass(meters).run(corpus, clock);
   }
 
   private Took flood(IngestCorpus corpus) {
     try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
       return pass.flood();
+    }
+  }
+
+  private Took paced(IngestCorpus corpus, double blocksPerSecond, List<Histogram> seen) {
+    try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
+      Took took = pass.pace(blocksPerSecond);
+      seen.add(pass.visibleNanos());
+      return took;
     }
   }
 

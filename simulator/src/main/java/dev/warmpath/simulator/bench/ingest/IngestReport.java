@@ -10,20 +10,24 @@ import java.util.stream.Stream;
  * What was measured, medians over the rounds.
  *
  * <p>Immutable.
+ *
+ * @param filling in process, with caches that are not full yet
  */
-public record IngestReport(int engines, List<Took> inProcess, List<Took> zmq, Paced paced) {
+public record IngestReport(
+    int engines, List<Took> inProcess, List<Took> filling, List<Took> zmq, Paced paced) {
 
   /**
-   * The pass at half of the rate of {@code zmq}.
+   * The passes at half of the rate of {@code zmq}.
    *
+   * @param probes stores that were watched, in all passes together
    * @param visibleMicrosP99 from the moment at which a store was due until the index answers with
    *     it
    */
-  record Paced(Took took, double visibleMicrosP50, double visibleMicrosP99) {}
+  record Paced(List<Took> took, long probes, double visibleMicrosP50, double visibleMicrosP99) {}
 
   /** Whether in all passes the index held what the engines held, and answered the probes. */
   public boolean exact() {
-    return Stream.of(inProcess, zmq, List.of(paced.took()))
+    return Stream.of(inProcess, filling, zmq, paced.took())
         .flatMap(List::stream)
         .allMatch(Took::exact);
   }
@@ -31,21 +35,31 @@ public record IngestReport(int engines, List<Took> inProcess, List<Took> zmq, Pa
   public void print(PrintWriter to) {
     to.printf("%-12s %16s %18s%n", "", "event blocks/s", "a CPU second");
     line(to, "in process", inProcess);
+    line(to, "  filling", filling);
     line(to, "zmq", zmq);
     to.printf(
-        "at %.2f M/s: event to visible p50 %.0f us, p99 %.0f us%n",
-        paced.took().blocksPerSecond() / 1e6, paced.visibleMicrosP50(), paced.visibleMicrosP99());
+        "at %.2f M/s: event to visible p50 %.0f us, p99 %.0f us (n = %d)%n",
+        pacedBlocksPerSecond() / 1e6,
+        paced.visibleMicrosP50(),
+        paced.visibleMicrosP99(),
+        paced.probes());
     to.flush();
   }
 
   public ObjectNode json() {
     ObjectNode root = new ObjectMapper().createObjectNode();
     put(root.putObject("inProcess"), inProcess);
+    put(root.putObject("filling"), filling);
     put(root.putObject("zmq"), zmq)
         .put("eventToVisibleMicrosP99", Math.round(paced.visibleMicrosP99()))
         .put("eventToVisibleMicrosP50", Math.round(paced.visibleMicrosP50()))
-        .put("pacedEventBlocksPerSecond", Math.round(paced.took().blocksPerSecond()));
+        .put("eventToVisibleCount", paced.probes())
+        .put("pacedEventBlocksPerSecond", Math.round(pacedBlocksPerSecond()));
     return root.put("engines", engines).put("exact", exact());
+  }
+
+  private double pacedBlocksPerSecond() {
+    return Took.median(paced.took(), Took::blocksPerSecond);
   }
 
   private static ObjectNode put(ObjectNode to, List<Took> rounds) {

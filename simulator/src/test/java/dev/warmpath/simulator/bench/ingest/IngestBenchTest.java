@@ -12,15 +12,17 @@ final class IngestBenchTest {
 
   @ParameterizedTest
   @CsvSource({"1, false", "3, true"})
-  void everyPassEndsWithWhatTheEnginesHold(int engines, boolean full) {
+  void everyPassEndsWithWhatTheEnginesHold(int engines, boolean filling) {
     IngestReport report =
         new IngestBench(
-                new IngestBench.Plan(engines, 20_000, full, 1), Clock.systemUTC(), line -> {})
+                new IngestBench.Plan(engines, 20_000, filling, 1), Clock.systemUTC(), line -> {})
             .run();
     assertThat(report.exact()).isTrue();
     JsonNode json = report.json();
     assertThat(json.path("inProcess").path("eventBlocksPerSecond").asLong()).isPositive();
     assertThat(json.path("inProcess").path("eventBlocksPerCpuSecond").asLong()).isPositive();
+    assertThat(json.path("filling").path("eventBlocksPerSecond").asLong()).isPositive();
+    assertThat(json.path("zmq").path("eventToVisibleCount").asLong()).isPositive();
     assertThat(json.path("zmq").path("eventBlocksPerSecond").asLong()).isPositive();
     assertThat(json.path("zmq").path("eventToVisibleMicrosP99").asLong()).isPositive();
     assertThat(json.path("engines").asInt()).isEqualTo(engines);
