@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param bind whether this side binds the endpoint; else it connects
  * @param replayEndpoint ZMQ endpoint of the replay socket, or null if the engine has none
  * @param rules how the events are to be understood
+ * @param hashSeed the engine's {@code PYTHONHASHSEED}, null if nobody said
  */
 public record EngineSource(
     EngineId id,
@@ -20,12 +21,24 @@ public record EngineSource(
     String endpoint,
     boolean bind,
     @Nullable String replayEndpoint,
-    EngineRules rules) {
+    EngineRules rules,
+    @Nullable String hashSeed) {
 
   public EngineSource {
     if (endpoint.isEmpty()) {
       throw new IllegalArgumentException("endpoint is empty, id=" + id);
     }
+  }
+
+  /** An engine of whose hashes nobody said anything. */
+  public EngineSource(
+      EngineId id,
+      String model,
+      String endpoint,
+      boolean bind,
+      @Nullable String replayEndpoint,
+      EngineRules rules) {
+    this(id, model, endpoint, bind, replayEndpoint, rules, null);
   }
 
   /** An engine that follows the usual rules of its dialect. */
@@ -36,7 +49,7 @@ public record EngineSource(
       boolean bind,
       @Nullable String replayEndpoint,
       EngineDialect dialect) {
-    this(id, model, endpoint, bind, replayEndpoint, EngineRules.of(dialect));
+    this(id, model, endpoint, bind, replayEndpoint, EngineRules.of(dialect), null);
   }
 
   /** Whose rules the events follow. */

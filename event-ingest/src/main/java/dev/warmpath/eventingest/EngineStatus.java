@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param since when trust became what it is
  * @param lastSequence sequence number of the last batch applied, −1 before the first
  * @param space the space of its block keys, null until its first block
+ * @param hashScheme how the engine makes its hashes, as far as that was found out
  * @param counters counts since the engine was added, by metric name; the same names for every
  *     engine
  * @param lagSeconds time from arrival to application of the last batch; while a replay runs, time
@@ -34,6 +35,7 @@ public record EngineStatus(
     Instant since,
     long lastSequence,
     @Nullable ChainSpace space,
+    String hashScheme,
     Map<String, Long> counters,
     double lagSeconds,
     RingFill ring,

@@ -87,7 +87,8 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
         ReplicaConfig.ofRank(events, rank),
         replica.bind(),
         replay == null ? null : ReplicaConfig.ofRank(replay, rank),
-        rules(replica));
+        rules(replica),
+        replica.cache().hashSeed());
   }
 
   private static EngineRules rules(ReplicaConfig replica) {

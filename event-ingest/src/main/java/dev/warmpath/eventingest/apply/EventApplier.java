@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * key, the lookahead. All other blocks are held without a name. What does not belong to the replica
  * or cannot be placed is counted and left out.
  *
- * <p>Confined to the writer; {@link #space} may be read by any thread.
+ * <p>Confined to the writer; {@link #space} and {@link #hashScheme} may be read by any thread.
  */
 public final class EventApplier {
 
@@ -54,6 +54,7 @@ public final class EventApplier {
   private final OffloadChunks chunks = new OffloadChunks();
   private final StoredBlocks stored = new StoredBlocks();
   private final Removals removals;
+  private final HashCalibration calibration;
   private volatile @Nullable ChainSpace space;
   private int mainGroup;
   private boolean hiddenTraffic;
@@ -70,6 +71,7 @@ public final class EventApplier {
     this.source = source;
     this.namespaces = namespaces;
     this.counters = counters;
+    calibration = new HashCalibration(source.hashSeed());
     slot = index.addEngine(source.rules().removals());
     removals = new Removals(index, slot, groups, counters);
     capacity = new Capacity(source.rules().maxBlocks());
@@ -82,6 +84,7 @@ public final class EventApplier {
     this.source = source;
     this.namespaces = SglangNamespaces.PLAIN;
     this.counters = counters;
+    calibration = new HashCalibration(source.hashSeed());
     this.slot = slot;
     removals = new Removals(index, slot, groups, counters);
     capacity = new Capacity(source.rules().maxBlocks());
@@ -106,6 +109,11 @@ public final class EventApplier {
   /** The space of the engine's block keys, or null until a block could be named. */
   public @Nullable ChainSpace space() {
     return space;
+  }
+
+  /** How the engine makes its hashes, as far as that was found out. */
+  public String hashScheme() {
+    return calibration.scheme();
   }
 
   /**
@@ -236,6 +244,7 @@ public final class EventApplier {
     capacity.reset();
     space = null;
     plain = false;
+    calibration.reset();
     index.layout(slot, layout());
   }
 
@@ -420,6 +429,9 @@ public final class EventApplier {
       return;
     }
     stored.atRoot(tier, group, current.rootKey());
+    if (source.dialect() == EngineDialect.VLLM && tier == StorageTier.GPU) {
+      calibration.saw(store, hashes[store.hashFrom()]);
+    }
     if (source.dialect() == EngineDialect.SGLANG) {
       hashes[store.hashFrom() + store.hashCount()] = namespaces.rootLocalHash(store.stored());
     }

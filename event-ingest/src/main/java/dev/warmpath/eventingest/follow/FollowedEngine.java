@@ -173,6 +173,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
         trust.since(),
         stream.lastSequence(),
         applier.space(),
+        applier.hashScheme(),
         counters.snapshot(),
         lagSeconds,
         ring.fill(),

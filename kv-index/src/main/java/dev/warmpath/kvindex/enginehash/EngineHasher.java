@@ -2,8 +2,6 @@ package dev.warmpath.kvindex.enginehash;
 
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -11,7 +9,7 @@ import java.util.function.UnaryOperator;
 /**
  * Computes the hashes that a vLLM engine gives to its blocks, each from its parent's.
  *
- * <p>A hash is the SHA-256 of the serialized tuple (parent's hash, tokens, extra keys). Extra keys
+ * <p>A hash is the digest of the serialized tuple (parent's hash, tokens, extra keys). Extra keys
  * must come in the engine's order.
  *
  * <p>Thread-safe.
@@ -31,7 +29,7 @@ public final class EngineHasher {
     this.adapterPath = adapterPath;
     ObjectWriter seed = scheme.algorithm().writer();
     seed.text(scheme.seed());
-    rootHash = sha256(seed.finish());
+    rootHash = scheme.algorithm().digest(seed.finish());
   }
 
   public HashScheme scheme() {
@@ -62,7 +60,7 @@ public final class EngineHasher {
       writeWithLookahead(block, extraKeys, tokenIds, from + scheme.blockSizeTokens());
     }
     block.closeTuple(3);
-    return sha256(block.finish());
+    return scheme.algorithm().digest(block.finish());
   }
 
   /** The hash as the engine publishes it: its last eight bytes, an unsigned integer. */
@@ -136,13 +134,5 @@ public final class EngineHasher {
 
   private static byte[] digest(ExtraKey.PromptEmbeds embeds) {
     return HexFormat.of().parseHex(embeds.digest());
-  }
-
-  private static byte[] sha256(byte[] bytes) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(bytes);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
-    }
   }
 }

@@ -2,6 +2,8 @@ package dev.warmpath.kvindex.enginehash;
 
 import static dev.warmpath.kvindex.enginehash.HashAlgorithm.SHA256;
 import static dev.warmpath.kvindex.enginehash.HashAlgorithm.SHA256_CBOR;
+import static dev.warmpath.kvindex.enginehash.HashAlgorithm.XXHASH;
+import static dev.warmpath.kvindex.enginehash.HashAlgorithm.XXHASH_CBOR;
 import static dev.warmpath.kvindex.enginehash.HashedKeys.TAGGED;
 import static dev.warmpath.kvindex.enginehash.HashedKeys.UNTAGGED;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -73,6 +75,25 @@ class EngineHasherTest {
           .isEqualTo("bec4bb14400cd3f73af1aea14e4be6b2840557c27b44e0e5eb49f0469f08c7b0");
       assertThat(unsigned(first)).isEqualTo("1403909460543360175");
       assertThat(unsigned(second)).isEqualTo("16954346458319472560");
+    }
+
+    @Test
+    void chainsInXxhash() {
+      EngineHasher cbor = seeded(XXHASH_CBOR, "0");
+      byte[] first = cbor.hash(cbor.rootHash(), T1, 0, List.of());
+      assertThat(hex(cbor.rootHash())).isEqualTo("1ebe36576dcb573f26b99533a20aaeca");
+      assertThat(hex(first)).isEqualTo("c2d7a75070fc6d6b0c3fb0af456c1009");
+      assertThat(hex(cbor.hash(first, T2, 0, List.of())))
+          .isEqualTo("f08c3d94949b60a335b23ea7abfd9d05");
+
+      EngineHasher pickle = seeded(XXHASH, "0");
+      first = pickle.hash(pickle.rootHash(), T1, 0, List.of());
+      assertThat(hex(pickle.hash(first, T2, 0, List.of())))
+          .isEqualTo("f042d57c631ce689931b27676e2af1f8");
+    }
+
+    private EngineHasher seeded(HashAlgorithm algorithm, String seed) {
+      return new EngineHasher(new HashScheme(algorithm, seed, TAGGED, 16, 0), name -> name);
     }
 
     @Test

@@ -124,6 +124,7 @@ final class FleetReport {
     to.put("bufferedBatches", stream.bufferedBatches());
     space(to, stream.space());
     to.put("layoutMismatch", stream.layoutMismatch());
+    to.put("hashScheme", stream.hashScheme());
     ObjectNode counters = to.putObject("counters");
     new TreeMap<>(stream.counters()).forEach(counters::put);
   }

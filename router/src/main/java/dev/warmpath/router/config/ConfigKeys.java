@@ -87,6 +87,10 @@ public final class ConfigKeys {
               600,
               "Requests a minute that may be made to announce again what the engine holds, while"
                   + " something was missed; vLLM since 0.26. 0: none, and no client does it."),
+          text(
+              "replicas[].hash-seed",
+              null,
+              "Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones."),
           texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
           integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
           integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),

@@ -212,7 +212,10 @@ final class ConfigReader {
           integer("ranks"),
           ReplicaConfig.Dialect.of(text("dialect")),
           ReplicaConfig.Cache.of(
-              optional("removals"), integer("max-blocks"), integer("full-reports-per-minute")),
+              optional("removals"),
+              integer("max-blocks"),
+              integer("full-reports-per-minute"),
+              optional("hash-seed")),
           texts("models"));
     } catch (IllegalArgumentException e) {
       throw new ConfigException(section.origin(), path + ": " + e.getMessage());

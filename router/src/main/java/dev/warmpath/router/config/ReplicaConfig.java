@@ -40,17 +40,23 @@ public record ReplicaConfig(
    * @param maxBlocks how many blocks one rank can hold, in all tiers and groups; 0: as it says
    *     itself
    * @param reportsPerMinute full reports that one rank may be asked for in a minute; 0 for none
+   * @param hashSeed the engine's {@code PYTHONHASHSEED}, null if nobody said
    */
-  public record Cache(@Nullable CopyCounting removals, int maxBlocks, int reportsPerMinute) {
+  public record Cache(
+      @Nullable CopyCounting removals,
+      int maxBlocks,
+      int reportsPerMinute,
+      @Nullable String hashSeed) {
 
-    static Cache of(@Nullable String removals, int maxBlocks, int reportsPerMinute) {
+    static Cache of(
+        @Nullable String removals, int maxBlocks, int reportsPerMinute, @Nullable String hashSeed) {
       CopyCounting counting =
           switch (removals == null ? "" : removals) {
             case "per-copy" -> CopyCounting.PER_COPY;
             case "last-copy" -> CopyCounting.PRESENCE;
             default -> null;
           };
-      return new Cache(counting, maxBlocks, reportsPerMinute);
+      return new Cache(counting, maxBlocks, reportsPerMinute, hashSeed);
     }
   }
 

@@ -98,6 +98,7 @@ public final class FleetCollector implements MultiCollector {
     }
     to.add(Metric.EVENT_TRUST_SINCE_SECONDS, status.since().toEpochMilli() / 1e3, engine);
     to.add(Metric.LAYOUT_MISMATCH, is(status.layoutMismatch() != null), engine);
+    to.add(Metric.EVENT_HASH_SCHEME, 1, engine, status.hashScheme());
     to.add(Metric.EVENT_LAG_SECONDS, status.lagSeconds(), engine);
     to.add(Metric.EVENT_SEQUENCE, status.lastSequence(), engine);
     RingFill ring = status.ring();

@@ -67,6 +67,8 @@ public enum Metric {
       Type.GAUGE,
       "1 when its blocks differ from those of others of its model: an alarm.",
       "engine"),
+  EVENT_HASH_SCHEME(
+      Type.GAUGE, "1 for how the engine makes its hashes, or `unknown`.", "engine", "scheme"),
   EVENT_LAG_SECONDS(Type.GAUGE, "From arrival to application of the last batch.", "engine"),
   EVENT_SEQUENCE(Type.GAUGE, "Sequence number of the last batch applied.", "engine"),
   EVENT_RING_MESSAGES(Type.GAUGE, "Messages that wait between socket and index.", "engine"),

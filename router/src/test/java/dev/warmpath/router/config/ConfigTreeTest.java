@@ -94,6 +94,7 @@ class ConfigTreeTest {
                 dialect: sglang
                 removals: per-copy
                 max-blocks: 4096
+                hash-seed: "17"
                 models: [qwen]
               - name: b
                 url: http://127.0.0.1:8001/
@@ -104,8 +105,9 @@ class ConfigTreeTest {
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(config.replicas().get(0).models()).containsExactly("qwen");
     assertThat(config.replicas().get(0).cache())
-        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096, 0));
-    assertThat(config.replicas().get(1).cache()).isEqualTo(new ReplicaConfig.Cache(null, 0, 12));
+        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096, 0, "17"));
+    assertThat(config.replicas().get(1).cache())
+        .isEqualTo(new ReplicaConfig.Cache(null, 0, 12, null));
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

@@ -73,7 +73,7 @@ final class EngineFlags {
   @Option(
       names = "--hash-algo",
       defaultValue = "sha256",
-      description = "How blocks are hashed: sha256 or sha256_cbor.")
+      description = "How blocks are hashed: sha256, sha256_cbor, xxhash or xxhash_cbor.")
   private HashAlgorithm hashing = HashAlgorithm.SHA256;
 
   @Option(

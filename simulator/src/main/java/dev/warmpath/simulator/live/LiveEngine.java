@@ -2,7 +2,6 @@ package dev.warmpath.simulator.live;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 
-import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineLoad;
 import dev.warmpath.simulator.engine.SimulatedEngine;
@@ -16,6 +15,7 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
@@ -178,8 +178,7 @@ public final class LiveEngine implements AutoCloseable {
     labels.put("block_size", Integer.toString(config.cache().blockSizeTokens()));
     labels.put("num_gpu_blocks", Integer.toString(config.cache().blocks()));
     labels.put("enable_prefix_caching", "True");
-    boolean pickle = options.hashing() == HashAlgorithm.SHA256;
-    labels.put("prefix_caching_hash_algo", pickle ? "sha256" : "sha256_cbor");
+    labels.put("prefix_caching_hash_algo", options.hashing().name().toLowerCase(Locale.ROOT));
     return labels;
   }
 

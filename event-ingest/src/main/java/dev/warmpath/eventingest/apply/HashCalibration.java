@@ -1,0 +1,143 @@
+package dev.warmpath.eventingest.apply;
+
+import dev.warmpath.eventingest.wire.BlockTokens;
+import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
+import dev.warmpath.eventingest.wire.decode.EventRow;
+import dev.warmpath.kvindex.block.ExtraKey;
+import dev.warmpath.kvindex.enginehash.EngineHasher;
+import dev.warmpath.kvindex.enginehash.HashAlgorithm;
+import dev.warmpath.kvindex.enginehash.HashScheme;
+import dev.warmpath.kvindex.enginehash.HashedKeys;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out how a vLLM engine makes its hashes: which of the schemes that are known gives the first
+ * block of a prompt the hash that the engine announced.
+ *
+ * <p>Tried with the first stores of a lifetime, and now and then with a later one. An engine whose
+ * seed is random is never found out.
+ *
+ * <p>Confined to the writer; {@link #scheme} may be read by any thread.
+ */
+final class HashCalibration {
+
+  /** As long as none fits. */
+  static final String UNKNOWN = "unknown";
+
+  /** Stores at the root that are tried before patience ends. */
+  private static final int FIRST_TRIES = 16;
+
+  /** Each so many of them is tried all the same. */
+  private static final int EVERY = 4096;
+
+  private static final String CONFIGURED = "configured";
+
+  private final @Nullable String configuredSeed;
+  private volatile String scheme = UNKNOWN;
+  private @Nullable EngineHasher hasher;
+  private boolean keysKnown;
+  private int stores;
+
+  /**
+   * @param configuredSeed the engine's {@code PYTHONHASHSEED}, null if nobody said
+   */
+  HashCalibration(@Nullable String configuredSeed) {
+    this.configuredSeed = configuredSeed;
+  }
+
+  /** What was found, for people and metrics. */
+  String scheme() {
+    return scheme;
+  }
+
+  /** The next lifetime may have another. */
+  void reset() {
+    hasher = null;
+    keysKnown = false;
+    stores = 0;
+    scheme = UNKNOWN;
+  }
+
+  /** The engine has stored blocks that can be named, at the beginning of a prompt. */
+  void saw(EventRow store, long firstHash) {
+    int number = stores++;
+    boolean hasKeys = !store.keys().of(0, true).isEmpty();
+    boolean open = hasher == null ? number < FIRST_TRIES : hasKeys && !keysKnown;
+    if (number % EVERY == 0 || (open && number < EVERY)) {
+      look(store.stored(), firstHash);
+    }
+  }
+
+  private void look(BlockStored store, long firstHash) {
+    List<ExtraKey> keys = store.keys().of(0, true);
+    if (keys.stream().anyMatch(ExtraKey.Lora.class::isInstance)) {
+      return; // since 0.32 the adapter's path is hashed too, which no event tells
+    }
+    EngineHasher known = hasher;
+    if (known != null && fits(known, store, keys, firstHash)) {
+      keysKnown |= !keys.isEmpty();
+    } else {
+      EngineHasher other = find(store, keys, firstHash);
+      if (other == null && !keys.isEmpty()) {
+        return; // some releases hash some keys in ways of their own
+      }
+      hasher = other;
+      keysKnown = !keys.isEmpty();
+    }
+    scheme = hasher == null ? UNKNOWN : describe(hasher.scheme());
+  }
+
+  private @Nullable EngineHasher find(BlockStored store, List<ExtraKey> keys, long firstHash) {
+    for (EngineHasher candidate : candidates(store.tokens())) {
+      if (fits(candidate, store, keys, firstHash)) {
+        return candidate;
+      }
+    }
+    return null;
+  }
+
+  private static boolean fits(
+      EngineHasher candidate, BlockStored store, List<ExtraKey> keys, long firstHash) {
+    HashScheme scheme = candidate.scheme();
+    BlockTokens tokens = store.tokens();
+    return scheme.blockSizeTokens() == tokens.blockSizeTokens()
+        && scheme.lookaheadTokens() == tokens.lookaheadTokens()
+        && EngineHasher.low64(candidate.hash(candidate.rootHash(), tokens.ids(), 0, keys))
+            == firstHash;
+  }
+
+  private List<EngineHasher> candidates(BlockTokens tokens) {
+    List<EngineHasher> all = new ArrayList<>();
+    for (HashAlgorithm algorithm : HashAlgorithm.values()) {
+      for (String seed : seeds()) {
+        for (HashedKeys keys : HashedKeys.values()) {
+          HashScheme candidate =
+              new HashScheme(
+                  algorithm, seed, keys, tokens.blockSizeTokens(), tokens.lookaheadTokens());
+          all.add(new EngineHasher(candidate, name -> name));
+        }
+      }
+    }
+    return all;
+  }
+
+  private Set<String> seeds() {
+    Set<String> seeds = new LinkedHashSet<>(List.of(HashScheme.DEFAULT_SEED, "0"));
+    if (configuredSeed != null) {
+      seeds.add(configuredSeed);
+    }
+    return seeds;
+  }
+
+  private String describe(HashScheme found) {
+    String name = found.algorithm().name().toLowerCase(Locale.ROOT);
+    boolean secret = found.seed().equals(configuredSeed);
+    String keys = keysKnown ? " " + found.keys().name().toLowerCase(Locale.ROOT) : "";
+    return name + " " + (secret ? CONFIGURED : found.seed()) + keys;
+  }
+}
