@@ -25,6 +25,7 @@ public final class TestEngine {
   private final Map<Long, Integer> held = new LinkedHashMap<>();
   private final List<byte[]> published = new ArrayList<>();
   private double clock = 1_000_000;
+  private int restarts;
 
   /** Every payload of this lifetime; the index is the sequence number. */
   public List<byte[]> published() {
@@ -112,7 +113,13 @@ public final class TestEngine {
   public TestEngine restart() {
     held.clear();
     published.clear();
+    restarts++;
     return this;
+  }
+
+  /** How many processes there were before this one. */
+  public int restarts() {
+    return restarts;
   }
 
   /** Tokens of the prompt that would be reused. */

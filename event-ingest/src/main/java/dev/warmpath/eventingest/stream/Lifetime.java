@@ -25,7 +25,7 @@ final class Lifetime {
   private long next;
   private boolean started;
 
-  /** The first batch that is known; each one from here to {@link #next} was applied or given up. */
+  /** No batch before this one can come late: it was published for an earlier connection. */
   private long first;
 
   /** When the process started, in seconds since 1970; NaN if nobody knows. */
@@ -66,9 +66,6 @@ final class Lifetime {
 
   /** The batch is the next one. */
   void add(StreamMessage batch) {
-    if (!started) {
-      first = batch.sequence();
-    }
     started = true;
     next = batch.sequence() + 1;
     lastSequence = batch.sequence();
@@ -91,7 +88,7 @@ final class Lifetime {
    */
   boolean gaveUp(StreamMessage batch) {
     long sequence = batch.sequence();
-    return sequence > first
+    return sequence >= first
         && sequence < next
         && next - sequence <= MAX_LATE
         && compare(batch) == Verdict.UNKNOWN;
@@ -138,6 +135,7 @@ final class Lifetime {
   /** From now on nobody can tell whether the process is still the same. */
   void unheard() {
     torn = true;
+    first = next;
     if (lastBeforeLoss < 0) {
       lastBeforeLoss = lastSequence;
     }
@@ -165,7 +163,7 @@ final class Lifetime {
     started = true;
     next = memory.lastSequence() + 1;
     lastSequence = memory.lastSequence();
-    first = memory.lastSequence();
+    first = next;
     digests.put(memory.lastSequence(), memory.lastDigest());
     startSeconds = memory.startSeconds();
     torn = true;
@@ -236,6 +234,7 @@ final class Lifetime {
     mended();
     lastBeforeLoss = -1;
     next = 0;
+    first = 0;
     lastSequence = -1;
     started = false;
     startSeconds = Double.NaN;

@@ -68,6 +68,29 @@ final class EngineStreamOrderTest {
   }
 
   @Test
+  void firstBatchThatComesLateDoesNotMakeTheStreamExact() {
+    fixture.engine.serve(A).serve(B).evict(A, 0);
+    deliver(1, 2, 0);
+    noneIsOvercredited();
+    assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
+    assertThat(fixture.count(StreamCounter.LATE_BATCHES)).isEqualTo(1);
+  }
+
+  @Test
+  void nothingComesLateOverAnotherConnection() {
+    fixture.engine.serve(A).serve(B).serve(C);
+    deliver(2);
+    fixture.stream.disconnected();
+    fixture.engine.restart().serve(A);
+    fixture.stream.connected();
+    deliver(0);
+    assertThat(fixture.count(StreamCounter.LATE_BATCHES)).isZero();
+    assertThat(fixture.count(StreamCounter.RESTARTS)).isEqualTo(1);
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isEqualTo(16);
+  }
+
+  @Test
   void reuseProvesNothingWhileItIsNotKnownWhoWasLate() {
     fixture.engine.serve(A).serve(B).serve(C);
     deliver(0, 2, 1);

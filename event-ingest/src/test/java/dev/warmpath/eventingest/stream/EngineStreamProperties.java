@@ -27,6 +27,9 @@ final class EngineStreamProperties {
     for (int step = 0; step < 150; step++) {
       fixture.clock.pass(Duration.ofMillis(1));
       act(fixture, random);
+      if (random.nextInt(15) == 0) {
+        wire.readMetrics();
+      }
       responses.come();
       wire.carry();
     }
@@ -106,13 +109,15 @@ final class EngineStreamProperties {
     }
   }
 
-  /** Delivers what the engine publishes, with losses, doubles and late replays. */
+  /** Delivers what the engine publishes, with losses, doubles, late ones and late replays. */
   private static final class Wire {
     private final StreamFixture fixture;
     private final Random random;
     private int sent;
     private final boolean keepsAll;
     private boolean lossless;
+    private int late = -1;
+    private double startSeen = Double.NaN;
 
     Wire(StreamFixture fixture, Random random, boolean keepsAll) {
       this.fixture = fixture;
@@ -120,20 +125,39 @@ final class EngineStreamProperties {
       this.keepsAll = keepsAll;
     }
 
+    /** The router sees when the process started, and says so if it was another time before. */
+    void readMetrics() {
+      double start = fixture.engine.restarts();
+      if (startSeen < start) {
+        fixture.stream.restarted("the process started at another time");
+      }
+      startSeen = start;
+      fixture.stream.runsSince(start);
+    }
+
     void carry() {
       int published = fixture.engine.published().size();
+      if (sent > published) {
+        late = -1; // no connection brings what another process had published
+      }
       sent = Math.min(sent, published);
       if (published == 0) {
         sent = 0;
       }
       for (; sent < published; sent++) {
         int fate = lossless ? 50 : random.nextInt(100);
-        if (fate >= 5) {
+        if (fate < 8 && late < 0) {
+          late = sent;
+        } else if (fate >= 5) {
           fixture.deliver(sent);
         }
         if (fate >= 95) {
           fixture.deliver(sent);
         }
+      }
+      if (late >= 0 && random.nextInt(3) == 0) {
+        fixture.deliver(late);
+        late = -1;
       }
       if (random.nextInt(4) == 0) {
         answerSomehow();
