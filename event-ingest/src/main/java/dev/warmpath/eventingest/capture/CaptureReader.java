@@ -11,6 +11,7 @@ import java.util.zip.ZipException;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.core.MessageInsufficientBufferException;
 import org.msgpack.core.MessagePackException;
+import org.msgpack.core.MessageSizeException;
 
 /**
  * Reads a capture file, plain or gzip-compressed, record by record.
@@ -40,6 +41,9 @@ public final class CaptureReader implements AutoCloseable {
 
   /** Opens a file and reads its header. */
   public static CaptureReader open(Path file) throws IOException {
+    if (Files.isDirectory(file)) {
+      throw new CaptureException(file + ": is a directory");
+    }
     return of(file.toString(), Files.newInputStream(file));
   }
 
@@ -113,7 +117,11 @@ public final class CaptureReader implements AutoCloseable {
     } catch (EOFException | MessageInsufficientBufferException e) {
       truncated = true;
       return null;
-    } catch (MessagePackException | ZipException | CaptureException e) {
+    } catch (MessageSizeException e) {
+      throw damaged("a length of " + e.getSize() + ", which is too much", e);
+    } catch (MessagePackException e) {
+      throw damaged("no MessagePack", e);
+    } catch (ZipException | CaptureException e) {
       throw damaged(String.valueOf(e.getMessage()), e);
     }
   }
@@ -126,7 +134,7 @@ public final class CaptureReader implements AutoCloseable {
     try {
       return CaptureFormat.header(value);
     } catch (IllegalArgumentException e) {
-      throw damaged(String.valueOf(e.getMessage()), e);
+      throw new CaptureException(name + ": not a capture file: " + e.getMessage(), e);
     }
   }
 

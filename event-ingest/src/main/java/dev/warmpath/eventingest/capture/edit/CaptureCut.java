@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.capture.edit;
 
+import dev.warmpath.eventingest.capture.CaptureException;
 import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
@@ -27,16 +28,27 @@ public record CaptureCut(double fromSeconds, double toSeconds, Set<Integer> stre
   }
 
   /**
-   * Writes the part to a new file, under the same header and times.
+   * Writes the part to a new file, under the same header and times. Nothing is read behind the end
+   * of the part, so what is whole of a damaged file can be cut out.
    *
    * @return how many records were kept
    */
   public long write(Path from, Path to, CaptureOpener opener) throws IOException {
+    try (CaptureReader reader = opener.open(from)) {
+      for (int stream : streams) {
+        if (reader.header().stream(stream).isEmpty()) {
+          throw new CaptureException(from + ": has no stream " + stream);
+        }
+      }
+      return write(reader, to);
+    }
+  }
+
+  private long write(CaptureReader reader, Path to) throws IOException {
     long kept = 0;
-    try (CaptureReader reader = opener.open(from);
-        CaptureWriter writer = CaptureWriter.create(to, reader.header())) {
+    try (CaptureWriter writer = CaptureWriter.create(to, reader.header())) {
       CaptureRecord record = reader.next();
-      while (record != null) {
+      while (record != null && record.timeSeconds() < toSeconds) {
         if (keeps(record)) {
           writer.write(record);
           kept++;

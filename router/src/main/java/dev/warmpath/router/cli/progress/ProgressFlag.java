@@ -44,13 +44,13 @@ public final class ProgressFlag {
    * @param passes how often each file is read
    */
   public ReadingProgress of(List<Path> files, int passes) {
+    PrintWriter err = spec.commandLine().getErr();
     long bytes = passes * files.stream().mapToLong(ProgressFlag::size).sum();
     boolean shown = wanted == null ? Boolean.getBoolean(TERMINAL) && bytes >= LONG_BYTES : wanted;
     if (!shown || bytes == 0) {
-      return new ReadingProgress(null);
+      return new ReadingProgress(null, err);
     }
     String name = files.size() == 1 ? String.valueOf(files.get(0).getFileName()) : spec.name();
-    PrintWriter err = spec.commandLine().getErr();
     return new ReadingProgress(
         new ProgressBar(
             text -> {
@@ -60,7 +60,8 @@ public final class ProgressFlag {
             name,
             bytes,
             ProgressBar.Unit.MEGABYTES,
-            System::nanoTime));
+            System::nanoTime),
+        err);
   }
 
   /** What cannot be read is found out when it is opened. */

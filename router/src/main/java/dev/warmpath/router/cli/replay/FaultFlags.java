@@ -57,29 +57,35 @@ final class FaultFlags {
   private long seed = 1;
 
   Faults faults() {
-    try {
-      Faults faults =
-          new Faults(
-              share("--drop", drop),
-              share("--duplicate", duplicate),
-              share("--reorder", reorder),
-              share("--corrupt", corrupt),
-              restartAt,
-              delay,
-              seed);
-      return faults.equals(new Faults(0, 0, 0, 0, 0, Duration.ZERO, seed)) ? Faults.NONE : faults;
-    } catch (IllegalArgumentException e) {
-      throw CommandException.usage(String.valueOf(e.getMessage()));
+    if (restartAt < 0) {
+      throw CommandException.usage("--restart-at " + restartAt + ": must be at least 0");
     }
+    Faults faults =
+        new Faults(
+            share("--drop", drop),
+            share("--duplicate", duplicate),
+            share("--reorder", reorder),
+            share("--corrupt", corrupt),
+            restartAt,
+            delay,
+            seed);
+    return faults.equals(new Faults(0, 0, 0, 0, 0, Duration.ZERO, seed)) ? Faults.NONE : faults;
   }
 
   private static double share(String flag, String text) {
+    double share;
     try {
-      return text.endsWith("%")
-          ? Double.parseDouble(text.substring(0, text.length() - 1)) / 100
-          : Double.parseDouble(text);
+      share =
+          text.endsWith("%")
+              ? Double.parseDouble(text.substring(0, text.length() - 1)) / 100
+              : Double.parseDouble(text);
     } catch (NumberFormatException e) {
-      throw CommandException.usage(flag + " " + text + ": must be a share such as 0.01 or 1%");
+      share = -1;
     }
+    if (!(share >= 0 && share <= 1)) {
+      throw CommandException.usage(
+          flag + " " + text + ": must be a share from 0 to 1, such as 0.01 or 1%");
+    }
+    return share;
   }
 }

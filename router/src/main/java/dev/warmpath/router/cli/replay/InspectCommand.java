@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.text.CaptureLines;
 import dev.warmpath.router.cli.CaptureFiles;
+import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import java.io.IOException;
@@ -47,6 +48,9 @@ final class InspectCommand implements WarmpathCommand {
 
   @Override
   public Integer call() {
+    if (limit < 0) {
+      throw CommandException.usage("--limit " + limit + ": must be at least 0");
+    }
     try (CaptureReader reader = CaptureFiles.open(file)) {
       print(reader);
     } catch (IOException e) {

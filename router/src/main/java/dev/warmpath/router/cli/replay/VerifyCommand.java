@@ -106,9 +106,6 @@ final class VerifyCommand implements WarmpathCommand {
   private void say(Path file, VerifyReport report) {
     PrintWriter prose = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
     prose.println(line(file, report));
-    if (report.truncated()) {
-      spec.commandLine().getErr().println(file + ": ends inside a record; the rest is missing");
-    }
   }
 
   private static String line(Path file, VerifyReport report) {
