@@ -4,7 +4,7 @@ import dev.warmpath.eventingest.capture.CaptureException;
 import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
-import dev.warmpath.eventingest.capture.CaptureWriter;
+import dev.warmpath.eventingest.capture.CaptureSink;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Set;
@@ -40,21 +40,19 @@ public record CaptureCut(double fromSeconds, double toSeconds, Set<Integer> stre
           throw new CaptureException(from + ": has no stream " + stream);
         }
       }
-      return write(reader, to);
+      return NewCapture.write(to, reader.header(), sink -> write(reader, sink));
     }
   }
 
-  private long write(CaptureReader reader, Path to) throws IOException {
+  private long write(CaptureReader reader, CaptureSink to) throws IOException {
     long kept = 0;
-    try (CaptureWriter writer = CaptureWriter.create(to, reader.header())) {
-      CaptureRecord record = reader.next();
-      while (record != null && record.timeSeconds() < toSeconds) {
-        if (keeps(record)) {
-          writer.write(record);
-          kept++;
-        }
-        record = reader.next();
+    CaptureRecord record = reader.next();
+    while (record != null && record.timeSeconds() < toSeconds) {
+      if (keeps(record)) {
+        to.write(record);
+        kept++;
       }
+      record = reader.next();
     }
     return kept;
   }

@@ -8,7 +8,6 @@ import dev.warmpath.eventingest.capture.CaptureStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,8 +53,8 @@ public final class CaptureDiff {
   /** Compares two files; engines are told apart by replica and rank. */
   public static List<EngineDiff> of(Path first, Path second, CaptureOpener opener)
       throws IOException {
-    Map<String, Map<Long, Integer>> one = digests(first, opener);
-    Map<String, Map<Long, Integer>> other = digests(second, opener);
+    Map<String, Map<Long, List<Integer>>> one = digests(first, opener);
+    Map<String, Map<Long, List<Integer>>> other = digests(second, opener);
     List<EngineDiff> diffs = new ArrayList<>();
     Set<String> engines = new TreeSet<>(one.keySet());
     engines.addAll(other.keySet());
@@ -68,57 +67,54 @@ public final class CaptureDiff {
   }
 
   private static EngineDiff compare(
-      String engine, Map<Long, Integer> first, Map<Long, Integer> second) {
+      String engine, Map<Long, List<Integer>> first, Map<Long, List<Integer>> second) {
     long same = 0;
     long onlyFirst = 0;
-    long different = 0;
-    long firstDifference = Long.MAX_VALUE;
-    for (Map.Entry<Long, Integer> message : first.entrySet()) {
-      Integer digest = second.get(message.getKey());
-      if (message.getValue().equals(digest)) {
-        same++;
-        continue;
-      }
-      onlyFirst += digest == null ? 1 : 0;
-      different += digest == null ? 0 : 1;
-      firstDifference = Math.min(firstDifference, message.getKey());
-    }
     long onlySecond = 0;
-    for (long sequence : second.keySet()) {
-      if (!first.containsKey(sequence)) {
-        onlySecond++;
-        firstDifference = Math.min(firstDifference, sequence);
+    long different = 0;
+    long firstDifference = -1;
+    Set<Long> numbers = new TreeSet<>(first.keySet());
+    numbers.addAll(second.keySet());
+    for (long number : numbers) {
+      List<Integer> others = new ArrayList<>(second.getOrDefault(number, List.of()));
+      int alone = 0;
+      for (Integer digest : first.getOrDefault(number, List.of())) {
+        alone += others.remove(digest) ? 0 : 1;
+      }
+      int pairs = Math.min(alone, others.size());
+      same += first.getOrDefault(number, List.of()).size() - alone;
+      different += pairs;
+      onlyFirst += alone - pairs;
+      onlySecond += others.size() - pairs;
+      if (firstDifference < 0 && Math.max(alone, others.size()) > 0) {
+        firstDifference = number;
       }
     }
-    boolean differs = firstDifference != Long.MAX_VALUE;
-    return new EngineDiff(
-        engine, same, onlyFirst, onlySecond, different, differs ? firstDifference : -1);
+    return new EngineDiff(engine, same, onlyFirst, onlySecond, different, firstDifference);
   }
 
-  /** Digests of the live messages, those of a number that came again together. */
-  private static Map<String, Map<Long, Integer>> digests(Path file, CaptureOpener opener)
+  /** Digests of the live messages by number; one that came again has several. */
+  private static Map<String, Map<Long, List<Integer>>> digests(Path file, CaptureOpener opener)
       throws IOException {
-    Map<String, Map<Long, Integer>> digests = new HashMap<>();
+    Map<String, Map<Long, List<Integer>>> digests = new HashMap<>();
     try (CaptureReader reader = opener.open(file)) {
-      Map<Integer, Map<Long, Integer>> byStream = new HashMap<>();
+      Map<Integer, Map<Long, List<Integer>>> byStream = new HashMap<>();
       for (CaptureStream stream : reader.header().streams()) {
         String engine = stream.replica() + "/" + stream.dpRank();
         byStream.put(stream.id(), digests.computeIfAbsent(engine, name -> new HashMap<>()));
       }
       CaptureRecord record = reader.next();
       while (record != null) {
-        Map<Long, Integer> heard = byStream.get(record.stream());
+        Map<Long, List<Integer>> heard = byStream.get(record.stream());
         if (heard != null && record instanceof Events events) {
-          heard.merge(events.sequence(), digest(events.payload()), CaptureDiff::together);
+          heard
+              .computeIfAbsent(events.sequence(), number -> new ArrayList<>(1))
+              .add(digest(events.payload()));
         }
         record = reader.next();
       }
     }
     return digests;
-  }
-
-  private static int together(int before, int digest) {
-    return before == digest ? before : Arrays.hashCode(new int[] {before, digest});
   }
 
   private static int digest(byte[] payload) {

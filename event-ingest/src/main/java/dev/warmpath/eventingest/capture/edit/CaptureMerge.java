@@ -10,8 +10,8 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
+import dev.warmpath.eventingest.capture.CaptureSink;
 import dev.warmpath.eventingest.capture.CaptureStream;
-import dev.warmpath.eventingest.capture.CaptureWriter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.DateTimeException;
@@ -69,7 +69,8 @@ public final class CaptureMerge implements AutoCloseable {
       throws IOException {
     try (CaptureMerge merge = new CaptureMerge(opener)) {
       merge.open(files);
-      return merge.write(to, note);
+      CaptureHeader header = CaptureHeader.of(merge.created, note, merge.streams);
+      return NewCapture.write(to, header, merge::write);
     }
   }
 
@@ -98,7 +99,7 @@ public final class CaptureMerge implements AutoCloseable {
     return streams.size() - 1;
   }
 
-  private long write(Path to, String note) throws IOException {
+  private long write(CaptureSink to) throws IOException {
     long written = 0;
     PriorityQueue<Source> ahead =
         new PriorityQueue<>(
@@ -106,16 +107,13 @@ public final class CaptureMerge implements AutoCloseable {
     for (Source source : sources) {
       advance(source, ahead);
     }
-    try (CaptureWriter writer =
-        CaptureWriter.create(to, CaptureHeader.of(created, note, streams))) {
-      while (!ahead.isEmpty()) {
-        Source source = ahead.remove();
-        if (source.next != null) {
-          writer.write(moved(source.next, source));
-          written++;
-        }
-        advance(source, ahead);
+    while (!ahead.isEmpty()) {
+      Source source = ahead.remove();
+      if (source.next != null) {
+        to.write(moved(source.next, source));
+        written++;
       }
+      advance(source, ahead);
     }
     return written;
   }

@@ -91,6 +91,37 @@ class CaptureEditTest {
   }
 
   @Test
+  void diffKeepsTheLivesOfAnEngineApart() throws IOException {
+    Path both = folder.resolve("both.wpc.gz");
+    try (CaptureWriter writer = CaptureWriter.create(both, header(BEGAN, "a"))) {
+      for (int i = 0; i < 20; i++) {
+        writer.write(new Events(i, 0, new byte[0], i % 10, new byte[] {(byte) i}));
+      }
+    }
+    Path first = folder.resolve("first.wpc.gz");
+    new CaptureCut(0, 12, Set.of()).write(both, first, CaptureReader::open);
+    assertThat(CaptureDiff.of(both, first, CaptureReader::open))
+        .containsExactly(new EngineDiff("a/0", 12, 8, 0, 0, 2));
+  }
+
+  @Test
+  void whatFailsLeavesNoFile() throws IOException {
+    Path whole = file("whole.wpc", BEGAN, "a");
+    byte[] bytes = Files.readAllBytes(whole);
+    bytes[bytes.length - 40] = (byte) 0xc1;
+    Path broken = Files.write(folder.resolve("broken.wpc"), bytes);
+    Path out = folder.resolve("out.wpc");
+    assertThatThrownBy(
+            () -> CaptureMerge.write(List.of(whole, broken), out, "", CaptureReader::open))
+        .isInstanceOf(IOException.class);
+    assertThat(out).doesNotExist();
+    assertThatThrownBy(
+            () -> new CaptureCut(0, 99, Set.of()).write(broken, out, CaptureReader::open))
+        .isInstanceOf(IOException.class);
+    assertThat(out).doesNotExist();
+  }
+
+  @Test
   void diffFindsOtherBytes() throws IOException {
     Path first = file("first.wpc.gz", BEGAN, "a");
     Path second = folder.resolve("second.wpc.gz");

@@ -72,6 +72,13 @@ final class FaultFlags {
     return faults.equals(new Faults(0, 0, 0, 0, 0, Duration.ZERO, seed)) ? Faults.NONE : faults;
   }
 
+  /** Refuses {@code --delay}, for the reason given. */
+  void requireNoDelay(String why) {
+    if (!delay.isZero()) {
+      throw CommandException.usage("--delay: " + why);
+    }
+  }
+
   private static double share(String flag, String text) {
     double share;
     try {

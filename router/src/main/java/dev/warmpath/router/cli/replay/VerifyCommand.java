@@ -75,6 +75,7 @@ final class VerifyCommand implements WarmpathCommand {
   @Override
   public Integer call() throws JsonProcessingException {
     List<Map<String, Object>> reports = new ArrayList<>();
+    faults.requireNoDelay("a file is read without waiting");
     Rehearsal rehearsal = new Rehearsal(faults.faults(), !noReplay);
     boolean failed = false;
     for (Path file : files) {

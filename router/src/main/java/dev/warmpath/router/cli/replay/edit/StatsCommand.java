@@ -64,6 +64,9 @@ public final class StatsCommand implements WarmpathCommand {
       out.println(new ObjectMapper().writeValueAsString(Map.of("streams", streams)));
     } else {
       streams.forEach(stream -> say(stream, out));
+      if (streams.isEmpty()) {
+        out.println("no streams");
+      }
     }
     return Exit.OK;
   }
@@ -103,7 +106,7 @@ public final class StatsCommand implements WarmpathCommand {
       CaptureStats of = stats.getOrDefault(stream.id(), new CaptureStats());
       fields.put("file", file.toString());
       fields.put("engine", stream.replica() + "/" + stream.dpRank());
-      fields.put("seconds", of.seconds());
+      fields.put("seconds", Math.round(1000 * of.seconds()) / 1000.0);
       fields.putAll(of.counts());
       fields.put("truncated", reader.truncated());
       streams.add(fields);
