@@ -79,7 +79,7 @@ public final class CaptureDiff {
       List<Integer> others = new ArrayList<>(second.getOrDefault(number, List.of()));
       int alone = 0;
       for (Integer digest : first.getOrDefault(number, List.of())) {
-        alone += others.remove(digest) ? 0 : 1;
+        alone += others.remove((Object) digest) ? 0 : 1;
       }
       int pairs = Math.min(alone, others.size());
       same += first.getOrDefault(number, List.of()).size() - alone;
