@@ -140,7 +140,7 @@ final class Core implements AutoCloseable {
 
   private static TokenizerSet tokenizers(RouterConfig config, HeritageReading reading) {
     try {
-      return TokenizerSet.load(config.models());
+      return TokenizerSet.load(config);
     } catch (RuntimeException e) {
       reading.abandon();
       throw e;

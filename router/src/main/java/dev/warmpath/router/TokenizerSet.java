@@ -1,7 +1,10 @@
 package dev.warmpath.router;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -17,16 +20,19 @@ final class TokenizerSet implements AutoCloseable {
 
   static final String EMBEDDED = "embedded";
 
-  private final Map<String, ModelTokenizer> byPlace = new LinkedHashMap<>();
+  private final Map<Source, ModelTokenizer> bySource = new LinkedHashMap<>();
   private final Map<String, ModelTokenizer> byModel = new LinkedHashMap<>();
 
   private TokenizerSet() {}
 
-  static TokenizerSet load(List<RouterConfig.Model> models) {
+  /** A model's files, and the engine whose rules its requests are read by. */
+  private record Source(String place, Dialect dialect) {}
+
+  static TokenizerSet load(RouterConfig config) {
     TokenizerSet set = new TokenizerSet();
-    for (RouterConfig.Model model : models) {
+    for (RouterConfig.Model model : config.models()) {
       try {
-        set.add(model);
+        set.add(model.name(), new Source(model.tokenizer(), dialect(config, model.name())));
       } catch (TokenizerLoadException e) {
         set.close();
         throw new StartException("tokenizer of model '" + model.name() + "': " + e.getMessage(), e);
@@ -35,15 +41,30 @@ final class TokenizerSet implements AutoCloseable {
     return set;
   }
 
-  private void add(RouterConfig.Model model) {
-    ModelTokenizer tokenizer =
-        byPlace.computeIfAbsent(
-            model.tokenizer(),
-            place ->
-                place.equals(EMBEDDED)
-                    ? ModelTokenizer.embedded()
-                    : ModelTokenizer.load(Path.of(place)));
-    byModel.put(model.name(), tokenizer);
+  /** The one kind of engine that serves the model. */
+  private static Dialect dialect(RouterConfig config, String model) {
+    List<Dialect> found =
+        config.replicas().stream()
+            .filter(replica -> replica.models().isEmpty() || replica.models().contains(model))
+            .map(replica -> replica.dialect().isSglang() ? Dialect.SGLANG : Dialect.VLLM)
+            .distinct()
+            .toList();
+    if (found.size() > 1) {
+      return Dialect.MIXED;
+    }
+    return found.isEmpty() ? Dialect.VLLM : found.get(0);
+  }
+
+  private void add(String model, Source source) {
+    byModel.put(model, bySource.computeIfAbsent(source, TokenizerSet::load));
+  }
+
+  private static ModelTokenizer load(Source source) {
+    ModelOptions options =
+        new ModelOptions(ChatOptions.defaults().with(source.dialect()), ModelOptions.UNKNOWN);
+    return source.place().equals(EMBEDDED)
+        ? ModelTokenizer.embedded(options)
+        : ModelTokenizer.load(Path.of(source.place()), options);
   }
 
   Map<String, ModelTokenizer> byModel() {
@@ -52,6 +73,6 @@ final class TokenizerSet implements AutoCloseable {
 
   @Override
   public void close() {
-    byPlace.values().forEach(ModelTokenizer::close);
+    bySource.values().forEach(ModelTokenizer::close);
   }
 }

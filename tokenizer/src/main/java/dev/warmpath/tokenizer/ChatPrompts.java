@@ -5,7 +5,9 @@ import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
+import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.files.ModelFiles;
+import dev.warmpath.tokenizer.sglang.SglangRenderer;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 
 /**
@@ -16,7 +18,7 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
 sealed interface ChatPrompts {
 
   /** Chats are rendered. */
-  record Rendered(ChatRenderer renderer) implements ChatPrompts {}
+  record Rendered(ChatTexts renderer) implements ChatPrompts {}
 
   /** No chat of this model is rendered here. */
   record None(Inexact why) implements ChatPrompts {}
@@ -29,8 +31,15 @@ sealed interface ChatPrompts {
     if (files.templates().isEmpty()) {
       return none(Reason.NO_TEMPLATE, "the model has no chat template");
     }
+    if (options.dialect() == ChatOptions.Dialect.MIXED) {
+      return none(Reason.UNSUPPORTED_MODEL, "engines of several kinds serve the model");
+    }
+    boolean sglang = options.dialect() == ChatOptions.Dialect.SGLANG;
+    if (sglang && files.templates().containsKey(ChatRenderer.PROCESSOR)) {
+      return none(Reason.TEMPLATE_UNSUPPORTED, "SGLang with a multimodal processor's template");
+    }
     try {
-      return new Rendered(ChatRenderer.of(files.templates(), files.specialTokens(), options));
+      return new Rendered(renderer(files, options));
     } catch (TemplateException e) {
       Reason reason =
           e.kind() == TemplateException.Kind.SYNTAX
@@ -38,6 +47,12 @@ sealed interface ChatPrompts {
               : Reason.TEMPLATE_UNSUPPORTED;
       return none(reason, "the template cannot be parsed: " + e.getMessage());
     }
+  }
+
+  private static ChatTexts renderer(ModelFiles files, ChatOptions options) {
+    return options.dialect() == ChatOptions.Dialect.SGLANG
+        ? SglangRenderer.of(files.templates(), files.specialTokens(), options)
+        : ChatRenderer.of(files.templates(), files.specialTokens(), options);
   }
 
   /** The reason for a single chat, in this package's words. */

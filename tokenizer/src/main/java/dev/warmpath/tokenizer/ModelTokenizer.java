@@ -67,7 +67,12 @@ public final class ModelTokenizer implements AutoCloseable {
 
   /** The project's own small tokenizer with a ChatML template; the simulated engines use it. */
   public static ModelTokenizer embedded() {
-    return of(EmbeddedFiles.read(), ModelOptions.defaults());
+    return embedded(ModelOptions.defaults());
+  }
+
+  /** The same for an engine that was started with these options. */
+  public static ModelTokenizer embedded(ModelOptions options) {
+    return of(EmbeddedFiles.read(), options);
   }
 
   private static ModelTokenizer of(ModelFiles files, ModelOptions options) {

@@ -41,6 +41,12 @@ record PromptOptions(
         keepFirst(fields));
   }
 
+  /** Reads them where nothing can be added to the text or cut off, as in SGLang's chats. */
+  static PromptOptions readWhole(RequestKind kind, RequestFields fields) {
+    return new PromptOptions(
+        false, readsCache(kind, fields), singleChoice(fields), cacheSalt(fields), ALL, false);
+  }
+
   /** Log probabilities of the prompt need every position computed, so nothing is reused. */
   private static boolean readsCache(RequestKind kind, RequestFields fields) {
     if (fields.has("prompt_logprobs") || fields.has("prompt_logprob_token_ids")) {

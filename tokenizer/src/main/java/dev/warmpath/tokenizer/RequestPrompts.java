@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import java.util.List;
@@ -18,16 +19,19 @@ import org.jspecify.annotations.Nullable;
 final class RequestPrompts {
 
   private final ChatPrompts chats;
+  private final Dialect dialect;
   private final int maxTokenId;
 
-  private RequestPrompts(ChatPrompts chats, int maxTokenId) {
+  private RequestPrompts(ChatPrompts chats, Dialect dialect, int maxTokenId) {
     this.chats = chats;
+    this.dialect = dialect;
     this.maxTokenId = maxTokenId;
   }
 
   static RequestPrompts of(ModelFiles files, ModelOptions options) {
     int maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
-    return new RequestPrompts(ChatPrompts.of(files, options.chat()), maxTokenId);
+    return new RequestPrompts(
+        ChatPrompts.of(files, options.chat()), options.chat().dialect(), maxTokenId);
   }
 
   /** The largest token id that the engine takes. */
@@ -37,7 +41,7 @@ final class RequestPrompts {
 
   RequestPrompt read(RequestKind kind, ObjectNode body, @Nullable String loraName) {
     RequestFields fields = new RequestFields(body);
-    PromptOptions options = PromptOptions.read(kind, fields);
+    PromptOptions options = options(kind, fields);
     String problem = fields.problem();
     if (problem != null) {
       return refused(Reason.INVALID_REQUEST, problem);
@@ -47,6 +51,11 @@ final class RequestPrompts {
     }
     PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
     return kind == RequestKind.CHAT ? chat(body, options, keys) : completion(fields, options, keys);
+  }
+
+  private PromptOptions options(RequestKind kind, RequestFields fields) {
+    boolean bare = dialect == Dialect.SGLANG && kind == RequestKind.CHAT;
+    return bare ? PromptOptions.readWhole(kind, fields) : PromptOptions.read(kind, fields);
   }
 
   private RequestPrompt chat(ObjectNode body, PromptOptions options, PromptKeys keys) {

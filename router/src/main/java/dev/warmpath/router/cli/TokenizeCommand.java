@@ -8,8 +8,11 @@ import dev.warmpath.router.cli.tokens.CaptureRendering;
 import dev.warmpath.router.cli.tokens.LoadedModels;
 import dev.warmpath.router.cli.tokens.PromptReport;
 import dev.warmpath.router.cli.tokens.RenderTotals;
+import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.template.TemplateGoldens;
 import java.io.IOException;
@@ -125,7 +128,7 @@ public final class TokenizeCommand implements WarmpathCommand {
     ChainSpace space = space();
     RequestKind kind = input.chat == null ? RequestKind.COMPLETION : RequestKind.CHAT;
     ObjectNode body = input.chat == null ? textBody() : chatBody(input.chat);
-    try (ModelTokenizer loaded = load(tokenizer)) {
+    try (ModelTokenizer loaded = load(tokenizer, Dialect.VLLM)) {
       PromptReport report = new PromptReport(space, loaded.prompt(kind, body, lora));
       if (json) {
         System.out.println(report.json());
@@ -166,8 +169,8 @@ public final class TokenizeCommand implements WarmpathCommand {
     return totals.wrong() == 0 ? Exit.OK : Exit.FAILED;
   }
 
-  private ModelTokenizer load(String ofModel) {
-    return load(models == null ? tokenizer : models.resolve(ofModel));
+  private ModelTokenizer load(String ofModel, Dialect dialect) {
+    return load(models == null ? tokenizer : models.resolve(ofModel), dialect);
   }
 
   private ChainSpace space() {
@@ -186,9 +189,11 @@ public final class TokenizeCommand implements WarmpathCommand {
     return name == null ? "embedded" : name.toString();
   }
 
-  private static ModelTokenizer load(@Nullable Path files) {
+  private static ModelTokenizer load(@Nullable Path files, Dialect dialect) {
+    ModelOptions options =
+        new ModelOptions(ChatOptions.defaults().with(dialect), ModelOptions.UNKNOWN);
     try {
-      return files == null ? ModelTokenizer.embedded() : ModelTokenizer.load(files);
+      return files == null ? ModelTokenizer.embedded(options) : ModelTokenizer.load(files, options);
     } catch (TokenizerLoadException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }

@@ -23,7 +23,9 @@ public record ChatOptions(
   /** The engines, which all read requests their own way. */
   public enum Dialect {
     VLLM,
-    SGLANG
+    SGLANG,
+    /** Several of them serve one model: what they read differently is refused. */
+    MIXED
   }
 
   /** How message content reaches the template. */

@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.chat;
 
+import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.util.Locale;
 
 /**
@@ -25,7 +26,17 @@ public sealed interface ChatPrompt {
    *
    * @param detail for people; holds names of fields and lines of templates, nothing of the chat
    */
-  record Refused(Reason reason, String detail) implements ChatPrompt {}
+  record Refused(Reason reason, String detail) implements ChatPrompt {
+
+    /** What a template's failure means for the chat. */
+    public static Refused of(TemplateException e) {
+      Reason reason =
+          e.kind() == TemplateException.Kind.RAISED
+              ? Reason.TEMPLATE_ERROR
+              : Reason.TEMPLATE_UNSUPPORTED;
+      return new Refused(reason, "the template, line " + e.line() + ": " + e.kind());
+    }
+  }
 
   /** Why a chat could not be rendered exactly. */
   enum Reason {

@@ -13,11 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Turns chat requests into the text that vLLM 0.32 tokenizes for them: the same messages, tools and
  * arguments, given to the same template. What might come out differently is refused with a reason.
  *
- * <p>The body is what Jackson reads with its defaults; it is not changed.
- *
  * <p>Thread-safe.
  */
-public final class ChatRenderer {
+public final class ChatRenderer implements ChatTexts {
   /** The name of the template for chats without tools that a multimodal processor brings along. */
   public static final String PROCESSOR = "processor";
 
@@ -55,21 +53,15 @@ public final class ChatRenderer {
     return new ChatRenderer(templates, specialTokens, options);
   }
 
-  /** The text of the chat in this request body. */
+  @Override
   public ChatPrompt render(ObjectNode body) {
     try {
       return rendered(body);
     } catch (ChatException e) {
       return e.refusal();
     } catch (TemplateException e) {
-      return new ChatPrompt.Refused(reason(e), "the template, line " + e.line() + ": " + e.kind());
+      return ChatPrompt.Refused.of(e);
     }
-  }
-
-  private static ChatPrompt.Reason reason(TemplateException e) {
-    return e.kind() == TemplateException.Kind.RAISED
-        ? ChatPrompt.Reason.TEMPLATE_ERROR
-        : ChatPrompt.Reason.TEMPLATE_UNSUPPORTED;
   }
 
   private ChatPrompt rendered(ObjectNode body) {

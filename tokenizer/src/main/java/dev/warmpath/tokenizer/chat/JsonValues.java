@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * JSON as the values that templates see: integers of any size stay integers, 1.0 a float.
  * Immutable.
  */
-final class JsonValues {
+public final class JsonValues {
   private static final JsonMapper STRICT =
       JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
   private static final JsonMapper WITH_NON_NUMBERS =
@@ -25,7 +25,8 @@ final class JsonValues {
 
   private JsonValues() {}
 
-  static @Nullable Object of(JsonNode node) {
+  /** The value of a node. */
+  public static @Nullable Object of(JsonNode node) {
     return switch (node.getNodeType()) {
       case STRING -> node.textValue();
       case BOOLEAN -> node.booleanValue();
@@ -52,7 +53,8 @@ final class JsonValues {
     return list;
   }
 
-  static Map<String, @Nullable Object> map(JsonNode node) {
+  /** The entries of an object, in its order. */
+  public static Map<String, @Nullable Object> map(JsonNode node) {
     Map<String, @Nullable Object> map = new LinkedHashMap<>();
     for (Map.Entry<String, JsonNode> entry : node.properties()) {
       map.put(entry.getKey(), of(entry.getValue()));
@@ -92,6 +94,29 @@ final class JsonValues {
           ? parsedWithNonNumbers(json)
           : new LinkedHashMap<>();
     }
+  }
+
+  /**
+   * The object that a text holds as JSON, where the engine refuses anything else. Its parser makes
+   * floats of integers beyond 64 bits, so those are refused here too.
+   */
+  public static Map<String, @Nullable Object> strictObject(String json) {
+    try {
+      if (STRICT.readTree(json) instanceof ObjectNode object && !holdsBigIntegers(object)) {
+        return map(object);
+      }
+    } catch (JsonProcessingException e) {
+      throw ChatException.invalid("a text that is not JSON");
+    }
+    throw ChatException.invalid("a JSON text that is no object, or with too large numbers");
+  }
+
+  private static boolean holdsBigIntegers(JsonNode node) {
+    boolean found = node.isBigInteger();
+    for (JsonNode child : node) {
+      found |= holdsBigIntegers(child);
+    }
+    return found;
   }
 
   private static Map<String, @Nullable Object> parsedWithNonNumbers(String json) {

@@ -32,6 +32,7 @@ public final class ChatTemplate {
   private final Map<String, Callable> globals;
   private final Set<String> variables;
   private final boolean iteratesContent;
+  private final boolean iteratesContentByUsualName;
 
   private ChatTemplate(String source, Statement.Scoped tree, Clock clock, TemplateLimits limits) {
     this.source = source;
@@ -40,6 +41,7 @@ public final class ChatTemplate {
     this.globals = Globals.all(clock);
     this.variables = Variables.of(tree);
     this.iteratesContent = ContentFormat.iteratesContent(tree);
+    this.iteratesContentByUsualName = ContentFormat.iteratesContentByUsualName(tree);
   }
 
   /** A template that tells the time of this machine's clock and zone. */
@@ -68,6 +70,11 @@ public final class ChatTemplate {
   /** Whether the template loops over a message's content: vLLM's content format "openai". */
   public boolean iteratesContent() {
     return iteratesContent;
+  }
+
+  /** Whether it loops over the content of a variable with a usual name: SGLang's rule. */
+  public boolean iteratesContentByUsualName() {
+    return iteratesContentByUsualName;
   }
 
   /** Whether the source holds this text. */

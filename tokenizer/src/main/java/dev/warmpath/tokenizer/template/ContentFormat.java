@@ -22,6 +22,8 @@ import java.util.Set;
  * <p>Confined to its thread.
  */
 final class ContentFormat {
+  private static final List<String> USUAL_NAMES = List.of("message", "msg", "m");
+
   private final Node tree;
   private final List<Statement.For> loops;
   private final Set<String> messageNames = new HashSet<>();
@@ -37,6 +39,13 @@ final class ContentFormat {
     } catch (NotSimple e) {
       return false;
     }
+  }
+
+  /** SGLang 0.5.23's rule: a loop over the content of {@code message}, {@code msg} or {@code m}. */
+  static boolean iteratesContentByUsualName(Node tree) {
+    return all(tree, Statement.For.class).stream()
+        .map(loop -> loop.loop().items())
+        .anyMatch(items -> USUAL_NAMES.stream().anyMatch(name -> isContentOf(items, name)));
   }
 
   /** Where vLLM's search gives up and takes the content as text. */

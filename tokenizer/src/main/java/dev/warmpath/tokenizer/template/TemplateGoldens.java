@@ -1,6 +1,5 @@
 package dev.warmpath.tokenizer.template;
 
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
@@ -28,8 +27,7 @@ public final class TemplateGoldens {
   private static final Clock CLOCK =
       Clock.fixed(Instant.parse("2026-01-15T12:34:56Z"), ZoneOffset.UTC);
 
-  private final ObjectMapper json =
-      new ObjectMapper().enable(DeserializationFeature.USE_LONG_FOR_INTS);
+  private final ObjectMapper json = new ObjectMapper();
   private final Map<String, ChatTemplate> templates = new HashMap<>();
   private final List<String> differences = new ArrayList<>();
   private int exact;

@@ -10,13 +10,14 @@ import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,15 +35,15 @@ public final class CaptureRendering {
   /** What in a recorded request is not part of the body that was sent. */
   private static final List<String> NOT_SENT = List.of("token_ids", "lora_name");
 
-  private final Function<String, ModelTokenizer> tokenizerOfModel;
+  private final BiFunction<String, Dialect, ModelTokenizer> tokenizerOfModel;
   private final Consumer<String> findings;
 
   /**
-   * A check that finds a model's tokenizer with {@code tokenizerOfModel} and tells {@code findings}
-   * about each prompt that is not exact, without any of its text.
+   * A check that finds the tokenizer of a model and its engine with {@code tokenizerOfModel}; it
+   * tells {@code findings} about each prompt that is not exact, without any of its text.
    */
   public CaptureRendering(
-      Function<String, ModelTokenizer> tokenizerOfModel, Consumer<String> findings) {
+      BiFunction<String, Dialect, ModelTokenizer> tokenizerOfModel, Consumer<String> findings) {
     this.tokenizerOfModel = tokenizerOfModel;
     this.findings = findings;
   }
@@ -54,9 +55,9 @@ public final class CaptureRendering {
       CaptureRecord record = reader.next();
       while (record != null) {
         if (record instanceof CaptureRecord.Request request) {
-          String model =
-              reader.header().stream(request.stream()).map(CaptureStream::model).orElse("");
-          totals = totals.plus(check(file + " " + request.requestId(), model, request));
+          ModelTokenizer tokenizer =
+              reader.header().stream(request.stream()).map(this::tokenizer).orElse(null);
+          totals = totals.plus(check(file + " " + request.requestId(), tokenizer, request));
         }
         record = reader.next();
       }
@@ -64,14 +65,14 @@ public final class CaptureRendering {
     return totals;
   }
 
-  private RenderTotals check(String where, String model, CaptureRecord.Request request) {
+  private RenderTotals check(
+      String where, @Nullable ModelTokenizer tokenizer, CaptureRecord.Request request) {
     RequestKind kind = kind(request.body());
     int[] engineIds = request.tokenIds();
-    if (kind == null || engineIds == null) {
+    if (kind == null || engineIds == null || tokenizer == null) {
       return RenderTotals.NONE;
     }
-    PromptResult result =
-        tokenizerOfModel.apply(model).prompt(kind, body(request), request.text("lora_name"));
+    PromptResult result = tokenizer.prompt(kind, body(request), request.text("lora_name"));
     if (result instanceof Inexact inexact) {
       findings.accept(
           "%s: refused: %s: %s".formatted(where, inexact.reason().label(), inexact.detail()));
@@ -86,6 +87,11 @@ public final class CaptureRendering {
         "%s: wrong from token %d on: %d tokens, the engine has %d"
             .formatted(where, differs, ids.length, engineIds.length));
     return new RenderTotals(0, 1, 0);
+  }
+
+  private ModelTokenizer tokenizer(CaptureStream stream) {
+    Dialect dialect = stream.engine().equals("sglang") ? Dialect.SGLANG : Dialect.VLLM;
+    return tokenizerOfModel.apply(stream.model(), dialect);
   }
 
   private static @Nullable RequestKind kind(Map<String, @Nullable Object> body) {

@@ -2,16 +2,23 @@ package dev.warmpath.router.cli.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.eventingest.capture.CaptureHeader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
+import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -42,21 +49,49 @@ class CaptureRenderingTest {
   }
 
   @Test
+  void requestsAreReadByTheRulesOfTheEngineThatWasRecorded() throws IOException {
+    Map<String, Object> chat =
+        Map.of("messages", List.of(Map.of("role", "user", "content", List.of())));
+    List<Long> ids = new ArrayList<>();
+    try (ModelTokenizer tokenizer = embedded("", Dialect.SGLANG)) {
+      PromptResult result =
+          tokenizer.prompt(RequestKind.CHAT, new ObjectMapper().valueToTree(chat), null);
+      Arrays.stream(((PromptResult.Tokens) result).sequences().get(0))
+          .forEach(id -> ids.add((long) id));
+    }
+    Map<String, Object> answered = new HashMap<>(chat);
+    answered.put("token_ids", ids);
+    answered.put("add_special_tokens", "SGLang does not know this field");
+    assertThat(check(capture("sglang", answered))).isEqualTo(new RenderTotals(1, 0, 0));
+    assertThat(check(capture("vllm", answered))).isEqualTo(new RenderTotals(0, 0, 1));
+  }
+
+  @Test
   void totalsAreOneJsonObject() {
     assertThat(new RenderTotals(5, 1, 2).json())
         .isEqualTo("{\"total\":8,\"exact\":5,\"wrong\":1,\"refused\":2}");
   }
 
   private RenderTotals check(Path file) throws IOException {
-    try (LoadedModels models = new LoadedModels(name -> ModelTokenizer.embedded())) {
+    try (LoadedModels models = new LoadedModels(CaptureRenderingTest::embedded)) {
       return new CaptureRendering(models::of, findings::add).check(file);
     }
   }
 
   @SafeVarargs
   private Path capture(Map<String, Object>... bodies) throws IOException {
-    Path file = folder.resolve("test.wpc.gz");
-    List<CaptureStream> streams = List.of(CaptureStream.live(0, "replica", "vllm", "small"));
+    return capture("vllm", bodies);
+  }
+
+  private static ModelTokenizer embedded(String model, Dialect dialect) {
+    return ModelTokenizer.embedded(
+        new ModelOptions(ChatOptions.defaults().with(dialect), ModelOptions.UNKNOWN));
+  }
+
+  @SafeVarargs
+  private Path capture(String engine, Map<String, Object>... bodies) throws IOException {
+    Path file = folder.resolve(engine + ".wpc.gz");
+    List<CaptureStream> streams = List.of(CaptureStream.live(0, "replica", engine, "small"));
     try (CaptureWriter writer =
         CaptureWriter.create(file, CaptureHeader.of(Instant.EPOCH, "", streams))) {
       for (int i = 0; i < bodies.length; i++) {

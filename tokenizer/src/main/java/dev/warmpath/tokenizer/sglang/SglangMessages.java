@@ -1,0 +1,182 @@
+package dev.warmpath.tokenizer.sglang;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.chat.JsonValues;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads messages as SGLang does: each becomes a new dict of the fields that it declares, in the
+ * declared order, without those that are null.
+ *
+ * <p>Immutable.
+ */
+final class SglangMessages {
+  private static final Set<String> ROLES =
+      Set.of("system", "assistant", "tool", "function", "developer", "latest_reminder", "root");
+  private static final List<String> TEXTS =
+      List.of("tool_call_id", "name", "phase", "reasoning_content");
+
+  /** Fields that add tools or change how the chat ends. */
+  private static final List<String> NOT_READ = List.of("tools", "prefix");
+
+  private final boolean asParts;
+
+  SglangMessages(boolean asParts) {
+    this.asParts = asParts;
+  }
+
+  List<Map<String, @Nullable Object>> read(JsonNode messages) {
+    if (!messages.isArray() || messages.isEmpty()) {
+      throw ChatException.invalid("messages is not a list with messages");
+    }
+    List<Map<String, @Nullable Object>> read = new ArrayList<>(messages.size());
+    for (JsonNode message : messages) {
+      read.add(message(message));
+    }
+    return read;
+  }
+
+  private Map<String, @Nullable Object> message(JsonNode message) {
+    String role = message.path("role").asText();
+    boolean user = role.equals("user");
+    String known = user ? role : role.toLowerCase(Locale.ROOT);
+    if (!user && !ROLES.contains(known)) {
+      throw ChatException.invalid("a message with an unknown role");
+    }
+    Map<String, @Nullable Object> read = new LinkedHashMap<>();
+    read.put("role", known);
+    putContent(message.path("content"), known, read);
+    if (!user) {
+      putRest(message, read);
+    }
+    if (asParts && message.path("content").isArray()) {
+      read.put("content", read.remove("content")); // rebuilt parts go last
+    }
+    return read;
+  }
+
+  private void putContent(JsonNode content, String role, Map<String, @Nullable Object> read) {
+    if (content.isTextual()) {
+      read.put("content", content.textValue());
+    } else if (content.isArray()) {
+      List<Object> parts = parts(content);
+      boolean joined = !asParts || role.equals("tool");
+      read.put("content", joined ? joined(parts) : parts);
+    } else if (!role.equals("user") && (content.isNull() || content.isMissingNode())) {
+      read.put("content", "");
+    } else {
+      throw ChatException.invalid("content is neither text nor a list");
+    }
+  }
+
+  private static List<Object> parts(JsonNode content) {
+    List<Object> parts = new ArrayList<>(content.size());
+    for (JsonNode part : content) {
+      String type = part.path("type").asText();
+      if (type.equals("text") && part.path("text").isTextual()) {
+        Map<String, Object> read = new LinkedHashMap<>();
+        read.put("type", "text");
+        read.put("text", part.path("text").textValue());
+        parts.add(read);
+      } else {
+        throw refused(type);
+      }
+    }
+    return parts;
+  }
+
+  private static ChatException refused(String type) {
+    boolean media = type.endsWith("_url") || type.equals("input_audio");
+    return media
+        ? new ChatException(ChatPrompt.Reason.MULTIMODAL, "a media part")
+        : ChatException.invalid("a content part that is not text");
+  }
+
+  private static String joined(List<Object> parts) {
+    List<String> texts = new ArrayList<>(parts.size());
+    for (Object part : parts) {
+      texts.add(String.valueOf(((Map<?, ?>) part).get("text")));
+    }
+    return String.join(" ", texts);
+  }
+
+  private static void putRest(JsonNode message, Map<String, @Nullable Object> read) {
+    for (String field : TEXTS) {
+      JsonNode value = message.path(field);
+      if (value.isTextual()) {
+        read.put(field, value.textValue());
+      } else if (!value.isNull() && !value.isMissingNode()) {
+        throw ChatException.invalid(field + " of a message is not text");
+      }
+    }
+    for (String field : NOT_READ) {
+      if (message.hasNonNull(field)) {
+        throw ChatException.invalid(field + " of a message is not read here");
+      }
+    }
+    JsonNode calls = message.path("tool_calls");
+    if (calls.isArray()) {
+      read.put("tool_calls", toolCalls(calls, "assistant".equals(read.get("role"))));
+    } else if (!calls.isNull() && !calls.isMissingNode()) {
+      throw ChatException.invalid("tool_calls is not a list");
+    }
+  }
+
+  private static List<Object> toolCalls(JsonNode calls, boolean parsed) {
+    List<Object> read = new ArrayList<>(calls.size());
+    for (JsonNode call : calls) {
+      JsonNode index = call.path("index");
+      JsonNode type = call.path("type");
+      boolean valid =
+          call.path("function").isObject()
+              && isTextOrAbsent(call.path("id"))
+              && (isAbsent(index) || index.isInt())
+              && (type.isMissingNode() || "function".equals(type.textValue()));
+      if (!valid) {
+        throw ChatException.invalid("a tool call with an id, index, type or function amiss");
+      }
+      Map<String, @Nullable Object> one = new LinkedHashMap<>();
+      one.put("id", call.path("id").textValue());
+      one.put("index", isAbsent(index) ? null : index.longValue());
+      one.put("type", "function");
+      one.put("function", function(call.path("function"), parsed));
+      read.add(one);
+    }
+    return read;
+  }
+
+  private static Map<String, @Nullable Object> function(JsonNode function, boolean parsed) {
+    JsonNode arguments = function.path("arguments");
+    boolean valid =
+        isTextOrAbsent(function.path("name"))
+            && (isTextOrAbsent(arguments) || arguments.isObject());
+    if (!valid) {
+      throw ChatException.invalid("a tool call with a name or arguments amiss");
+    }
+    Map<String, @Nullable Object> read = new LinkedHashMap<>();
+    read.put("name", function.path("name").textValue());
+    boolean parse = parsed && arguments.isTextual();
+    read.put(
+        "arguments",
+        parse
+            ? JsonValues.strictObject(arguments.textValue())
+            : isAbsent(arguments) ? null : JsonValues.of(arguments));
+    return read;
+  }
+
+  private static boolean isTextOrAbsent(JsonNode node) {
+    return node.isTextual() || isAbsent(node);
+  }
+
+  private static boolean isAbsent(JsonNode node) {
+    return node.isNull() || node.isMissingNode();
+  }
+}

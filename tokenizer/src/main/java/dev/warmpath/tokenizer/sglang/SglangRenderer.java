@@ -1,0 +1,143 @@
+package dev.warmpath.tokenizer.sglang;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
+import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.template.ChatTemplate;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns chat requests into the text that SGLang 0.5.23 tokenizes for them. What might come out
+ * differently is refused with a reason.
+ *
+ * <p>Thread-safe.
+ */
+public final class SglangRenderer implements ChatTexts {
+  private static final String DEFAULT = "default";
+  private static final String WITH_TOOLS = "tool_use";
+
+  /** One of these in a template's source, and content reaches it as parts. */
+  private static final List<String> MEDIA = List.of("image", "audio", "video", "vision");
+
+  private final Map<String, ChatTemplate> templates;
+  private final Map<String, ?> specialTokens;
+  private final ChatOptions options;
+
+  private SglangRenderer(
+      Map<String, ChatTemplate> templates, Map<String, ?> specialTokens, ChatOptions options) {
+    this.templates = Map.copyOf(templates);
+    this.specialTokens = Map.copyOf(specialTokens);
+    this.options = options;
+  }
+
+  /**
+   * A renderer for a model's templates.
+   *
+   * @param sources the tokenizer's templates: {@code default} and {@code tool_use}; others are
+   *     never asked for
+   * @param specialTokens by the names that templates use, such as {@code bos_token}
+   * @throws TemplateException when a template cannot be parsed
+   */
+  public static SglangRenderer of(
+      Map<String, String> sources, Map<String, ?> specialTokens, ChatOptions options) {
+    Map<String, ChatTemplate> templates = new HashMap<>();
+    for (String name : List.of(DEFAULT, WITH_TOOLS)) {
+      String source = sources.get(name);
+      if (source != null) {
+        templates.put(name, ChatTemplate.parse(source, options.clock(), options.limits()));
+      }
+    }
+    return new SglangRenderer(templates, specialTokens, options);
+  }
+
+  @Override
+  public ChatPrompt render(ObjectNode body) {
+    try {
+      refuseOtherWays(body);
+      return rendered(body);
+    } catch (ChatException e) {
+      return e.refusal();
+    } catch (TemplateException e) {
+      return ChatPrompt.Refused.of(e);
+    }
+  }
+
+  /** The fields that replace the messages, or add to them, by other means than the template. */
+  private static void refuseOtherWays(ObjectNode body) {
+    for (String field : List.of("input_ids", "session_params", "reasoning")) {
+      if (body.hasNonNull(field)) {
+        throw ChatException.invalid(field + " is not read here");
+      }
+    }
+  }
+
+  private ChatPrompt rendered(ObjectNode body) {
+    List<Object> tools = SglangTools.read(body);
+    SglangArguments arguments = SglangArguments.of(body, options.templates().defaultArguments());
+    ChatTemplate template = template(tools != null);
+    arguments.refuseIfRewrittenFor(template);
+    List<Map<String, @Nullable Object>> messages =
+        SglangEnding.apply(
+            new SglangMessages(asParts(template)).read(body.path("messages")),
+            body.path("continue_final_message"));
+    return new ChatPrompt.Rendered(render(template, messages, tools, arguments), false);
+  }
+
+  private ChatTemplate template(boolean withTools) {
+    ChatTemplate chosen = withTools ? templates.get(WITH_TOOLS) : null;
+    if (chosen == null) {
+      chosen = templates.get(DEFAULT);
+    }
+    if (chosen == null) {
+      throw new ChatException(ChatPrompt.Reason.NO_TEMPLATE, "the model has no chat template");
+    }
+    return chosen;
+  }
+
+  private boolean asParts(ChatTemplate template) {
+    ContentFormat format = options.templates().contentFormat();
+    return format == ContentFormat.AUTO
+        ? MEDIA.stream().anyMatch(template::mentions) || template.iteratesContentByUsualName()
+        : format == ContentFormat.OPENAI;
+  }
+
+  /** Renders; when the template fails, once more with the bare functions as tools. */
+  private String render(
+      ChatTemplate template,
+      List<Map<String, @Nullable Object>> messages,
+      @Nullable List<Object> tools,
+      SglangArguments arguments) {
+    Map<String, @Nullable Object> variables = new LinkedHashMap<>(specialTokens);
+    variables.put("documents", null);
+    arguments.addTo(variables);
+    variables.put("messages", messages);
+    variables.put("tools", tools);
+    variables.put("add_generation_prompt", true);
+    try {
+      return template.render(variables);
+    } catch (TemplateException e) {
+      if (tools == null || e.kind() != TemplateException.Kind.RAISED) {
+        throw e;
+      }
+      variables.put("tools", functionsOf(tools));
+      return template.render(variables);
+    }
+  }
+
+  private static List<@Nullable Object> functionsOf(List<Object> tools) {
+    List<@Nullable Object> functions = new ArrayList<>(tools.size());
+    for (Object tool : tools) {
+      functions.add(((Map<?, ?>) tool).get("function"));
+    }
+    return functions;
+  }
+}
