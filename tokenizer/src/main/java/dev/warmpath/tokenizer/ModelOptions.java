@@ -1,6 +1,7 @@
 package dev.warmpath.tokenizer;
 
 import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 
 /**
  * How a model is loaded: how its engine was started, and what may be spent on it here.
@@ -10,8 +11,9 @@ import dev.warmpath.tokenizer.chat.ChatOptions;
  * @param chat what changes how chats look
  * @param maxModelTokens {@code --max-model-len}, which {@code truncate_prompt_tokens: -1} cuts to;
  *     {@link #UNKNOWN} refuses such requests
+ * @param budget what may be remembered of encoded texts
  */
-public record ModelOptions(ChatOptions chat, long maxModelTokens) {
+public record ModelOptions(ChatOptions chat, long maxModelTokens, EncodeBudget budget) {
 
   /** Nothing is known of the length that the engine was started with. */
   public static final long UNKNOWN = 0;
@@ -20,6 +22,11 @@ public record ModelOptions(ChatOptions chat, long maxModelTokens) {
     if (maxModelTokens < 0) {
       throw new IllegalArgumentException("maxModelTokens=" + maxModelTokens);
     }
+  }
+
+  /** With the usual budget. */
+  public ModelOptions(ChatOptions chat, long maxModelTokens) {
+    this(chat, maxModelTokens, EncodeBudget.defaults());
   }
 
   /** For an engine that was started without any option that matters here. */

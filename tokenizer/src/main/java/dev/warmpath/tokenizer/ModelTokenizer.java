@@ -5,7 +5,10 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
-import dev.warmpath.tokenizer.encode.TextEncoder;
+import dev.warmpath.tokenizer.encode.EncodedText;
+import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
+import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
+import dev.warmpath.tokenizer.encode.cut.Placement;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
@@ -26,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class ModelTokenizer implements AutoCloseable {
+
+  /** Tests try this tokenizer on many more. */
+  private static final int EMBEDDED_CHECK_TEXTS = 20;
 
   private final RequestPrompts requests;
   private final PromptEncoder encoder;
@@ -72,12 +78,13 @@ public final class ModelTokenizer implements AutoCloseable {
 
   /** The same for an engine that was started with these options. */
   public static ModelTokenizer embedded(ModelOptions options) {
-    return of(EmbeddedFiles.read(), options);
+    EncodeBudget budget = new EncodeBudget(options.budget().bytes(), EMBEDDED_CHECK_TEXTS);
+    return of(
+        EmbeddedFiles.read(), new ModelOptions(options.chat(), options.maxModelTokens(), budget));
   }
 
   private static ModelTokenizer of(ModelFiles files, ModelOptions options) {
-    TextEncoder encoder = TextEncoder.of(files.tokenizer().json());
-    return new ModelTokenizer(files, options, PromptEncoder.of(files, encoder));
+    return new ModelTokenizer(files, options, PromptEncoder.of(files, options.budget()));
   }
 
   /**
@@ -98,17 +105,31 @@ public final class ModelTokenizer implements AutoCloseable {
 
   /** The token ids of {@code text}; with special tokens what a completions request adds. */
   public int[] encode(String text, boolean addSpecialTokens) {
-    return encoder.encode(text, addSpecialTokens);
+    EncodedText encoded = encoder.encode(text, addSpecialTokens);
+    if (encoded == null) {
+      throw new IllegalArgumentException("text holds half a surrogate pair");
+    }
+    return encoded.tokenIds();
   }
 
   /** The text of {@code tokenIds}, special tokens written out. */
   public String decode(int[] tokenIds) {
-    return encoder.decode(tokenIds);
+    return encoder.texts().whole().decode(tokenIds);
   }
 
   /** The largest token id that the engine takes. */
   public int maxTokenId() {
     return requests.maxTokenId();
+  }
+
+  /** Where texts are cut to be encoded, and why there. */
+  public Placement placement() {
+    return encoder.texts().placement();
+  }
+
+  /** Where tokens came from so far, and what is remembered of texts. */
+  public EncodeCounts encodeCounts() {
+    return encoder.texts().counts();
   }
 
   @Override
@@ -118,25 +139,31 @@ public final class ModelTokenizer implements AutoCloseable {
 
   private PromptResult ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
     List<int[]> sequences = new ArrayList<>(texts.size());
+    EncodedText last = null;
     for (String text : texts) {
       Inexact refusal = refusal(text);
       if (refusal != null) {
         return refusal;
       }
-      sequences.add(encoder.encode(text, options.addSpecialTokens()));
+      last = encoder.encode(text, options.addSpecialTokens());
+      if (last == null) {
+        return new Inexact(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
+      }
+      sequences.add(last.tokenIds());
     }
     if (options.addSpecialTokens() && encoder.addsSpecialTokens() && cuts(sequences, options)) {
       return new Inexact(Reason.TRUNCATION, "truncation of a text with special tokens around it");
     }
-    return finish(sequences, texts.size() == 1 ? texts.get(0) : null, options, keys);
+    PromptResult result = finish(sequences, texts.size() == 1 ? texts.get(0) : null, options, keys);
+    boolean whole = texts.size() == 1 && !cuts(sequences, options);
+    return whole && last != null && result instanceof Tokens tokens
+        ? tokens.encodedAs(last)
+        : result;
   }
 
   private @Nullable Inexact refusal(String text) {
     if (!encodesTexts) {
       return new Inexact(Reason.UNSUPPORTED_MODEL, "the engine reads other tokenizer files");
-    }
-    if (!TextEncoder.isWellFormed(text)) {
-      return new Inexact(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
     }
     if (!encoder.knowsAllTokensOf(text)) {
       return new Inexact(Reason.UNSUPPORTED_MODEL, "a token that only tokenizer_config.json has");

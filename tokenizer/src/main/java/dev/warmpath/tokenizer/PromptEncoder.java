@@ -1,8 +1,13 @@
 package dev.warmpath.tokenizer;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.encode.AroundTokens;
+import dev.warmpath.tokenizer.encode.EncodedText;
+import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import dev.warmpath.tokenizer.encode.TextEncoder;
+import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.files.ModelFiles;
+import java.security.SecureRandom;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -21,26 +26,24 @@ final class PromptEncoder implements AutoCloseable {
    */
   private static final int[] NOTHING = {};
 
-  private final TextEncoder encoder;
-  private final boolean addsByFile;
-  private final int[] before;
-  private final int[] after;
+  private final IncrementalEncoder texts;
+  private final @Nullable AroundTokens around;
   private final List<String> missingTokens;
 
-  private PromptEncoder(TextEncoder encoder, ModelFiles files) {
-    this.encoder = encoder;
-    this.addsByFile = !replacesPostProcessor(files) && files.tokenizer().hasPostProcessor();
-    this.before = added(files, encoder, "add_bos_token", "bos_token");
-    this.after = added(files, encoder, "add_eos_token", "eos_token");
+  private PromptEncoder(IncrementalEncoder texts, ModelFiles files) {
+    this.texts = texts;
+    this.around = around(files, texts.whole());
     this.missingTokens =
         files.configuredTokens().stream()
-            .filter(token -> encoder.encode(token, false).length != 1)
+            .filter(token -> texts.whole().encode(token, false).length != 1)
             .toList();
   }
 
-  /** The encoder for these files; it owns {@code encoder}. */
-  static PromptEncoder of(ModelFiles files, TextEncoder encoder) {
-    return new PromptEncoder(encoder, files);
+  /** The encoder for these files. */
+  static PromptEncoder of(ModelFiles files, EncodeBudget budget) {
+    long hashSeed = new SecureRandom().nextLong();
+    return new PromptEncoder(
+        IncrementalEncoder.of(files.tokenizer().json(), budget, hashSeed), files);
   }
 
   /**
@@ -53,35 +56,39 @@ final class PromptEncoder implements AutoCloseable {
 
   /** Whether anything can stand around a text when special tokens are added. */
   boolean addsSpecialTokens() {
-    return before.length + after.length > 0 || (addsByFile && encoder.encode("", true).length > 0);
+    return around == null || around.count() > 0;
   }
 
-  int[] encode(String text, boolean addSpecialTokens) {
-    if (!addSpecialTokens || addsByFile) {
-      return encoder.encode(text, addSpecialTokens);
+  /** The text's tokens; null if it is not well-formed. */
+  @Nullable EncodedText encode(String text, boolean addSpecialTokens) {
+    if (!addSpecialTokens) {
+      return texts.encode(text);
     }
-    int[] ids = encoder.encode(text, false);
-    if (before.length + after.length == 0) {
-      return ids;
+    if (around == null) {
+      return TextEncoder.isWellFormed(text) ? texts.wholeWithSpecialTokens(text) : null;
     }
-    int[] all = new int[before.length + ids.length + after.length];
-    System.arraycopy(before, 0, all, 0, before.length);
-    System.arraycopy(ids, 0, all, before.length, ids.length);
-    System.arraycopy(after, 0, all, before.length + ids.length, after.length);
-    return all;
+    EncodedText encoded = texts.encode(text);
+    return encoded == null ? null : encoded.with(around);
   }
 
-  String decode(int[] tokenIds) {
-    return encoder.decode(tokenIds);
+  /** The encoder of texts without anything around them. */
+  IncrementalEncoder texts() {
+    return texts;
   }
 
   @Override
   public void close() {
-    encoder.close();
+    texts.close();
   }
 
-  private static boolean replacesPostProcessor(ModelFiles files) {
-    return files.config().has("add_bos_token") || files.config().has("add_eos_token");
+  /** What is put around; null if it is not the same around every text. */
+  private static @Nullable AroundTokens around(ModelFiles files, TextEncoder encoder) {
+    if (files.config().has("add_bos_token") || files.config().has("add_eos_token")) {
+      return new AroundTokens(
+          added(files, encoder, "add_bos_token", "bos_token"),
+          added(files, encoder, "add_eos_token", "eos_token"));
+    }
+    return files.tokenizer().hasPostProcessor() ? AroundTokens.of(encoder) : AroundTokens.NONE;
   }
 
   private static int[] added(ModelFiles files, TextEncoder encoder, String flag, String name) {

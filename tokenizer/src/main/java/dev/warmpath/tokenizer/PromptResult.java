@@ -1,6 +1,9 @@
 package dev.warmpath.tokenizer;
 
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.tokenizer.encode.EncodedText;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -27,14 +30,26 @@ public sealed interface PromptResult {
    *     one sequence here; false for several prompts, several choices, beam search, and the legs of
    *     disaggregated serving
    * @param text the rendered or given text when there is exactly one, or null
+   * @param encoded how the one sequence was made, or null; what it shares with earlier prompts is
+   *     not hashed again
    */
   record Tokens(
       List<int[]> sequences,
       PromptKeys keys,
       boolean readsCache,
       boolean comparable,
-      @Nullable String text)
+      @Nullable String text,
+      @Nullable EncodedText encoded)
       implements PromptResult {
+
+    public Tokens(
+        List<int[]> sequences,
+        PromptKeys keys,
+        boolean readsCache,
+        boolean comparable,
+        @Nullable String text) {
+      this(sequences, keys, readsCache, comparable, text, null);
+    }
 
     public Tokens {
       sequences = List.copyOf(sequences);
@@ -44,6 +59,18 @@ public sealed interface PromptResult {
       if (comparable && sequences.size() > 1) {
         throw new IllegalArgumentException("comparable with sequences=" + sequences.size());
       }
+    }
+
+    /** The same, whose one sequence is {@code encoded} whole. */
+    Tokens encodedAs(EncodedText encoded) {
+      return new Tokens(sequences, keys, readsCache, comparable, text, encoded);
+    }
+
+    /** The block chain of the first sequence. */
+    public BlockChain chain(ChainSpace space) {
+      return encoded == null
+          ? BlockChain.of(space, sequences.get(0), keys)
+          : encoded.chain(space, keys);
     }
 
     /** The tokens of all sequences together. */

@@ -27,16 +27,50 @@ public final class BlockChain {
 
   /** The chain of the prompt {@code tokenIds} in {@code space}. */
   public static BlockChain of(ChainSpace space, int[] tokenIds, PromptKeys keys) {
-    int size = space.blockSizeTokens();
-    int count = Math.max(0, (tokenIds.length - space.lookaheadTokens()) / size);
-    long[] localHashes = new long[count];
-    int lengthTokens = size + space.lookaheadTokens();
-    List<ExtraKey> laterKeys = keys.of(1);
-    for (int i = 0; i < count; i++) {
-      List<ExtraKey> extraKeys = i == 0 ? keys.of(0) : laterKeys;
-      localHashes[i] = BlockHasher.localHash(tokenIds, i * size, lengthTokens, extraKeys);
+    return of(space, tokenIds, keys, List.of());
+  }
+
+  /**
+   * The same chain, without hashing what is known.
+   *
+   * @param known the first blocks' hashes in {@code space}, of these very tokens without extra keys
+   */
+  public static BlockChain of(
+      ChainSpace space, int[] tokenIds, PromptKeys keys, List<BlockRun> known) {
+    long[] localHashes = new long[space.blocks(tokenIds.length)];
+    int done = 0;
+    if (keys.of(1).isEmpty()) {
+      for (BlockRun run : known) {
+        run.copyTo(localHashes, done);
+        done += run.blocks();
+      }
+    }
+    if (done > 0 && keys.of(0).isEmpty()) {
+      fill(localHashes, done, space, tokenIds, keys);
+    } else {
+      fill(localHashes, Math.max(1, done), space, tokenIds, keys);
+      fillFirst(localHashes, space, tokenIds, keys);
     }
     return new BlockChain(space, tokenIds.length, localHashes);
+  }
+
+  private static void fill(
+      long[] localHashes, int from, ChainSpace space, int[] tokenIds, PromptKeys keys) {
+    int size = space.blockSizeTokens();
+    int lengthTokens = size + space.lookaheadTokens();
+    List<ExtraKey> laterKeys = keys.of(1);
+    for (int i = from; i < localHashes.length; i++) {
+      localHashes[i] = BlockHasher.localHash(tokenIds, i * size, lengthTokens, laterKeys);
+    }
+  }
+
+  /** The first block has keys of its own. */
+  private static void fillFirst(
+      long[] localHashes, ChainSpace space, int[] tokenIds, PromptKeys keys) {
+    if (localHashes.length > 0) {
+      int lengthTokens = space.blockSizeTokens() + space.lookaheadTokens();
+      localHashes[0] = BlockHasher.localHash(tokenIds, 0, lengthTokens, keys.of(0));
+    }
   }
 
   /** The chain of a prompt that is known by the local hashes of its blocks and ends with them. */
@@ -62,6 +96,11 @@ public final class BlockChain {
   /** The local hash of block {@code index}. */
   public long localHash(int index) {
     return localHashes[index];
+  }
+
+  /** The hashes of the blocks {@code [from, to)}, of a prompt whose blocks have no extra keys. */
+  public BlockRun run(int from, int to) {
+    return new BlockRun(space, Arrays.copyOfRange(localHashes, from, to));
   }
 
   /**

@@ -48,6 +48,11 @@ public final class ChainSpace {
     return lookaheadTokens;
   }
 
+  /** How many blocks a prompt of so many tokens has. */
+  public int blocks(int promptTokens) {
+    return Math.max(0, (promptTokens - lookaheadTokens) / blockSizeTokens);
+  }
+
   /** The key that stands before block 0 in this space. */
   public long rootKey() {
     return rootKey;

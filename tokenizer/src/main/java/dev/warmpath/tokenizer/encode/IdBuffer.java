@@ -36,9 +36,11 @@ final class IdBuffer {
     return Arrays.copyOfRange(ids, from, count);
   }
 
-  /** A copy of some of the ids. */
-  int[] slice(int from, int to) {
-    return Arrays.copyOfRange(ids, from, to);
+  /** The ids behind room for {@code before} more. */
+  int[] behind(int before) {
+    int[] all = new int[before + count];
+    System.arraycopy(ids, 0, all, before, count);
+    return all;
   }
 
   private void makeRoom(int more) {

@@ -46,7 +46,12 @@ public final class TextEncoder implements AutoCloseable {
 
   /** Whether {@code text} is well-formed UTF-16, which is all that can be encoded. */
   public static boolean isWellFormed(String text) {
-    for (int i = 0; i < text.length(); i++) {
+    return isWellFormed(text, 0);
+  }
+
+  /** Whether {@code text} is well-formed from {@code from} on, which is not inside a pair. */
+  static boolean isWellFormed(String text, int from) {
+    for (int i = from; i < text.length(); i++) {
       char c = text.charAt(i);
       if (Character.isSurrogate(c)) {
         boolean pair = i + 1 < text.length() && Character.isSurrogatePair(c, text.charAt(i + 1));

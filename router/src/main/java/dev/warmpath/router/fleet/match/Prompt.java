@@ -93,9 +93,6 @@ public final class Prompt {
     if (tokens == null) {
       return null;
     }
-    int[] ids = tokens.sequences().get(0);
-    PromptKeys keys = tokens.keys();
-    return chains.computeIfAbsent(
-        space == null ? ASSUMED : space, wanted -> BlockChain.of(wanted, ids, keys));
+    return chains.computeIfAbsent(space == null ? ASSUMED : space, tokens::chain);
   }
 }

@@ -6,7 +6,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,10 +30,10 @@ public final class ChunkCache {
   /**
    * A cache of at most {@code maxBytes}.
    *
-   * @param random seeds the hash, so that nobody can make two texts with the same one
+   * @param hashSeed a secret, so that nobody can make two texts with the same hash
    */
-  public ChunkCache(long maxBytes, RandomGenerator random) {
-    this.hasher = Hashing.xxh3_128(random.nextLong());
+  public ChunkCache(long maxBytes, long hashSeed) {
+    this.hasher = Hashing.xxh3_128(hashSeed);
     for (int i = 0; i < STRIPES; i++) {
       stripes[i] = new Stripe(maxBytes / STRIPES);
     }

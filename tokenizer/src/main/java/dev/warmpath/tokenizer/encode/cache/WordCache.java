@@ -59,9 +59,11 @@ public final class WordCache {
     if (word.length() > LONGEST_CHARS || bytes > generationBytes) {
       return;
     }
-    if (generations.young.putIfAbsent(word, tokenIds) == null
-        && youngBytes.addAndGet(bytes) > generationBytes) {
-      age();
+    if (youngBytes.get() + bytes > generationBytes) {
+      age(bytes);
+    }
+    if (generations.young.putIfAbsent(word, tokenIds) == null) {
+      youngBytes.addAndGet(bytes);
     }
   }
 
@@ -75,9 +77,9 @@ public final class WordCache {
     return evictions.sum();
   }
 
-  private synchronized void age() {
+  private synchronized void age(long more) {
     long bytes = youngBytes.get();
-    if (bytes > generationBytes) {
+    if (bytes + more > generationBytes) {
       evictions.add(generations.old.size());
       generations = new Generations(generations.young, bytes);
       youngBytes.addAndGet(-bytes);

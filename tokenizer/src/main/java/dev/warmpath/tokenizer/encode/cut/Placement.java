@@ -82,7 +82,7 @@ public record Placement(Kind kind, String reason, AddedTokens tokens, CutRule ru
    * does not matter.
    */
   public int lookaheadChars() {
-    return tokens.longestChars() + 1;
+    return 2 * tokens.longestChars() + 1;
   }
 
   /** Whether a part that begins at {@code from} is the beginning of a text to the tokenizer. */

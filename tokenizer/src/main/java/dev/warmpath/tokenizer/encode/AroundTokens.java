@@ -1,0 +1,65 @@
+package dev.warmpath.tokenizer.encode;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tokens that a file's post-processor puts before and behind every text.
+ *
+ * <p>Immutable.
+ */
+public final class AroundTokens {
+
+  /** Nothing is put around. */
+  public static final AroundTokens NONE = new AroundTokens(new int[0], new int[0]);
+
+  private static final String SHORT = "a";
+  private static final String LONG = "b c";
+
+  private final int[] before;
+  private final int[] after;
+
+  /** These tokens; nobody may change them any more. */
+  public AroundTokens(int[] before, int[] after) {
+    this.before = before;
+    this.after = after;
+  }
+
+  /**
+   * What {@code encoder} puts around texts, seen from two of them; null if that does not show it.
+   */
+  public static @Nullable AroundTokens of(TextEncoder encoder) {
+    int[] inside = encoder.encode(SHORT, false);
+    int[] all = encoder.encode(SHORT, true);
+    for (int at = 0; at + inside.length <= all.length; at++) {
+      AroundTokens around =
+          new AroundTokens(
+              Arrays.copyOf(all, at), Arrays.copyOfRange(all, at + inside.length, all.length));
+      if (around.fits(encoder, SHORT) && around.fits(encoder, LONG) && around.fits(encoder, "")) {
+        return around;
+      }
+    }
+    return null;
+  }
+
+  private boolean fits(TextEncoder encoder, String text) {
+    return Arrays.equals(around(encoder.encode(text, false)), encoder.encode(text, true));
+  }
+
+  /** Number of tokens. */
+  public int count() {
+    return before.length + after.length;
+  }
+
+  /** {@code ids} with the tokens around them. */
+  public int[] around(int[] ids) {
+    if (count() == 0) {
+      return ids;
+    }
+    int[] all = new int[ids.length + count()];
+    System.arraycopy(before, 0, all, 0, before.length);
+    System.arraycopy(ids, 0, all, before.length, ids.length);
+    System.arraycopy(after, 0, all, before.length + ids.length, after.length);
+    return all;
+  }
+}

@@ -1,0 +1,121 @@
+package dev.warmpath.tokenizer.encode;
+
+import dev.warmpath.tokenizer.encode.cache.ChunkCache;
+import dev.warmpath.tokenizer.encode.cache.TextKey;
+import dev.warmpath.tokenizer.encode.cache.WordCache;
+import dev.warmpath.tokenizer.encode.cut.Placement;
+import dev.warmpath.tokenizer.encode.cut.SelfCheck;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Encodes chunks: from memory as a whole, or from words that are known, or with the native library.
+ *
+ * <p>Thread-safe.
+ */
+final class ChunkEncoder {
+
+  private final Placement placement;
+  private final SelfCheck.Encoding pieces;
+  private final TokenLengths lengths;
+  private final ChunkCache chunks;
+  private final WordCache words;
+  private final LongAdder chunkTokens = new LongAdder();
+  private final LongAdder wordTokens = new LongAdder();
+  private final LongAdder nativeTokens = new LongAdder();
+
+  ChunkEncoder(
+      Placement placement,
+      SelfCheck.Encoding pieces,
+      TokenLengths lengths,
+      ChunkCache chunks,
+      WordCache words) {
+    this.placement = placement;
+    this.pieces = pieces;
+    this.lengths = lengths;
+    this.chunks = chunks;
+    this.words = words;
+  }
+
+  /** Adds the tokens of the chunk {@code [from, to)} to {@code out}. */
+  void encode(String text, int from, int to, IdBuffer out) {
+    TextKey key = chunks.key(text.substring(from, to), placement.isHead(from));
+    int[] known = chunks.find(key);
+    if (known != null) {
+      chunkTokens.add(known.length);
+      out.add(known);
+      return;
+    }
+    int before = out.count();
+    placement.parts(text, from, to, new Parts(text, out));
+    chunks.put(key, out.from(before));
+  }
+
+  long chunkTokens() {
+    return chunkTokens.sum();
+  }
+
+  long wordTokens() {
+    return wordTokens.sum();
+  }
+
+  long nativeTokens() {
+    return nativeTokens.sum();
+  }
+
+  private int[] encodeNatively(String piece, boolean head) {
+    int[] ids = pieces.encode(piece, head);
+    nativeTokens.add(ids.length);
+    return ids;
+  }
+
+  private final class Parts implements Placement.Parts {
+    private final String text;
+    private final IdBuffer out;
+
+    Parts(String text, IdBuffer out) {
+      this.text = text;
+      this.out = out;
+    }
+
+    @Override
+    public void token(int id) {
+      wordTokens.increment();
+      out.add(id);
+    }
+
+    @Override
+    public void rest(int from, int to, boolean head, boolean solid) {
+      if (solid) {
+        out.add(encodeNatively(text.substring(from, to), head));
+        return;
+      }
+      RestWords rest = new RestWords(placement, words, text, from, to);
+      rest.find(head);
+      if (rest.isMostlyKnown()) {
+        addWords(rest, head);
+      } else {
+        int[] ids = encodeNatively(text.substring(from, to), head);
+        out.add(ids);
+        if (!head) {
+          rest.learn(ids, lengths);
+        }
+      }
+    }
+
+    private void addWords(RestWords rest, boolean head) {
+      for (int i = 0; i < rest.count(); i++) {
+        int[] ids = rest.ids(i);
+        if (ids == null) {
+          boolean first = head && i == 0;
+          ids = encodeNatively(rest.word(i), first);
+          if (!first) {
+            words.put(rest.word(i), ids);
+          }
+        } else {
+          wordTokens.add(ids.length);
+        }
+        out.add(ids);
+      }
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package dev.warmpath.tokenizer.encode;
+
+import dev.warmpath.tokenizer.encode.cache.ChunkCache;
+import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
+import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
+import dev.warmpath.tokenizer.encode.cache.PrefixNode;
+import dev.warmpath.tokenizer.encode.cache.PrefixTree;
+import dev.warmpath.tokenizer.encode.cache.WordCache;
+import dev.warmpath.tokenizer.encode.cut.CheckTexts;
+import dev.warmpath.tokenizer.encode.cut.Continuation;
+import dev.warmpath.tokenizer.encode.cut.Placement;
+import dev.warmpath.tokenizer.encode.cut.Placements;
+import dev.warmpath.tokenizer.encode.cut.SelfCheck;
+import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One {@code tokenizer.json} at work that never encodes the same text twice: what a text shares
+ * with earlier ones comes from memory, exactly as the whole text would be encoded.
+ *
+ * <p>Thread-safe.
+ */
+public final class IncrementalEncoder implements AutoCloseable {
+
+  /*
+   * rendered text ─▶ beginnings (compared as text) ─▶ chunks (by hash) ─▶ words (as text) ─▶ native
+   *
+   * Each layer catches what the one before misses, and each alone is exact: a text is only ever cut
+   * where the placement proves that the parts give the tokens of the whole.
+   */
+
+  /** Characters of a token, about; only the first size of a buffer depends on it. */
+  private static final int CHARS_PER_TOKEN = 3;
+
+  private static final long CHECK_SEED = 6;
+
+  private final TextEncoder whole;
+  private final @Nullable TextEncoder goingOn;
+  private final Placement placement;
+  private final EncodeBudget budget;
+  private final PrefixTree beginnings;
+  private final ChunkCache chunks;
+  private final WordCache words;
+  private final ChunkEncoder encoder;
+  private final LongAdder prefixTokens = new LongAdder();
+
+  private IncrementalEncoder(TextEncoder whole, String json, EncodeBudget budget, long hashSeed) {
+    this.whole = whole;
+    this.budget = budget;
+    TokenizerShape shape = TokenizerShape.read(json);
+    Placement wanted = Placements.of(shape);
+    goingOn = wanted.head() == Placement.Head.NONE ? null : TextEncoder.of(Continuation.of(json));
+    placement = selfCheck(shape).checked(wanted, budget.checkTexts());
+    beginnings = new PrefixTree(budget.prefixBytes(), placement.lookaheadChars());
+    chunks = new ChunkCache(budget.chunkBytes(), hashSeed);
+    words = new WordCache(budget.wordBytes());
+    encoder = new ChunkEncoder(placement, this::encodePiece, TokenLengths.of(shape), chunks, words);
+  }
+
+  /**
+   * The encoder that this {@code tokenizer.json} describes.
+   *
+   * @param hashSeed what texts are hashed with; a secret, so that nobody can make texts collide
+   * @throws IllegalArgumentException if the native library cannot read it
+   */
+  public static IncrementalEncoder of(String json, EncodeBudget budget, long hashSeed) {
+    return new IncrementalEncoder(TextEncoder.of(json), json, budget, hashSeed);
+  }
+
+  /** The same texts at each start, so that one file is always placed alike. */
+  private SelfCheck selfCheck(TokenizerShape shape) {
+    RandomGenerator random = new SplittableRandom(CHECK_SEED);
+    return new SelfCheck(
+        this::encodePiece,
+        (text, head) -> whole.encode(text, false),
+        new CheckTexts(shape.addedTokens(), random),
+        random);
+  }
+
+  /** The tokens of {@code text}, without special tokens; null if it is not well-formed. */
+  public @Nullable EncodedText encode(String text) {
+    PrefixNode known = beginnings.walk(text);
+    int from = known == null ? 0 : known.end();
+    if (!TextEncoder.isWellFormed(text, from)) {
+      return null;
+    }
+    IdBuffer rest = new IdBuffer((text.length() - from) / CHARS_PER_TOKEN);
+    PrefixNode last = encodeFrom(text, known, rest);
+    int knownTokens = known == null ? 0 : known.endTokens();
+    int[] ids = rest.behind(knownTokens);
+    if (known != null) {
+      known.copyTokens(ids);
+      prefixTokens.add(knownTokens);
+    }
+    return new EncodedText(ids, last);
+  }
+
+  private @Nullable PrefixNode encodeFrom(String text, @Nullable PrefixNode known, IdBuffer out) {
+    PrefixNode last = known;
+    int start = known == null ? 0 : known.end();
+    int startTokens = 0;
+    int at = start;
+    while (at < text.length()) {
+      int end = placement.chunkEnd(text, at);
+      encoder.encode(text, at, end, out);
+      if (beginnings.fits(text, start, end)) {
+        last = beginnings.add(last, text, end, out.from(startTokens));
+        start = end;
+        startTokens = out.count();
+      }
+      at = end;
+    }
+    return last;
+  }
+
+  private int[] encodePiece(String piece, boolean head) {
+    return (head || goingOn == null ? whole : goingOn).encode(piece, false);
+  }
+
+  /** The tokens of a well-formed text with what the file's post-processor adds. */
+  public EncodedText wholeWithSpecialTokens(String text) {
+    return new EncodedText(whole.encode(text, true), null);
+  }
+
+  /** The whole text by the native library alone; slow for long texts, and remembers nothing. */
+  public TextEncoder whole() {
+    return whole;
+  }
+
+  /** Where texts are cut. */
+  public Placement placement() {
+    return placement;
+  }
+
+  /** Where tokens came from, and what is remembered. */
+  public EncodeCounts counts() {
+    return new EncodeCounts(
+        prefixTokens.sum(),
+        encoder.chunkTokens(),
+        encoder.wordTokens(),
+        encoder.nativeTokens(),
+        beginnings.bytes() + chunks.bytes() + words.bytes(),
+        budget.bytes(),
+        beginnings.evictions() + chunks.evictions() + words.evictions());
+  }
+
+  @Override
+  public void close() {
+    whole.close();
+    if (goingOn != null) {
+      goingOn.close();
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.warmpath.tokenizer.encode;
+
+import dev.warmpath.tokenizer.encode.cache.WordCache;
+import dev.warmpath.tokenizer.encode.cut.Placement;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The words of one rest, which are what stands between its cuts, and those of their tokens that are
+ * known.
+ *
+ * <p>Confined to one thread.
+ */
+final class RestWords {
+
+  /** One unknown word in so many is encoded alone; with more of them the rest is, as a whole. */
+  private static final int WORDS_PER_MISS = 16;
+
+  private static final int FREE_MISSES = 2;
+
+  private final Placement placement;
+  private final WordCache words;
+  private final String text;
+  private final int from;
+  private final int to;
+  private int[] ends = new int[16];
+  private int[] @Nullable [] ids = new int[16][];
+  private int count;
+  private int misses;
+
+  RestWords(Placement placement, WordCache words, String text, int from, int to) {
+    this.placement = placement;
+    this.words = words;
+    this.text = text;
+    this.from = from;
+    this.to = to;
+  }
+
+  /**
+   * Looks the words up.
+   *
+   * @param head whether the first word is begun otherwise, and so is no word like others
+   */
+  void find(boolean head) {
+    int start = from;
+    while (start < to) {
+      int end = placement.pieceEnd(text, start, to);
+      boolean findable = end - start <= WordCache.LONGEST_CHARS && !(head && start == from);
+      add(end, findable ? words.find(text.substring(start, end)) : null);
+      start = end;
+    }
+  }
+
+  boolean isMostlyKnown() {
+    return misses <= Math.max(FREE_MISSES, count / WORDS_PER_MISS);
+  }
+
+  int count() {
+    return count;
+  }
+
+  String word(int index) {
+    return text.substring(start(index), ends[index]);
+  }
+
+  int @Nullable [] ids(int index) {
+    return ids[index];
+  }
+
+  /**
+   * Remembers the unknown words of a rest whose tokens are {@code tokenIds}, if it is plain enough
+   * that the tokens show where each word ends.
+   */
+  void learn(int[] tokenIds, TokenLengths lengths) {
+    if (!isAscii() || !lengths.add(tokenIds, to - from)) {
+      return;
+    }
+    int token = 0;
+    int at = from;
+    for (int i = 0; i < count; i++) {
+      int first = token;
+      while (at < ends[i]) {
+        at += lengths.chars(tokenIds[token++]);
+      }
+      if (at != ends[i]) {
+        return;
+      }
+      if (ids[i] == null && ends[i] - start(i) <= WordCache.LONGEST_CHARS) {
+        words.put(word(i), Arrays.copyOfRange(tokenIds, first, token));
+      }
+    }
+  }
+
+  private void add(int end, int @Nullable [] known) {
+    if (count == ends.length) {
+      ends = Arrays.copyOf(ends, 2 * count);
+      ids = Arrays.copyOf(ids, 2 * count);
+    }
+    ends[count] = end;
+    ids[count++] = known;
+    misses += known == null ? 1 : 0;
+  }
+
+  private int start(int index) {
+    return index == 0 ? from : ends[index - 1];
+  }
+
+  private boolean isAscii() {
+    for (int i = from; i < to; i++) {
+      if (text.charAt(i) >= 0x80) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

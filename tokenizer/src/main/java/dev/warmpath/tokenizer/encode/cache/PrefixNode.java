@@ -1,0 +1,94 @@
+package dev.warmpath.tokenizer.encode.cache;
+
+import dev.warmpath.kvindex.block.BlockRun;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A piece of the beginning of texts: its characters, its tokens, and where it stands.
+ *
+ * <p>Thread-safe; the links of the order of use belong to the tree.
+ */
+public final class PrefixNode {
+
+  /** What a node takes besides text, tokens and hashes, about. */
+  private static final int NODE_BYTES = 256;
+
+  private final @Nullable PrefixNode parent;
+  private final String piece;
+  private final int end;
+  private final int endTokens;
+  private final int[] tokenIds;
+  private volatile @Nullable BlockRun blocks;
+
+  private final long bytes;
+
+  /* Guarded by the tree's lock. */
+  @Nullable PrefixNode colder;
+  @Nullable PrefixNode hotter;
+  long lastUse;
+  final long fingerprint;
+
+  PrefixNode(@Nullable PrefixNode parent, long fingerprint, String piece, int end, int[] tokenIds) {
+    this.parent = parent;
+    this.fingerprint = fingerprint;
+    this.piece = piece;
+    this.end = end;
+    this.tokenIds = tokenIds;
+    this.endTokens = (parent == null ? 0 : parent.endTokens) + tokenIds.length;
+    this.bytes = weigh(piece, tokenIds);
+  }
+
+  /** The node of the characters before; null if this is where texts begin. */
+  public @Nullable PrefixNode parent() {
+    return parent;
+  }
+
+  /** Where the node's text begins. */
+  public int start() {
+    return parent == null ? 0 : parent.end;
+  }
+
+  /** Where the node's text ends. */
+  public int end() {
+    return end;
+  }
+
+  /** The tokens of the text up to here. */
+  public int endTokens() {
+    return endTokens;
+  }
+
+  /** Copies the tokens of the text up to here to the front of {@code target}. */
+  public void copyTokens(int[] target) {
+    for (PrefixNode node = this; node != null; node = node.parent) {
+      int at = node.endTokens - node.tokenIds.length;
+      System.arraycopy(node.tokenIds, 0, target, at, node.tokenIds.length);
+    }
+  }
+
+  /** The hashes of the blocks that end in this node, in the space they were asked for last. */
+  public @Nullable BlockRun blocks() {
+    return blocks;
+  }
+
+  /** Remembers hashes. */
+  public void blocks(BlockRun run) {
+    blocks = run;
+  }
+
+  /** The text of the node and as many characters behind it as decide that it ends there. */
+  String piece() {
+    return piece;
+  }
+
+  /** Bytes in use, with room for the hashes of blocks of 16 tokens; about. */
+  long bytes() {
+    return bytes;
+  }
+
+  private static long weigh(String piece, int[] tokenIds) {
+    boolean wide = piece.chars().anyMatch(c -> c > 0xff);
+    long text = wide ? 2L * piece.length() : piece.length();
+    return NODE_BYTES + text + (long) Integer.BYTES * tokenIds.length + tokenIds.length / 2;
+  }
+}

@@ -1,0 +1,236 @@
+package dev.warmpath.tokenizer.encode.cache;
+
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The beginnings of texts, in pieces that are compared as text: a text that begins like an earlier
+ * one takes over its tokens up to the last piece that they share.
+ *
+ * <p>Thread-safe.
+ */
+public final class PrefixTree {
+
+  /*
+   * A piece is kept with the characters behind it that decide that it ends there. Where a text has
+   * the same piece and the same characters behind, it is cut at the same place and has the same
+   * tokens before it, whatever follows. No hash is believed: a fingerprint of some characters finds
+   * the candidates, and the characters decide.
+   *
+   * Order of use: a doubly linked list from the coldest to the hottest node, under one lock. A walk
+   * touches its nodes from the last to the first, so no node is ever colder than its children, and
+   * the coldest node has none.
+   */
+
+  /** A piece has at least so many characters. */
+  public static final int PIECE_CHARS = 8192;
+
+  private static final int SAMPLE_EVERY = 32;
+  private static final int MOST_ALIKE = 32;
+  private static final PrefixNode[] NONE = {};
+
+  private record Place(@Nullable PrefixNode parent, long fingerprint) {
+    @Override
+    public boolean equals(@Nullable Object other) {
+      return other instanceof Place place
+          && place.parent == parent
+          && place.fingerprint == fingerprint;
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * System.identityHashCode(parent) + Long.hashCode(fingerprint);
+    }
+  }
+
+  private final ConcurrentHashMap<Place, PrefixNode[]> nodes = new ConcurrentHashMap<>();
+  private final long maxBytes;
+  private final int lookaheadChars;
+  private final LongAdder evictions = new LongAdder();
+  private final Object lock = new Object();
+  private @Nullable PrefixNode coldest;
+  private @Nullable PrefixNode hottest;
+  private long uses;
+  private final AtomicLong bytes = new AtomicLong();
+
+  /**
+   * A tree of at most {@code maxBytes}.
+   *
+   * @param lookaheadChars how many characters behind a place decide whether it is a cut
+   */
+  public PrefixTree(long maxBytes, int lookaheadChars) {
+    this.maxBytes = maxBytes;
+    this.lookaheadChars = lookaheadChars;
+  }
+
+  /** The last node of the pieces that {@code text} begins with; null if there is none. */
+  public @Nullable PrefixNode walk(String text) {
+    PrefixNode last = null;
+    PrefixNode next = child(null, text, 0);
+    while (next != null) {
+      last = next;
+      next = child(last, text, last.end());
+    }
+    if (last != null) {
+      touch(last);
+    }
+    return last;
+  }
+
+  /** Whether a piece of {@code text} may end at {@code end}, having begun at {@code start}. */
+  public boolean fits(String text, int start, int end) {
+    return maxBytes > 0 && end - start >= PIECE_CHARS && text.length() - end >= lookaheadChars;
+  }
+
+  /**
+   * Remembers the next piece of {@code text}, up to {@code end}, which {@link #fits}.
+   *
+   * @param tokenIds its tokens, which nobody may change any more
+   */
+  public PrefixNode add(@Nullable PrefixNode parent, String text, int end, int[] tokenIds) {
+    int start = parent == null ? 0 : parent.end();
+    PrefixNode known = child(parent, text, start);
+    if (known != null && known.end() == end) {
+      return known;
+    }
+    String piece = text.substring(start, end + lookaheadChars);
+    PrefixNode node = new PrefixNode(parent, fingerprint(text, start), piece, end, tokenIds);
+    synchronized (lock) {
+      if (parent == null || isLinked(parent)) {
+        link(node);
+      }
+    }
+    return node;
+  }
+
+  /** Bytes in use, about. */
+  public long bytes() {
+    return bytes.get();
+  }
+
+  /** Pieces that made room so far. */
+  public long evictions() {
+    return evictions.sum();
+  }
+
+  private @Nullable PrefixNode child(@Nullable PrefixNode parent, String text, int start) {
+    if (text.length() - start < PIECE_CHARS + lookaheadChars) {
+      return null;
+    }
+    PrefixNode[] alike = nodes.get(new Place(parent, fingerprint(text, start)));
+    if (alike == null) {
+      return null;
+    }
+    for (PrefixNode node : alike) {
+      int to = start + node.piece().length();
+      // Comparing a copy is several times faster than comparing in place.
+      if (to <= text.length() && text.substring(start, to).equals(node.piece())) {
+        return node;
+      }
+    }
+    return null;
+  }
+
+  private static long fingerprint(String text, int start) {
+    long hash = 0;
+    for (int i = start; i < start + PIECE_CHARS; i += SAMPLE_EVERY) {
+      hash = hash * 0x9e3779b97f4a7c15L + text.charAt(i);
+    }
+    return hash;
+  }
+
+  private void touch(PrefixNode leaf) {
+    synchronized (lock) {
+      if (isLinked(leaf)) {
+        heat(leaf);
+      }
+    }
+  }
+
+  private void link(PrefixNode node) {
+    Place place = new Place(node.parent(), node.fingerprint);
+    PrefixNode[] alike = nodes.getOrDefault(place, NONE);
+    if (alike.length == MOST_ALIKE) {
+      drop(Collections.min(Arrays.asList(alike), Comparator.comparingLong(old -> old.lastUse)));
+    }
+    nodes.merge(place, new PrefixNode[] {node}, PrefixTree::inFront);
+    bytes.addAndGet(node.bytes());
+    heat(node);
+    makeRoom();
+  }
+
+  private static PrefixNode[] inFront(PrefixNode[] old, PrefixNode[] one) {
+    PrefixNode[] more = new PrefixNode[old.length + 1];
+    more[0] = one[0];
+    System.arraycopy(old, 0, more, 1, old.length);
+    return more;
+  }
+
+  /** Makes a node and all before it the hottest, the first of them the hottest of all. */
+  private void heat(PrefixNode leaf) {
+    uses++;
+    for (PrefixNode node = leaf; node != null; node = node.parent()) {
+      if (isLinked(node)) {
+        unlinkFromOrder(node);
+      }
+      makeHottest(node);
+      node.lastUse = uses;
+    }
+  }
+
+  private void makeRoom() {
+    while (bytes.get() > maxBytes && coldest != null) {
+      drop(coldest);
+    }
+  }
+
+  private void drop(PrefixNode gone) {
+    unlinkFromOrder(gone);
+    nodes.computeIfPresent(
+        new Place(gone.parent(), gone.fingerprint), (place, alike) -> without(alike, gone));
+    bytes.addAndGet(-gone.bytes());
+    evictions.increment();
+  }
+
+  private static PrefixNode @Nullable [] without(PrefixNode[] alike, PrefixNode gone) {
+    PrefixNode[] left =
+        Arrays.stream(alike).filter(node -> node != gone).toArray(PrefixNode[]::new);
+    return left.length == 0 ? null : left;
+  }
+
+  private boolean isLinked(PrefixNode node) {
+    return node == coldest || node.colder != null;
+  }
+
+  private void makeHottest(PrefixNode node) {
+    node.colder = hottest;
+    if (hottest == null) {
+      coldest = node;
+    } else {
+      hottest.hotter = node;
+    }
+    hottest = node;
+  }
+
+  private void unlinkFromOrder(PrefixNode node) {
+    PrefixNode colder = node.colder;
+    PrefixNode hotter = node.hotter;
+    if (colder == null) {
+      coldest = hotter;
+    } else {
+      colder.hotter = hotter;
+    }
+    if (hotter == null) {
+      hottest = colder;
+    } else {
+      hotter.colder = colder;
+    }
+    node.colder = null;
+    node.hotter = null;
+  }
+}
