@@ -72,6 +72,19 @@ public interface KvIndex {
    */
   long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks);
 
+  /**
+   * These are the names of a prompt's first blocks and the hashes that the engine gives to them,
+   * computed and not heard. What the engine holds of them without a name gets its name, what waits
+   * for them is adopted, and what is not held on their shelf is doubted there, as if it had been
+   * held before events were lost. Nobody is credited with anything that he is not known to hold.
+   *
+   * <p>Ends at the first block of which something else was heard: another name for the hash,
+   * another hash for the name. No room is made for it.
+   *
+   * @return how many blocks are doubted that were not
+   */
+  long recalled(int slot, StoredBlocks names);
+
   /** Fills {@code matches} with what each engine would reuse of {@code prompt}. */
   void match(BlockChain prompt, PrefixMatches matches);
 

@@ -64,6 +64,21 @@ final class BlockNames {
     }
   }
 
+  /** Whether nothing that was heard says otherwise, and the block can have its name at once. */
+  boolean allows(long engineHash, Claim claim) {
+    HeldBlock parent = claim.atRoot() ? null : blocks.get(claim.parent());
+    if (!claim.atRoot() && (parent == null || !parent.isNamed())) {
+      return false;
+    }
+    HeldBlock block = blocks.get(engineHash);
+    long parentKey = parent == null ? claim.parent() : parent.blockKey;
+    long blockKey = BlockHasher.blockKey(parentKey, claim.localHash());
+    if (block != null && block.isNamed()) {
+      return block.blockKey == blockKey;
+    }
+    return known(blockKey).isEmpty() && (block == null || block.naming == Naming.UNNAMED);
+  }
+
   /** The block has its first copy on the shelf. */
   void shelved(HeldBlock block, int shelf) {
     if (block.isNamed()) {

@@ -51,8 +51,7 @@ final class Engine {
   }
 
   void stored(StoredBlocks stored) {
-    int shelf =
-        shelves.computeIfAbsent(shelfKey(stored.tier(), stored.group()), key -> table.openShelf());
+    int shelf = openShelf(stored);
     if (doubtedBlocks > 0 && stored.proves() && layout.isFullAttention(stored.group())) {
       proveBack(blocks.get(stored.parent()), shelf);
     }
@@ -106,6 +105,28 @@ final class Engine {
     }
     heldBlocks = 0;
     return doubtedBlocks - before;
+  }
+
+  /** Names blocks without holding them; returns how many that doubts. */
+  long recalled(StoredBlocks recalled) {
+    int shelf = openShelf(recalled);
+    long before = doubtedBlocks;
+    for (int i = 0; i < recalled.count(); i++) {
+      long hash = recalled.engineHash(i);
+      Claim claim = claim(recalled, i);
+      if (!names.allows(hash, claim)) {
+        break;
+      }
+      HeldBlock block = blocks.computeIfAbsent(hash, HeldBlock::new);
+      doubtedBlocks += block.mayBeOn(shelf) ? 1 : 0;
+      names.claimed(block, claim);
+    }
+    return doubtedBlocks - before;
+  }
+
+  private int openShelf(StoredBlocks stored) {
+    long key = shelfKey(stored.tier(), stored.group());
+    return shelves.computeIfAbsent(key, absent -> table.openShelf());
   }
 
   /** The blocks with these keys are on the shelf; returns how many were doubted. */

@@ -59,6 +59,15 @@ final class HeldBlock {
     return held;
   }
 
+  /** It may be on the shelf; whether that is news. */
+  boolean mayBeOn(int shelf) {
+    if (copies.count(shelf) > 0) {
+      return false;
+    }
+    doubts = new HashSet<>(doubts);
+    return doubts.add(shelf);
+  }
+
   /** Whether it was doubted on the shelf; it is no more. */
   boolean settle(int shelf) {
     return !doubts.isEmpty() && doubts.remove(shelf);

@@ -94,6 +94,11 @@ public final class PlainKvIndex implements KvIndex {
   }
 
   @Override
+  public long recalled(int slot, StoredBlocks names) {
+    return locked(lock.writeLock(), () -> engine(slot).recalled(names));
+  }
+
+  @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
     locked(lock.readLock(), () -> fill(prompt, matches));
   }

@@ -219,6 +219,25 @@ public final class RunKvIndex implements KvIndex {
   }
 
   @Override
+  public long recalled(int slot, StoredBlocks names) {
+    RunEngine engine = engine(slot);
+    Shelf shelf = engine.shelf(names.tier(), names.group());
+    if (shelf == null || shelf.doubts == null) {
+      shelf = engine.openDoubts(names.tier(), names.group());
+      publishFleet();
+    }
+    long before = engine.stats().doubtedBlocks();
+    for (int from = 0; from < names.count(); ) {
+      int to = Math.min(names.count(), from + Room.PIECE_BLOCKS);
+      if (!engine.recalled(shelf, names, from, to)) {
+        break;
+      }
+      from = to;
+    }
+    return engine.stats().doubtedBlocks() - before;
+  }
+
+  @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (reader.read(prompt, matches)) {

@@ -13,6 +13,7 @@ import dev.warmpath.kvindex.workload.Step.Clear;
 import dev.warmpath.kvindex.workload.Step.Doubt;
 import dev.warmpath.kvindex.workload.Step.Leave;
 import dev.warmpath.kvindex.workload.Step.Prove;
+import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Store;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -88,7 +89,7 @@ final class Timeline {
     long doubted = doubted(engine);
     model.apply(step);
     List<Answer> after = answers();
-    boolean gains = step instanceof Store || step instanceof Prove;
+    boolean gains = step instanceof Store || step instanceof Prove || step instanceof Recall;
     boolean gradual =
         gains ? nameless(engine) < nameless || doubted(engine) < doubted : !clearsAtOnce;
     if (engine >= 0 && gradual) {
@@ -132,6 +133,8 @@ final class Timeline {
       return doubt.engine();
     } else if (step instanceof Prove prove) {
       return prove.engine();
+    } else if (step instanceof Recall recall) {
+      return recall.names().engine();
     }
     return step instanceof Store store ? store.engine() : -1;
   }

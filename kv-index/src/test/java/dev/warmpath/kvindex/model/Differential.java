@@ -13,7 +13,9 @@ import dev.warmpath.kvindex.model.Operation.Drop;
 import dev.warmpath.kvindex.model.Operation.How;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
+import dev.warmpath.kvindex.model.Operation.Place;
 import dev.warmpath.kvindex.model.Operation.Prove;
+import dev.warmpath.kvindex.model.Operation.Recall;
 import dev.warmpath.kvindex.model.Operation.Remove;
 import dev.warmpath.kvindex.model.Operation.Store;
 import java.util.ArrayList;
@@ -106,9 +108,15 @@ public final class Differential<I extends KvIndex> {
       } else if (operation instanceof Clear clear && slots.size() > clear.engine()) {
         index.cleared(slots.get(clear.engine()));
       } else if (operation instanceof Store store && slots.size() > store.engine()) {
-        index.stored(slots.get(store.engine()), blocks(store));
+        index.stored(
+            slots.get(store.engine()),
+            blocks(store.place(), store.path(), store.count(), store.how()));
       } else if (operation instanceof Doubt doubt && slots.size() > doubt.engine()) {
         index.doubted(slots.get(doubt.engine()));
+      } else if (operation instanceof Recall recall && slots.size() > recall.engine()) {
+        Place place = recall.place();
+        index.recalled(
+            slots.get(recall.engine()), blocks(place, recall.path(), recall.count(), How.NAMED));
       } else if (operation instanceof Prove prove && slots.size() > prove.engine()) {
         index.proven(
             slots.get(prove.engine()),
@@ -144,20 +152,19 @@ public final class Differential<I extends KvIndex> {
       }
     }
 
-    private StoredBlocks blocks(Store store) {
-      Path path = store.path();
-      if (store.how() == How.UNNAMED) {
-        blocks.unnamed(store.place().tier(), store.place().group());
+    private StoredBlocks blocks(Place place, Path path, int most, How how) {
+      if (how == How.UNNAMED) {
+        blocks.unnamed(place.tier(), place.group());
       } else if (path.block() == 0) {
         long root = PromptTree.SPACE.rootKey();
-        blocks.atRoot(store.place().tier(), store.place().group(), root);
+        blocks.atRoot(place.tier(), place.group(), root);
       } else {
-        blocks.behind(store.place().tier(), store.place().group(), hash(path, -1));
+        blocks.behind(place.tier(), place.group(), hash(path, -1));
       }
-      if (store.how() == How.AGAIN) {
+      if (how == How.AGAIN) {
         blocks.ifAbsent();
       }
-      int count = Math.min(store.count(), PromptTree.DEPTH - path.block());
+      int count = Math.min(most, PromptTree.DEPTH - path.block());
       for (int i = 0; i < count; i++) {
         blocks.add(hash(path, i), TREE.localHash(path.prompt(), path.block() + i));
       }

@@ -28,7 +28,7 @@ class DifferentialTest {
             index -> {});
     RandomGenerator<List<Operation>> sequences = Operations.sequences(15).generator(1000);
     Shrinkable<List<Operation>> caught =
-        IntStream.range(0, 1_000)
+        IntStream.range(0, 10_000)
             .mapToObj(seed -> sequences.next(new Random(seed)))
             .filter(sequence -> differs(differential, sequence))
             .findFirst()

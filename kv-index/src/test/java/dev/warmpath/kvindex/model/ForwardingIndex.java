@@ -59,6 +59,11 @@ public class ForwardingIndex implements KvIndex {
   }
 
   @Override
+  public long recalled(int slot, StoredBlocks names) {
+    return index.recalled(slot, names);
+  }
+
+  @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
     index.match(prompt, matches);
   }

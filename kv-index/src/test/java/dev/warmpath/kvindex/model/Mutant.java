@@ -232,6 +232,29 @@ public enum Mutant {
       };
     }
   },
+  CREDITS_WHAT_IS_RECALLED {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        @Override
+        public long recalled(int slot, StoredBlocks names) {
+          stored(slot, names);
+          return 0;
+        }
+      };
+    }
+  },
+  FORGETS_WHAT_IS_RECALLED {
+    @Override
+    KvIndex of(KvIndex right) {
+      return new ForwardingIndex(right) {
+        @Override
+        public long recalled(int slot, StoredBlocks names) {
+          return 0;
+        }
+      };
+    }
+  },
   COUNTS_WHAT_IS_SAID_AGAIN {
     @Override
     KvIndex of(KvIndex right) {

@@ -36,6 +36,9 @@ public sealed interface Operation {
   /** An engine is seen to reuse the first blocks of a prompt. */
   record Prove(int engine, Place place, int prompt, int blocks) implements Operation {}
 
+  /** The names of blocks {@code from … from + count − 1} of a path are computed. */
+  record Recall(int engine, Place place, Path path, int count) implements Operation {}
+
   /** How blocks are stored. */
   enum How {
     NAMED,

@@ -14,6 +14,7 @@ import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
 import dev.warmpath.kvindex.model.Operation.Place;
 import dev.warmpath.kvindex.model.Operation.Prove;
+import dev.warmpath.kvindex.model.Operation.Recall;
 import dev.warmpath.kvindex.model.Operation.Remove;
 import dev.warmpath.kvindex.model.Operation.Store;
 import java.util.List;
@@ -61,7 +62,8 @@ public final class Operations {
         Tuple.of(2, Combinators.combine(engines(), layouts()).as(Layout::new)),
         Tuple.of(1, engines().map(Clear::new)),
         Tuple.of(8, engines().map(Doubt::new)),
-        Tuple.of(10, proofs()));
+        Tuple.of(10, proofs()),
+        Tuple.of(4, recalls()));
   }
 
   private static Arbitrary<Operation> adds() {
@@ -89,6 +91,11 @@ public final class Operations {
     Arbitrary<Integer> prompts = Arbitraries.frequency(Tuple.of(3, 0), Tuple.of(1, 1));
     Arbitrary<Integer> counts = Arbitraries.integers().between(0, PromptTree.DEPTH + 1);
     return Combinators.combine(engines(), places(), prompts, counts).as(Prove::new);
+  }
+
+  private static Arbitrary<Operation> recalls() {
+    Arbitrary<Integer> counts = Arbitraries.integers().between(1, PromptTree.DEPTH);
+    return Combinators.combine(engines(), places(), paths(), counts).as(Recall::new);
   }
 
   private static Arbitrary<Operation> drops() {

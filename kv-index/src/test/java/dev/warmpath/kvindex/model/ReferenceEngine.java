@@ -116,6 +116,33 @@ final class ReferenceEngine {
     return proven;
   }
 
+  /** Names that were computed: the blocks may be there. What was heard goes before. */
+  long recalled(StoredBlocks blocks) {
+    long before = doubts.size();
+    Name name = blocks.atRoot() ? top.child(blocks.parent()) : names.get(blocks.parent());
+    for (int i = 0; i < blocks.count() && name != null; i++) {
+      long hash = blocks.engineHash(i);
+      Name next = name.child(blocks.localHash(i));
+      name = mayBeCalled(hash, next) ? next : null;
+      if (name != null) {
+        boolean atRoot = i == 0 && blocks.atRoot();
+        long parent = i == 0 ? blocks.parent() : blocks.engineHash(i - 1);
+        claimed(hash, new Claim(atRoot, parent, blocks.localHash(i)));
+        Copy copy = new Copy(hash, new Shelf(blocks.tier(), blocks.group()));
+        if (!shelves(hash).contains(copy.shelf)) {
+          doubts.add(copy);
+        }
+      }
+    }
+    return doubts.size() - before;
+  }
+
+  private boolean mayBeCalled(long hash, Name name) {
+    return names.containsKey(hash)
+        ? names.get(hash) == name
+        : hashesOf(name).isEmpty() && !orphans.containsKey(hash) && !disputed.contains(hash);
+  }
+
   private boolean prove(Name name, Shelf shelf) {
     if (hashesOf(name).size() != 1) {
       return false;

@@ -96,6 +96,11 @@ public final class ReferenceModel implements KvIndex {
   }
 
   @Override
+  public long recalled(int slot, StoredBlocks names) {
+    return engines.get(slot).recalled(names);
+  }
+
+  @Override
   public void match(BlockChain prompt, PrefixMatches matches) {
     matches.begin(engines.keySet().stream().mapToInt(slot -> slot + 1).max().orElse(0));
     List<Name> names = names(prompt);

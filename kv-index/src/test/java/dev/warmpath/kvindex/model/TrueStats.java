@@ -66,6 +66,12 @@ final class TrueStats extends ForwardingIndex {
   }
 
   @Override
+  public long recalled(int slot, StoredBlocks names) {
+    truth.recalled(slot, names);
+    return super.recalled(slot, names);
+  }
+
+  @Override
   public EngineStats stats(int slot) {
     return truth.stats(slot);
   }

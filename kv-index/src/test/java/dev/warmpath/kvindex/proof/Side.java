@@ -13,6 +13,7 @@ import dev.warmpath.kvindex.workload.Step.Doubt;
 import dev.warmpath.kvindex.workload.Step.Leave;
 import dev.warmpath.kvindex.workload.Step.Place;
 import dev.warmpath.kvindex.workload.Step.Prove;
+import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Relayout;
 import dev.warmpath.kvindex.workload.Step.Reload;
 import dev.warmpath.kvindex.workload.Step.Remove;
@@ -73,6 +74,8 @@ public final class Side<I extends KvIndex> {
       index.doubted(slots.get(doubt.engine()));
     } else if (step instanceof Prove prove && slots.containsKey(prove.engine())) {
       prove(slots.get(prove.engine()), prove);
+    } else if (step instanceof Recall recall && slots.containsKey(recall.names().engine())) {
+      index.recalled(slots.get(recall.names().engine()), columns(recall.names()));
     } else if (step instanceof Reload) {
       index = reload.apply(index);
     }

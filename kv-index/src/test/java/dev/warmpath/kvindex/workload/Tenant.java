@@ -6,6 +6,7 @@ import dev.warmpath.kvindex.workload.Forest.Prompt;
 import dev.warmpath.kvindex.workload.Step.Below;
 import dev.warmpath.kvindex.workload.Step.Place;
 import dev.warmpath.kvindex.workload.Step.Prove;
+import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Remove;
 import dev.warmpath.kvindex.workload.Step.Store;
 import java.util.ArrayList;
@@ -90,6 +91,12 @@ final class Tenant {
     return new Prove(number, place(), chain, Forest.corner(random, prompt.blocks()));
   }
 
+  /** The hashes that it gives to the first blocks of a prompt are computed. */
+  Step recall(Prompt prompt) {
+    Span span = span(prompt, 0, Forest.corner(random, prompt.blocks()), place(), false);
+    return new Recall(named(span, false));
+  }
+
   private List<Step> grow(Prompt prompt, Place place, int places) {
     int end =
         spans.stream()
@@ -127,19 +134,26 @@ final class Tenant {
 
   private List<Step> store(Span span, boolean named, int places) {
     int count = span.to - span.from;
+    spans.add(span);
+    boolean again = random.nextInt(20) == 0;
+    Store store = named(span, again);
+    Below below = named ? store.below() : new Below(false, false, 0, again);
+    Store told = new Store(number, span.place, below, store.hashes(), store.localHashes());
+    boolean lies = count > 0 && random.nextInt(100) < habits.odds().lie();
+    return List.of(lies ? lie(told, span, places) : told);
+  }
+
+  private Store named(Span span, boolean again) {
+    int count = span.to - span.from;
     long[] hashes = new long[count];
     long[] localHashes = new long[count];
     for (int i = 0; i < count; i++) {
       hashes[i] = hash(span, span.from + i);
       localHashes[i] = span.prompt.localHashes()[span.from + i];
     }
-    spans.add(span);
-    Below below = named ? below(span) : Below.NOTHING_KNOWN;
-    boolean again = random.nextInt(20) == 0;
-    Below told = new Below(below.named(), below.atRoot(), below.parent(), again);
-    Store store = new Store(number, span.place, told, hashes, localHashes);
-    boolean lies = count > 0 && random.nextInt(100) < habits.odds().lie();
-    return List.of(lies ? lie(store, span, places) : store);
+    Below below = below(span);
+    Below told = new Below(true, below.atRoot(), below.parent(), again);
+    return new Store(number, span.place, told, hashes, localHashes);
   }
 
   private Store lie(Store store, Span span, int places) {

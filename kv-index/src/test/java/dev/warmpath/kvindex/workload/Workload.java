@@ -93,13 +93,14 @@ public final class Workload {
   }
 
   private void churn() {
-    switch (random.nextInt(14)) {
+    switch (random.nextInt(17)) {
       case 0, 1, 2 -> arrive();
       case 3, 4 -> leave();
       case 5 -> clear();
       case 6 -> steps.add(new Reload());
       case 7, 8, 9 -> doubt();
       case 10, 11 -> prove();
+      case 14, 15, 16 -> recall();
       default -> relayout();
     }
   }
@@ -170,6 +171,12 @@ public final class Workload {
   private void prove() {
     if (!tenants.isEmpty()) {
       steps.add(tenants.get(random.nextInt(tenants.size())).prove(prompt()));
+    }
+  }
+
+  private void recall() {
+    if (!tenants.isEmpty()) {
+      steps.add(tenants.get(random.nextInt(tenants.size())).recall(prompt()));
     }
   }
 

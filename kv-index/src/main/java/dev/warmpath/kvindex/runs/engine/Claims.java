@@ -104,6 +104,17 @@ final class Claims {
     }
   }
 
+  /** A block that nobody has named is this one; false if it was said to be something. */
+  boolean name(AsideBlock block, StoredBlocks names, int index) {
+    boolean unnamed = block.naming == Naming.UNNAMED;
+    if (unnamed) {
+      boolean atRoot = index == 0 && names.atRoot();
+      long parent = index == 0 ? names.parent() : names.engineHash(index - 1);
+      claimed(block, atRoot, parent, names.localHash(index));
+    }
+    return unnamed;
+  }
+
   private void settle(AsideBlock block) {
     long place = block.atRoot ? core.runs().root(block.parent) : engine.behind(block.parent);
     if (place != NOWHERE) {

@@ -24,6 +24,7 @@ public final class Doubts {
    * listed for it, and room is made of it as of any other.
    *
    *   doubt    the shelf becomes the doubt shelf, and a new, empty one is opened in its place
+   *   recall   a block of which only the hash is known is put on the doubt shelf, as if it had been held
    *   settle   a block is stored, proven or removed: its bit goes off the doubt shelf
    *
    * Hashes stay listed while any shelf has the block, so a block is held before its doubt is dropped.
@@ -152,7 +153,7 @@ public final class Doubts {
   }
 
   /** The blocks of a run that the engine holds or may hold. */
-  private long known(int run) {
+  long known(int run) {
     return knownBesides(run, 0);
   }
 

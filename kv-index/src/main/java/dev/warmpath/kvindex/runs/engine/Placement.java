@@ -322,7 +322,7 @@ public final class Placement {
       long mask = (-1L >>> (Long.SIZE - count)) << first;
       long again = holdings.held(run, source, shelf.id) & mask;
       holdings.hold(shelf, run, source, mask);
-      engine.heldMore(Long.bitCount(mask & ~again));
+      engine.more(shelf, Long.bitCount(mask & ~again));
       if (shelf.doubts != null) {
         engine.doubts().settle(shelf, run, source, mask);
       }

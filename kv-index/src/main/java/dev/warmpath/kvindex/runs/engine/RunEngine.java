@@ -31,6 +31,7 @@ public final class RunEngine {
   private final Aside aside;
   private final Claims claims;
   private final Doubts doubts;
+  private final Recalls recalls;
   private final List<Shelf> shelves = new ArrayList<>();
   private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
   private long lastStored = NOWHERE;
@@ -49,6 +50,7 @@ public final class RunEngine {
     aside = new Aside(core.room().asideBudget());
     claims = new Claims(this, core, aside, maxOrphans);
     doubts = new Doubts(this, core);
+    recalls = new Recalls(this, core, aside, claims);
   }
 
   public int slot() {
@@ -89,6 +91,14 @@ public final class RunEngine {
   public Shelf openShelf(StorageTier tier, int group) {
     Shelf shelf = core.shelves().open(slot, tier, group);
     shelves.add(shelf);
+    return shelf;
+  }
+
+  /** The shelf for (tier, group), with a doubt shelf of its own. */
+  public Shelf openDoubts(StorageTier tier, int group) {
+    Shelf known = shelf(tier, group);
+    Shelf shelf = known == null ? openShelf(tier, group) : known;
+    shelf.doubts = openShelf(tier, ~group);
     return shelf;
   }
 
@@ -143,6 +153,11 @@ public final class RunEngine {
     if (doubts.blocks() > 0 && blocks.proves() && layout.isFullAttention(shelf.group)) {
       doubts.proveBefore(shelf, behind(blocks.parent()));
     }
+  }
+
+  /** Names blocks {@code from … to − 1} without holding them; false if not all could be named. */
+  public boolean recalled(Shelf shelf, StoredBlocks names, int from, int to) {
+    return recalls.recall(shelf, names, from, to);
   }
 
   Doubts doubts() {

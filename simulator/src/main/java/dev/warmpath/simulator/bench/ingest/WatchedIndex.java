@@ -117,6 +117,11 @@ final class WatchedIndex implements KvIndex {
   }
 
   @Override
+  public long recalled(int slot, StoredBlocks names) {
+    return index.recalled(slot, names);
+  }
+
+  @Override
   public void match(BlockChain prompt, PrefixMatches into) {
     index.match(prompt, into);
   }

@@ -1,0 +1,90 @@
+package dev.warmpath.kvindex.runs.engine;
+
+import static dev.warmpath.kvindex.runs.tree.Runs.NOWHERE;
+
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.runs.engine.RunEngine.Core;
+import dev.warmpath.kvindex.runs.tree.Runs;
+import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
+
+/**
+ * Names of an engine's blocks that were computed and not heard: they go where what is doubted
+ * stands, so that nobody is credited with them.
+ *
+ * <p>What was heard goes before. Single writer.
+ */
+final class Recalls {
+
+  private final RunEngine engine;
+  private final Core core;
+  private final Aside aside;
+  private final Claims claims;
+
+  Recalls(RunEngine engine, Core core, Aside aside, Claims claims) {
+    this.engine = engine;
+    this.core = core;
+    this.aside = aside;
+    this.claims = claims;
+  }
+
+  /** Names blocks {@code from … to − 1}, if there is room; false if not all could be named. */
+  boolean recall(Shelf shelf, StoredBlocks names, int from, int to) {
+    Shelf doubts = shelf.doubts;
+    if (doubts == null || !core.room().has(to - from, engine, doubts)) {
+      return false;
+    }
+    int next = from;
+    while (next < to && recall(shelf, doubts, names, next)) {
+      next++;
+    }
+    return next == to;
+  }
+
+  private boolean recall(Shelf shelf, Shelf doubts, StoredBlocks names, int index) {
+    long place = engine.behind(names, index);
+    if (place == NOWHERE) {
+      return false;
+    }
+    long name = core.placement().named(place, names.localHash(index));
+    long at = engine.find(names.engineHash(index));
+    if (at == NOWHERE) {
+      if (name != NOWHERE && isKnown(name)) {
+        return false;
+      }
+      AsideBlock block = aside.get(names.engineHash(index));
+      if (block == null) {
+        return put(doubts, place, names, index);
+      }
+      at = claims.name(block, names, index) ? engine.find(names.engineHash(index)) : NOWHERE;
+    } else if (engine.nameOf(at) != name) {
+      return false;
+    }
+    return at != NOWHERE && doubt(shelf, doubts, at);
+  }
+
+  /** Whether the engine has a block of this name, then under another hash. */
+  private boolean isKnown(long name) {
+    return ((engine.doubts().known(Runs.run(name)) >>> Runs.offset(name)) & 1) != 0;
+  }
+
+  private boolean put(Shelf doubts, long place, StoredBlocks names, int index) {
+    boolean put = core.placement().of(engine, doubts).put(place, names, index, 1) == 1;
+    if (put) {
+      claims.adopt(names, index, index + 1);
+    }
+    return put;
+  }
+
+  private boolean doubt(Shelf shelf, Shelf doubts, long at) {
+    int source = Runs.run(at);
+    int run = core.runs().names(source);
+    long bit = 1L << Runs.offset(at);
+    long known =
+        core.holdings().held(run, source, shelf.id) | core.holdings().held(run, source, doubts.id);
+    if ((known & bit) == 0) {
+      core.holdings().hold(doubts, run, source, bit);
+      engine.more(doubts, 1);
+    }
+    return true;
+  }
+}
