@@ -11,6 +11,7 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineFeedback;
@@ -19,6 +20,7 @@ import dev.warmpath.router.fleet.EngineView.SlowerHits;
 import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineNews;
+import dev.warmpath.tokenizer.PromptResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -169,6 +171,13 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
             reuse.cachedTokens(),
             reuse.predictedTokens(),
             Duration.ofNanos(reuse.agoNanos())));
+  }
+
+  /** The first of several prompts stands for all. */
+  @Override
+  public void given(Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {
+    EngineId id = new EngineId(replica.name(), dpRank);
+    ingest.given(id, prompt, tokens.sequences().get(0), tokens.keys());
   }
 
   @Override

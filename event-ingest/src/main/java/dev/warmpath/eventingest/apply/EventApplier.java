@@ -5,6 +5,8 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.GroupTable.Lesson;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.recall.HashedPrompt;
+import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
@@ -28,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * key, the lookahead. All other blocks are held without a name. What does not belong to the replica
  * or cannot be placed is counted and left out.
  *
- * <p>Confined to the writer; {@link #space} and {@link #hashScheme} may be read by any thread.
+ * <p>Confined to the writer; {@link #space}, {@link #hashScheme} and {@link #wanted} may be read by
+ * any thread.
  */
 public final class EventApplier {
 
@@ -55,14 +58,16 @@ public final class EventApplier {
   private final StoredBlocks stored = new StoredBlocks();
   private final Removals removals;
   private final HashCalibration calibration;
+  private final Doubts doubts;
+  private final NameRules nameRules;
   private volatile @Nullable ChainSpace space;
   private int mainGroup;
   private boolean hiddenTraffic;
   private long storedBlocks;
-  private boolean doubts;
   private boolean refused;
   private boolean mayRepeat;
   private volatile boolean plain;
+  private volatile @Nullable KnownScheme wanted;
 
   /** Takes a slot in {@code index} for the engine. */
   public EventApplier(
@@ -74,6 +79,8 @@ public final class EventApplier {
     calibration = new HashCalibration(source.hashSeed());
     slot = index.addEngine(source.rules().removals());
     removals = new Removals(index, slot, groups, counters);
+    doubts = new Doubts(index, slot, counters);
+    nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
   }
 
@@ -87,18 +94,21 @@ public final class EventApplier {
     calibration = new HashCalibration(source.hashSeed());
     this.slot = slot;
     removals = new Removals(index, slot, groups, counters);
+    doubts = new Doubts(index, slot, counters);
+    nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
     groups.restore(learned);
     chunks.restored();
     space = learned.space();
     mainGroup = learned.mainGroup();
     plain = groups.highest() == 0 && groups.isFullAttention(0);
-    doubts = stats().doubtedBlocks() > 0;
+    doubts.restore(learned.recalled());
   }
 
   /** What was learned beside what the index holds. */
   public LearnedCache learned() {
-    return new LearnedCache(groups.described(), groups.highest(), mainGroup, space);
+    return new LearnedCache(
+        groups.described(), groups.highest(), mainGroup, space, doubts.recalled());
   }
 
   /** The engine's slot in the index. */
@@ -159,6 +169,7 @@ public final class EventApplier {
     counters.add(StreamCounter.EVENTS, batch.events());
     counters.add(StreamCounter.BLOCKS_STORED, storedBlocks);
     removals.count();
+    wanted = lacksNames() ? calibration.known() : null;
     return judged(effect);
   }
 
@@ -196,7 +207,8 @@ public final class EventApplier {
   public void clear() {
     counters.add(StreamCounter.CLEARS);
     index.cleared(slot);
-    doubts = false;
+    doubts.end();
+    wanted = null;
   }
 
   /**
@@ -205,12 +217,9 @@ public final class EventApplier {
    * were held.
    */
   public long doubt() {
-    long doubted = index.doubted(slot);
-    counters.add(StreamCounter.DOUBTED_BLOCKS, doubted);
-    long all = stats().doubtedBlocks();
-    doubts = all > 0;
+    long doubted = doubts.doubt();
     long most = mostBlocks();
-    if (most > 0 && (all > most || capacity.isDistrusted())) {
+    if (most > 0 && (doubts.blocks() > most || capacity.isDistrusted())) {
       clear();
     }
     return doubted;
@@ -218,17 +227,41 @@ public final class EventApplier {
 
   /** Whether something is doubted. */
   public boolean doubts() {
-    return doubts;
+    return doubts.any();
   }
 
   /** The engine was seen to reuse so many tokens of a prompt, since the last doubt. */
   public void reused(BlockChain prompt, int cachedTokens) {
     ChainSpace current = space;
-    if (doubts && prompt.space().equals(current) && groups.isFullAttention(mainGroup)) {
-      int blocks = cachedTokens / prompt.space().blockSizeTokens();
-      long proven = index.proven(slot, StorageTier.GPU, mainGroup, prompt, blocks);
-      counters.add(StreamCounter.PROVEN_BLOCKS, proven);
+    if (doubts.any() && prompt.space().equals(current) && groups.isFullAttention(mainGroup)) {
+      doubts.reused(prompt, mainGroup, cachedTokens / prompt.space().blockSizeTokens());
     }
+  }
+
+  /**
+   * How the engine makes its hashes, if blocks wait for parents of which nobody tells and prompts
+   * should be hashed therefore; else null. May be asked by any thread.
+   */
+  public @Nullable KnownScheme wanted() {
+    return wanted;
+  }
+
+  /** The engine was given a prompt, and these are the names of its blocks. */
+  public void recalled(HashedPrompt prompt) {
+    KnownScheme scheme = wanted;
+    if (scheme != null && prompt.isBy(scheme) && prompt.chain().space().equals(space)) {
+      long most = mostBlocks();
+      doubts.recall(
+          prompt.names(stored, mainGroup),
+          most > 0 ? Math.min(most, Doubts.MOST_RECALLED) : Doubts.MOST_RECALLED);
+    }
+  }
+
+  private boolean lacksNames() {
+    return calibration.known() != null
+        && groups.isFullAttention(mainGroup)
+        && !isDistrusted()
+        && stats().orphanBlocks() > 0;
   }
 
   /** What the index keeps for the engine. */
@@ -374,12 +407,12 @@ public final class EventApplier {
         chunks.stored(count);
       }
       name(store, tier, batch.hashes());
-      store(stored.addAll(batch.hashes(), store.hashFrom(), count));
+      doubts.store(stored.addAll(batch.hashes(), store.hashFrom(), count));
     }
   }
 
   private boolean takes(int count, StorageTier tier) {
-    if (doubts) {
+    if (doubts.any()) {
       capacity.recount(); // what is proven comes back uncounted
     }
     return capacity.takes(count, tier, groups.count(), () -> stats().heldBlocks());
@@ -391,7 +424,7 @@ public final class EventApplier {
     counters.add(StreamCounter.REPEATABLE_BLOCKS, count);
     if (groups.isFullAttention(store.place().groupIdx())) {
       name(store, StorageTier.GPU, batch.hashes());
-      store(stored.ifAbsent().addAll(batch.hashes(), store.hashFrom(), count));
+      doubts.store(stored.ifAbsent().addAll(batch.hashes(), store.hashFrom(), count));
       capacity.recount(); // most of it was there before
       refused |= capacity.isExceeded(stats().heldBlocks(), groups.count());
     }
@@ -399,16 +432,6 @@ public final class EventApplier {
 
   private boolean isDistrusted() {
     return capacity.isDistrusted();
-  }
-
-  private void store(StoredBlocks blocks) {
-    long before = doubts ? stats().doubtedBlocks() : 0;
-    index.stored(slot, blocks);
-    if (doubts) {
-      long after = stats().doubtedBlocks();
-      counters.add(StreamCounter.PROVEN_BLOCKS, before - after);
-      doubts = after > 0;
-    }
   }
 
   private boolean mayHideKeys(EventRow store) {
@@ -419,7 +442,7 @@ public final class EventApplier {
   private void name(EventRow store, StorageTier tier, long[] hashes) {
     ChainSpace current = space;
     int group = store.place().groupIdx();
-    if (current == null || !nameable(store, tier, current)) {
+    if (current == null || !nameRules.nameable(store, tier, current, mainGroup)) {
       stored.unnamed(tier, group);
       return;
     }
@@ -435,47 +458,5 @@ public final class EventApplier {
     if (source.dialect() == EngineDialect.SGLANG) {
       hashes[store.hashFrom() + store.hashCount()] = namespaces.rootLocalHash(store.stored());
     }
-  }
-
-  private boolean nameable(EventRow store, StorageTier tier, ChainSpace current) {
-    int count = store.hashCount();
-    Naming naming = store.naming();
-    if (naming != Naming.DENSE) {
-      counters.add(reason(naming), count);
-      return false;
-    }
-    if (store.blockSizeTokens() != current.blockSizeTokens()) {
-      return differentSize(store);
-    }
-    if (store.place().groupIdx() != mainGroup) {
-      return false;
-    }
-    if (store.lookaheadTokens() != current.lookaheadTokens() || lacksKeys(store, tier)) {
-      counters.add(StreamCounter.UNNAMEABLE_BLOCKS, count);
-      return false;
-    }
-    return true;
-  }
-
-  private boolean differentSize(EventRow store) {
-    if (store.place().groupIdx() == mainGroup) {
-      counters.add(StreamCounter.PARTIAL_BLOCKS, store.hashCount());
-    }
-    return false;
-  }
-
-  /** vLLM's connectors leave extra keys out, whatever the request had. */
-  private boolean lacksKeys(EventRow store, StorageTier tier) {
-    return source.dialect() == EngineDialect.VLLM
-        && tier != StorageTier.GPU
-        && store.keys().perBlock().isEmpty();
-  }
-
-  private static StreamCounter reason(Naming naming) {
-    return switch (naming) {
-      case TOKENLESS -> StreamCounter.TOKENLESS_BLOCKS;
-      case SPARSE -> StreamCounter.SPARSE_BLOCKS;
-      default -> StreamCounter.UNNAMEABLE_BLOCKS;
-    };
   }
 }

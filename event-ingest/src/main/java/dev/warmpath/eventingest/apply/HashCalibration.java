@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.apply;
 
+import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.wire.BlockTokens;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.decode.EventRow;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Tried with the first stores of a lifetime, and now and then with a later one. An engine whose
  * seed is random is never found out.
  *
- * <p>Confined to the writer; {@link #scheme} may be read by any thread.
+ * <p>Confined to the writer; {@link #scheme} and {@link #known} may be read by any thread.
  */
 final class HashCalibration {
 
@@ -39,8 +40,7 @@ final class HashCalibration {
 
   private final @Nullable String configuredSeed;
   private volatile String scheme = UNKNOWN;
-  private @Nullable EngineHasher hasher;
-  private boolean keysKnown;
+  private volatile @Nullable KnownScheme known;
   private int stores;
 
   /**
@@ -55,10 +55,14 @@ final class HashCalibration {
     return scheme;
   }
 
+  /** What was found, for computing with it; or null. */
+  @Nullable KnownScheme known() {
+    return known;
+  }
+
   /** The next lifetime may have another. */
   void reset() {
-    hasher = null;
-    keysKnown = false;
+    known = null;
     stores = 0;
     scheme = UNKNOWN;
   }
@@ -67,7 +71,8 @@ final class HashCalibration {
   void saw(EventRow store, long firstHash) {
     int number = stores++;
     boolean hasKeys = !store.keys().of(0, true).isEmpty();
-    boolean open = hasher == null ? number < FIRST_TRIES : hasKeys && !keysKnown;
+    KnownScheme found = known;
+    boolean open = found == null ? number < FIRST_TRIES : hasKeys && !found.keysKnown();
     if (number % EVERY == 0 || (open && number < EVERY)) {
       look(store.stored(), firstHash);
     }
@@ -78,18 +83,19 @@ final class HashCalibration {
     if (keys.stream().anyMatch(ExtraKey.Lora.class::isInstance)) {
       return; // since 0.32 the adapter's path is hashed too, which no event tells
     }
-    EngineHasher known = hasher;
-    if (known != null && fits(known, store, keys, firstHash)) {
-      keysKnown |= !keys.isEmpty();
+    boolean hasKeys = !keys.isEmpty();
+    KnownScheme found = known;
+    if (found != null && fits(found.hasher(), store, keys, firstHash)) {
+      found = new KnownScheme(found.hasher(), found.keysKnown() || hasKeys);
     } else {
       EngineHasher other = find(store, keys, firstHash);
-      if (other == null && !keys.isEmpty()) {
+      if (other == null && hasKeys) {
         return; // some releases hash some keys in ways of their own
       }
-      hasher = other;
-      keysKnown = !keys.isEmpty();
+      found = other == null ? null : new KnownScheme(other, hasKeys);
     }
-    scheme = hasher == null ? UNKNOWN : describe(hasher.scheme());
+    known = found;
+    scheme = found == null ? UNKNOWN : describe(found);
   }
 
   private @Nullable EngineHasher find(BlockStored store, List<ExtraKey> keys, long firstHash) {
@@ -134,10 +140,11 @@ final class HashCalibration {
     return seeds;
   }
 
-  private String describe(HashScheme found) {
+  private String describe(KnownScheme known) {
+    HashScheme found = known.hasher().scheme();
     String name = found.algorithm().name().toLowerCase(Locale.ROOT);
     boolean secret = found.seed().equals(configuredSeed);
-    String keys = keysKnown ? " " + found.keys().name().toLowerCase(Locale.ROOT) : "";
+    String keys = known.keysKnown() ? " " + found.keys().name().toLowerCase(Locale.ROOT) : "";
     return name + " " + (secret ? CONFIGURED : found.seed()) + keys;
   }
 }

@@ -15,9 +15,14 @@ import org.jspecify.annotations.Nullable;
  * @param highestGroup the highest index heard of, −1 for none
  * @param mainGroup the group that gave the space its block size; 0 while there is none
  * @param space null until a block could be named
+ * @param recalled whether names that were computed may be among what is doubted
  */
 public record LearnedCache(
-    List<CacheGroup> groups, int highestGroup, int mainGroup, @Nullable ChainSpace space) {
+    List<CacheGroup> groups,
+    int highestGroup,
+    int mainGroup,
+    @Nullable ChainSpace space,
+    boolean recalled) {
 
   public LearnedCache {
     groups = List.copyOf(groups);

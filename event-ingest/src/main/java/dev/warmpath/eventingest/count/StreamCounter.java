@@ -34,6 +34,10 @@ public enum StreamCounter {
   DOUBTED_BLOCKS,
   /** Doubted blocks that are held again: stored again, or shown to be there. */
   PROVEN_BLOCKS,
+  /** Blocks whose names were computed from prompts, because nobody tells of them any more. */
+  RECALLED_BLOCKS,
+  /** Prompts whose names could have helped, but were not computed for lack of room or time. */
+  RECALLS_SKIPPED,
   /** Batches that came twice. */
   DUPLICATES,
   /** Batches that came after they had been given up; not applied. */

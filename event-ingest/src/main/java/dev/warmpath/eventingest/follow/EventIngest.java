@@ -11,9 +11,12 @@ import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.memory.Recollection;
 import dev.warmpath.eventingest.memory.Recovery;
+import dev.warmpath.eventingest.recall.PromptHasher;
 import dev.warmpath.eventingest.zmq.EventPoller;
 import dev.warmpath.eventingest.zmq.ReplayClient;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.PromptKeys;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -99,7 +102,8 @@ public final class EventIngest implements AutoCloseable {
             new ReplayClient(context, options.replay(), () -> closed),
             replays,
             tap,
-            new VisibleTimes());
+            new VisibleTimes(),
+            new PromptHasher(System::nanoTime));
     start(writer, "warmpath-index-writer");
     for (int i = 0; i < options.pollers(); i++) {
       EventPoller poller = new EventPoller(context);
@@ -216,6 +220,19 @@ public final class EventIngest implements AutoCloseable {
     tell(id, engine -> engine.reused(reuse));
   }
 
+  /**
+   * An engine is given a prompt, not all of which is known to be there.
+   *
+   * @param prompt its blocks, in the engine's space
+   * @param tokenIds its tokens; not changed from now on
+   */
+  public void given(EngineId id, BlockChain prompt, int[] tokenIds, PromptKeys keys) {
+    FollowedEngine engine = engines.get(id);
+    if (engine != null) {
+      engine.given(prompt, tokenIds, keys);
+    }
+  }
+
   /** The state of every engine, by slot. */
   public List<EngineStatus> status() {
     List<EngineStatus> all = new ArrayList<>();
@@ -262,6 +279,7 @@ public final class EventIngest implements AutoCloseable {
     closed = true;
     pollers.forEach(EventPoller::stop);
     replays.shutdownNow();
+    shared.promptHasher().close();
     engines.values().forEach(engine -> engine.ring().close());
     commands.close();
     writer.close();

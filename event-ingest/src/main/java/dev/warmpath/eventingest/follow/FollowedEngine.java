@@ -14,6 +14,8 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.Recollection.Adopted;
+import dev.warmpath.eventingest.recall.KnownScheme;
+import dev.warmpath.eventingest.recall.PromptHasher;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
@@ -23,6 +25,8 @@ import dev.warmpath.eventingest.zmq.LiveSink;
 import dev.warmpath.eventingest.zmq.ReplayClient;
 import dev.warmpath.eventingest.zmq.ReplaySink;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.PromptKeys;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,6 +71,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private volatile long lagNanos;
   private volatile @Nullable String layoutMismatch;
   private final VisibleTimes visibleTimes;
+  private final PromptHasher promptHasher;
 
   /** What all engines of a fleet share. */
   record Shared(
@@ -78,7 +83,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
       ReplayClient replayClient,
       ScheduledExecutorService replays,
       StreamTap tap,
-      VisibleTimes visibleTimes) {}
+      VisibleTimes visibleTimes,
+      PromptHasher promptHasher) {}
 
   /**
    * @param adopted what an earlier process knew of the engine, or null
@@ -89,6 +95,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     replayClient = shared.replayClient();
     replays = shared.replays();
     visibleTimes = shared.visibleTimes();
+    promptHasher = shared.promptHasher();
     tap = shared.tap();
     clock = shared.clock();
     applier = applier(shared.index(), adopted);
@@ -200,6 +207,17 @@ final class FollowedEngine implements EnginePort, LiveSink {
   /** An engine said how much of a prompt it reused. */
   void reused(ReportedReuse reuse) {
     judge.reused(reuse);
+  }
+
+  /** The engine is given a prompt; if that may bring names back that were lost, it is hashed. */
+  void given(BlockChain prompt, int[] tokenIds, PromptKeys keys) {
+    KnownScheme scheme = applier.wanted();
+    if (scheme != null && scheme.covers(prompt.space(), keys)) {
+      PromptHasher.Order order = new PromptHasher.Order(scheme, prompt, tokenIds, keys);
+      if (!promptHasher.hash(order, hashed -> tell(() -> applier.recalled(hashed)))) {
+        counters.add(StreamCounter.RECALLS_SKIPPED);
+      }
+    }
   }
 
   /** Lets time pass. */

@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet;
 
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.tokenizer.PromptResult;
 
 /**
  * Who is told what engines say of their caches in their answers. Implementations are thread-safe,
@@ -27,6 +28,14 @@ public interface EngineFeedback {
 
   /** An engine said how much of a prompt it reused. */
   default void reused(Replica replica, int dpRank, Reuse reuse) {}
+
+  /**
+   * A request is about to be sent there of whose prompt not all is known to be held.
+   *
+   * @param prompt its blocks, in the engine's space
+   * @param tokens what it is made of
+   */
+  default void given(Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {}
 
   /** A request that is about to be sent there makes the engine announce again what it holds. */
   default void reportAsked(Replica replica, int dpRank) {}

@@ -47,6 +47,33 @@ enum Fault {
     }
   },
 
+  SLOW_JOINER_ANSWERS(
+      "the router connects after the first batches, and each request has an answer",
+      StreamCounter.LOST_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES).answering(GivenPrompts.NOT_HASHED);
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
+  SLOW_JOINER_HASHES(
+      "the same, and prompts are hashed as the engine does (vLLM)", StreamCounter.LOST_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES).answering(GivenPrompts.HASHED);
+    }
+
+    @Override
+    Trust trustWithReplay() {
+      return Trust.SUSPECT;
+    }
+  },
+
   RECONNECT("the connection breaks, three requests are not heard", StreamCounter.RECONNECTS) {
     @Override
     FaultRig strike(FaultRig rig) {

@@ -3,6 +3,7 @@ package dev.warmpath.simulator.fault;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.count.StreamCounter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -85,6 +86,29 @@ class FaultMatrixTest {
     told.serveAdapters(60);
     assertThat(told.known().over()).isZero();
     assertThat(told.known().percent()).isEqualTo(100);
+  }
+
+  /** The row of hashed prompts can fail: by keys left out, and by another way of hashing. */
+  @Test
+  void promptsThatAreHashedWronglyAreCreditedOrOfNoUse() {
+    FaultRig right = late(GivenPrompts.HASHED);
+    assertThat(right.known().over()).isZero();
+    assertThat(right.known().percent()).isEqualTo(100);
+    assertThat(right.count(StreamCounter.RECALLED_BLOCKS)).isPositive();
+    right.serveAdapters(150);
+    assertThat(right.known().over()).isZero();
+    assertThat(late(GivenPrompts.HASHED_WITHOUT_KEYS).known().over()).isPositive();
+
+    FaultRig other = late(GivenPrompts.HASHED_OTHERWISE);
+    assertThat(other.count(StreamCounter.RECALLED_BLOCKS)).isZero();
+    assertThat(other.known()).isEqualTo(late(GivenPrompts.NOT_HASHED).known());
+    assertThat(other.known().over()).isZero();
+  }
+
+  private static FaultRig late(GivenPrompts prompts) {
+    FaultRig rig = FaultRig.live(Form.VLLM_MAPS, false).joinedLate(80).answering(prompts);
+    rig.converge();
+    return rig;
   }
 
   @Test

@@ -38,6 +38,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -80,6 +81,9 @@ final class FaultRig implements EnginePort {
   private long askedFrom = -1;
 
   private int served;
+  private GivenPrompts given = GivenPrompts.NOT_HASHED;
+  private int answerTokens;
+  private int answered;
 
   /** Whether the engine may be asked to announce what is there already. */
   private boolean mayAskReports;
@@ -219,10 +223,30 @@ final class FaultRig implements EnginePort {
       if (mayAskReports && stream.trust().trust() == Trust.SUSPECT && ++served % 4 == 0) {
         engine.serveReporting(nextPrompt());
       } else {
-        engine.serve(nextPrompt(), null);
+        give(null);
       }
       carry();
     }
+  }
+
+  /** One prompt, with an answer if they have any. */
+  private void give(@Nullable String lora) {
+    int[] prompt = nextPrompt();
+    given.given(applier, prompt, new PromptKeys(lora, null));
+    int[] served = Arrays.copyOf(prompt, prompt.length + answerTokens);
+    for (int i = prompt.length; i < served.length; i++) {
+      served[i] = 1_000_000 + answered++;
+    }
+    engine.serve(served, lora);
+  }
+
+  /** From now on requests have answers, of which each block is new; the first prompt is, too. */
+  FaultRig answering(GivenPrompts prompts) {
+    given = prompts;
+    answerTokens = 16;
+    engine.serve(IntStream.range(2_000_000, 2_000_024).toArray(), null);
+    carry();
+    return this;
   }
 
   /** Every fourth request asks for a full report from now on, while the engine is suspect. */
@@ -294,7 +318,7 @@ final class FaultRig implements EnginePort {
   /** Prompts of two adapters beside those of the base model. */
   void serveAdapters(int requests) {
     for (int i = 0; i < requests; i++) {
-      engine.serve(nextPrompt(), i % 3 == 0 ? null : i % 3 == 1 ? "en" : "fr");
+      give(i % 3 == 0 ? null : i % 3 == 1 ? "en" : "fr");
       carry();
     }
   }

@@ -31,6 +31,9 @@ final class MemoryInput {
   /** The first version that says when processes started. */
   private static final int WITH_START = 2;
 
+  /** The first version that says whether names were computed. */
+  private static final int WITH_RECALLED = 3;
+
   private final DataInputStream in;
   private final int version;
 
@@ -86,7 +89,11 @@ final class MemoryInput {
     for (int left = count(); left > 0; left--) {
       groups.add(group());
     }
-    return new LearnedCache(groups, in.readInt(), in.readInt(), in.readBoolean() ? space() : null);
+    int highestGroup = in.readInt();
+    int mainGroup = in.readInt();
+    ChainSpace space = in.readBoolean() ? space() : null;
+    boolean recalled = version >= WITH_RECALLED && in.readBoolean();
+    return new LearnedCache(groups, highestGroup, mainGroup, space, recalled);
   }
 
   private CacheGroup group() throws IOException {

@@ -85,6 +85,7 @@ final class MemoryOutput {
       out.writeInt(space.blockSizeTokens());
       out.writeInt(space.lookaheadTokens());
     }
+    out.writeBoolean(learned.recalled());
   }
 
   private void text(String text) throws IOException {

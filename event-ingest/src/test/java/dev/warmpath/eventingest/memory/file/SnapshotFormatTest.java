@@ -65,8 +65,8 @@ final class SnapshotFormatTest {
   @Test
   void anotherVersionIsRefusedAsSuch() throws IOException {
     byte[] bytes = bytes();
-    bytes[11] = 3;
-    assertRefused(bytes, "version 3", Reason.OTHER_VERSION);
+    bytes[11] = 4;
+    assertRefused(bytes, "version 4", Reason.OTHER_VERSION);
     bytes[11] = 0;
     assertRefused(bytes, "version 0", Reason.OTHER_VERSION);
   }
@@ -77,6 +77,7 @@ final class SnapshotFormatTest {
     assertThat(Objects.requireNonNull(stream).startSeconds()).isNaN();
     assertThat(stream.lastSequence()).isEqualTo(17);
     assertThat(stream.gap()).isEqualTo(new Gap("lost", true));
+    assertThat(stream.learned().recalled()).isFalse();
   }
 
   /** The bytes as they were before the start of the process was among them. */
@@ -87,11 +88,17 @@ final class SnapshotFormatTest {
     while (now.getLong(at) != Double.doubleToLongBits(START)) {
       at++;
     }
-    ByteBuffer then = ByteBuffer.allocate(now.capacity() - Double.BYTES);
-    then.put(now.array(), 0, at).put(now.array(), at + 8, now.capacity() - at - 8);
-    then.putInt(8, 1).putInt(12, memory - Double.BYTES);
+    int flag = at;
+    while (now.getInt(flag + 1) != 2 || now.get(flag + 5) != (byte) 0xC3) {
+      flag++; // before the next engine's name
+    }
+    int left = Double.BYTES + 1;
+    ByteBuffer then = ByteBuffer.allocate(now.capacity() - left);
+    then.put(now.array(), 0, at).put(now.array(), at + 8, flag - at - 8);
+    then.put(now.array(), flag + 1, now.capacity() - flag - 1);
+    then.putInt(8, 1).putInt(12, memory - left);
     CRC32C checksum = new CRC32C();
-    int end = SnapshotFormat.HEAD_BYTES + memory - Double.BYTES;
+    int end = SnapshotFormat.HEAD_BYTES + memory - left;
     checksum.update(then.array(), 0, end);
     return then.putInt(end, (int) checksum.getValue()).array();
   }
@@ -149,7 +156,8 @@ final class SnapshotFormatTest {
                 new CacheGroup(2, CacheGroup.Kind.SLIDING_WINDOW, 4, 128)),
             3,
             0,
-            SPACE);
+            SPACE,
+            true);
     return new IngestMemory(
         Instant.ofEpochMilli(1_800_000_000_000L),
         List.of(

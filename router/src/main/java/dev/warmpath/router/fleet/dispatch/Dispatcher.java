@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
@@ -11,6 +12,7 @@ import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.fleet.match.Sighting;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.ReportParameter;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -104,6 +106,7 @@ public final class Dispatcher {
     } else if (request.report() == ReportParameter.FREE && prompt.readsCache()) {
       askReport(choice.winner(), assignment);
     }
+    tellPrompt(choice.winner(), prompt, assignment);
     if (assignment.hidden()) {
       feedback().hiddenBegan(assignment.replica(), assignment.dpRank());
     }
@@ -112,6 +115,14 @@ public final class Dispatcher {
     }
     listener().assigned(request, chooser.name(), choice.decision(), assignment);
     return assignment;
+  }
+
+  private void tellPrompt(Prospect winner, Prompt prompt, Assignment assignment) {
+    PromptResult.Tokens tokens = prompt.tokens();
+    BlockChain chain = winner.isPartlyKnown() ? winner.chain() : null;
+    if (chain != null && tokens != null) {
+      feedback().given(assignment.replica(), assignment.dpRank(), chain, tokens);
+    }
   }
 
   /** Lets a request whose prompt is not all known bring to light what the engine holds of it. */

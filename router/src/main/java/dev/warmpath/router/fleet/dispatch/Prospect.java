@@ -65,6 +65,11 @@ record Prospect(EngineState engine, Sighting sighting, int expectedTokens, Candi
     return chain != null && sighting.matchedBlocks() < chain.blocks();
   }
 
+  /** The prompt's blocks in the engine's space, null if its tokens are not known. */
+  @Nullable BlockChain chain() {
+    return sighting.chain();
+  }
+
   /** What the engine will report for {@code prompt} if it gets it. */
   Prediction prediction(Prompt prompt) {
     if (prompt.fallback() != null) {

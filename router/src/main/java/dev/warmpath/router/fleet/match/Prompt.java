@@ -69,6 +69,11 @@ public final class Prompt {
         : Namespace.KEYED;
   }
 
+  /** The tokens, null if they are not known. */
+  public PromptResult.@Nullable Tokens tokens() {
+    return tokens;
+  }
+
   /** Tokens of the whole prompt, or {@link RoutingRequest#UNKNOWN_TOKENS}. */
   public int lengthTokens() {
     return tokens == null ? RoutingRequest.UNKNOWN_TOKENS : tokens.totalTokens();

@@ -33,6 +33,16 @@ class DispatcherTest {
   }
 
   @Test
+  void thePromptIsToldOfUnlessAllOfItIsKnownToBeHeld() {
+    world.with(1).store("r0", 50, prompt(1000));
+    world.assign(prompt(1000));
+    assertThat(world.given).containsExactly("r0 62");
+    world.store("r0", 62, prompt(1000));
+    world.assign(prompt(1000));
+    assertThat(world.given).hasSize(1);
+  }
+
+  @Test
   void anEmptyCacheIsPredictedAsEmpty() {
     world.with(1);
     assertThat(world.assign(prompt(1000)).prediction()).isEqualTo(new Prediction(0, Basis.INDEX));

@@ -43,6 +43,7 @@ final class World {
   final Map<Replica, EngineView> views = new ConcurrentHashMap<>();
   final AtomicLong nanos = new AtomicLong();
   final List<String> heard = new CopyOnWriteArrayList<>();
+  final List<String> given = new CopyOnWriteArrayList<>();
   final List<String> hidden = new CopyOnWriteArrayList<>();
   final List<EngineFeedback.Reuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
@@ -58,6 +59,12 @@ final class World {
                   @Override
                   public void reused(Replica replica, int rank, Reuse reuse) {
                     reuses.add(reuse);
+                  }
+
+                  @Override
+                  public void given(
+                      Replica replica, int rank, BlockChain prompt, PromptResult.Tokens tokens) {
+                    given.add(replica.name() + " " + prompt.blocks());
                   }
 
                   @Override

@@ -1,0 +1,106 @@
+package dev.warmpath.eventingest.recall;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.PromptKeys;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Hashes prompts as engines do, on a thread of its own that is there only while it is needed.
+ *
+ * <p>So many blocks a second and so many prompts that wait, and no more: what is beyond is refused.
+ *
+ * <p>Thread-safe.
+ */
+public final class PromptHasher implements AutoCloseable {
+
+  /** A tenth of a core, about. */
+  public static final int BLOCKS_A_SECOND = 50_000;
+
+  private static final int WAITING_PROMPTS = 64;
+  private static final long IDLE_SECONDS = 5;
+  private static final double NANOS_A_SECOND = 1e9;
+
+  private final LongSupplier nanoClock;
+  private final ThreadPoolExecutor thread;
+  private double allowedBlocks = BLOCKS_A_SECOND;
+  private long allowedNanos;
+
+  /**
+   * @param nanoClock counts nanoseconds from anywhere, as {@link System#nanoTime} does
+   */
+  public PromptHasher(LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
+    allowedNanos = nanoClock.getAsLong();
+    thread =
+        new ThreadPoolExecutor(
+            1,
+            1,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(WAITING_PROMPTS),
+            PromptHasher::daemon);
+    thread.allowCoreThreadTimeOut(true);
+  }
+
+  /** A prompt to be hashed. Immutable; the tokens are read, not kept after that. */
+  public static final class Order {
+
+    private final KnownScheme scheme;
+    private final BlockChain chain;
+    private final int[] tokenIds;
+    private final PromptKeys keys;
+
+    /**
+     * @param chain the prompt's blocks, in a space that the scheme covers
+     */
+    public Order(KnownScheme scheme, BlockChain chain, int[] tokenIds, PromptKeys keys) {
+      this.scheme = scheme;
+      this.chain = chain;
+      this.tokenIds = tokenIds;
+      this.keys = keys;
+    }
+  }
+
+  /** Hashes a prompt soon and gives it to {@code into}, on another thread; false if refused. */
+  public boolean hash(Order order, Consumer<HashedPrompt> into) {
+    if (!allows(order.chain.blocks())) {
+      return false;
+    }
+    try {
+      thread.execute(() ->
+          into.accept(HashedPrompt.of(order.scheme, order.chain, order.tokenIds, order.keys)));
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
+  }
+
+  /** Stops; what waits is dropped. */
+  @Override
+  public void close() {
+    thread.shutdownNow();
+  }
+
+  private synchronized boolean allows(int blocks) {
+    long now = nanoClock.getAsLong();
+    double more = (now - allowedNanos) / NANOS_A_SECOND * BLOCKS_A_SECOND;
+    allowedBlocks = Math.min(BLOCKS_A_SECOND, allowedBlocks + more);
+    allowedNanos = now;
+    if (blocks > allowedBlocks) {
+      return false;
+    }
+    allowedBlocks -= blocks;
+    return true;
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "warmpath-prompt-hashes");
+    thread.setDaemon(true);
+    return thread;
+  }
+}
