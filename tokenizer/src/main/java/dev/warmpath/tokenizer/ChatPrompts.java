@@ -2,13 +2,16 @@ package dev.warmpath.tokenizer;
 
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
+import dev.warmpath.tokenizer.anthropic.MessagesTexts;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.files.ModelFiles;
+import dev.warmpath.tokenizer.responses.ResponsesTexts;
 import dev.warmpath.tokenizer.sglang.SglangRenderer;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import java.util.Map;
 
 /**
  * The chats of one model, or the reason why it renders none.
@@ -17,8 +20,12 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
  */
 sealed interface ChatPrompts {
 
-  /** Chats are rendered. */
-  record Rendered(ChatTexts renderer) implements ChatPrompts {}
+  /** Requests of these kinds are rendered. */
+  record Rendered(Map<RequestKind, ChatTexts> byKind) implements ChatPrompts {
+    public Rendered {
+      byKind = Map.copyOf(byKind);
+    }
+  }
 
   /** No chat of this model is rendered here. */
   record None(Inexact why) implements ChatPrompts {}
@@ -39,7 +46,7 @@ sealed interface ChatPrompts {
       return none(Reason.TEMPLATE_UNSUPPORTED, "SGLang with a multimodal processor's template");
     }
     try {
-      return new Rendered(renderer(files, options));
+      return new Rendered(byKind(files, options));
     } catch (TemplateException e) {
       Reason reason =
           e.kind() == TemplateException.Kind.SYNTAX
@@ -49,10 +56,16 @@ sealed interface ChatPrompts {
     }
   }
 
-  private static ChatTexts renderer(ModelFiles files, ChatOptions options) {
-    return options.dialect() == ChatOptions.Dialect.SGLANG
-        ? SglangRenderer.of(files.templates(), files.specialTokens(), options)
-        : ChatRenderer.of(files.templates(), files.specialTokens(), options);
+  private static Map<RequestKind, ChatTexts> byKind(ModelFiles files, ChatOptions options) {
+    if (options.dialect() == ChatOptions.Dialect.SGLANG) {
+      return Map.of(
+          RequestKind.CHAT, SglangRenderer.of(files.templates(), files.specialTokens(), options));
+    }
+    ChatRenderer chats = ChatRenderer.of(files.templates(), files.specialTokens(), options);
+    return Map.of(
+        RequestKind.CHAT, chats,
+        RequestKind.MESSAGES, new MessagesTexts(chats),
+        RequestKind.RESPONSES, new ResponsesTexts(chats));
   }
 
   /** The reason for a single chat, in this package's words. */
@@ -64,6 +77,7 @@ sealed interface ChatPrompts {
           case TEMPLATE_UNSUPPORTED -> Reason.TEMPLATE_UNSUPPORTED;
           case REQUEST_TEMPLATE -> Reason.REQUEST_TEMPLATE;
           case MULTIMODAL -> Reason.MULTIMODAL;
+          case STORED_HISTORY -> Reason.STORED_HISTORY;
           case PROMPT_EMBEDS -> Reason.PROMPT_EMBEDS;
           case INVALID_REQUEST -> Reason.INVALID_REQUEST;
         };

@@ -41,10 +41,24 @@ record PromptOptions(
         keepFirst(fields));
   }
 
-  /** Reads them where nothing can be added to the text or cut off, as in SGLang's chats. */
+  /** Reads them where nothing can be added to the text or cut off. */
   static PromptOptions readWhole(RequestKind kind, RequestFields fields) {
+    boolean reads = kind == RequestKind.MESSAGES || readsCache(kind, fields);
+    boolean single =
+        kind == RequestKind.MESSAGES ? !fields.has("kv_transfer_params") : singleChoice(fields);
+    return new PromptOptions(false, reads, single, cacheSalt(fields), ALL, false);
+  }
+
+  /**
+   * Reads them for a Responses request. The engine adds special tokens to its text, although the
+   * template has put some there.
+   */
+  static PromptOptions readResponses(RequestFields fields) {
+    boolean whole =
+        fields.node("truncation").isMissingNode() || "disabled".equals(fields.text("truncation"));
+    boolean single = !fields.has("kv_transfer_params");
     return new PromptOptions(
-        false, readsCache(kind, fields), singleChoice(fields), cacheSalt(fields), ALL, false);
+        true, true, single, cacheSalt(fields), whole ? ALL : ENGINE_CHOICE, false);
   }
 
   /** Log probabilities of the prompt need every position computed, so nothing is reused. */

@@ -105,6 +105,8 @@ public sealed interface PromptResult {
     REQUEST_TEMPLATE,
     /** The messages hold images, audio or video. */
     MULTIMODAL,
+    /** The engine itself keeps a part of the messages. */
+    STORED_HISTORY,
     /** Embeddings stand in the place of tokens or text. */
     PROMPT_EMBEDS,
     /** The request asks for a truncation that only the engine can compute. */

@@ -6,6 +6,7 @@ import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -50,22 +51,34 @@ final class RequestPrompts {
       return refused(Reason.HIDDEN_NAMESPACE, "the request has an extra_key");
     }
     PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
-    return kind == RequestKind.CHAT ? chat(body, options, keys) : completion(fields, options, keys);
+    return kind == RequestKind.COMPLETION
+        ? completion(fields, options, keys)
+        : chat(kind, body, options, keys);
   }
 
   private PromptOptions options(RequestKind kind, RequestFields fields) {
-    boolean bare = dialect == Dialect.SGLANG && kind == RequestKind.CHAT;
-    return bare ? PromptOptions.readWhole(kind, fields) : PromptOptions.read(kind, fields);
+    boolean sglang = dialect == Dialect.SGLANG && kind != RequestKind.COMPLETION;
+    if (sglang || kind == RequestKind.MESSAGES) {
+      return PromptOptions.readWhole(kind, fields);
+    }
+    return kind == RequestKind.RESPONSES
+        ? PromptOptions.readResponses(fields)
+        : PromptOptions.read(kind, fields);
   }
 
-  private RequestPrompt chat(ObjectNode body, PromptOptions options, PromptKeys keys) {
+  private RequestPrompt chat(
+      RequestKind kind, ObjectNode body, PromptOptions options, PromptKeys keys) {
     if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
       return refused(Reason.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
     if (chats instanceof ChatPrompts.None none) {
       return new RequestPrompt.Refused(none.why());
     }
-    ChatPrompt prompt = ((ChatPrompts.Rendered) chats).renderer().render(body);
+    ChatTexts texts = ((ChatPrompts.Rendered) chats).byKind().get(kind);
+    if (texts == null) {
+      return refused(Reason.UNSUPPORTED_MODEL, "how this engine reads the route is not known here");
+    }
+    ChatPrompt prompt = texts.render(body);
     if (prompt instanceof ChatPrompt.Rendered rendered) {
       return new RequestPrompt.Texts(List.of(rendered.text()), options, keys);
     }

@@ -8,6 +8,9 @@ import dev.warmpath.router.cli.tokens.CaptureRendering;
 import dev.warmpath.router.cli.tokens.LoadedModels;
 import dev.warmpath.router.cli.tokens.PromptReport;
 import dev.warmpath.router.cli.tokens.RenderTotals;
+import dev.warmpath.router.cli.tokens.against.AgainstFlags;
+import dev.warmpath.router.cli.tokens.against.Comparison;
+import dev.warmpath.router.cli.tokens.against.EngineTokens;
 import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
@@ -17,12 +20,15 @@ import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.template.TemplateGoldens;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -41,6 +47,7 @@ import picocli.CommandLine.Option;
       "  warmpath tokenize --text 'Hello, world'",
       "  warmpath tokenize --tokenizer models/qwen3 --chat request.json --json",
       "  warmpath tokenize --models models --capture chats.wpc.gz",
+      "  warmpath tokenize --against http://localhost:8000 --tokenizer models/qwen3 --model qwen3",
       "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | warmpath tokenize --chat -"
     })
 public final class TokenizeCommand implements WarmpathCommand {
@@ -77,10 +84,20 @@ public final class TokenizeCommand implements WarmpathCommand {
             "A folder of chat templates, conversations and what Jinja2 made of them: renders them"
                 + " and compares. Exit code 1 if one differs.")
     @Nullable Path goldens;
+
+    @Option(
+        names = "--against",
+        paramLabel = "URL",
+        description =
+            "A running engine: makes odd requests, asks it for their tokens and compares. Exit code"
+                + " 1 if one differs.")
+    @Nullable URI engine;
   }
 
   @ArgGroup(multiplicity = "1")
   private Input input = new Input();
+
+  @Mixin private AgainstFlags against = new AgainstFlags();
 
   @Option(
       names = "--tokenizer",
@@ -121,6 +138,9 @@ public final class TokenizeCommand implements WarmpathCommand {
     if (input.goldens != null) {
       return checkGoldens(input.goldens);
     }
+    if (input.engine != null) {
+      return compare(input.engine);
+    }
     return input.captures == null ? show() : checkCaptures(input.captures);
   }
 
@@ -152,6 +172,20 @@ public final class TokenizeCommand implements WarmpathCommand {
       throw CommandException.failed("--capture: " + e.getMessage());
     }
     return finish(totals);
+  }
+
+  private int compare(URI engine) {
+    HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    try (ModelTokenizer loaded = load(tokenizer, Dialect.VLLM)) {
+      EngineTokens tokens = new EngineTokens(client, engine);
+      Comparison.Result result =
+          new Comparison(loaded, tokens, modelName(), System.err::println)
+              .run(against.requests(), against.seed(), against.kinds());
+      System.out.println(result.json());
+      return result.totals().wrong() == 0 ? Exit.OK : Exit.FAILED;
+    } catch (IOException e) {
+      throw CommandException.failed("--against " + engine + ": " + e.getMessage());
+    }
   }
 
   private static int checkGoldens(Path folder) {

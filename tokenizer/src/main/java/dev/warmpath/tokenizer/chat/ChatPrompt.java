@@ -50,6 +50,8 @@ public sealed interface ChatPrompt {
     REQUEST_TEMPLATE,
     /** The messages hold images, audio, video or files. */
     MULTIMODAL,
+    /** The engine itself keeps a part of the messages. */
+    STORED_HISTORY,
     /** Embeddings stand in the place of text. */
     PROMPT_EMBEDS,
     /** A field of the wrong type or value; the engine will refuse it or read it its own way. */

@@ -22,6 +22,13 @@ public final class ChatRenderer implements ChatTexts {
   private static final String DEFAULT = "default";
   private static final String WITH_TOOLS = "tool_use";
 
+  /** Who put a chat together: a client, or the engine, once more through its own checks or not. */
+  private enum Origin {
+    CHAT,
+    CONVERTED,
+    BUILT
+  }
+
   private final Map<String, ChatTemplate> templates;
   private final Map<String, ?> specialTokens;
   private final ChatOptions options;
@@ -55,8 +62,33 @@ public final class ChatRenderer implements ChatTexts {
 
   @Override
   public ChatPrompt render(ObjectNode body) {
+    return render(body, Origin.CHAT);
+  }
+
+  /**
+   * The text of a chat request that the engine itself made of another: its list of tools may be
+   * empty.
+   */
+  public ChatPrompt renderConverted(ObjectNode body) {
+    return render(body, Origin.CONVERTED);
+  }
+
+  /**
+   * The same for messages that the engine puts together itself, so that it does not order the keys
+   * of calls.
+   */
+  public ChatPrompt renderAsGiven(ObjectNode body) {
+    return render(body, Origin.BUILT);
+  }
+
+  /** The templates for chats without tools and with tools; empty if one is missing. */
+  public List<ChatTemplate> templates() {
+    return templates.containsKey(DEFAULT) ? List.of(template(false), template(true)) : List.of();
+  }
+
+  private ChatPrompt render(ObjectNode body, Origin origin) {
     try {
-      return rendered(body);
+      return rendered(body, origin);
     } catch (ChatException e) {
       return e.refusal();
     } catch (TemplateException e) {
@@ -64,14 +96,15 @@ public final class ChatRenderer implements ChatTexts {
     }
   }
 
-  private ChatPrompt rendered(ObjectNode body) {
+  private ChatPrompt rendered(ObjectNode body, Origin origin) {
     TemplateArguments arguments =
         TemplateArguments.of(body, options.templates().defaultArguments());
-    Object own = ToolReader.read(body, options.templates().excludesToolsWhenNone());
+    boolean excludes = options.templates().excludesToolsWhenNone();
+    Object own = ToolReader.read(body, excludes, origin != Origin.CHAT);
     Object replaced = arguments.tools();
     Object tools = replaced == null ? own : replaced;
     ChatTemplate template = template(tools != null);
-    List<Map<String, @Nullable Object>> messages = messages(body, template);
+    List<Map<String, @Nullable Object>> messages = messages(body, template, origin);
     Continuation continuation = continuation(arguments, messages, template);
     String text = template.render(variables(arguments, tools, messages, template));
     boolean special = body.path("add_special_tokens").asBoolean(false);
@@ -92,14 +125,16 @@ public final class ChatRenderer implements ChatTexts {
     return chosen;
   }
 
-  private List<Map<String, @Nullable Object>> messages(ObjectNode body, ChatTemplate template) {
+  private List<Map<String, @Nullable Object>> messages(
+      ObjectNode body, ChatTemplate template, Origin origin) {
     boolean asParts =
         switch (options.templates().contentFormat()) {
           case AUTO -> template.iteratesContent();
           case STRING -> false;
           case OPENAI -> true;
         };
-    return DeveloperRole.apply(new MessageReader(asParts).read(body.path("messages")), template);
+    MessageReader reader = new MessageReader(asParts, origin == Origin.BUILT);
+    return DeveloperRole.apply(reader.read(body.path("messages")), template);
   }
 
   private static @Nullable Continuation continuation(

@@ -15,9 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class MessageReader {
   private final ContentReader content;
+  private final boolean keepsOrder;
 
-  MessageReader(boolean asParts) {
+  /** With {@code keepsOrder} calls keep the order of their keys. */
+  MessageReader(boolean asParts, boolean keepsOrder) {
     this.content = new ContentReader(asParts);
+    this.keepsOrder = keepsOrder;
   }
 
   List<Map<String, @Nullable Object>> read(JsonNode messages) {
@@ -72,7 +75,7 @@ final class MessageReader {
     }
   }
 
-  private static void assistant(JsonNode message, Map<String, @Nullable Object> read) {
+  private void assistant(JsonNode message, Map<String, @Nullable Object> read) {
     List<Object> calls = toolCalls(message.path("tool_calls"));
     if (!calls.isEmpty()) {
       read.put("tool_calls", calls);
@@ -88,7 +91,7 @@ final class MessageReader {
     }
   }
 
-  private static List<Object> toolCalls(JsonNode calls) {
+  private List<Object> toolCalls(JsonNode calls) {
     if (!calls.isArray() && !calls.isNull() && !calls.isMissingNode()) {
       throw ChatException.invalid("tool_calls is not a list");
     }
@@ -99,7 +102,7 @@ final class MessageReader {
     return read;
   }
 
-  private static Map<String, @Nullable Object> toolCall(JsonNode call) {
+  private Map<String, @Nullable Object> toolCall(JsonNode call) {
     JsonNode function = call.path("function");
     boolean complete =
         call.path("id").isTextual()
@@ -109,11 +112,15 @@ final class MessageReader {
     if (!complete) {
       throw ChatException.invalid("a tool call without id, type, name or arguments");
     }
-    Map<String, @Nullable Object> read = JsonValues.ordered(call, "id", "function", "type");
-    Map<String, @Nullable Object> described = JsonValues.ordered(function, "arguments", "name");
+    Map<String, @Nullable Object> read = ordered(call, "id", "function", "type");
+    Map<String, @Nullable Object> described = ordered(function, "arguments", "name");
     described.put("arguments", JsonValues.parsedObject(function.path("arguments").textValue()));
     read.put("function", described);
     return read;
+  }
+
+  private Map<String, @Nullable Object> ordered(JsonNode node, String... first) {
+    return keepsOrder ? JsonValues.map(node) : JsonValues.ordered(node, first);
   }
 
   private static @Nullable List<Object> developerTools(JsonNode tools) {

@@ -14,7 +14,8 @@ final class ToolReader {
   private ToolReader() {}
 
   /** The tools, or null for none. */
-  static @Nullable List<Object> read(ObjectNode body, boolean excludesWhenNone) {
+  static @Nullable List<Object> read(
+      ObjectNode body, boolean excludesWhenNone, boolean mayBeEmpty) {
     JsonNode tools = body.path("tools");
     JsonNode choice = body.path("tool_choice");
     boolean absent = tools.isMissingNode() || tools.isNull();
@@ -25,7 +26,7 @@ final class ToolReader {
       }
       return null;
     }
-    if (!tools.isArray() || tools.isEmpty()) {
+    if (!tools.isArray() || (tools.isEmpty() && !mayBeEmpty)) {
       throw ChatException.invalid("tools is not a list with tools");
     }
     List<Object> read = new ArrayList<>(tools.size());

@@ -67,6 +67,15 @@ public final class ChatTemplate {
     return program.run(values, globals, new Budget(limits));
   }
 
+  /**
+   * The output in an environment that has neither {@code generation} nor {@code raise_exception}
+   * nor {@code strftime_now}, as vLLM tries templates.
+   */
+  public String renderStock(Map<String, ?> values) {
+    Program stock = Program.compile(TemplateParser.parseStock(source));
+    return stock.run(values, Globals.stock(), new Budget(limits));
+  }
+
   /** Whether the template loops over a message's content: vLLM's content format "openai". */
   public boolean iteratesContent() {
     return iteratesContent;

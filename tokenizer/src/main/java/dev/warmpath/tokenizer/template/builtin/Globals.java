@@ -33,14 +33,20 @@ public final class Globals {
 
   /** The functions by name, telling the time by this clock. */
   public static Map<String, Callable> all(Clock clock) {
+    Map<String, Callable> all = new LinkedHashMap<>(stock());
+    add(all, "raise_exception", Globals::raise);
+    add(all, "strftime_now", (b, a) -> timeText(clock, a));
+    return Map.copyOf(all);
+  }
+
+  /** Those that Jinja2 brings along itself. */
+  public static Map<String, Callable> stock() {
     Map<String, Callable> all = new LinkedHashMap<>();
     add(all, "range", Globals::range);
     add(all, "dict", Globals::dict);
     add(all, "namespace", (b, a) -> new Namespace(dict(b, a)));
     add(all, "cycler", (b, a) -> new Cycler(a.from(0)));
     add(all, "joiner", (b, a) -> new Joiner(Given.or(a.bind("joiner", "sep")[0], ", ")));
-    add(all, "raise_exception", Globals::raise);
-    add(all, "strftime_now", (b, a) -> timeText(clock, a));
     add(
         all,
         "lipsum",

@@ -22,10 +22,12 @@ public final class TemplateParser {
   private final TokenStream in;
   private final ExpressionParser expressions;
   private final BlockParser blocks;
+  private final boolean stock;
   private int loops;
 
-  private TemplateParser(TokenStream in) {
+  private TemplateParser(TokenStream in, boolean stock) {
     this.in = in;
+    this.stock = stock;
     this.expressions = new ExpressionParser(in);
     this.blocks = new BlockParser(in, expressions, this);
   }
@@ -36,8 +38,17 @@ public final class TemplateParser {
    * @throws TemplateException of kind SYNTAX when Jinja2 would not take it either
    */
   public static Statement.Scoped parse(String template) {
+    return parse(template, false);
+  }
+
+  /** The tree as Jinja2 itself reads it, which has no {@code generation}. */
+  public static Statement.Scoped parseStock(String template) {
+    return parse(template, true);
+  }
+
+  private static Statement.Scoped parse(String template, boolean stock) {
     TokenStream in = new TokenStream(Lexer.tokens(template));
-    List<Statement> body = new TemplateParser(in).statements(Set.of());
+    List<Statement> body = new TemplateParser(in, stock).statements(Set.of());
     return new Statement.Scoped(body, in.height(body), 1);
   }
 
@@ -109,6 +120,9 @@ public final class TemplateParser {
   private List<Statement> statement() {
     Token tag = in.expect(Token.Kind.NAME, "tag name");
     int line = tag.line();
+    if (stock && tag.text().equals("generation")) {
+      throw in.failure("Encountered unknown tag 'generation'.");
+    }
     Statement statement =
         switch (tag.text()) {
           case "set" -> set(line);

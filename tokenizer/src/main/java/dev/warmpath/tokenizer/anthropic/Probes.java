@@ -1,0 +1,111 @@
+package dev.warmpath.tokenizer.anthropic;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.chat.ChatRenderer;
+import dev.warmpath.tokenizer.template.ChatTemplate;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the engine finds out about a model's templates by trying them.
+ *
+ * <p>Immutable.
+ */
+final class Probes {
+  private static final List<String> EFFORTS = List.of("low", "medium", "high", "xhigh", "max");
+
+  /** A system message that is not the first, which some templates do not take. */
+  private static final Map<String, Object> LATE_SYSTEM =
+      Map.of(
+          "messages",
+          List.of(message("system"), message("user"), message("system"), message("user")),
+          "add_generation_prompt",
+          false);
+
+  private final @Nullable Boolean mergesSystem;
+  private final @Nullable String disabledEffort;
+
+  private Probes(@Nullable Boolean mergesSystem, @Nullable String disabledEffort) {
+    this.mergesSystem = mergesSystem;
+    this.disabledEffort = disabledEffort;
+  }
+
+  static Probes of(ChatRenderer renderer) {
+    List<ChatTemplate> templates = renderer.templates();
+    return templates.isEmpty()
+        ? new Probes(null, null)
+        : new Probes(mergesSystem(templates), disabledEffort(renderer));
+  }
+
+  private static Map<String, String> message(String role) {
+    return Map.of("role", role, "content", "t");
+  }
+
+  /** Whether system messages behind the first are merged into it. */
+  boolean mergesSystem() {
+    if (mergesSystem == null) {
+      throw unknown();
+    }
+    return mergesSystem;
+  }
+
+  /** The effort of a request that disables thinking. */
+  String disabledEffort() {
+    if (disabledEffort == null) {
+      throw unknown();
+    }
+    return disabledEffort;
+  }
+
+  private static ChatException unknown() {
+    return new ChatException(
+        ChatPrompt.Reason.TEMPLATE_UNSUPPORTED,
+        "what the engine finds out by a probe is not known");
+  }
+
+  private static @Nullable Boolean mergesSystem(List<ChatTemplate> templates) {
+    boolean merges = false;
+    for (ChatTemplate template : templates) {
+      try {
+        template.renderStock(LATE_SYSTEM);
+      } catch (TemplateException e) {
+        boolean fails =
+            e.kind() == TemplateException.Kind.RAISED || e.kind() == TemplateException.Kind.SYNTAX;
+        if (!fails) {
+          return null;
+        }
+        merges = true;
+      }
+    }
+    return merges;
+  }
+
+  private static @Nullable String disabledEffort(ChatRenderer renderer) {
+    ChatPrompt none = renderer.render(body("none"));
+    if (none instanceof ChatPrompt.Refused refused) {
+      return refused.reason() == ChatPrompt.Reason.TEMPLATE_ERROR ? "low" : null;
+    }
+    for (String effort : EFFORTS) {
+      ChatPrompt other = renderer.render(body(effort));
+      if (other instanceof ChatPrompt.Refused refused
+          && refused.reason() != ChatPrompt.Reason.TEMPLATE_ERROR) {
+        return null;
+      }
+      if (other.equals(none)) {
+        return "low";
+      }
+    }
+    return "none";
+  }
+
+  private static ObjectNode body(String effort) {
+    ObjectNode body = JsonNodeFactory.instance.objectNode().put("reasoning_effort", effort);
+    body.putArray("messages").addObject().put("role", "user").put("content", "Hi");
+    return body;
+  }
+}
