@@ -35,18 +35,19 @@ sealed interface ChatPrompts {
     if (files.rendersChatInCode()) {
       return none(Reason.UNSUPPORTED_MODEL, "the engine renders this model in code of its own");
     }
-    if (files.templates().isEmpty()) {
+    Map<String, String> sources = sources(files, options);
+    if (sources.isEmpty()) {
       return none(Reason.NO_TEMPLATE, "the model has no chat template");
     }
     if (options.dialect() == ChatOptions.Dialect.MIXED) {
       return none(Reason.UNSUPPORTED_MODEL, "engines of several kinds serve the model");
     }
     boolean sglang = options.dialect() == ChatOptions.Dialect.SGLANG;
-    if (sglang && files.templates().containsKey(ChatRenderer.PROCESSOR)) {
+    if (sglang && sources.containsKey(ChatRenderer.PROCESSOR)) {
       return none(Reason.TEMPLATE_UNSUPPORTED, "SGLang with a multimodal processor's template");
     }
     try {
-      return new Rendered(byKind(files, options));
+      return new Rendered(byKind(sources, files.specialTokens(), options));
     } catch (TemplateException e) {
       Reason reason =
           e.kind() == TemplateException.Kind.SYNTAX
@@ -56,12 +57,18 @@ sealed interface ChatPrompts {
     }
   }
 
-  private static Map<RequestKind, ChatTexts> byKind(ModelFiles files, ChatOptions options) {
+  /** The model's templates, or the one that the engine was given instead of them all. */
+  private static Map<String, String> sources(ModelFiles files, ChatOptions options) {
+    String file = options.templates().file();
+    return file == null ? files.templates() : Map.of("default", file);
+  }
+
+  private static Map<RequestKind, ChatTexts> byKind(
+      Map<String, String> sources, Map<String, ?> specialTokens, ChatOptions options) {
     if (options.dialect() == ChatOptions.Dialect.SGLANG) {
-      return Map.of(
-          RequestKind.CHAT, SglangRenderer.of(files.templates(), files.specialTokens(), options));
+      return Map.of(RequestKind.CHAT, SglangRenderer.of(sources, specialTokens, options));
     }
-    ChatRenderer chats = ChatRenderer.of(files.templates(), files.specialTokens(), options);
+    ChatRenderer chats = ChatRenderer.of(sources, specialTokens, options);
     return Map.of(
         RequestKind.CHAT, chats,
         RequestKind.MESSAGES, new MessagesTexts(chats),

@@ -61,6 +61,29 @@ record PromptOptions(
         true, true, single, cacheSalt(fields), whole ? ALL : ENGINE_CHOICE, false);
   }
 
+  /**
+   * The same with the engine's own limit, if that is known: the model's, less a token when the
+   * request says how long its answer may be.
+   */
+  PromptOptions within(long maxModelTokens, RequestKind kind, RequestFields fields) {
+    if (keepTokens != ENGINE_CHOICE || maxModelTokens == ModelOptions.UNKNOWN) {
+      return this;
+    }
+    boolean limited =
+        switch (kind) {
+          case COMPLETION -> !isZero(fields.node("max_tokens"));
+          case RESPONSES -> fields.has("max_output_tokens");
+          case CHAT, MESSAGES -> fields.has("max_completion_tokens") || fields.has("max_tokens");
+        };
+    long keep = limited ? maxModelTokens - 1 : maxModelTokens;
+    return new PromptOptions(
+        addSpecialTokens, readsCache, singleChoice, cacheSalt, keep, keepFirst);
+  }
+
+  private static boolean isZero(JsonNode node) {
+    return node.isIntegralNumber() && node.longValue() == 0;
+  }
+
   /** Log probabilities of the prompt need every position computed, so nothing is reused. */
   private static boolean readsCache(RequestKind kind, RequestFields fields) {
     if (fields.has("prompt_logprobs") || fields.has("prompt_logprob_token_ids")) {

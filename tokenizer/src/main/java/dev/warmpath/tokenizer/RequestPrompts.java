@@ -21,18 +21,19 @@ final class RequestPrompts {
 
   private final ChatPrompts chats;
   private final Dialect dialect;
+  private final long maxModelTokens;
   private final int maxTokenId;
 
-  private RequestPrompts(ChatPrompts chats, Dialect dialect, int maxTokenId) {
+  private RequestPrompts(ChatPrompts chats, ModelOptions options, int maxTokenId) {
     this.chats = chats;
-    this.dialect = dialect;
+    this.dialect = options.chat().dialect();
+    this.maxModelTokens = options.maxModelTokens();
     this.maxTokenId = maxTokenId;
   }
 
   static RequestPrompts of(ModelFiles files, ModelOptions options) {
     int maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
-    return new RequestPrompts(
-        ChatPrompts.of(files, options.chat()), options.chat().dialect(), maxTokenId);
+    return new RequestPrompts(ChatPrompts.of(files, options.chat()), options, maxTokenId);
   }
 
   /** The largest token id that the engine takes. */
@@ -42,7 +43,7 @@ final class RequestPrompts {
 
   RequestPrompt read(RequestKind kind, ObjectNode body, @Nullable String loraName) {
     RequestFields fields = new RequestFields(body);
-    PromptOptions options = options(kind, fields);
+    PromptOptions options = options(kind, fields).within(maxModelTokens, kind, fields);
     String problem = fields.problem();
     if (problem != null) {
       return refused(Reason.INVALID_REQUEST, problem);

@@ -45,7 +45,21 @@ class PromptFuzzTest {
           "function",
           "arguments",
           "add_generation_prompt",
-          "continue_final_message");
+          "continue_final_message",
+          "system",
+          "max_tokens",
+          "thinking",
+          "output_config",
+          "tool_choice",
+          "input_schema",
+          "name",
+          "input",
+          "instructions",
+          "reasoning",
+          "summary",
+          "output",
+          "call_id",
+          "status");
 
   @Property(tries = 300)
   void anyBodyGivesTokensOrAReason(@ForAll RequestKind kind, @ForAll("bodies") ObjectNode body) {
@@ -66,7 +80,25 @@ class PromptFuzzTest {
     Arbitrary<JsonNode> scalar =
         Arbitraries.oneOf(
             Arbitraries.of(JSON.nullNode(), JSON.booleanNode(true), JSON.numberNode(1.0)),
-            Arbitraries.of("user", "system", "assistant", "left", "text", "{}", "")
+            Arbitraries.of(
+                    "user",
+                    "system",
+                    "assistant",
+                    "left",
+                    "text",
+                    "{}",
+                    "",
+                    "tool_use",
+                    "tool_result",
+                    "thinking",
+                    "disabled",
+                    "message",
+                    "function_call",
+                    "input_text",
+                    "output_text",
+                    "reasoning",
+                    "function_call_output",
+                    "in_progress")
                 .map(JSON::textNode),
             Arbitraries.strings().ofMaxLength(5).map(JSON::textNode),
             Arbitraries.integers().between(-2, 3_100).map(JSON::numberNode),

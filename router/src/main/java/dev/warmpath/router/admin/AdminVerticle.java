@@ -122,9 +122,17 @@ public final class AdminVerticle extends VerticleBase {
             response.setStatusCode(400);
             return error("the body is not a JSON object");
           }
-          RequestKind kind = parsed.has("messages") ? RequestKind.CHAT : RequestKind.COMPLETION;
+          RequestKind kind = kind(parsed);
           return ExplainReport.of(admin, kind, body).toString();
         });
+  }
+
+  /** A Messages request cannot be told from a chat; it is explained as one. */
+  private static RequestKind kind(JsonNode body) {
+    if (body.has("messages")) {
+      return RequestKind.CHAT;
+    }
+    return body.has("input") ? RequestKind.RESPONSES : RequestKind.COMPLETION;
   }
 
   private static JsonNode parse(byte[] body) {

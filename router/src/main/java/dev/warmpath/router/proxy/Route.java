@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 public enum Route {
   CHAT_COMPLETIONS("/v1/chat/completions", "POST", RequestKind.CHAT),
   COMPLETIONS("/v1/completions", "POST", RequestKind.COMPLETION),
+  MESSAGES("/v1/messages", "POST", RequestKind.MESSAGES),
+  RESPONSES("/v1/responses", "POST", RequestKind.RESPONSES),
   MODELS("/v1/models", "GET", null),
   HEALTH("/health", "GET", null),
   METRICS("/metrics", "GET", null);

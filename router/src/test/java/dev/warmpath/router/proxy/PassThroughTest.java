@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Test;
 
 class PassThroughTest {
 
+  private static final List<String> PATHS =
+      List.of("/v1/chat/completions", "/v1/completions", "/v1/messages", "/v1/responses");
+
   private static Rig rig;
   private static Backend backend;
 
@@ -46,7 +49,7 @@ class PassThroughTest {
     Random random = new Random(7);
     for (int round = 0; round < 40; round++) {
       byte[] body = oddJson(random).getBytes(UTF_8);
-      String path = random.nextBoolean() ? "/v1/chat/completions" : "/v1/completions";
+      String path = PATHS.get(random.nextInt(PATHS.size()));
       assertThat(rig.send(rig.post(path, body).build()).statusCode()).isEqualTo(200);
       assertThat(backend.bodies.get(round).getBytes()).isEqualTo(body);
     }

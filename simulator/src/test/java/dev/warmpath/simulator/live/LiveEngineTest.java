@@ -17,8 +17,10 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -100,6 +102,61 @@ class LiveEngineTest {
     JsonNode usage = JSON.readTree(events.get(events.size() - 2)).path("usage");
     assertThat(usage.path("completion_tokens").asInt()).isEqualTo(9);
     assertThat(usage.path("prompt_tokens_details").path("cached_tokens").isInt()).isTrue();
+  }
+
+  @Test
+  void messagesAreAnsweredWholeAndInEvents() throws Exception {
+    String body =
+        "{\"max_tokens\":9,\"ignore_eos\":true,\"system\":\"Blocks and paths are kept warm here, always.\","
+            + "\"messages\":[{\"role\":\"user\",\"content\":\"Where is it warm?\"}]";
+    JsonNode whole = json(post("/v1/messages", body + "}"));
+    String text = whole.path("content").path(0).path("text").asText();
+    assertThat(whole.path("stop_reason").asText()).isEqualTo("max_tokens");
+    assertThat(whole.path("usage").path("output_tokens").asInt()).isEqualTo(9);
+
+    List<JsonNode> events = events(post("/v1/messages", body + ",\"stream\":true}").body());
+    assertThat(events.get(0).path("type").asText()).isEqualTo("message_start");
+    assertThat(joined(events, event -> event.path("delta").path("text"))).isEqualTo(text);
+    JsonNode usage = events.get(events.size() - 2).path("usage");
+    assertThat(usage.path("cache_read_input_tokens").asInt()).isPositive();
+    assertThat(usage.path("cache_read_input_tokens").asInt() + usage.path("input_tokens").asInt())
+        .isEqualTo(whole.path("usage").path("input_tokens").asInt());
+  }
+
+  @Test
+  void responsesAreAnsweredWholeAndInEvents() throws Exception {
+    String body =
+        "{\"max_output_tokens\":9,\"ignore_eos\":true,\"instructions\":\"Blocks and paths are kept warm.\","
+            + "\"input\":\"Where is it warm?\"";
+    JsonNode whole = json(post("/v1/responses", body + "}"));
+    String text = whole.path("output").path(0).path("content").path(0).path("text").asText();
+    assertThat(text).isNotBlank();
+    assertThat(whole.path("status").asText()).isEqualTo("incomplete");
+
+    List<JsonNode> events = events(post("/v1/responses", body + ",\"stream\":true}").body());
+    assertThat(joined(events, event -> event.path("delta"))).isEqualTo(text);
+    JsonNode completed = events.get(events.size() - 1).path("response");
+    assertThat(completed.path("output").path(0).path("content").path(0).path("text").asText())
+        .isEqualTo(text);
+    JsonNode usage = completed.path("usage");
+    assertThat(usage.path("input_tokens")).isEqualTo(whole.path("usage").path("input_tokens"));
+    assertThat(usage.path("input_tokens_details").path("cached_tokens").asInt()).isPositive();
+  }
+
+  private static List<JsonNode> events(String stream) throws IOException {
+    List<JsonNode> events = new ArrayList<>();
+    for (String line : stream.split("\n")) {
+      if (line.startsWith("data: ")) {
+        events.add(JSON.readTree(line.substring(6)));
+      }
+    }
+    return events;
+  }
+
+  private static String joined(List<JsonNode> events, Function<JsonNode, JsonNode> text) {
+    StringBuilder joined = new StringBuilder();
+    events.forEach(event -> joined.append(text.apply(event).asText("")));
+    return joined.toString();
   }
 
   @Test

@@ -1,7 +1,9 @@
 package dev.warmpath.tokenizer.chat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.template.ChatTemplate;
+import dev.warmpath.tokenizer.template.TemplateCache;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -32,12 +34,14 @@ public final class ChatRenderer implements ChatTexts {
   private final Map<String, ChatTemplate> templates;
   private final Map<String, ?> specialTokens;
   private final ChatOptions options;
+  private final TemplateCache ofRequests;
 
   private ChatRenderer(
       Map<String, ChatTemplate> templates, Map<String, ?> specialTokens, ChatOptions options) {
     this.templates = Map.copyOf(templates);
     this.specialTokens = Map.copyOf(specialTokens);
     this.options = options;
+    this.ofRequests = new TemplateCache(options.clock(), options.limits());
   }
 
   /**
@@ -97,18 +101,27 @@ public final class ChatRenderer implements ChatTexts {
   }
 
   private ChatPrompt rendered(ObjectNode body, Origin origin) {
-    TemplateArguments arguments =
-        TemplateArguments.of(body, options.templates().defaultArguments());
+    TemplateArguments arguments = TemplateArguments.of(body, options.templates());
     boolean excludes = options.templates().excludesToolsWhenNone();
     Object own = ToolReader.read(body, excludes, origin != Origin.CHAT);
     Object replaced = arguments.tools();
     Object tools = replaced == null ? own : replaced;
-    ChatTemplate template = template(tools != null);
+    ChatTemplate template = template(body.path("chat_template"), tools != null);
     List<Map<String, @Nullable Object>> messages = messages(body, template, origin);
     Continuation continuation = continuation(arguments, messages, template);
     String text = template.render(variables(arguments, tools, messages, template));
     boolean special = body.path("add_special_tokens").asBoolean(false);
     return new ChatPrompt.Rendered(continuation == null ? text : continuation.cut(text), special);
+  }
+
+  private ChatTemplate template(JsonNode own, boolean withTools) {
+    if (own.isMissingNode() || own.isNull()) {
+      return template(withTools);
+    }
+    if (!own.isTextual()) {
+      throw ChatException.invalid("chat_template is not text");
+    }
+    return ofRequests.of(own.textValue());
   }
 
   private ChatTemplate template(boolean withTools) {

@@ -50,20 +50,21 @@ final class TemplateArguments {
     this.merged = merged;
   }
 
-  static TemplateArguments of(ObjectNode body, ObjectNode defaults) {
+  static TemplateArguments of(ObjectNode body, ChatOptions.Templates options) {
     JsonNode given = body.path("chat_template_kwargs");
     if (!given.isObject() && !given.isNull() && !given.isMissingNode()) {
       throw ChatException.invalid("chat_template_kwargs is not an object");
     }
-    if (body.hasNonNull("chat_template") || given.hasNonNull("chat_template")) {
+    boolean own = body.hasNonNull("chat_template") && !options.trustsRequests();
+    if (own || given.hasNonNull("chat_template")) {
       throw new ChatException(ChatPrompt.Reason.REQUEST_TEMPLATE, "the request has a template");
     }
     Map<String, JsonNode> merged = new LinkedHashMap<>();
-    defaults.properties().forEach(e -> merged.put(e.getKey(), e.getValue()));
-    Map<String, JsonNode> own = new LinkedHashMap<>();
-    given.properties().forEach(e -> own.put(e.getKey(), e.getValue()));
-    putFields(body, given, own);
-    own.forEach((name, value) -> putIfSet(merged, name, value));
+    options.defaultArguments().properties().forEach(e -> merged.put(e.getKey(), e.getValue()));
+    Map<String, JsonNode> asked = new LinkedHashMap<>();
+    given.properties().forEach(e -> asked.put(e.getKey(), e.getValue()));
+    putFields(body, given, asked);
+    asked.forEach((name, value) -> putIfSet(merged, name, value));
     return new TemplateArguments(checked(merged));
   }
 

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.chat.ChatPrompt.Reason;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -187,6 +188,25 @@ class ChatRendererTest {
             + " \"chat_template_kwargs\": {\"enable_thinking\": false, \"bos_token\": \"<b>\","
             + " \"reasoning_effort\": \"x\", \"add_generation_prompt\": true, \"other\": 1}}";
     assertThat(text(template, messages + kwargs)).isEqualTo("False,low,<b>,False");
+  }
+
+  @Test
+  void templatesOfRequestsAreUsedWhereTheyAreTrusted() {
+    String body =
+        """
+        {"messages": [{"role": "user", "content": "x"}], "tools": [{"function": {"name": "f"}}],
+         "chat_template": "own {{ messages[0].content }}"%s}
+        """;
+    ChatOptions.Templates trusting =
+        new ChatOptions.Templates(null, parsed("{}"), ChatOptions.ContentFormat.AUTO, false, true);
+    ChatOptions options = ChatOptions.defaults().with(trusting);
+    assertThat(text("model's", body.formatted(""), options)).isEqualTo("own x");
+    for (String more : List.of(", \"chat_template\": 1", ", \"chat_template\": \"{% if %}\"")) {
+      assertThat(render("model's", body.formatted(more), options))
+          .isInstanceOf(ChatPrompt.Refused.class);
+    }
+    assertThat(render("model's", body.formatted(""), ChatOptions.defaults()))
+        .isInstanceOf(ChatPrompt.Refused.class);
   }
 
   @Test

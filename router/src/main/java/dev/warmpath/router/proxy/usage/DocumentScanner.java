@@ -26,11 +26,16 @@ final class DocumentScanner extends UsageScanner {
 
   @Override
   public void feed(byte[] chunk) {
-    if (!readable || chunk.length == 0) {
+    feed(chunk, 0, chunk.length);
+  }
+
+  /** Looks at a part of a chunk. */
+  void feed(byte[] chunk, int from, int to) {
+    if (!readable || from == to) {
       return;
     }
     try {
-      ((ByteArrayFeeder) parser.getNonBlockingInputFeeder()).feedInput(chunk, 0, chunk.length);
+      ((ByteArrayFeeder) parser.getNonBlockingInputFeeder()).feedInput(chunk, from, to);
       JsonToken token = parser.nextToken();
       while (token != null && token != JsonToken.NOT_AVAILABLE) {
         fields.accept(token, parser);

@@ -5,11 +5,13 @@ import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Scans a stream of server-sent events. Only data lines that hold a usage object are parsed; the
  * others are looked through where they lie. The part of a line that ends a chunk is kept for the
- * next one, up to {@link #LINE_LIMIT_BYTES}; a longer line is not a usage report.
+ * next one, up to {@link #LINE_LIMIT_BYTES}; a longer data line, such as one that repeats the whole
+ * answer, is parsed as it comes and not kept.
  *
  * <p>Confined to its event loop.
  */
@@ -22,7 +24,7 @@ final class EventStreamScanner extends UsageScanner {
 
   private Usage usage = Usage.NONE;
   private byte[] started = new byte[0];
-  private boolean tooLong;
+  private @Nullable DocumentScanner longLine;
   private boolean betweenEvents = true;
 
   @Override
@@ -51,34 +53,41 @@ final class EventStreamScanner extends UsageScanner {
   }
 
   private void lineEnds(byte[] chunk, int from, int to) {
-    if (started.length == 0 && !tooLong) {
+    if (started.length == 0 && longLine == null && to - from <= LINE_LIMIT_BYTES) {
       line(chunk, from, to);
-    } else {
-      keep(chunk, from, to);
+      return;
+    }
+    keep(chunk, from, to);
+    if (longLine == null) {
       line(started, 0, started.length);
+    } else {
+      betweenEvents = false;
+      adopt(longLine.usage());
     }
     started = new byte[0];
-    tooLong = false;
+    longLine = null;
   }
 
   private void keep(byte[] chunk, int from, int to) {
-    tooLong |= started.length + (to - from) > LINE_LIMIT_BYTES;
-    if (tooLong) {
-      started = new byte[0];
+    if (longLine != null) {
+      longLine.feed(chunk, from, to);
       return;
     }
     int had = started.length;
     started = Arrays.copyOf(started, had + to - from);
     System.arraycopy(chunk, from, started, had, to - from);
+    if (started.length > LINE_LIMIT_BYTES) {
+      longLine = new DocumentScanner();
+      int begin = isAt(DATA, started, 0, started.length) ? DATA.length : 0;
+      longLine.feed(started, begin, started.length);
+      started = new byte[0];
+    }
   }
 
   private void line(byte[] bytes, int from, int to) {
     boolean empty = to == from || (to == from + 1 && bytes[from] == '\r');
-    betweenEvents = empty && !tooLong;
-    if (empty || tooLong || to - from > LINE_LIMIT_BYTES || !isAt(DATA, bytes, from, to)) {
-      return;
-    }
-    if (holdsUsage(bytes, from + DATA.length, to)) {
+    betweenEvents = empty;
+    if (!empty && isAt(DATA, bytes, from, to) && holdsUsage(bytes, from + DATA.length, to)) {
       parse(bytes, from + DATA.length, to);
     }
   }
@@ -106,8 +115,12 @@ final class EventStreamScanner extends UsageScanner {
     } catch (IOException e) {
       return;
     }
-    if (!fields.usage().equals(Usage.NONE)) {
-      usage = fields.usage();
+    adopt(fields.usage());
+  }
+
+  private void adopt(Usage found) {
+    if (!found.equals(Usage.NONE)) {
+      usage = found;
     }
   }
 }

@@ -7,18 +7,31 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Picks {@code usage.prompt_tokens} and {@code usage.prompt_tokens_details.cached_tokens} out of
- * the tokens of a JSON document; later ones win.
+ * Picks what an engine says of the prompt out of the tokens of a JSON document; later ones win.
+ * Chats and completions have {@code usage.prompt_tokens}, of which {@code
+ * prompt_tokens_details.cached_tokens} were cached. Responses have {@code usage.input_tokens} and
+ * {@code input_tokens_details}, also within {@code response}. Messages have {@code
+ * usage.input_tokens}, also within {@code message}, which leaves out {@code
+ * cache_read_input_tokens} and {@code cache_creation_input_tokens}.
  *
  * <p>Confined to its event loop.
  */
 final class UsageFields {
 
+  private static final String USAGE = "usage";
+
   private int promptTokens = Usage.ABSENT;
+  private int inputTokens = Usage.ABSENT;
   private int cachedTokens = Usage.ABSENT;
+  private int cacheReadTokens = Usage.ABSENT;
+  private int cacheCreationTokens = Usage.ABSENT;
 
   Usage usage() {
-    return new Usage(promptTokens, cachedTokens);
+    if (inputTokens == Usage.ABSENT) {
+      return new Usage(promptTokens, cachedTokens);
+    }
+    int all = inputTokens + Math.max(0, cacheReadTokens) + Math.max(0, cacheCreationTokens);
+    return new Usage(all, Math.max(cachedTokens, cacheReadTokens));
   }
 
   void accept(JsonToken token, JsonParser parser) throws IOException {
@@ -26,21 +39,43 @@ final class UsageFields {
       return;
     }
     JsonStreamContext place = parser.getParsingContext();
-    if (isAt(place, "prompt_tokens", "usage")) {
-      promptTokens = count(parser);
-    } else if (isAt(place, "cached_tokens", "prompt_tokens_details")
-        && isAt(place.getParent(), "prompt_tokens_details", "usage")) {
+    JsonStreamContext outer = place.getParent();
+    String name = place.getCurrentName();
+    if (outer == null || name == null) {
+      return;
+    }
+    if (name.equals("cached_tokens") && isDetails(outer)) {
       cachedTokens = count(parser);
+    } else if (isUsage(outer)) {
+      take(name, parser);
     }
   }
 
-  /** Is this the value of {@code name} in the value of {@code parent}, which is at the top? */
-  private static boolean isAt(JsonStreamContext place, String name, String parent) {
-    JsonStreamContext outer = place.getParent();
-    return name.equals(place.getCurrentName())
-        && outer != null
-        && parent.equals(outer.getCurrentName())
-        && (isTop(outer) || !parent.equals("usage"));
+  private void take(String name, JsonParser parser) throws IOException {
+    switch (name) {
+      case "prompt_tokens" -> promptTokens = count(parser);
+      case "input_tokens" -> inputTokens = count(parser);
+      case "cache_read_input_tokens" -> cacheReadTokens = count(parser);
+      case "cache_creation_input_tokens" -> cacheCreationTokens = count(parser);
+      default -> {}
+    }
+  }
+
+  private static boolean isDetails(JsonStreamContext place) {
+    @Nullable JsonStreamContext outer = place.getParent();
+    String name = place.getCurrentName();
+    boolean details = "prompt_tokens_details".equals(name) || "input_tokens_details".equals(name);
+    return details && outer != null && isUsage(outer);
+  }
+
+  /** Is this object's current value the usage, at the top or in what repeats the answer? */
+  private static boolean isUsage(JsonStreamContext place) {
+    @Nullable JsonStreamContext outer = place.getParent();
+    if (outer == null || !USAGE.equals(place.getCurrentName())) {
+      return false;
+    }
+    String name = outer.getCurrentName();
+    return isTop(place) || (isTop(outer) && ("message".equals(name) || "response".equals(name)));
   }
 
   private static boolean isTop(JsonStreamContext place) {

@@ -77,17 +77,46 @@ class UsageScannerTest {
   }
 
   @Test
-  void aLineBeyondTheBoundIsPassedOverAndTheNextOneRead() {
-    String line =
-        "data: {\"a\":\""
-            + "x".repeat(EventStreamScanner.LINE_LIMIT_BYTES)
-            + "\","
-            + USAGE
-            + "}\n\n";
-    assertThat(scan("text/event-stream", line, List.of(100, 7)).usage()).isEqualTo(Usage.NONE);
-    assertThat(scan("text/event-stream", line, List.of()).usage()).isEqualTo(Usage.NONE);
-    assertThat(scan("text/event-stream", line + EVENTS, List.of(100, 7)).usage().cachedTokens())
+  void aDataLineBeyondTheBoundIsReadAsItComes() {
+    String longText = "x".repeat(EventStreamScanner.LINE_LIMIT_BYTES);
+    String line = "data: {\"a\":\"" + longText + "\"," + USAGE + "}\n\n";
+    assertThat(scan("text/event-stream", line, List.of(100, 7)).usage())
+        .isEqualTo(new Usage(31, 16));
+    assertThat(scan("text/event-stream", line, List.of()).usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scan("text/event-stream", line, List.of(70_000)).betweenEvents()).isTrue();
+    String other = "event: {\"a\":\"" + longText + "\"," + USAGE + "}\n\n";
+    assertThat(scan("text/event-stream", other, List.of(100, 7)).usage()).isEqualTo(Usage.NONE);
+    assertThat(scan("text/event-stream", other + EVENTS, List.of(100, 7)).usage().cachedTokens())
         .isEqualTo(16);
+  }
+
+  @Property
+  void messagesLeaveOutWhatWasCached(@ForAll List<@IntRange(min = 1, max = 40) Integer> sizes) {
+    String usage =
+        "\"usage\":{\"input_tokens\":15,\"output_tokens\":9,\"cache_read_input_tokens\":16}";
+    String start = "{\"type\":\"message_start\",\"message\":{\"content\":[]," + usage + "}}";
+    String delta =
+        "{\"type\":\"message_delta\",\"delta\":{\"usage\":{\"input_tokens\":1}},"
+            + "\"usage\":{\"input_tokens\":10,\"cache_read_input_tokens\":32,"
+            + "\"cache_creation_input_tokens\":2}}";
+    String events = "event: message_start\ndata: " + start + "\n\n";
+    assertThat(scan("text/event-stream", events, sizes).usage()).isEqualTo(new Usage(31, 16));
+    events += "event: message_delta\ndata: " + delta + "\n\n";
+    assertThat(scan("text/event-stream", events, sizes).usage()).isEqualTo(new Usage(44, 32));
+    assertThat(scan("application/json", "{\"content\":[]," + usage + "}", sizes).usage())
+        .isEqualTo(new Usage(31, 16));
+    assertThat(scan("application/json", "{\"usage\":{\"input_tokens\":4}}", sizes).usage())
+        .isEqualTo(new Usage(4, Usage.ABSENT));
+  }
+
+  @Property
+  void responsesCountWhatWasCachedIn(@ForAll List<@IntRange(min = 1, max = 40) Integer> sizes) {
+    String body =
+        "{\"output\":[{\"usage\":{\"input_tokens\":1}}],\"usage\":{\"input_tokens\":31,"
+            + "\"input_tokens_details\":{\"cached_tokens\":16},\"output_tokens\":9}}";
+    assertThat(scan("application/json", body, sizes).usage()).isEqualTo(new Usage(31, 16));
+    String event = "data: {\"type\":\"response.completed\",\"response\":" + body + "}\n\n";
+    assertThat(scan("text/event-stream", event, sizes).usage()).isEqualTo(new Usage(31, 16));
   }
 
   @Test

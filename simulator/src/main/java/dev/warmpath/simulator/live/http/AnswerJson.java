@@ -23,6 +23,15 @@ final class AnswerJson {
     this.createdSeconds = createdSeconds;
   }
 
+  /** The form of answers that are no chats and no completions, or null. */
+  @Nullable EventAnswer events() {
+    return switch (options.kind()) {
+      case MESSAGES -> new MessagesAnswer(id, options.model());
+      case RESPONSES -> new ResponsesAnswer(id, options.model(), createdSeconds);
+      case CHAT, COMPLETION -> null;
+    };
+  }
+
   /** The chunk before a chat's first text. */
   ObjectNode opening(int choice, int[] prompt) {
     ObjectNode chunk = frame(true);

@@ -9,6 +9,7 @@ import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One completion request from its submission to the last byte of its answer.
@@ -20,6 +21,7 @@ final class Call {
   private final CallOptions options;
   private final List<Choice> choices;
   private final AnswerJson json;
+  private final @Nullable EventAnswer events;
   private final HttpServerResponse response;
   private final EngineDriver driver;
   private final EngineMetrics metrics;
@@ -59,6 +61,7 @@ final class Call {
     this.options = options;
     this.choices = List.copyOf(choices);
     this.json = json;
+    this.events = json.events();
     this.response = response;
     driver = surroundings.driver;
     metrics = surroundings.metrics;
@@ -92,10 +95,9 @@ final class Call {
     Choice choice = choices.get(index);
     count(choice, token);
     String piece = choice.text.add(token.tokenId(), token.last());
+    choice.whole.append(piece);
     if (options.stream()) {
       stream(index, token, piece);
-    } else {
-      choice.whole.append(piece);
     }
     if (token.last()) {
       metrics.finished(choice.finishReason(), secondsSince(startNanos));
@@ -121,6 +123,11 @@ final class Call {
     if (!response.headWritten()) {
       response.putHeader("content-type", "text/event-stream; charset=utf-8").setChunked(true);
     }
+    if (events != null) {
+      String opening = token.index() == 0 ? events.opening(usage(choice)) : "";
+      response.write(opening + (piece.isEmpty() ? "" : events.piece(piece)));
+      return;
+    }
     if (token.index() == 0 && options.kind() == RequestKind.CHAT) {
       send(json.opening(index, choice.request.prompt()));
     }
@@ -135,6 +142,10 @@ final class Call {
   }
 
   private void end() {
+    if (events != null) {
+      end(events);
+      return;
+    }
     if (options.stream()) {
       if (options.includeUsage()) {
         send(json.usageChunk(usage(choices.get(0))));
@@ -149,6 +160,17 @@ final class Call {
       json.tokenIds(answer, choice.request.prompt(), choice.text.tokenIds());
     }
     response.putHeader("content-type", "application/json").end(answer.toString());
+  }
+
+  private void end(EventAnswer answer) {
+    Choice choice = choices.get(0);
+    String text = choice.whole.toString();
+    if (options.stream()) {
+      response.end(answer.closing(text, choice.finishReason(), usage(choice)));
+    } else {
+      ObjectNode whole = answer.whole(text, choice.finishReason(), usage(choice));
+      response.putHeader("content-type", "application/json").end(whole.toString());
+    }
   }
 
   /** The sum over all choices; cached tokens of one, because that is what vLLM reports. */

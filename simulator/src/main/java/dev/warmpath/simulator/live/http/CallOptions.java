@@ -47,9 +47,11 @@ record CallOptions(
     JsonNode limit = body.path("max_tokens");
     if (kind == RequestKind.CHAT && body.hasNonNull("max_completion_tokens")) {
       limit = body.path("max_completion_tokens");
+    } else if (kind == RequestKind.RESPONSES) {
+      limit = body.path("max_output_tokens");
     }
     if (limit.isMissingNode() || limit.isNull()) {
-      return kind == RequestKind.CHAT ? 0 : DEFAULT_COMPLETION_TOKENS;
+      return kind == RequestKind.COMPLETION ? DEFAULT_COMPLETION_TOKENS : 0;
     }
     if (!limit.isIntegralNumber() || limit.asInt() < 1) {
       throw ApiException.badRequest("max_tokens must be at least 1", "max_tokens");

@@ -70,6 +70,8 @@ public final class EngineApi {
     router.route().handler(BodyHandler.create(false).setBodyLimit(BODY_LIMIT_BYTES));
     router.post("/v1/chat/completions").handler(at -> complete(at, RequestKind.CHAT));
     router.post("/v1/completions").handler(at -> complete(at, RequestKind.COMPLETION));
+    router.post("/v1/messages").handler(at -> complete(at, RequestKind.MESSAGES));
+    router.post("/v1/responses").handler(at -> complete(at, RequestKind.RESPONSES));
     router.post("/tokenize").handler(this::tokenize);
     router.post("/reset_prefix_cache").handler(this::reset);
     router.get("/v1/models").handler(at -> json(at.response(), model.list()));
@@ -164,7 +166,12 @@ public final class EngineApi {
   private String id(RequestKind kind, HttpServerRequest request) {
     String given = request.getHeader("X-Request-Id");
     String base = given == null ? "warmpath" : given;
-    String prefix = kind == RequestKind.CHAT ? "chatcmpl-" : "cmpl-";
+    String prefix =
+        switch (kind) {
+          case CHAT, MESSAGES -> "chatcmpl-";
+          case COMPLETION -> "cmpl-";
+          case RESPONSES -> "resp_";
+        };
     return prefix + base + "-" + Long.toHexString(calls.incrementAndGet());
   }
 

@@ -42,12 +42,7 @@ public final class Comparison {
       int total = totals.total() + bothRefused + engineRefused;
       return "{\"total\":%d,\"exact\":%d,\"wrong\":%d,\"refused\":%d,\"bothRefused\":%d,\"engineRefused\":%d}"
           .formatted(
-              total,
-              totals.exact(),
-              totals.wrong(),
-              totals.refused(),
-              bothRefused,
-              engineRefused);
+              total, totals.exact(), totals.wrong(), totals.refused(), bothRefused, engineRefused);
     }
   }
 
@@ -103,8 +98,7 @@ public final class Comparison {
     return body;
   }
 
-  private RenderTotals compare(
-      String where, PromptResult ours, int[] engineIds, ObjectNode body) {
+  private RenderTotals compare(String where, PromptResult ours, int[] engineIds, ObjectNode body) {
     if (ours instanceof Inexact inexact) {
       findings.accept(
           "%s: refused: %s: %s".formatted(where, inexact.reason().label(), inexact.detail()));
