@@ -26,6 +26,7 @@ import dev.warmpath.router.snapshot.Heritage;
 import dev.warmpath.router.snapshot.HeritageReading;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
 import dev.warmpath.router.snapshot.SnapshotStatus;
+import dev.warmpath.router.tokenize.LoadedTokenizers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -53,7 +54,7 @@ final class Core implements AutoCloseable {
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog = new ModelCatalog(fleet);
   private final Heritage heritage;
-  private final TokenizerSet tokenizers;
+  private final LoadedTokenizers tokenizers;
   private final @Nullable FleetCapture capture;
   private final EventIngest ingest;
   private final EventStreams streams;
@@ -67,7 +68,7 @@ final class Core implements AutoCloseable {
   Core(RouterConfig config, Surroundings around, RouterMetrics metrics, HeritageReading reading) {
     this.config = config;
     this.metrics = metrics;
-    this.tokenizers = tokenizers(config, reading);
+    this.tokenizers = tokenizers(config, around, reading);
     this.heritage = heritage(reading);
     this.capture = capture(around);
     this.ingest =
@@ -138,13 +139,26 @@ final class Core implements AutoCloseable {
     }
   }
 
-  private static TokenizerSet tokenizers(RouterConfig config, HeritageReading reading) {
-    try {
-      return TokenizerSet.load(config);
-    } catch (RuntimeException e) {
-      reading.abandon();
-      throw e;
+  /** Models are loaded while the heritage is read; both have their own threads. */
+  private static LoadedTokenizers tokenizers(
+      RouterConfig config, Surroundings around, HeritageReading reading) {
+    LoadedTokenizers tokenizers = LoadedTokenizers.begin(config, around.nanoClock());
+    if (!config.tokenizing().waitForModels()) {
+      return tokenizers;
     }
+    String problem;
+    try {
+      problem = tokenizers.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      problem = "interrupted while tokenizers were loaded";
+    }
+    if (problem != null) {
+      tokenizers.close();
+      reading.abandon();
+      throw new StartException(problem);
+    }
+    return tokenizers;
   }
 
   private @Nullable SnapshotKeeper keeper(RouterConfig.Snapshot config, Surroundings around) {
@@ -172,8 +186,7 @@ final class Core implements AutoCloseable {
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(
-            new Tokenizers(tokenizers.byModel(), catalog), config.limits().jsonDepth()),
+        new PromptReader(new Tokenizers(tokenizers, catalog), config.limits().jsonDepth()),
         config.tokenizing(),
         work -> {
           Thread thread = new Thread(work, "warmpath-tokenizer-" + count.incrementAndGet());
@@ -236,6 +249,10 @@ final class Core implements AutoCloseable {
 
   Dispatcher dispatcher() {
     return dispatcher;
+  }
+
+  LoadedTokenizers tokenizers() {
+    return tokenizers;
   }
 
   PromptPool prompts() {

@@ -2,6 +2,10 @@ package dev.warmpath.router;
 
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.proxy.Pages;
+import dev.warmpath.router.tokenize.TokenizerStatus;
+import dev.warmpath.router.tokenize.TokenizerStatus.State;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +38,17 @@ final class RouterPages implements Pages {
   @Override
   public int replicas() {
     return core.fleet().replicas().size();
+  }
+
+  @Override
+  public Loaded tokenizers() {
+    Map<State, Long> counts =
+        core.tokenizers().status().stream()
+            .collect(Collectors.groupingBy(TokenizerStatus::state, Collectors.counting()));
+    return new Loaded(
+        counts.getOrDefault(State.READY, 0L).intValue(),
+        counts.getOrDefault(State.LOADING, 0L).intValue(),
+        counts.getOrDefault(State.FAILED, 0L).intValue());
   }
 
   @Override

@@ -12,6 +12,7 @@ import dev.warmpath.router.observe.CaptureCollector;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
+import dev.warmpath.router.observe.TokenizerCollector;
 import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
@@ -74,6 +75,10 @@ public final class RouterProcess implements AutoCloseable {
         .registry()
         .getPrometheusRegistry()
         .register(new MemoryCollector(core.memory(around.nanoClock())));
+    core.metrics()
+        .registry()
+        .getPrometheusRegistry()
+        .register(new TokenizerCollector(core.tokenizers()::status));
     core.captured()
         .ifPresent(status ->
             core.metrics()
@@ -251,7 +256,8 @@ public final class RouterProcess implements AutoCloseable {
         core.index(),
         core.metrics()::scrape,
         replica -> core.streams().clear(replica, "cleared by the operator"),
-        openness);
+        openness,
+        core.tokenizers());
   }
 
   private FleetCollector collector() {

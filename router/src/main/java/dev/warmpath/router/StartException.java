@@ -9,6 +9,10 @@ public final class StartException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
+  StartException(String message) {
+    super(message);
+  }
+
   StartException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -7,6 +7,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Openness;
+import dev.warmpath.router.tokenize.LoadedTokenizers;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -28,4 +29,5 @@ public record AdminContext(
     KvIndex index,
     Supplier<String> metrics,
     ToIntFunction<String> clear,
-    Openness openness) {}
+    Openness openness,
+    LoadedTokenizers tokenizers) {}

@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code POST
- * /admin/explain}, {@code POST /admin/replicas/NAME/clear}, {@code GET /metrics}. All work is done
- * off the event loop.
+ * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code GET
+ * /admin/tokenizers}, {@code POST /admin/explain}, {@code POST /admin/replicas/NAME/clear}, {@code
+ * GET /metrics}. All work is done off the event loop.
  *
  * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
  */
@@ -65,6 +65,8 @@ public final class AdminVerticle extends VerticleBase {
   private void serve(HttpServerRequest request) {
     switch (request.method().name() + " " + request.path()) {
       case "GET /admin/fleet" -> answer(request.response(), () -> FleetReport.of(admin).toString());
+      case "GET /admin/tokenizers" ->
+          answer(request.response(), () -> TokenizerReport.of(admin).toString());
       case "POST /admin/explain" -> explain(request);
       case "GET /metrics" -> metrics(request.response());
       default -> clearOrFail(request);

@@ -51,6 +51,37 @@ public final class ConfigKeys {
               "models[].tokenizer",
               null,
               "Directory with the model's tokenizer files, a `tokenizer.json`, or `embedded`."),
+          text(
+              "models[].chat-template",
+              null,
+              "File with the template of its engines, as their `--chat-template`; none: the model's own."),
+          text(
+              "models[].chat-template-kwargs",
+              null,
+              "JSON object in quotes, as their `--default-chat-template-kwargs`."),
+          choice(
+              "models[].content-format",
+              "auto",
+              List.of("auto", "string", "openai"),
+              "As their `--chat-template-content-format`."),
+          bool(
+              "models[].exclude-tools-when-none",
+              false,
+              "As their `--exclude-tools-when-tool-choice-none`."),
+          bool(
+              "models[].trust-request-template",
+              false,
+              "As their `--trust-request-chat-template`: render with a template that a request brings."),
+          text(
+              "models[].time-zone",
+              null,
+              "Zone of their clock, such as `Europe/Berlin`, for templates that say the date; none: this machine's."),
+          integer(
+              "models[].max-model-len",
+              0,
+              0,
+              100_000_000,
+              "As their `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed on load."),
           text("replicas[].name", null, "Name in metrics, headers and admin answers."),
           text("replicas[].url", null, "Base URL of the engine, `http://host:port`."),
           text(
@@ -136,6 +167,10 @@ public final class ConfigKeys {
               1_024,
               1 << 30,
               "Longest body that is tokenized; a longer one is routed on load."),
+          bool(
+              "tokenizing.wait-for-models",
+              true,
+              "Listen only when all tokenizers are loaded, and end if one cannot be; otherwise they are loaded while requests are routed on load."),
           integer(
               "index.expected-ttl-ms",
               30_000,

@@ -16,6 +16,7 @@ import dev.warmpath.router.config.RouterConfig.Limits;
 import dev.warmpath.router.config.RouterConfig.Listen;
 import dev.warmpath.router.config.RouterConfig.Model;
 import dev.warmpath.router.config.RouterConfig.Policy;
+import dev.warmpath.router.config.RouterConfig.Rendering;
 import dev.warmpath.router.config.RouterConfig.Retry;
 import dev.warmpath.router.config.RouterConfig.Shutdown;
 import dev.warmpath.router.config.RouterConfig.Snapshot;
@@ -137,7 +138,11 @@ final class ConfigReader {
 
   private Tokenizing tokenizing() {
     return new Tokenizing(
-        integer("threads"), integer("queue"), integer("deadline-ms"), integer("body-bytes"));
+        integer("threads"),
+        integer("queue"),
+        integer("deadline-ms"),
+        integer("body-bytes"),
+        bool("wait-for-models"));
   }
 
   private Index index() {
@@ -198,7 +203,22 @@ final class ConfigReader {
   }
 
   private Model model() throws ConfigException {
-    return new Model(required("name"), required("tokenizer"));
+    try {
+      return new Model(required("name"), required("tokenizer"), rendering());
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(section.origin(), path + ": " + e.getMessage());
+    }
+  }
+
+  private Rendering rendering() {
+    return new Rendering(
+        optional("chat-template"),
+        optional("chat-template-kwargs"),
+        text("content-format"),
+        bool("exclude-tools-when-none"),
+        bool("trust-request-template"),
+        optional("time-zone"),
+        integer("max-model-len"));
   }
 
   private ReplicaConfig replica() throws ConfigException {

@@ -2,6 +2,8 @@ package dev.warmpath.router.config;
 
 import dev.warmpath.eventingest.follow.IngestOptions;
 import dev.warmpath.router.routing.policy.Policies;
+import java.time.DateTimeException;
+import java.time.ZoneId;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -73,7 +75,48 @@ public record RouterConfig(
   }
 
   /** A model and where its tokenizer is: a path or {@code embedded}. */
-  public record Model(String name, String tokenizer) {}
+  public record Model(String name, String tokenizer, Rendering rendering) {
+
+    /** A model whose engines were started without any option about prompts. */
+    public Model(String name, String tokenizer) {
+      this(name, tokenizer, Rendering.DEFAULT);
+    }
+  }
+
+  /**
+   * How a model's engines were started, as far as that changes their prompts.
+   *
+   * @param chatTemplate a file, null for the model's own template
+   * @param chatTemplateArguments a JSON object, null for none
+   * @param contentFormat auto, string or openai
+   * @param timeZone null for this machine's
+   * @param maxModelTokens 0 if nothing is known of it
+   */
+  public record Rendering(
+      @Nullable String chatTemplate,
+      @Nullable String chatTemplateArguments,
+      String contentFormat,
+      boolean excludesToolsWhenNone,
+      boolean trustsRequestTemplates,
+      @Nullable String timeZone,
+      int maxModelTokens) {
+
+    static final Rendering DEFAULT = new Rendering(null, null, "auto", false, false, null, 0);
+
+    public Rendering {
+      if (timeZone != null) {
+        checkZone(timeZone);
+      }
+    }
+
+    private static void checkZone(String zone) {
+      try {
+        ZoneId.of(zone);
+      } catch (DateTimeException e) {
+        throw new IllegalArgumentException("'time-zone' is unknown: '" + zone + "'", e);
+      }
+    }
+  }
 
   /** When a replica counts as up. */
   public record Health(int intervalMs, int timeoutMs, int rise, int fall, int metricsIntervalMs) {}
@@ -100,8 +143,13 @@ public record RouterConfig(
     }
   }
 
-  /** The threads that turn prompts into tokens. */
-  public record Tokenizing(int threads, int queue, int deadlineMs, int bodyBytes) {}
+  /**
+   * The threads that turn prompts into tokens.
+   *
+   * @param waitForModels whether the router listens only when all tokenizers are loaded
+   */
+  public record Tokenizing(
+      int threads, int queue, int deadlineMs, int bodyBytes, boolean waitForModels) {}
 
   /** Bounds of what is remembered about blocks. */
   public record Index(

@@ -33,6 +33,15 @@ public enum Metric {
       Type.COUNTER, "Prompts whose length the engine counts otherwise: an alarm.", "engine"),
   TOKENIZER_WAITING(Type.GAUGE, "Prompts that wait for a tokenizer thread."),
   TOKENIZER_QUEUE_LIMIT(Type.GAUGE, "Prompts that may wait."),
+  TOKENIZER_READY(
+      Type.GAUGE, "1 when the model's tokenizer is loaded, 0 while it is not.", "model"),
+  TOKENIZER_LOAD_FAILURES_TOTAL(
+      Type.COUNTER, "Attempts to load the model's tokenizer that failed.", "model"),
+  TOKENIZER_QUARANTINED(
+      Type.GAUGE,
+      "1 when an engine cuts the model's prompts otherwise, so that they are routed on load: an"
+          + " alarm.",
+      "model"),
   REPLICA_UP(Type.GAUGE, "1 when health checks pass.", "replica"),
   REPLICA_DRAINING(Type.GAUGE, "1 when it gets no new requests.", "replica"),
   ENGINE_SUSPENDED(Type.GAUGE, "1 when it failed too often just now.", "engine"),

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.ReportParameter;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
@@ -55,8 +56,12 @@ public final class PromptReader {
     if (choice == null) {
       return new ReadRequest(model, null, session, report, Unread.NO_TOKENIZER);
     }
+    ModelTokenizer tokenizer = choice.local().tokenizer();
+    if (tokenizer == null) {
+      return new ReadRequest(model, null, session, report, choice.local().absent());
+    }
     return new ReadRequest(
-        model, choice.tokenizer().prompt(kind, request, choice.loraName()), session, report, null);
+        model, tokenizer.prompt(kind, request, choice.loraName()), session, report, null);
   }
 
   /** Reads only the model, without building anything: for when there is no time for the rest. */

@@ -29,6 +29,12 @@ public record ReadRequest(
     BAD_JSON,
     /** No tokenizer is configured for the model. */
     NO_TOKENIZER,
+    /** The model's tokenizer is being loaded. */
+    LOADING,
+    /** The model's tokenizer could not be loaded. */
+    NOT_LOADED,
+    /** The model's tokenizer was found to differ from an engine's. */
+    QUARANTINED,
     /** The body is longer than a tokenizer thread may be busy with. */
     TOO_LONG,
     /** Too many prompts wait for a tokenizer thread. */

@@ -1,18 +1,36 @@
 package dev.warmpath.router.prompt;
 
+import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.tokenizer.ModelTokenizer;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The tokenizers by base model, and which adapters belong to which.
  *
- * <p>Immutable.
+ * <p>Thread-safe.
  */
 public final class Tokenizers {
 
-  /** A request's tokenizer and the adapter that it names, if it does. */
-  record Choice(ModelTokenizer tokenizer, @Nullable String loraName) {}
+  /** A request's tokenizer as it stands and the adapter that it names, if it does. */
+  record Choice(Local local, @Nullable String loraName) {}
+
+  /**
+   * A configured model's tokenizer as it stands. Immutable.
+   *
+   * @param tokenizer null if it cannot be used now
+   * @param absent why it cannot, in that case
+   */
+  public record Local(String model, @Nullable ModelTokenizer tokenizer, Unread absent) {}
+
+  /** The tokenizers of the configured models. Implementations are thread-safe. */
+  public interface Source {
+
+    /** The one of {@code model}; null if none is configured. */
+    @Nullable Local of(String model);
+
+    /** The one of the only model; null if there are several models, or none. */
+    @Nullable Local only();
+  }
 
   /** Knows the adapters that the fleet has loaded. Implementations are thread-safe. */
   @FunctionalInterface
@@ -22,22 +40,23 @@ public final class Tokenizers {
     @Nullable String baseOf(String model);
   }
 
-  private final Map<String, ModelTokenizer> byModel;
+  private final Source source;
   private final Adapters adapters;
 
-  public Tokenizers(Map<String, ModelTokenizer> byModel, Adapters adapters) {
-    this.byModel = Map.copyOf(byModel);
+  public Tokenizers(Source source, Adapters adapters) {
+    this.source = source;
     this.adapters = adapters;
   }
 
   /** What a request for {@code model} is read with; null if nothing fits. */
   @Nullable Choice choose(@Nullable String model) {
     if (model == null) {
-      return byModel.size() == 1 ? new Choice(byModel.values().iterator().next(), null) : null;
+      Local only = source.only();
+      return only == null ? null : new Choice(only, null);
     }
     String base = adapters.baseOf(model);
-    ModelTokenizer own = byModel.get(model);
-    ModelTokenizer fitting = own == null && base != null ? byModel.get(base) : own;
+    Local own = source.of(model);
+    Local fitting = own == null && base != null ? source.of(base) : own;
     return fitting == null ? null : new Choice(fitting, base == null ? null : model);
   }
 }

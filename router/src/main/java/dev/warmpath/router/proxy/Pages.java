@@ -19,6 +19,12 @@ public interface Pages {
   /** How many replicas there are. */
   int replicas();
 
+  /** How the tokenizers of the configured models stand. */
+  Loaded tokenizers();
+
+  /** How many tokenizers are in which state. */
+  record Loaded(int ready, int loading, int failed) {}
+
   /** The metrics as Prometheus scrapes them. */
   String metrics();
 }

@@ -170,8 +170,15 @@ public final class ProxyVerticle extends VerticleBase {
         .setStatusCode(status.equals("ok") ? 200 : 503)
         .putHeader("content-type", JSON)
         .end(
-            "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d}"
-                .formatted(status, proxy.pages().replicas(), up));
+            "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s}"
+                .formatted(status, proxy.pages().replicas(), up, tokenizers()));
+  }
+
+  /** A request whose tokenizer is not ready is routed on load, so this does not fail readiness. */
+  private String tokenizers() {
+    Pages.Loaded loaded = proxy.pages().tokenizers();
+    return "{\"ready\":%d,\"loading\":%d,\"failed\":%d}"
+        .formatted(loaded.ready(), loaded.loading(), loaded.failed());
   }
 
   private void metrics(HttpServerResponse response) {

@@ -112,6 +112,40 @@ class ConfigTreeTest {
   }
 
   @Test
+  void readsHowAModelsEnginesWereStarted() throws ConfigException {
+    RouterConfig config =
+        read(
+            """
+            models:
+              - name: qwen
+                tokenizer: embedded
+                chat-template: /t.jinja
+                chat-template-kwargs: '{"enable_thinking": false}'
+                content-format: openai
+                exclude-tools-when-none: true
+                trust-request-template: true
+                time-zone: Asia/Tokyo
+                max-model-len: 4096
+            tokenizing: {wait-for-models: false}
+            """);
+    assertThat(config.models().get(0).rendering())
+        .isEqualTo(
+            new RouterConfig.Rendering(
+                "/t.jinja",
+                "{\"enable_thinking\": false}",
+                "openai",
+                true,
+                true,
+                "Asia/Tokyo",
+                4096));
+    assertThat(config.tokenizing().waitForModels()).isFalse();
+    assertThat(problems("models:\n  - {name: m, tokenizer: embedded, time-zone: Mars}"))
+        .singleElement()
+        .asString()
+        .contains("f.yaml:2: models[]: 'time-zone' is unknown");
+  }
+
+  @Test
   void unknownKeyNamesFileLineAndNearestKey() {
     assertThat(problems("listen:\n  port: 1\n  prot: 2\n"))
         .containsExactly("f.yaml:3: unknown key 'listen.prot'; did you mean 'listen.port'?");

@@ -39,7 +39,8 @@ class PromptPoolTest {
   void anAdapterIsReadWithItsBaseAndNamed() {
     try (ModelTokenizer tokenizer = ModelTokenizer.embedded()) {
       Tokenizers tokenizers =
-          new Tokenizers(Map.of("m", tokenizer), model -> model.equals("lora") ? "m" : null);
+          new Tokenizers(
+              models(Map.of("m", tokenizer)), model -> model.equals("lora") ? "m" : null);
       ReadRequest read =
           new PromptReader(tokenizers, 64)
               .read(
@@ -55,15 +56,19 @@ class PromptPoolTest {
     try (ModelTokenizer base = ModelTokenizer.embedded();
         ModelTokenizer own = ModelTokenizer.embedded()) {
       Tokenizers tokenizers =
-          new Tokenizers(Map.of("m", base, "lora", own), m -> m.equals("lora") ? "m" : null);
-      assertThat(tokenizers.choose("lora")).isEqualTo(new Tokenizers.Choice(own, "lora"));
-      assertThat(tokenizers.choose("m")).isEqualTo(new Tokenizers.Choice(base, null));
+          new Tokenizers(
+              models(Map.of("m", base, "lora", own)), m -> m.equals("lora") ? "m" : null);
+      Tokenizers.Choice lora = tokenizers.choose("lora");
+      assertThat(lora.local().tokenizer()).isSameAs(own);
+      assertThat(lora.loraName()).isEqualTo("lora");
+      assertThat(tokenizers.choose("m").local().tokenizer()).isSameAs(base);
+      assertThat(tokenizers.choose("m").loraName()).isNull();
     }
   }
 
   @Test
   void saysWhyNothingWasRead() {
-    PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> null), 16);
+    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), model -> null), 16);
     assertThat(reader.read(RequestKind.CHAT, BODY).unread()).isEqualTo(Unread.NO_TOKENIZER);
     assertThat(reader.read(RequestKind.CHAT, BODY).model()).isEqualTo("m");
     for (String bad : List.of("", "[]", "{", "{\"a\":" + "[".repeat(17) + "]".repeat(17) + "}")) {
@@ -73,8 +78,30 @@ class PromptPoolTest {
   }
 
   @Test
+  void aTokenizerThatCannotBeUsedNowSaysWhy() {
+    Tokenizers.Source loading =
+        new Tokenizers.Source() {
+          @Override
+          public Tokenizers.Local of(String model) {
+            return new Tokenizers.Local(model, null, Unread.LOADING);
+          }
+
+          @Override
+          public Tokenizers.Local only() {
+            return of("m");
+          }
+        };
+    PromptReader reader = new PromptReader(new Tokenizers(loading, model -> null), 16);
+    ReadRequest read = reader.read(RequestKind.COMPLETION, BODY);
+    assertThat(read.unread()).isEqualTo(Unread.LOADING);
+    assertThat(read.prompt()).isNull();
+    assertThat(read.model()).isEqualTo("m");
+    assertThat(read.sessionKey()).isEqualTo("u");
+  }
+
+  @Test
   void readsOnlyTheModelWhenThereIsNoTime() {
-    PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> null), 16);
+    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), model -> null), 16);
     assertThat(model(reader, "{\"x\":{\"model\":\"no\"},\"model\":\"m\"}")).isEqualTo("m");
     assertThat(model(reader, "{\"model\":\"a\",\"model\":\"b\"}")).isEqualTo("b");
     assertThat(model(reader, "{\"model\":7}")).isNull();
@@ -85,8 +112,10 @@ class PromptPoolTest {
   @Test
   void aFullQueueAnswersAtOnceAndADeadlineAnswersOnce() throws Exception {
     CountDownLatch block = new CountDownLatch(1);
-    PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> waitFor(block)), 16);
-    try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100, 1_000), Thread::new)) {
+    PromptReader reader =
+        new PromptReader(new Tokenizers(models(Map.of()), model -> waitFor(block)), 16);
+    try (PromptPool pool =
+        new PromptPool(reader, new Tokenizing(1, 1, 100, 1_000, true), Thread::new)) {
       List<ReadRequest> first = new CopyOnWriteArrayList<>();
       PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
@@ -111,12 +140,13 @@ class PromptPoolTest {
     PromptReader reader =
         new PromptReader(
             new Tokenizers(
-                Map.of(),
+                models(Map.of()),
                 model -> {
                   throw new IllegalStateException("a bug");
                 }),
             16);
-    try (PromptPool pool = new PromptPool(reader, new Tokenizing(1, 1, 100, 1_000), Thread::new)) {
+    try (PromptPool pool =
+        new PromptPool(reader, new Tokenizing(1, 1, 100, 1_000, true), Thread::new)) {
       CompletableFuture<ReadRequest> read = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, read::complete);
       assertThat(read.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.FAILURE);
@@ -125,13 +155,28 @@ class PromptPoolTest {
 
   @Property
   void anyBytesAreReadWithoutAnException(@ForAll byte[] bytes) {
-    PromptReader reader = new PromptReader(new Tokenizers(Map.of(), model -> null), 16);
+    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), model -> null), 16);
     assertThat(reader.read(RequestKind.CHAT, bytes).unread()).isNotNull();
     assertThat(reader.readModel(bytes, Unread.DEADLINE).unread()).isEqualTo(Unread.DEADLINE);
   }
 
+  private static Tokenizers.Source models(Map<String, ModelTokenizer> byModel) {
+    return new Tokenizers.Source() {
+      @Override
+      public Tokenizers.Local of(String model) {
+        ModelTokenizer tokenizer = byModel.get(model);
+        return tokenizer == null ? null : new Tokenizers.Local(model, tokenizer, Unread.LOADING);
+      }
+
+      @Override
+      public Tokenizers.Local only() {
+        return byModel.size() == 1 ? of(byModel.keySet().iterator().next()) : null;
+      }
+    };
+  }
+
   private static PromptReader reader(ModelTokenizer tokenizer) {
-    return new PromptReader(new Tokenizers(Map.of("m", tokenizer), model -> null), 64);
+    return new PromptReader(new Tokenizers(models(Map.of("m", tokenizer)), model -> null), 64);
   }
 
   private static String model(PromptReader reader, String body) {
@@ -155,7 +200,7 @@ class PromptPoolTest {
   void aBodyThatIsTooLongIsAnsweredWithoutItsPrompt() throws Exception {
     try (ModelTokenizer tokenizer = ModelTokenizer.embedded();
         PromptPool pool =
-            new PromptPool(reader(tokenizer), new Tokenizing(1, 1, 100, 10), Thread::new)) {
+            new PromptPool(reader(tokenizer), new Tokenizing(1, 1, 100, 10, true), Thread::new)) {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
       pool.read(RequestKind.COMPLETION, BODY, answer::complete);
       ReadRequest read = answer.get(10, TimeUnit.SECONDS);

@@ -1,0 +1,226 @@
+package dev.warmpath.router.tokenize;
+
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.router.prompt.Tokenizers;
+import dev.warmpath.router.tokenize.TokenizerSlot.Content;
+import dev.warmpath.router.tokenize.TokenizerStatus.State;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tokenizers of the configured models. They are loaded one after another on a thread of their
+ * own, and tried again at growing intervals when that fails; models that are configured alike share
+ * one. A model that is not to be believed is put into quarantine: its tokenizer stays, and is not
+ * used for requests.
+ *
+ * <p>Thread-safe.
+ */
+public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LoadedTokenizers.class);
+  private static final long STOP_SECONDS = 5;
+  private static final int DOUBLINGS = 6;
+
+  /** What loading takes from the world; tests put their own in. */
+  record Loading(
+      Function<ModelSettings, ModelTokenizer> loader,
+      ThreadFactory threads,
+      LongSupplier nanoClock,
+      long backoffMillis) {}
+
+  private static final long BACKOFF_MILLIS = 1_000;
+
+  private final Loading loading;
+  private final ScheduledExecutorService thread;
+  private final Map<ModelSettings, TokenizerSlot> slots = new LinkedHashMap<>();
+  private final Map<String, TokenizerSlot> byModel = new LinkedHashMap<>();
+  private final Set<String> quarantined = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  LoadedTokenizers(RouterConfig config, Loading loading) {
+    this.loading = loading;
+    this.thread = Executors.newSingleThreadScheduledExecutor(loading.threads());
+    for (RouterConfig.Model model : config.models()) {
+      ModelSettings settings =
+          new ModelSettings(model.tokenizer(), model.rendering(), dialect(config, model.name()));
+      byModel.put(model.name(), slots.computeIfAbsent(settings, TokenizerSlot::new));
+    }
+    slots.values().forEach(slot -> thread.execute(() -> load(slot)));
+  }
+
+  /** Begins to load the tokenizers of {@code config}. */
+  public static LoadedTokenizers begin(RouterConfig config, LongSupplier nanoClock) {
+    ThreadFactory threads =
+        work -> {
+          Thread thread = new Thread(work, "warmpath-tokenizer-loader");
+          thread.setDaemon(true);
+          return thread;
+        };
+    return new LoadedTokenizers(
+        config, new Loading(ModelSettings::load, threads, nanoClock, BACKOFF_MILLIS));
+  }
+
+  /** The one kind of engine that serves the model. */
+  private static Dialect dialect(RouterConfig config, String model) {
+    Set<Dialect> kinds =
+        config.replicas().stream()
+            .filter(replica -> replica.models().isEmpty() || replica.models().contains(model))
+            .map(ReplicaConfig::dialect)
+            .map(kind -> kind.isSglang() ? Dialect.SGLANG : Dialect.VLLM)
+            .collect(Collectors.toSet());
+    if (kinds.size() > 1) {
+      return Dialect.MIXED;
+    }
+    return kinds.isEmpty() ? Dialect.VLLM : kinds.iterator().next();
+  }
+
+  private void load(TokenizerSlot slot) {
+    long start = loading.nanoClock().getAsLong();
+    try {
+      ModelTokenizer tokenizer = loading.loader().apply(slot.settings());
+      long nanos = loading.nanoClock().getAsLong() - start;
+      keep(slot, tokenizer, TimeUnit.NANOSECONDS.toMillis(nanos));
+    } catch (RuntimeException | LinkageError e) {
+      String problem = e.getMessage() == null ? e.toString() : e.getMessage();
+      slot.failed(problem);
+      LOG.warn("the tokenizer of {} was not loaded: {}", models(slot), problem);
+      again(slot);
+    }
+  }
+
+  private void keep(TokenizerSlot slot, ModelTokenizer tokenizer, long millis) {
+    if (closed) {
+      tokenizer.close();
+      return;
+    }
+    slot.ready(tokenizer, millis);
+    LOG.info("the tokenizer of {} was loaded in {} ms", models(slot), millis);
+  }
+
+  private void again(TokenizerSlot slot) {
+    int doublings = Math.min(DOUBLINGS, slot.content().failures() - 1);
+    try {
+      Future<?> unused =
+          thread.schedule(
+              () -> load(slot), loading.backoffMillis() << doublings, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("closed while a tokenizer waited to be loaded again");
+    }
+  }
+
+  private List<String> models(TokenizerSlot slot) {
+    return byModel.entrySet().stream()
+        .filter(entry -> entry.getValue() == slot)
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  /**
+   * Waits until each tokenizer has been tried once.
+   *
+   * @return what is wrong with the first that failed, or null
+   */
+  public @Nullable String await() throws InterruptedException {
+    for (TokenizerSlot slot : slots.values()) {
+      slot.await();
+      String problem = slot.content().problem();
+      if (problem != null) {
+        return "tokenizer of model '" + models(slot).get(0) + "': " + problem;
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public Tokenizers.@Nullable Local of(String model) {
+    TokenizerSlot slot = byModel.get(model);
+    if (slot == null) {
+      return null;
+    }
+    Content content = slot.content();
+    return new Tokenizers.Local(
+        model,
+        quarantined.contains(model) ? null : content.tokenizer(),
+        content.state() == State.LOADING
+            ? Unread.LOADING
+            : content.state() == State.FAILED ? Unread.NOT_LOADED : Unread.QUARANTINED);
+  }
+
+  @Override
+  public Tokenizers.@Nullable Local only() {
+    return byModel.size() == 1 ? of(byModel.keySet().iterator().next()) : null;
+  }
+
+  /** Uses the model's tokenizer no more, until {@link #release}; false if that is so already. */
+  public boolean quarantine(String model) {
+    return byModel.containsKey(model) && quarantined.add(model);
+  }
+
+  /** Uses the model's tokenizer again; false if it was not in quarantine. */
+  public boolean release(String model) {
+    return quarantined.remove(model);
+  }
+
+  /** How all stand, in the order of the configuration. */
+  public List<TokenizerStatus> status() {
+    return byModel.keySet().stream().map(model -> Objects.requireNonNull(status(model))).toList();
+  }
+
+  /** How the one of {@code model} stands; null if none is configured. */
+  public @Nullable TokenizerStatus status(String model) {
+    TokenizerSlot slot = byModel.get(model);
+    if (slot == null) {
+      return null;
+    }
+    Content content = slot.content();
+    return new TokenizerStatus(
+        model,
+        slot.settings().place(),
+        content.state(),
+        content.tokenizer(),
+        content.problem(),
+        content.failures(),
+        content.loadMillis(),
+        quarantined.contains(model));
+  }
+
+  /** Ends loading and closes what was loaded; a load that still runs closes its own. */
+  @Override
+  public void close() {
+    closed = true;
+    thread.shutdownNow();
+    try {
+      if (!thread.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
+        LOG.warn("a tokenizer is still being loaded");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    for (TokenizerSlot slot : slots.values()) {
+      ModelTokenizer tokenizer = slot.content().tokenizer();
+      if (tokenizer != null) {
+        tokenizer.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package dev.warmpath.router.tokenize;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.tokenizer.ModelOptions;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import dev.warmpath.tokenizer.chat.ChatOptions.Templates;
+import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.ZoneId;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a tokenizer is loaded from; models for which it is equal share one.
+ *
+ * <p>Immutable.
+ *
+ * @param place a path or {@link #EMBEDDED}
+ * @param rendering how the engine was started
+ * @param dialect the kind of the engines that serve the model
+ */
+record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dialect) {
+
+  static final String EMBEDDED = "embedded";
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /**
+   * Loads it, which takes seconds.
+   *
+   * @throws TokenizerLoadException naming the file and what is wrong with it
+   */
+  ModelTokenizer load() {
+    ModelOptions options = options();
+    return place.equals(EMBEDDED)
+        ? ModelTokenizer.embedded(options)
+        : ModelTokenizer.load(Path.of(place), options);
+  }
+
+  ModelOptions options() {
+    Clock clock =
+        Clock.system(
+            rendering.timeZone() == null
+                ? ZoneId.systemDefault()
+                : ZoneId.of(rendering.timeZone()));
+    ChatOptions chat =
+        new ChatOptions(
+            clock,
+            TemplateLimits.DEFAULT,
+            dialect,
+            new Templates(
+                template(),
+                arguments(),
+                ContentFormat.valueOf(rendering.contentFormat().toUpperCase(Locale.ROOT)),
+                rendering.excludesToolsWhenNone(),
+                rendering.trustsRequestTemplates()));
+    return new ModelOptions(chat, rendering.maxModelTokens());
+  }
+
+  private @Nullable String template() {
+    String file = rendering.chatTemplate();
+    if (file == null) {
+      return null;
+    }
+    try {
+      return Files.readString(Path.of(file));
+    } catch (IOException e) {
+      throw new TokenizerLoadException(Path.of(file), "the chat template cannot be read: " + e, e);
+    }
+  }
+
+  private ObjectNode arguments() {
+    String text = rendering.chatTemplateArguments();
+    if (text == null) {
+      return JsonNodeFactory.instance.objectNode();
+    }
+    try {
+      JsonNode read = JSON.readTree(text);
+      if (read instanceof ObjectNode object) {
+        return object;
+      }
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("'chat-template-kwargs' is not JSON", e);
+    }
+    throw new IllegalArgumentException("'chat-template-kwargs' is no JSON object");
+  }
+}

@@ -1,0 +1,45 @@
+package dev.warmpath.router.tokenize;
+
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the tokenizer of one model stands.
+ *
+ * <p>Immutable.
+ *
+ * @param model the model's name in requests
+ * @param place where its files are, as configured
+ * @param state of its loading
+ * @param tokenizer null until it is ready
+ * @param problem why the last attempt to load it failed, null if none did
+ * @param failures attempts that failed
+ * @param loadMillis how long loading took, 0 until it is ready
+ * @param quarantined whether an engine was found to cut prompts otherwise, so that it is not used
+ */
+public record TokenizerStatus(
+    String model,
+    String place,
+    State state,
+    @Nullable ModelTokenizer tokenizer,
+    @Nullable String problem,
+    int failures,
+    long loadMillis,
+    boolean quarantined) {
+
+  /** What became of loading. */
+  public enum State {
+    /** Its first attempt is not over. */
+    LOADING,
+    /** Requests are read with it. */
+    READY,
+    /** It could not be loaded; most problems are tried again later. */
+    FAILED;
+
+    /** The name in metrics and answers. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+}

@@ -1,0 +1,232 @@
+package dev.warmpath.router.tokenize;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.StartException;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.router.rig.Rig;
+import dev.warmpath.router.tokenize.TokenizerStatus.State;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestKind;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LoadedTokenizersTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @Test
+  void modelsThatAreConfiguredAlikeShareOne() throws Exception {
+    AtomicInteger loads = new AtomicInteger();
+    RouterConfig config = config("a", Map.of(), "b", Map.of(), "c", Map.of("time-zone", "UTC"));
+    try (LoadedTokenizers tokenizers =
+        tokenizers(
+            config,
+            settings -> {
+              loads.incrementAndGet();
+              return settings.load();
+            })) {
+      assertThat(tokenizers.await()).isNull();
+      assertThat(loads).hasValue(2);
+      assertThat(tokenizers.of("a").tokenizer())
+          .isNotNull()
+          .isSameAs(tokenizers.of("b").tokenizer())
+          .isNotSameAs(tokenizers.of("c").tokenizer());
+      assertThat(tokenizers.of("d")).isNull();
+      assertThat(tokenizers.only()).isNull();
+    }
+  }
+
+  @Test
+  void whatFailsIsTriedAgainAndSaysWhy() throws Exception {
+    CountDownLatch fixed = new CountDownLatch(1);
+    AtomicInteger tries = new AtomicInteger();
+    try (LoadedTokenizers tokenizers =
+        tokenizers(
+            config("m", Map.of()),
+            settings -> {
+              if (tries.incrementAndGet() > 2) {
+                await(fixed);
+                return settings.load();
+              }
+              throw new IllegalStateException("broken file");
+            })) {
+      assertThat(tokenizers.await()).isEqualTo("tokenizer of model 'm': broken file");
+      assertThat(tokenizers.of("m").tokenizer()).isNull();
+      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.NOT_LOADED);
+      Rig.until(() -> tokenizers.status("m").failures() == 2);
+      fixed.countDown();
+      Rig.until(() -> tokenizers.status("m").state() == State.READY);
+      assertThat(tokenizers.only().tokenizer()).isNotNull();
+      assertThat(tokenizers.status("m").problem()).isNull();
+    }
+  }
+
+  @Test
+  void isLoadingUntilItIsReady() {
+    CountDownLatch go = new CountDownLatch(1);
+    try (LoadedTokenizers tokenizers =
+        tokenizers(
+            config("m", Map.of()),
+            settings -> {
+              await(go);
+              return settings.load();
+            })) {
+      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.LOADING);
+      assertThat(tokenizers.status("m").state()).isEqualTo(State.LOADING);
+      go.countDown();
+      Rig.until(() -> tokenizers.of("m").tokenizer() != null);
+    }
+  }
+
+  @Test
+  void inQuarantineItIsKeptAndNotUsed() throws Exception {
+    try (LoadedTokenizers tokenizers = tokenizers(config("m", Map.of()), ModelSettings::load)) {
+      tokenizers.await();
+      assertThat(tokenizers.release("m")).isFalse();
+      assertThat(tokenizers.quarantine("m")).isTrue();
+      assertThat(tokenizers.quarantine("m")).isFalse();
+      assertThat(tokenizers.quarantine("other")).isFalse();
+      assertThat(tokenizers.of("m").tokenizer()).isNull();
+      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.QUARANTINED);
+      assertThat(tokenizers.status("m").tokenizer()).isNotNull();
+      assertThat(tokenizers.release("m")).isTrue();
+      assertThat(tokenizers.of("m").tokenizer()).isNotNull();
+    }
+  }
+
+  @Test
+  void enginesOfSeveralKindsOfOneModelAreNotGuessed() throws Exception {
+    ConfigTree tree =
+        tree("m", Map.of())
+            .put("replicas", Map.of("name", "v", "url", "http://127.0.0.1:1"), "test")
+            .put(
+                "replicas",
+                Map.of("name", "s", "url", "http://127.0.0.1:2", "dialect", "sglang"),
+                "test");
+    try (LoadedTokenizers tokenizers = tokenizers(tree.config(), ModelSettings::load)) {
+      assertThat(tokenizers.await()).isNull();
+      ObjectNode chat = JSON.createObjectNode();
+      chat.putArray("messages").addObject().put("role", "user").put("content", "hello");
+      assertThat(tokenizers.of("m").tokenizer().prompt(RequestKind.CHAT, chat, null))
+          .isInstanceOf(PromptResult.Inexact.class);
+    }
+  }
+
+  @Test
+  void theEnginesOptionsReachTheTokenizer(@TempDir Path folder) throws Exception {
+    Path template = Files.writeString(folder.resolve("t.jinja"), "{{ mark }}!");
+    Map<String, Object> options =
+        Map.of(
+            "chat-template",
+            template.toString(),
+            "chat-template-kwargs",
+            "{\"mark\": \"one two\"}");
+    try (LoadedTokenizers tokenizers = tokenizers(config("m", options), ModelSettings::load)) {
+      assertThat(tokenizers.await()).isNull();
+      ObjectNode chat = JSON.createObjectNode();
+      chat.putArray("messages").addObject().put("role", "user").put("content", "hello");
+      PromptResult prompt = tokenizers.of("m").tokenizer().prompt(RequestKind.CHAT, chat, null);
+      assertThat(((PromptResult.Tokens) prompt).text()).isEqualTo("one two!");
+    }
+    Map<String, Object> missing = Map.of("chat-template", folder.resolve("none").toString());
+    try (LoadedTokenizers tokenizers = tokenizers(config("m", missing), ModelSettings::load)) {
+      assertThat(tokenizers.await()).contains("tokenizer of model 'm'", "none");
+    }
+    Map<String, Object> noJson = Map.of("chat-template-kwargs", "[1]");
+    try (LoadedTokenizers tokenizers = tokenizers(config("m", noJson), ModelSettings::load)) {
+      assertThat(tokenizers.await()).contains("chat-template-kwargs");
+    }
+  }
+
+  @Test
+  void aRouterThatNeedNotWaitStartsAndRoutesOnLoad(@TempDir Path folder) throws Exception {
+    Map<String, Object> model =
+        Map.of("name", "m", "tokenizer", folder.resolve("nothing").toString());
+    try (Rig rig =
+        new Rig(
+            1,
+            tree ->
+                tree.put("models", model, "test")
+                    .set("tokenizing.wait-for-models", false, "test"))) {
+      assertThat(rig.chat("{\"model\":\"m\",\"messages\":[]}").statusCode()).isEqualTo(200);
+      Rig.until(() -> health(rig).path("tokenizers").path("failed").asInt() == 1);
+      JsonNode shown = admin(rig).path("models").get(0);
+      assertThat(shown.path("state").asText()).isEqualTo("failed");
+      assertThat(shown.path("problem").asText()).contains("nothing");
+      assertThat(shown.path("failedLoads").asInt()).isPositive();
+      rig.chat("{\"model\":\"m\",\"messages\":[]}");
+      String scrape = new String(rig.get("/metrics").body(), UTF_8);
+      assertThat(scrape)
+          .contains(
+              "warmpath_tokenizer_ready{model=\"m\"} 0.0",
+              "warmpath_fallbacks_total{cause=\"not_loaded\"}");
+    }
+    assertThatThrownBy(() -> new Rig(0, tree -> tree.put("models", model, "test")))
+        .isInstanceOf(StartException.class)
+        .hasMessageContaining("tokenizer of model 'm'");
+  }
+
+  private static JsonNode health(Rig rig) {
+    try {
+      return JSON.readTree(rig.get("/health").body());
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static JsonNode admin(Rig rig) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + rig.router.adminPort() + "/admin/tokenizers");
+    return JSON.readTree(rig.send(HttpRequest.newBuilder(uri).build()).body());
+  }
+
+  private static LoadedTokenizers tokenizers(
+      RouterConfig config, Function<ModelSettings, ModelTokenizer> loader) {
+    return new LoadedTokenizers(
+        config, new LoadedTokenizers.Loading(loader, Thread::new, System::nanoTime, 1));
+  }
+
+  private static RouterConfig config(Object... namesAndOptions) {
+    try {
+      return tree(namesAndOptions).config();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static ConfigTree tree(Object... namesAndOptions) {
+    ConfigTree tree = ConfigTree.empty();
+    for (int i = 0; i < namesAndOptions.length; i += 2) {
+      Map<String, Object> model = new java.util.LinkedHashMap<>();
+      model.put("name", namesAndOptions[i]);
+      model.put("tokenizer", "embedded");
+      ((Map<?, ?>) namesAndOptions[i + 1]).forEach((k, v) -> model.put((String) k, v));
+      tree = tree.put("models", model, "test");
+    }
+    return tree;
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
