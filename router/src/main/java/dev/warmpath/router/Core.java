@@ -13,11 +13,14 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.health.EngineNews;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
+import dev.warmpath.router.prompt.BodyWatch;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.PromptReader;
 import dev.warmpath.router.prompt.Tokenizers;
@@ -27,6 +30,7 @@ import dev.warmpath.router.snapshot.HeritageReading;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
+import dev.warmpath.router.tokenize.parity.ParityWatch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -59,6 +63,8 @@ final class Core implements AutoCloseable {
   private final EventIngest ingest;
   private final EventStreams streams;
   private final Dispatcher dispatcher;
+  private final Tokenizers models;
+  private final @Nullable Comparison comparison;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper keeper;
 
@@ -69,6 +75,7 @@ final class Core implements AutoCloseable {
     this.config = config;
     this.metrics = metrics;
     this.tokenizers = tokenizers(config, around, reading);
+    this.models = new Tokenizers(tokenizers, catalog);
     this.heritage = heritage(reading);
     this.capture = capture(around);
     this.ingest =
@@ -79,16 +86,14 @@ final class Core implements AutoCloseable {
             heritage.recollection(),
             capture == null ? StreamTap.NONE : capture.events());
     this.streams = new EventStreams(ingest, around.nanoClock());
+    this.comparison = comparison(around);
     this.dispatcher =
         new Dispatcher(
             fleet,
             new Knowledge(heritage.index(), streams, streams),
             Policies.named(config.policy().name(), config.policy().options()),
             expectedBlocks(config.index()),
-            new Dispatcher.Surroundings(
-                around.nanoClock(),
-                around.random(),
-                capture == null ? metrics : capture.requests(metrics)));
+            new Dispatcher.Surroundings(around.nanoClock(), around.random(), listener()));
     this.prompts = newPrompts();
     try {
       config.replicas().forEach(replica -> add(replica, streams));
@@ -98,6 +103,21 @@ final class Core implements AutoCloseable {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
     this.keeper = keeper(config.snapshot(), around);
+  }
+
+  private @Nullable Comparison comparison(Surroundings around) {
+    return config.parity().enabled()
+        ? Comparison.begin(
+            config,
+            http ->
+                new ParityWatch.Sources(
+                    fleet, tokenizers, models::modelOf, http, around.nanoClock()))
+        : null;
+  }
+
+  private DispatchListener listener() {
+    DispatchListener heard = comparison == null ? metrics : comparison.watch().before(metrics);
+    return capture == null ? heard : capture.requests(heard);
   }
 
   /** Begins to read what an earlier process has left, which may take a second. */
@@ -186,7 +206,8 @@ final class Core implements AutoCloseable {
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(new Tokenizers(tokenizers, catalog), config.limits().jsonDepth()),
+        new PromptReader(models, config.limits().jsonDepth()),
+        comparison == null ? BodyWatch.NONE : comparison.watch(),
         config.tokenizing(),
         work -> {
           Thread thread = new Thread(work, "warmpath-tokenizer-" + count.incrementAndGet());
@@ -251,6 +272,16 @@ final class Core implements AutoCloseable {
     return dispatcher;
   }
 
+  /** Compares our tokens with the engines'; null if that is not wanted. */
+  @Nullable ParityWatch parity() {
+    return comparison == null ? null : comparison.watch();
+  }
+
+  /** Who is told what replicas give away of themselves. */
+  EngineNews news() {
+    return comparison == null ? streams : new NewsRelay(streams, comparison.watch()::restarted);
+  }
+
   LoadedTokenizers tokenizers() {
     return tokenizers;
   }
@@ -262,6 +293,9 @@ final class Core implements AutoCloseable {
   @Override
   public void close() {
     prompts.close();
+    if (comparison != null) {
+      comparison.close();
+    }
     if (keeper != null) {
       keeper.close();
     }

@@ -78,7 +78,7 @@ public final class RouterProcess implements AutoCloseable {
     core.metrics()
         .registry()
         .getPrometheusRegistry()
-        .register(new TokenizerCollector(core.tokenizers()::status));
+        .register(new TokenizerCollector(core.tokenizers()::status, core.parity()));
     core.captured()
         .ifPresent(status ->
             core.metrics()
@@ -221,7 +221,7 @@ public final class RouterProcess implements AutoCloseable {
             dialects.getOrDefault(replica.name(), ReplicaConfig.Dialect.VLLM).isSglang()
                 ? "/model_info"
                 : "/health";
-    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.streams());
+    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.news());
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {
@@ -257,7 +257,8 @@ public final class RouterProcess implements AutoCloseable {
         core.metrics()::scrape,
         replica -> core.streams().clear(replica, "cleared by the operator"),
         openness,
-        core.tokenizers());
+        core.tokenizers(),
+        core.parity());
   }
 
   private FleetCollector collector() {

@@ -8,9 +8,11 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
+import dev.warmpath.router.tokenize.parity.ParityWatch;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the admin endpoints look at and set going.
@@ -18,6 +20,7 @@ import java.util.function.ToIntFunction;
  * <p>Thread-safe if its parts are.
  *
  * @param clear takes a replica's name, forgets what its caches hold, returns of how many engines
+ * @param parity null if tokens are not compared
  */
 public record AdminContext(
     RouterConfig.Address address,
@@ -30,4 +33,5 @@ public record AdminContext(
     Supplier<String> metrics,
     ToIntFunction<String> clear,
     Openness openness,
-    LoadedTokenizers tokenizers) {}
+    LoadedTokenizers tokenizers,
+    @Nullable ParityWatch parity) {}

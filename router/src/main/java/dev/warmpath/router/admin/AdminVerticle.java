@@ -24,8 +24,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code GET
- * /admin/tokenizers}, {@code POST /admin/explain}, {@code POST /admin/replicas/NAME/clear}, {@code
- * GET /metrics}. All work is done off the event loop.
+ * /admin/tokenizers}, {@code POST /admin/explain}, {@code POST /admin/tokenizers/MODEL/release},
+ * {@code POST /admin/replicas/NAME/clear}, {@code GET /metrics}. All work is done off the event
+ * loop.
  *
  * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
  */
@@ -33,6 +34,7 @@ public final class AdminVerticle extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(AdminVerticle.class);
   private static final Pattern CLEAR = Pattern.compile("/admin/replicas/([^/]+)/clear");
+  private static final Pattern RELEASE = Pattern.compile("/admin/tokenizers/(.+)/release");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final AdminContext admin;
@@ -69,8 +71,33 @@ public final class AdminVerticle extends VerticleBase {
           answer(request.response(), () -> TokenizerReport.of(admin).toString());
       case "POST /admin/explain" -> explain(request);
       case "GET /metrics" -> metrics(request.response());
-      default -> clearOrFail(request);
+      default -> act(request);
     }
+  }
+
+  private void act(HttpServerRequest request) {
+    Matcher release = RELEASE.matcher(request.path());
+    if (release.matches() && request.method().equals(HttpMethod.POST)) {
+      release(request.response(), URLDecoder.decode(release.group(1), StandardCharsets.UTF_8));
+    } else {
+      clearOrFail(request);
+    }
+  }
+
+  private void release(HttpServerResponse response, String model) {
+    if (admin.tokenizers().status(model) == null) {
+      fail(response, 404, "no tokenizer is configured for " + model);
+      return;
+    }
+    answer(
+        response,
+        () -> {
+          boolean released =
+              admin.parity() == null
+                  ? admin.tokenizers().release(model)
+                  : admin.parity().release(model);
+          return JSON.createObjectNode().put("model", model).put("released", released).toString();
+        });
   }
 
   /** What the engine will say itself only with its next events can be said here at once. */

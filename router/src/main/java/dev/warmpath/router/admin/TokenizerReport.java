@@ -1,8 +1,12 @@
 package dev.warmpath.router.admin;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.tokenize.TokenizerStatus;
+import dev.warmpath.router.tokenize.parity.ParityStatus;
+import dev.warmpath.router.tokenize.parity.TokenDifference;
+import java.util.List;
 
 /**
  * The answer of {@code GET /admin/tokenizers}: how the tokenizer of every configured model stands.
@@ -17,9 +21,35 @@ final class TokenizerReport {
 
   static ObjectNode of(AdminContext admin) {
     ObjectNode root = JSON.createObjectNode();
-    var models = root.putArray("models");
-    admin.tokenizers().status().forEach(status -> model(models.addObject(), status));
+    ArrayNode models = root.putArray("models");
+    for (TokenizerStatus status : admin.tokenizers().status()) {
+      ObjectNode entry = models.addObject();
+      model(entry, status);
+      ParityStatus checked = admin.parity() == null ? null : admin.parity().of(status.model());
+      if (checked != null) {
+        checks(entry, checked);
+      }
+    }
     return root;
+  }
+
+  private static void checks(ObjectNode to, ParityStatus checked) {
+    ObjectNode counts = to.putObject("checks");
+    checked.counts().forEach((result, count) -> counts.put(result.label(), count));
+    TokenDifference last = checked.last();
+    if (last == null) {
+      to.putNull("lastDifference");
+      return;
+    }
+    ObjectNode difference = to.putObject("lastDifference");
+    difference.put("replica", last.replica()).put("where", last.where()).put("index", last.index());
+    difference.put("tokens", last.ours()).put("engineTokens", last.engines());
+    tokens(difference.putArray("around"), last.ourTokens());
+    tokens(difference.putArray("engineAround"), last.engineTokens());
+  }
+
+  private static void tokens(ArrayNode to, List<TokenDifference.Token> tokens) {
+    tokens.forEach(token -> to.addObject().put("id", token.id()).put("text", token.text()));
   }
 
   private static void model(ObjectNode to, TokenizerStatus status) {

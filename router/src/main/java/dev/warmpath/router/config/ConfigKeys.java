@@ -171,6 +171,17 @@ public final class ConfigKeys {
               "tokenizing.wait-for-models",
               true,
               "Listen only when all tokenizers are loaded, and end if one cannot be; otherwise they are loaded while requests are routed on load."),
+          bool(
+              "parity.enabled",
+              true,
+              "Compare our tokens with those of the engines' `/tokenize`; what differs is routed on load."),
+          integer(
+              "parity.sample-interval-ms",
+              60_000,
+              0,
+              DAY_MS,
+              "Time between two requests of one model that are compared; 0: only probes and miscounts."),
+          integer("parity.timeout-ms", 5_000, 1, 60_000, "Time that an engine has to cut one."),
           integer(
               "index.expected-ttl-ms",
               30_000,

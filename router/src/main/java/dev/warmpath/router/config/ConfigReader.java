@@ -15,6 +15,7 @@ import dev.warmpath.router.config.RouterConfig.Index;
 import dev.warmpath.router.config.RouterConfig.Limits;
 import dev.warmpath.router.config.RouterConfig.Listen;
 import dev.warmpath.router.config.RouterConfig.Model;
+import dev.warmpath.router.config.RouterConfig.Parity;
 import dev.warmpath.router.config.RouterConfig.Policy;
 import dev.warmpath.router.config.RouterConfig.Rendering;
 import dev.warmpath.router.config.RouterConfig.Retry;
@@ -75,6 +76,7 @@ final class ConfigReader {
         of(root, "limits").limits(),
         of(root, "retry").retry(),
         of(root, "tokenizing").tokenizing(),
+        of(root, "parity").parity(),
         of(root, "index").index(),
         of(root, "ingest").ingest(),
         of(root, "snapshot").snapshot(),
@@ -143,6 +145,10 @@ final class ConfigReader {
         integer("deadline-ms"),
         integer("body-bytes"),
         bool("wait-for-models"));
+  }
+
+  private Parity parity() {
+    return new Parity(bool("enabled"), integer("sample-interval-ms"), integer("timeout-ms"));
   }
 
   private Index index() {

@@ -28,6 +28,7 @@ public record RouterConfig(
     Limits limits,
     Retry retry,
     Tokenizing tokenizing,
+    Parity parity,
     Index index,
     IngestOptions ingest,
     Snapshot snapshot,
@@ -150,6 +151,13 @@ public record RouterConfig(
    */
   public record Tokenizing(
       int threads, int queue, int deadlineMs, int bodyBytes, boolean waitForModels) {}
+
+  /**
+   * How our tokens are compared with the engines'.
+   *
+   * @param sampleIntervalMs between two requests of one model that are compared, 0 for none
+   */
+  public record Parity(boolean enabled, int sampleIntervalMs, int timeoutMs) {}
 
   /** Bounds of what is remembered about blocks. */
   public record Index(

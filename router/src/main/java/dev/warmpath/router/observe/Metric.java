@@ -42,6 +42,14 @@ public enum Metric {
       "1 when an engine cuts the model's prompts otherwise, so that they are routed on load: an"
           + " alarm.",
       "model"),
+  PARITY_CHECKS_TOTAL(
+      Type.COUNTER,
+      "Prompts whose tokens were compared with an engine's: equal, different (an alarm), unconfirmed,"
+          + " unknown, unavailable, error, skipped.",
+      "model",
+      "result"),
+  PARITY_BODIES_SHARE(
+      Type.GAUGE, "Room for bodies of requests under way that is taken; the oldest give way."),
   REPLICA_UP(Type.GAUGE, "1 when health checks pass.", "replica"),
   REPLICA_DRAINING(Type.GAUGE, "1 when it gets no new requests.", "replica"),
   ENGINE_SUSPENDED(Type.GAUGE, "1 when it failed too often just now.", "engine"),

@@ -1,10 +1,13 @@
 package dev.warmpath.router.observe;
 
 import dev.warmpath.router.tokenize.TokenizerStatus;
+import dev.warmpath.router.tokenize.parity.ParityStatus;
+import dev.warmpath.router.tokenize.parity.ParityWatch;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads how the tokenizers stand when a scrape asks for it.
@@ -14,9 +17,16 @@ import java.util.function.Supplier;
 public final class TokenizerCollector implements MultiCollector {
 
   private final Supplier<List<TokenizerStatus>> status;
+  private final @Nullable ParityWatch parity;
 
-  public TokenizerCollector(Supplier<List<TokenizerStatus>> status) {
+  /**
+   * Reads from these.
+   *
+   * @param parity null if nothing is compared
+   */
+  public TokenizerCollector(Supplier<List<TokenizerStatus>> status, @Nullable ParityWatch parity) {
     this.status = status;
+    this.parity = parity;
   }
 
   @Override
@@ -27,7 +37,20 @@ public final class TokenizerCollector implements MultiCollector {
       to.add(Metric.TOKENIZER_READY, ready ? 1 : 0, model.model());
       to.add(Metric.TOKENIZER_LOAD_FAILURES_TOTAL, model.failures(), model.model());
       to.add(Metric.TOKENIZER_QUARANTINED, model.quarantined() ? 1 : 0, model.model());
+      checks(to, model.model());
+    }
+    if (parity != null) {
+      to.add(Metric.PARITY_BODIES_SHARE, parity.bodiesShare());
     }
     return to.build();
+  }
+
+  private void checks(Snapshot to, String model) {
+    ParityStatus checked = parity == null ? null : parity.of(model);
+    if (checked != null) {
+      checked
+          .counts()
+          .forEach((result, n) -> to.add(Metric.PARITY_CHECKS_TOTAL, n, model, result.label()));
+    }
   }
 }

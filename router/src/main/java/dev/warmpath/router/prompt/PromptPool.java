@@ -59,6 +59,7 @@ public final class PromptPool implements AutoCloseable {
         return;
       }
       ReadRequest result = attempt(kind);
+      watch.read(kind, body, result);
       if (settled.compareAndSet(false, true)) {
         done.accept(result);
       }
@@ -75,12 +76,15 @@ public final class PromptPool implements AutoCloseable {
   }
 
   private final PromptReader reader;
+  private final BodyWatch watch;
   private final ThreadPoolExecutor threads;
   private final ExecutorService models;
   private final int longestBytes;
 
-  public PromptPool(PromptReader reader, Tokenizing bounds, ThreadFactory factory) {
+  public PromptPool(
+      PromptReader reader, BodyWatch watch, Tokenizing bounds, ThreadFactory factory) {
     this.reader = reader;
+    this.watch = watch;
     this.longestBytes = bounds.bodyBytes();
     this.models = Executors.newSingleThreadExecutor(factory);
     int count =

@@ -48,6 +48,12 @@ public final class Tokenizers {
     this.adapters = adapters;
   }
 
+  /** The configured model that a request for {@code model} is read with; null if none is. */
+  public @Nullable String modelOf(@Nullable String model) {
+    Choice choice = choose(model);
+    return choice == null ? null : choice.local().model();
+  }
+
   /** What a request for {@code model} is read with; null if nothing fits. */
   @Nullable Choice choose(@Nullable String model) {
     if (model == null) {

@@ -36,6 +36,11 @@ public final class Rig implements AutoCloseable {
 
   /** Waits at its start until so many replicas are up. */
   public Rig(int replicas, UnaryOperator<ConfigTree> change, int up) {
+    this(replicas, change, up, null);
+  }
+
+  /** With backends that answer as {@code script} does from the start, unless it is null. */
+  public Rig(int replicas, UnaryOperator<ConfigTree> change, int up, Backend.Script script) {
     ConfigTree tree =
         ConfigTree.empty()
             .set("listen.port", 0, "test")
@@ -43,9 +48,13 @@ public final class Rig implements AutoCloseable {
             .set("policy.name", "round-robin", "test")
             .set("health.interval-ms", 20, "test")
             .set("retry.backoff-ms", 1, "test")
+            .set("parity.enabled", false, "test")
             .set("shutdown.deadline-ms", 200, "test");
     for (int i = 0; i < replicas; i++) {
       Backend backend = new Backend(vertx);
+      if (script != null) {
+        backend.script = script;
+      }
       backends.add(backend);
       Map<String, Object> replica =
           Map.of("name", "r" + i, "url", backend.url(), "models", List.of("m"));

@@ -1,0 +1,52 @@
+package dev.warmpath.router;
+
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.tokenize.engine.EngineHttp;
+import dev.warmpath.router.tokenize.parity.ParityWatch;
+import java.time.Duration;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * The comparison of our tokens with the engines', and the connections that it takes.
+ *
+ * <p>Thread-safe.
+ */
+record Comparison(EngineHttp http, ParityWatch watch) implements AutoCloseable {
+
+  private static final int ANSWER_BYTES = 16 << 20;
+  private static final long LONGEST_TICK_MILLIS = 500;
+  private static final long RETRY_SECONDS = 30;
+
+  static Comparison begin(RouterConfig config, Function<EngineHttp, ParityWatch.Sources> sources) {
+    RouterConfig.Parity parity = config.parity();
+    EngineHttp http =
+        new EngineHttp(
+            thread("warmpath-parity-http"),
+            Duration.ofMillis(config.timeouts().connectMs()),
+            ANSWER_BYTES);
+    ParityWatch.Times times =
+        new ParityWatch.Times(
+            Math.min(LONGEST_TICK_MILLIS, config.health().intervalMs()),
+            TimeUnit.MILLISECONDS.toNanos(parity.sampleIntervalMs()),
+            TimeUnit.SECONDS.toNanos(RETRY_SECONDS),
+            Duration.ofMillis(parity.timeoutMs()));
+    return new Comparison(
+        http, new ParityWatch(sources.apply(http), times, thread("warmpath-parity")));
+  }
+
+  private static ThreadFactory thread(String name) {
+    return work -> {
+      Thread thread = new Thread(work, name);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  @Override
+  public void close() {
+    watch.close();
+    http.close();
+  }
+}

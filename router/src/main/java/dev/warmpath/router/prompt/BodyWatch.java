@@ -1,0 +1,19 @@
+package dev.warmpath.router.prompt;
+
+import dev.warmpath.tokenizer.RequestKind;
+
+/**
+ * Sees what was read before its request is dispatched. Called on the pool's threads;
+ * implementations are fast and throw nothing.
+ *
+ * <p>Thread-safe.
+ */
+@FunctionalInterface
+public interface BodyWatch {
+
+  /** Sees nothing. */
+  BodyWatch NONE = (kind, body, read) -> {};
+
+  /** This was read from {@code body}, which is not to be changed. */
+  void read(RequestKind kind, byte[] body, ReadRequest read);
+}

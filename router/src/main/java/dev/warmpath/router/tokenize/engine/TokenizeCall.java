@@ -1,0 +1,70 @@
+package dev.warmpath.router.tokenize.engine;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.RequestKind;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine's {@code /tokenize}: which requests it cuts as it would serve them, and what it
+ * answers.
+ *
+ * <p>Immutable.
+ */
+public final class TokenizeCall {
+
+  public static final String PATH = "/tokenize";
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Fields that change a prompt when it is served, and not when it is only cut. */
+  private static final List<String> IGNORED_THERE =
+      List.of(
+          "documents",
+          "reasoning_effort",
+          "truncate_prompt_tokens",
+          "echo",
+          "prompt_embeds",
+          "kv_transfer_params");
+
+  private TokenizeCall() {}
+
+  /** Whether {@code /tokenize} makes of the request what serving it makes. */
+  public static boolean fits(RequestKind kind, ObjectNode request) {
+    if (kind != RequestKind.CHAT && kind != RequestKind.COMPLETION) {
+      return false;
+    }
+    boolean plain = IGNORED_THERE.stream().noneMatch(request::hasNonNull);
+    boolean toolsCount = !request.path("tool_choice").asText().equals("none");
+    boolean oneText = kind == RequestKind.CHAT || request.path("prompt").isTextual();
+    return plain && toolsCount && oneText && !request.has("add_special_tokens");
+  }
+
+  /**
+   * The token ids of an answer, null if it has none.
+   *
+   * @throws IOException for an answer that is no JSON
+   */
+  public static int @Nullable [] tokenIds(byte[] answer) throws IOException {
+    return ids(JSON.readTree(answer).path("tokens"));
+  }
+
+  /** A list of token ids; null if it is something else. */
+  public static int @Nullable [] ids(JsonNode list) {
+    if (!list.isArray()) {
+      return null;
+    }
+    int[] ids = new int[list.size()];
+    for (int i = 0; i < ids.length; i++) {
+      JsonNode id = list.get(i);
+      if (!id.isInt() || id.intValue() < 0) {
+        return null;
+      }
+      ids[i] = id.intValue();
+    }
+    return ids;
+  }
+}

@@ -1,0 +1,298 @@
+package dev.warmpath.router.tokenize.parity;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.prompt.BodyWatch;
+import dev.warmpath.router.prompt.ReadRequest;
+import dev.warmpath.router.tokenize.LoadedTokenizers;
+import dev.warmpath.router.tokenize.TokenizerStatus;
+import dev.warmpath.router.tokenize.engine.EngineHttp;
+import dev.warmpath.router.tokenize.parity.ParityCheck.Question;
+import dev.warmpath.router.tokenize.parity.ParityCheck.Verdict;
+import dev.warmpath.router.tokenize.parity.RecentBodies.Body;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.RequestKind;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares our tokens with the engines': fixed probes whenever an engine comes up or begins a new
+ * life, the body of every request whose length is counted otherwise, and a sample of the others. A
+ * model of which a difference is confirmed goes into quarantine; it leaves when an operator says
+ * so, or after many samples without a difference. Clients' requests are not touched.
+ *
+ * <p>Thread-safe.
+ */
+public final class ParityWatch implements BodyWatch, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ParityWatch.class);
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int MOST_WAITING = 16;
+  private static final int LONGEST_BODY_BYTES = 1 << 20;
+  private static final long BODIES_BYTES = 16 << 20;
+  private static final int EQUAL_TO_LEAVE = 20;
+
+  /**
+   * How often and how long. Immutable.
+   *
+   * @param tickMillis between two looks for engines to probe
+   * @param sampleNanos between two samples of one model's traffic, 0 for none
+   * @param retryNanos until an engine that did not answer is probed again
+   * @param timeout of one question
+   */
+  public record Times(long tickMillis, long sampleNanos, long retryNanos, Duration timeout) {}
+
+  /** What it looks at. Thread-safe. */
+  public record Sources(
+      Fleet fleet,
+      LoadedTokenizers tokenizers,
+      Function<@Nullable String, @Nullable String> modelOf,
+      EngineHttp http,
+      LongSupplier nanoClock) {}
+
+  private final Sources sources;
+  private final Times times;
+  private final ParityCheck check;
+  private final ScheduledExecutorService thread;
+  private final ProbeBook book;
+  private final RecentBodies bodies = new RecentBodies(BODIES_BYTES);
+  private final Map<String, ParityStatus> status = new ConcurrentHashMap<>();
+  private final Map<String, AtomicLong> nextSample = new ConcurrentHashMap<>();
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final AtomicInteger turn = new AtomicInteger();
+
+  public ParityWatch(Sources sources, Times times, ThreadFactory threads) {
+    this.sources = sources;
+    this.times = times;
+    this.check = new ParityCheck(sources.http(), times.timeout());
+    this.book = new ProbeBook(times.retryNanos());
+    this.thread = Executors.newSingleThreadScheduledExecutor(threads);
+    sources.tokenizers().status().forEach(model -> status.put(model.model(), new ParityStatus()));
+    Future<?> unused =
+        thread.scheduleWithFixedDelay(this::tick, 0, times.tickMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  /** Hears of miscounts in the place of {@code next}, which it tells. */
+  public DispatchListener before(DispatchListener next) {
+    return new ParityTap(next, this, bodies);
+  }
+
+  /** How comparisons of {@code model} went; null if no tokenizer is configured for it. */
+  public @Nullable ParityStatus of(String model) {
+    return status.get(model);
+  }
+
+  /** Part of the room for bodies of requests under way that is taken. */
+  public double bodiesShare() {
+    return (double) bodies.heldBytes() / bodies.limitBytes();
+  }
+
+  /** The replica's engines are other processes than before. */
+  public void restarted(Replica replica) {
+    submit(() -> book.forget(replica));
+  }
+
+  /** Uses the model's tokenizer again, and probes its engines anew; false if it was in use. */
+  public boolean release(String model) {
+    boolean released = sources.tokenizers().release(model);
+    if (released) {
+      LOG.info("the tokenizer of {} is used again", model);
+      submit(() -> book.forget(model));
+    }
+    return released;
+  }
+
+  private void submit(Runnable work) {
+    try {
+      thread.execute(work);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("closed, nothing is compared any more");
+    }
+  }
+
+  private void tick() {
+    try {
+      for (Replica replica : sources.fleet().replicas()) {
+        if (replica.health() != Replica.Health.UP) {
+          book.forget(replica);
+          continue;
+        }
+        for (TokenizerStatus model : sources.tokenizers().status()) {
+          probeIfDue(replica, model);
+        }
+      }
+    } catch (RuntimeException e) {
+      LOG.error("comparing tokens failed", e);
+    }
+  }
+
+  private void probeIfDue(Replica replica, TokenizerStatus model) {
+    ModelTokenizer tokenizer = model.tokenizer();
+    boolean named = replica.models().contains(model.model());
+    long now = sources.nanoClock().getAsLong();
+    if (tokenizer != null && named && book.due(replica, model.model(), now)) {
+      boolean answered = probe(replica, model.model(), tokenizer);
+      book.done(replica, model.model(), answered, sources.nanoClock().getAsLong());
+    }
+  }
+
+  /** Returns whether the engine answered, in whatever way. */
+  private boolean probe(Replica replica, String model, ModelTokenizer tokenizer) {
+    for (Question probe : ParityProbes.of(model, tokenizer)) {
+      ParityResult result = compare(model, probe, replica, "probe");
+      if (result == ParityResult.ERROR) {
+        return false;
+      }
+      if (result == ParityResult.UNAVAILABLE || result == ParityResult.DIFFERENT) {
+        return true;
+      }
+    }
+    return true;
+  }
+
+  private ParityResult compare(String model, Question question, Replica replica, String where) {
+    Verdict verdict = check.ask(question, replica, where);
+    ParityStatus known = status.computeIfAbsent(model, m -> new ParityStatus());
+    TokenDifference difference = verdict.difference();
+    ParityResult result = verdict.result();
+    if (difference != null) {
+      known.differed(difference);
+      result = confirmed(question, replica, where) ? result : ParityResult.UNCONFIRMED;
+    }
+    known.count(result);
+    if (result == ParityResult.DIFFERENT) {
+      quarantine(model, replica);
+    }
+    return result;
+  }
+
+  /** Asks a second time, another replica if there is one that can tell. */
+  private boolean confirmed(Question question, Replica replica, String where) {
+    Replica other = someReplica(question.request().path("model").asText(null), replica);
+    ParityResult second =
+        other == null ? ParityResult.UNKNOWN : check.ask(question, other, where).result();
+    if (second == ParityResult.EQUAL) {
+      return false;
+    }
+    return second == ParityResult.DIFFERENT
+        || check.ask(question, replica, where).result() == ParityResult.DIFFERENT;
+  }
+
+  private void quarantine(String model, Replica replica) {
+    if (sources.tokenizers().quarantine(model)) {
+      status.computeIfAbsent(model, m -> new ParityStatus()).beginAnew();
+      LOG.error(
+          "engine {} cuts prompts of {} otherwise than its tokenizer here: they are routed on load;"
+              + " GET /admin/tokenizers shows where",
+          replica.name(),
+          model);
+    }
+  }
+
+  private @Nullable Replica someReplica(@Nullable String model, @Nullable Replica not) {
+    List<Replica> up =
+        sources.fleet().replicas().stream()
+            .filter(replica -> replica.health() == Replica.Health.UP && replica.serves(model))
+            .filter(replica -> replica != not)
+            .toList();
+    return up.isEmpty() ? null : up.get(Math.floorMod(turn.getAndIncrement(), up.size()));
+  }
+
+  /** Keeps the body while the request is under way, and now and then compares it. */
+  @Override
+  public void read(RequestKind kind, byte[] body, ReadRequest read) {
+    String model = body.length > LONGEST_BODY_BYTES ? null : sources.modelOf().apply(read.model());
+    if (model == null) {
+      return;
+    }
+    Body kept = new Body(model, kind, body);
+    if (read.prompt() != null) {
+      bodies.put(read.prompt(), kept);
+    }
+    if (sampleIsDue(model)) {
+      enqueue(kept, null, "sample");
+    }
+  }
+
+  private boolean sampleIsDue(String model) {
+    if (times.sampleNanos() == 0) {
+      return false;
+    }
+    long now = sources.nanoClock().getAsLong();
+    AtomicLong next = nextSample.computeIfAbsent(model, m -> new AtomicLong(now));
+    long due = next.get();
+    return now - due >= 0 && next.compareAndSet(due, now + times.sampleNanos());
+  }
+
+  void miscounted(Body body, Replica replica) {
+    enqueue(body, replica, "miscount");
+  }
+
+  private void enqueue(Body body, @Nullable Replica replica, String where) {
+    if (waiting.incrementAndGet() > MOST_WAITING) {
+      waiting.decrementAndGet();
+      status.computeIfAbsent(body.model(), m -> new ParityStatus()).count(ParityResult.SKIPPED);
+      return;
+    }
+    submit(() -> {
+      waiting.decrementAndGet();
+      sample(body, replica, where);
+    });
+  }
+
+  private void sample(Body body, @Nullable Replica given, String where) {
+    try {
+      TokenizerStatus model = sources.tokenizers().status(body.model());
+      Question question =
+          model == null || model.tokenizer() == null
+              ? null
+              : new Question(
+                  model.tokenizer(), body.kind(), (ObjectNode) JSON.readTree(body.bytes()));
+      Replica replica =
+          given != null || question == null
+              ? given
+              : someReplica(question.request().path("model").asText(null), null);
+      if (question != null && replica != null) {
+        compare(body.model(), question, replica, where);
+        releaseIfEqual(body.model());
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.error("comparing a sample failed, bodyBytes={}", body.bytes().length, e);
+    }
+  }
+
+  private void releaseIfEqual(String model) {
+    TokenizerStatus now = sources.tokenizers().status(model);
+    ParityStatus known = status.get(model);
+    if (now != null
+        && now.quarantined()
+        && known != null
+        && known.equalInARow() >= EQUAL_TO_LEAVE) {
+      release(model);
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.shutdownNow();
+  }
+}
