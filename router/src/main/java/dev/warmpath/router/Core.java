@@ -23,6 +23,7 @@ import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.prompt.BodyWatch;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.PromptReader;
+import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.Heritage;
@@ -31,6 +32,7 @@ import dev.warmpath.router.snapshot.SnapshotKeeper;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
+import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -65,6 +67,7 @@ final class Core implements AutoCloseable {
   private final Dispatcher dispatcher;
   private final Tokenizers models;
   private final @Nullable Comparison comparison;
+  private final @Nullable Remote remote;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper keeper;
 
@@ -87,6 +90,14 @@ final class Core implements AutoCloseable {
             capture == null ? StreamTap.NONE : capture.events());
     this.streams = new EventStreams(ingest, around.nanoClock());
     this.comparison = comparison(around);
+    this.remote =
+        config.tokenizing().asksEngines()
+            ? Remote.begin(
+                config,
+                http ->
+                    new RemotePrompts.Sources(
+                        fleet, models::adapterOf, http, around.nanoClock(), metrics::remote))
+            : null;
     this.dispatcher =
         new Dispatcher(
             fleet,
@@ -208,6 +219,7 @@ final class Core implements AutoCloseable {
     return new PromptPool(
         new PromptReader(models, config.limits().jsonDepth()),
         comparison == null ? BodyWatch.NONE : comparison.watch(),
+        remote == null ? RemoteReader.NONE : remote.prompts(),
         config.tokenizing(),
         work -> {
           Thread thread = new Thread(work, "warmpath-tokenizer-" + count.incrementAndGet());
@@ -277,9 +289,23 @@ final class Core implements AutoCloseable {
     return comparison == null ? null : comparison.watch();
   }
 
+  /** Asks engines for prompts; null if that is not wanted. */
+  @Nullable RemotePrompts remote() {
+    return remote == null ? null : remote.prompts();
+  }
+
+  private void restarted(Replica replica) {
+    if (comparison != null) {
+      comparison.watch().restarted(replica);
+    }
+    if (remote != null) {
+      remote.prompts().restarted(replica);
+    }
+  }
+
   /** Who is told what replicas give away of themselves. */
   EngineNews news() {
-    return comparison == null ? streams : new NewsRelay(streams, comparison.watch()::restarted);
+    return new NewsRelay(streams, this::restarted);
   }
 
   LoadedTokenizers tokenizers() {
@@ -295,6 +321,9 @@ final class Core implements AutoCloseable {
     prompts.close();
     if (comparison != null) {
       comparison.close();
+    }
+    if (remote != null) {
+      remote.close();
     }
     if (keeper != null) {
       keeper.close();

@@ -78,7 +78,7 @@ public final class RouterProcess implements AutoCloseable {
     core.metrics()
         .registry()
         .getPrometheusRegistry()
-        .register(new TokenizerCollector(core.tokenizers()::status, core.parity()));
+        .register(new TokenizerCollector(core.tokenizers()::status, core.parity(), core.remote()));
     core.captured()
         .ifPresent(status ->
             core.metrics()

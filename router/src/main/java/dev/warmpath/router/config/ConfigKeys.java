@@ -171,6 +171,11 @@ public final class ConfigKeys {
               "tokenizing.wait-for-models",
               true,
               "Listen only when all tokenizers are loaded, and end if one cannot be; otherwise they are loaded while requests are routed on load."),
+          choice(
+              "tokenizing.remote",
+              "when-needed",
+              List.of("never", "when-needed"),
+              "Have an engine render what cannot be rendered here, by its `…/render` or `/tokenize`, within the deadline."),
           bool(
               "parity.enabled",
               true,

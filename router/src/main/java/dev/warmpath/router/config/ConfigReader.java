@@ -144,7 +144,8 @@ final class ConfigReader {
         integer("queue"),
         integer("deadline-ms"),
         integer("body-bytes"),
-        bool("wait-for-models"));
+        bool("wait-for-models"),
+        text("remote").equals("when-needed"));
   }
 
   private Parity parity() {

@@ -148,9 +148,15 @@ public record RouterConfig(
    * The threads that turn prompts into tokens.
    *
    * @param waitForModels whether the router listens only when all tokenizers are loaded
+   * @param asksEngines whether engines render what cannot be rendered here
    */
   public record Tokenizing(
-      int threads, int queue, int deadlineMs, int bodyBytes, boolean waitForModels) {}
+      int threads,
+      int queue,
+      int deadlineMs,
+      int bodyBytes,
+      boolean waitForModels,
+      boolean asksEngines) {}
 
   /**
    * How our tokens are compared with the engines'.

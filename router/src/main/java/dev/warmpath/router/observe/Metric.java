@@ -50,6 +50,13 @@ public enum Metric {
       "result"),
   PARITY_BODIES_SHARE(
       Type.GAUGE, "Room for bodies of requests under way that is taken; the oldest give way."),
+  REMOTE_PROMPTS_TOTAL(
+      Type.COUNTER,
+      "Prompts that an engine was asked for: source render, tokenize, memory; outcome ok, gated,"
+          + " timeout, error, unfit, open_circuit.",
+      "source",
+      "outcome"),
+  REMOTE_MEMORY_SHARE(Type.GAUGE, "Room for remembered prompts of engines that is taken."),
   REPLICA_UP(Type.GAUGE, "1 when health checks pass.", "replica"),
   REPLICA_DRAINING(Type.GAUGE, "1 when it gets no new requests.", "replica"),
   ENGINE_SUSPENDED(Type.GAUGE, "1 when it failed too often just now.", "engine"),

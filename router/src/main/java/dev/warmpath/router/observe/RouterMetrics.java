@@ -151,6 +151,11 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
     count(Metric.OUTCOMES_TOTAL, assignment.engine(), label(outcome));
   }
 
+  /** An engine was asked for a prompt. */
+  public void remote(String source, String outcome) {
+    count(Metric.REMOTE_PROMPTS_TOTAL, source, outcome);
+  }
+
   private void count(Metric metric, String... values) {
     Counter.builder(metric.registered())
         .description(metric.meaning())

@@ -3,6 +3,7 @@ package dev.warmpath.router.observe;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.parity.ParityStatus;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
+import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -18,15 +19,21 @@ public final class TokenizerCollector implements MultiCollector {
 
   private final Supplier<List<TokenizerStatus>> status;
   private final @Nullable ParityWatch parity;
+  private final @Nullable RemotePrompts remote;
 
   /**
    * Reads from these.
    *
    * @param parity null if nothing is compared
+   * @param remote null if no engine is asked
    */
-  public TokenizerCollector(Supplier<List<TokenizerStatus>> status, @Nullable ParityWatch parity) {
+  public TokenizerCollector(
+      Supplier<List<TokenizerStatus>> status,
+      @Nullable ParityWatch parity,
+      @Nullable RemotePrompts remote) {
     this.status = status;
     this.parity = parity;
+    this.remote = remote;
   }
 
   @Override
@@ -41,6 +48,9 @@ public final class TokenizerCollector implements MultiCollector {
     }
     if (parity != null) {
       to.add(Metric.PARITY_BODIES_SHARE, parity.bodiesShare());
+    }
+    if (remote != null) {
+      to.add(Metric.REMOTE_MEMORY_SHARE, remote.memoryShare());
     }
     return to.build();
   }

@@ -2,8 +2,10 @@ package dev.warmpath.router.prompt;
 
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,6 +14,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,6 +63,18 @@ public final class PromptPool implements AutoCloseable {
       }
       ReadRequest result = attempt(kind);
       watch.read(kind, body, result);
+      CompletableFuture<@Nullable PromptResult> asked =
+          settled.get() ? null : remote.ask(kind, body, result);
+      if (asked == null) {
+        answer(result);
+      } else {
+        CompletableFuture<?> unused =
+            asked.whenComplete(
+                (found, failure) -> answer(found == null ? result : result.with(found)));
+      }
+    }
+
+    private void answer(ReadRequest result) {
       if (settled.compareAndSet(false, true)) {
         done.accept(result);
       }
@@ -77,14 +92,26 @@ public final class PromptPool implements AutoCloseable {
 
   private final PromptReader reader;
   private final BodyWatch watch;
+  private final RemoteReader remote;
   private final ThreadPoolExecutor threads;
   private final ExecutorService models;
   private final int longestBytes;
 
+  /**
+   * A pool without prompts.
+   *
+   * @param watch sees all that is read
+   * @param remote is asked for what cannot be read here
+   */
   public PromptPool(
-      PromptReader reader, BodyWatch watch, Tokenizing bounds, ThreadFactory factory) {
+      PromptReader reader,
+      BodyWatch watch,
+      RemoteReader remote,
+      Tokenizing bounds,
+      ThreadFactory factory) {
     this.reader = reader;
     this.watch = watch;
+    this.remote = remote;
     this.longestBytes = bounds.bodyBytes();
     this.models = Executors.newSingleThreadExecutor(factory);
     int count =

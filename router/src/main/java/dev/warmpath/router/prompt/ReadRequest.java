@@ -50,6 +50,11 @@ public record ReadRequest(
     }
   }
 
+  /** The same with a prompt that was found out elsewhere. */
+  ReadRequest with(PromptResult found) {
+    return new ReadRequest(model, found, sessionKey, report, null);
+  }
+
   /** A body of which nobody knows more than the model. */
   static ReadRequest without(@Nullable String model, byte[] body, Unread why) {
     return new ReadRequest(model, null, null, ReportParameter.ofUnread(body), why);

@@ -54,6 +54,12 @@ public final class Tokenizers {
     return choice == null ? null : choice.local().model();
   }
 
+  /** The adapter that requests for {@code model} name; null if it is a base model. */
+  public @Nullable String adapterOf(String model) {
+    Choice choice = choose(model);
+    return choice == null ? null : choice.loraName();
+  }
+
   /** What a request for {@code model} is read with; null if nothing fits. */
   @Nullable Choice choose(@Nullable String model) {
     if (model == null) {

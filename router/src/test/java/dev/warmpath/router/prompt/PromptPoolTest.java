@@ -115,8 +115,7 @@ class PromptPoolTest {
     PromptReader reader =
         new PromptReader(new Tokenizers(models(Map.of()), model -> waitFor(block)), 16);
     try (PromptPool pool =
-        new PromptPool(
-            reader, BodyWatch.NONE, new Tokenizing(1, 1, 100, 1_000, true), Thread::new)) {
+        new PromptPool(reader, BodyWatch.NONE, RemoteReader.NONE, new Tokenizing(1, 1, 100, 1_000, true, false), Thread::new)) {
       List<ReadRequest> first = new CopyOnWriteArrayList<>();
       PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
@@ -147,8 +146,7 @@ class PromptPoolTest {
                 }),
             16);
     try (PromptPool pool =
-        new PromptPool(
-            reader, BodyWatch.NONE, new Tokenizing(1, 1, 100, 1_000, true), Thread::new)) {
+        new PromptPool(reader, BodyWatch.NONE, RemoteReader.NONE, new Tokenizing(1, 1, 100, 1_000, true, false), Thread::new)) {
       CompletableFuture<ReadRequest> read = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, read::complete);
       assertThat(read.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.FAILURE);
@@ -202,11 +200,7 @@ class PromptPoolTest {
   void aBodyThatIsTooLongIsAnsweredWithoutItsPrompt() throws Exception {
     try (ModelTokenizer tokenizer = ModelTokenizer.embedded();
         PromptPool pool =
-            new PromptPool(
-                reader(tokenizer),
-                BodyWatch.NONE,
-                new Tokenizing(1, 1, 100, 10, true),
-                Thread::new)) {
+            new PromptPool(reader(tokenizer), BodyWatch.NONE, RemoteReader.NONE, new Tokenizing(1, 1, 100, 10, true, false), Thread::new)) {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
       pool.read(RequestKind.COMPLETION, BODY, answer::complete);
       ReadRequest read = answer.get(10, TimeUnit.SECONDS);

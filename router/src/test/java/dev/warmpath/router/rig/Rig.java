@@ -49,6 +49,7 @@ public final class Rig implements AutoCloseable {
             .set("health.interval-ms", 20, "test")
             .set("retry.backoff-ms", 1, "test")
             .set("parity.enabled", false, "test")
+            .set("tokenizing.remote", "never", "test")
             .set("shutdown.deadline-ms", 200, "test");
     for (int i = 0; i < replicas; i++) {
       Backend backend = new Backend(vertx);

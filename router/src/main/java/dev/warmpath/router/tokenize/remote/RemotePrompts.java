@@ -1,0 +1,240 @@
+package dev.warmpath.router.tokenize.remote;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.prompt.ReadRequest;
+import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.router.prompt.RemoteReader;
+import dev.warmpath.router.tokenize.engine.EngineHttp;
+import dev.warmpath.router.tokenize.engine.EngineHttp.Answer;
+import dev.warmpath.router.tokenize.engine.TokenizeCall;
+import dev.warmpath.tokenizer.EnginePrompt;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.PromptResult.Inexact;
+import dev.warmpath.tokenizer.PromptResult.Reason;
+import dev.warmpath.tokenizer.RequestKind;
+import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Has an engine render what cannot be rendered here: its {@code …/render} where an operator opened
+ * it, else its {@code /tokenize} for requests that mean the same there. What was said once is
+ * remembered. Without an answer the request is routed as if nobody had been asked.
+ *
+ * <p>Thread-safe.
+ */
+public final class RemotePrompts implements RemoteReader {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final long MEMORY_BYTES = 32 << 20;
+  private static final Set<Integer> NOT_OFFERED = Set.of(401, 403, 404, 405, 501);
+  private static final Set<Reason> NOT_HERE =
+      EnumSet.of(
+          Reason.UNSUPPORTED_MODEL,
+          Reason.TEMPLATE_UNSUPPORTED,
+          Reason.NO_TEMPLATE,
+          Reason.REQUEST_TEMPLATE);
+  private static final Set<Unread> NOT_NOW =
+      EnumSet.of(Unread.LOADING, Unread.NOT_LOADED, Unread.QUARANTINED);
+
+  /** Hears how asking went, by source and outcome; thread-safe. */
+  @FunctionalInterface
+  public interface Outcomes {
+    void count(String source, String outcome);
+  }
+
+  /** What it works with. Thread-safe. */
+  public record Sources(
+      Fleet fleet,
+      Function<String, @Nullable String> adapterOf,
+      EngineHttp http,
+      LongSupplier nanoClock,
+      Outcomes outcomes) {}
+
+  /** A request that is asked about. */
+  private record Asked(
+      RequestKind kind, ObjectNode request, BigInteger key, @Nullable String adapter) {}
+
+  private final Sources sources;
+  private final Duration timeout;
+  private final PromptMemory memory = new PromptMemory(MEMORY_BYTES);
+  private final Map<String, Gate> gates = new ConcurrentHashMap<>();
+  private final AtomicInteger turn = new AtomicInteger();
+
+  /**
+   * Asks the engines of the fleet.
+   *
+   * @param timeout of one question; two may be asked
+   */
+  public RemotePrompts(Sources sources, Duration timeout) {
+    this.sources = sources;
+    this.timeout = timeout;
+  }
+
+  /** Part of the room for remembered prompts that is taken. */
+  public double memoryShare() {
+    return memory.share();
+  }
+
+  /** The replica may cut prompts otherwise in its new life. */
+  public void restarted(Replica replica) {
+    memory.clear();
+    gates.keySet().removeIf(key -> key.startsWith(replica.name() + ' '));
+  }
+
+  @Override
+  public @Nullable CompletableFuture<@Nullable PromptResult> ask(
+      RequestKind kind, byte[] body, ReadRequest local) {
+    String path = RenderCall.path(kind);
+    if (path == null || !isNeeded(local)) {
+      return null;
+    }
+    try {
+      if (!(JSON.readTree(body) instanceof ObjectNode request)) {
+        return null;
+      }
+      String model = local.model();
+      String adapter = model == null ? null : sources.adapterOf().apply(model);
+      return ask(path, new Asked(kind, request, PromptMemory.key(path, body), adapter));
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private static boolean isNeeded(ReadRequest local) {
+    return local.prompt() instanceof Inexact inexact
+        ? NOT_HERE.contains(inexact.reason())
+        : local.unread() != null && NOT_NOW.contains(local.unread());
+  }
+
+  private @Nullable CompletableFuture<@Nullable PromptResult> ask(String path, Asked asked)
+      throws IOException {
+    int[] known = memory.get(asked.key());
+    if (known != null) {
+      sources.outcomes().count("memory", "ok");
+      return CompletableFuture.completedFuture(prompt(asked, known));
+    }
+    Replica replica = someReplica(asked.request().path("model").asText(null));
+    if (replica == null) {
+      return null;
+    }
+    boolean cuts = TokenizeCall.fits(asked.kind(), asked.request());
+    if (gate(replica, "render").open()) {
+      byte[] body = RenderCall.body(asked.request());
+      return call(replica, "render", path, body, RenderCall::tokenIds)
+          .thenCompose(
+              ids -> ids == null && cuts ? tokenize(replica, asked) : completed(ids))
+          .thenApply(ids -> ids == null ? null : remember(asked, ids));
+    }
+    if (!cuts) {
+      sources.outcomes().count("tokenize", "unfit");
+      return null;
+    }
+    return tokenize(replica, asked).thenApply(ids -> ids == null ? null : remember(asked, ids));
+  }
+
+  private static CompletableFuture<int @Nullable []> completed(int @Nullable [] ids) {
+    return CompletableFuture.completedFuture(ids);
+  }
+
+  private CompletableFuture<int @Nullable []> tokenize(Replica replica, Asked asked) {
+    if (!gate(replica, "tokenize").open()) {
+      sources.outcomes().count("tokenize", "open_circuit");
+      return completed(null);
+    }
+    byte[] body = asked.request().toString().getBytes(StandardCharsets.UTF_8);
+    return call(replica, "tokenize", TokenizeCall.PATH, body, TokenizeCall::tokenIds);
+  }
+
+  /** How an answer is read. */
+  private interface Reading {
+    int @Nullable [] ids(byte[] answer) throws IOException;
+  }
+
+  private CompletableFuture<int @Nullable []> call(
+      Replica replica, String source, String path, byte[] body, Reading reading) {
+    Gate gate = gate(replica, source);
+    return sources
+        .http()
+        .post(replica.baseUrl(), path, body, timeout)
+        .handle(
+            (answer, failure) -> {
+              if (answer == null) {
+                gate.failed();
+                sources.outcomes().count(source, isTimeout(failure) ? "timeout" : "error");
+                return null;
+              }
+              return read(gate, source, answer, reading);
+            });
+  }
+
+  private int @Nullable [] read(Gate gate, String source, Answer answer, Reading reading) {
+    int[] ids = null;
+    String outcome = "error";
+    if (NOT_OFFERED.contains(answer.status())) {
+      gate.notOffered();
+      outcome = "gated";
+    } else if (answer.status() >= 500) {
+      gate.failed();
+    } else {
+      gate.answered();
+      ids = answer.status() == 200 ? ids(answer, reading) : null;
+      outcome = ids == null ? "unfit" : "ok";
+    }
+    sources.outcomes().count(source, outcome);
+    return ids;
+  }
+
+  private static int @Nullable [] ids(Answer answer, Reading reading) {
+    try {
+      return reading.ids(answer.body());
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private static boolean isTimeout(Throwable failure) {
+    return failure instanceof TimeoutException
+        || (failure instanceof CompletionException
+            && failure.getCause() instanceof TimeoutException);
+  }
+
+  private PromptResult remember(Asked asked, int[] ids) {
+    memory.put(asked.key(), ids);
+    return prompt(asked, ids);
+  }
+
+  private static PromptResult prompt(Asked asked, int[] ids) {
+    return EnginePrompt.of(asked.kind(), asked.request(), asked.adapter(), ids);
+  }
+
+  private Gate gate(Replica replica, String source) {
+    return gates.computeIfAbsent(
+        replica.name() + ' ' + source, key -> new Gate(sources.nanoClock()));
+  }
+
+  private @Nullable Replica someReplica(@Nullable String model) {
+    List<Replica> up =
+        sources.fleet().replicas().stream()
+            .filter(replica -> replica.health() == Replica.Health.UP && !replica.draining())
+            .filter(replica -> replica.serves(model))
+            .toList();
+    return up.isEmpty() ? null : up.get(Math.floorMod(turn.getAndIncrement(), up.size()));
+  }
+}

@@ -1,0 +1,44 @@
+package dev.warmpath.router.tokenize.remote;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.tokenize.engine.TokenizeCall;
+import dev.warmpath.tokenizer.RequestKind;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * vLLM's {@code …/render}: what a request's path is there, and what it answers: one object, or a
+ * list of one, with {@code token_ids}.
+ *
+ * <p>Immutable.
+ */
+final class RenderCall {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private RenderCall() {}
+
+  static @Nullable String path(RequestKind kind) {
+    if (kind == RequestKind.CHAT) {
+      return "/v1/chat/completions/render";
+    }
+    return kind == RequestKind.COMPLETION ? "/v1/completions/render" : null;
+  }
+
+  /** The client's request, asked to leave out what belongs to images. */
+  static byte[] body(ObjectNode request) throws IOException {
+    ObjectNode asked = JSON.createObjectNode();
+    asked.setAll(request);
+    asked.put("mm_payload", "none");
+    return JSON.writeValueAsBytes(asked);
+  }
+
+  /** The token ids; null if there are several prompts, images, or none. */
+  static int @Nullable [] tokenIds(byte[] answer) throws IOException {
+    JsonNode read = JSON.readTree(answer);
+    JsonNode one = read.isArray() && read.size() == 1 ? read.get(0) : read;
+    return one.hasNonNull("features") ? null : TokenizeCall.ids(one.path("token_ids"));
+  }
+}

@@ -1,0 +1,42 @@
+package dev.warmpath.tokenizer;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.tokenizer.PromptResult.Inexact;
+import dev.warmpath.tokenizer.PromptResult.Reason;
+import dev.warmpath.tokenizer.PromptResult.Tokens;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A prompt whose tokens an engine said, with what the request itself says about it.
+ *
+ * <p>Immutable.
+ */
+public final class EnginePrompt {
+
+  private EnginePrompt() {}
+
+  /**
+   * The prompt of the request {@code body}.
+   *
+   * @param loraName the adapter that the request's model name stands for, or null
+   * @param tokenIds what the engine makes of it, not to be changed
+   */
+  public static PromptResult of(
+      RequestKind kind, ObjectNode body, @Nullable String loraName, int[] tokenIds) {
+    RequestFields fields = new RequestFields(body);
+    PromptOptions options = PromptOptions.read(kind, fields);
+    String problem = fields.problem();
+    if (problem != null || tokenIds.length == 0) {
+      return new Inexact(
+          Reason.INVALID_REQUEST, problem == null ? "a prompt has no tokens" : problem);
+    }
+    if (body.hasNonNull("extra_key")) {
+      return new Inexact(Reason.HIDDEN_NAMESPACE, "the request has an extra_key");
+    }
+    PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
+    return new Tokens(
+        List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
+  }
+}
