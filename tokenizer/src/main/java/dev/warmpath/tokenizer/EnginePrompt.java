@@ -36,7 +36,6 @@ public final class EnginePrompt {
       return new Inexact(Reason.HIDDEN_NAMESPACE, "the request has an extra_key");
     }
     PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
-    return new Tokens(
-        List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
+    return new Tokens(List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
   }
 }

@@ -91,6 +91,8 @@ public final class ModelTokenizer implements AutoCloseable {
    * The prompt of the request {@code body}.
    *
    * @param loraName the adapter that the request's model name stands for, or null
+   * @throws java.util.concurrent.CancellationException if the thread is interrupted before it is
+   *     known; what has been remembered until then stays of use
    */
   public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
     RequestPrompt prompt = requests.read(kind, body, loraName);

@@ -6,7 +6,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.parity.ParityStatus;
 import dev.warmpath.router.tokenize.parity.TokenDifference;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The answer of {@code GET /admin/tokenizers}: how the tokenizer of every configured model stands.
@@ -60,5 +63,16 @@ final class TokenizerReport {
     to.put("failedLoads", status.failures());
     to.put("loadMillis", status.loadMillis());
     to.put("quarantined", status.quarantined());
+    ModelTokenizer tokenizer = status.tokenizer();
+    if (tokenizer != null) {
+      to.putObject("cuts")
+          .put("kind", tokenizer.placement().kind().name().toLowerCase(Locale.ROOT))
+          .put("reason", tokenizer.placement().reason());
+      EncodeCounts counts = tokenizer.encodeCounts();
+      to.putObject("memory")
+          .put("bytes", counts.bytes())
+          .put("maxBytes", counts.maxBytes())
+          .put("evictions", counts.evictions());
+    }
   }
 }

@@ -42,6 +42,14 @@ public enum Metric {
       "1 when an engine cuts the model's prompts otherwise, so that they are routed on load: an"
           + " alarm.",
       "model"),
+  TOKENS_TOTAL(
+      Type.COUNTER,
+      "Tokens of prompts by where they came from: prefix, chunk, word (all remembered), native.",
+      "model",
+      "from"),
+  TOKENIZER_MEMORY_BYTES(Type.GAUGE, "Bytes that remembered texts of the model take.", "model"),
+  TOKENIZER_MEMORY_MAX_BYTES(Type.GAUGE, "Bytes that they may take.", "model"),
+  TOKENIZER_EVICTIONS_TOTAL(Type.COUNTER, "Remembered texts that made room.", "model"),
   PARITY_CHECKS_TOTAL(
       Type.COUNTER,
       "Prompts whose tokens were compared with an engine's: equal, different (an alarm), unconfirmed,"

@@ -4,6 +4,7 @@ import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.parity.ParityStatus;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
+import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -44,6 +45,9 @@ public final class TokenizerCollector implements MultiCollector {
       to.add(Metric.TOKENIZER_READY, ready ? 1 : 0, model.model());
       to.add(Metric.TOKENIZER_LOAD_FAILURES_TOTAL, model.failures(), model.model());
       to.add(Metric.TOKENIZER_QUARANTINED, model.quarantined() ? 1 : 0, model.model());
+      if (model.tokenizer() != null) {
+        memory(to, model.model(), model.tokenizer().encodeCounts());
+      }
       checks(to, model.model());
     }
     if (parity != null) {
@@ -53,6 +57,16 @@ public final class TokenizerCollector implements MultiCollector {
       to.add(Metric.REMOTE_MEMORY_SHARE, remote.memoryShare());
     }
     return to.build();
+  }
+
+  private static void memory(Snapshot to, String model, EncodeCounts counts) {
+    to.add(Metric.TOKENS_TOTAL, counts.prefixTokens(), model, "prefix");
+    to.add(Metric.TOKENS_TOTAL, counts.chunkTokens(), model, "chunk");
+    to.add(Metric.TOKENS_TOTAL, counts.wordTokens(), model, "word");
+    to.add(Metric.TOKENS_TOTAL, counts.nativeTokens(), model, "native");
+    to.add(Metric.TOKENIZER_MEMORY_BYTES, counts.bytes(), model);
+    to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, counts.maxBytes(), model);
+    to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, counts.evictions(), model);
   }
 
   private void checks(Snapshot to, String model) {

@@ -5,6 +5,7 @@ import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -34,6 +35,7 @@ public final class PromptPool implements AutoCloseable {
     private final AtomicBoolean settled = new AtomicBoolean();
     private final byte[] body;
     private final Consumer<ReadRequest> done;
+    private @Nullable Thread reading;
 
     private Ticket(byte[] body, Consumer<ReadRequest> done) {
       this.body = body;
@@ -45,6 +47,7 @@ public final class PromptPool implements AutoCloseable {
       if (!settled.compareAndSet(false, true)) {
         return;
       }
+      stop();
       try {
         models.execute(() -> done.accept(reader.readModel(body, why)));
       } catch (RejectedExecutionException e) {
@@ -55,16 +58,43 @@ public final class PromptPool implements AutoCloseable {
     /** Wants no answer any more. */
     public void drop() {
       settled.set(true);
+      stop();
+    }
+
+    /** The thread that reads has better things to do. */
+    private synchronized void stop() {
+      if (reading != null) {
+        reading.interrupt();
+      }
+    }
+
+    /** Whether the prompt is still wanted: from now on its thread may be interrupted. */
+    private synchronized boolean begin() {
+      reading = settled.get() ? null : Thread.currentThread();
+      return reading != null;
+    }
+
+    /** From now on nobody interrupts the thread, and nothing is left of an interrupt. */
+    private synchronized void end() {
+      reading = null;
+      boolean unused = Thread.interrupted();
     }
 
     private void read(RequestKind kind) {
+      if (!begin()) {
+        return;
+      }
+      ReadRequest result;
+      try {
+        result = attempt(kind);
+      } finally {
+        end();
+      }
       if (settled.get()) {
         return;
       }
-      ReadRequest result = attempt(kind);
       watch.read(kind, body, result);
-      CompletableFuture<@Nullable PromptResult> asked =
-          settled.get() ? null : remote.ask(kind, body, result);
+      CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
       if (asked == null) {
         answer(result);
       } else {
@@ -83,6 +113,8 @@ public final class PromptPool implements AutoCloseable {
     private ReadRequest attempt(RequestKind kind) {
       try {
         return reader.read(kind, body);
+      } catch (CancellationException e) {
+        return ReadRequest.without(null, body, Unread.DEADLINE);
       } catch (RuntimeException | StackOverflowError e) {
         LOG.error("reading a prompt failed, bodyBytes={}", body.length, e);
         return reader.readModel(body, Unread.FAILURE);

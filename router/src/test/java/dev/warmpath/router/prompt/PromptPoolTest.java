@@ -11,10 +11,12 @@ import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -115,7 +117,12 @@ class PromptPoolTest {
     PromptReader reader =
         new PromptReader(new Tokenizers(models(Map.of()), model -> waitFor(block)), 16);
     try (PromptPool pool =
-        new PromptPool(reader, BodyWatch.NONE, RemoteReader.NONE, new Tokenizing(1, 1, 100, 1_000, true, false), Thread::new)) {
+        new PromptPool(
+            reader,
+            BodyWatch.NONE,
+            RemoteReader.NONE,
+            new Tokenizing(1, 1, 100, 1_000, true, false),
+            Thread::new)) {
       List<ReadRequest> first = new CopyOnWriteArrayList<>();
       PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
@@ -136,6 +143,44 @@ class PromptPoolTest {
   }
 
   @Test
+  void whoGivesUpFreesTheThread() throws Exception {
+    CountDownLatch never = new CountDownLatch(1);
+    CountDownLatch reading = new CountDownLatch(1);
+    AtomicInteger calls = new AtomicInteger();
+    Tokenizers.Adapters firstBlocks =
+        model -> {
+          if (calls.incrementAndGet() > 1) {
+            return Thread.currentThread().isInterrupted() ? "left over" : null;
+          }
+          reading.countDown();
+          try {
+            never.await();
+          } catch (InterruptedException e) {
+            throw new CancellationException("given up");
+          }
+          return null;
+        };
+    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), firstBlocks), 16);
+    try (PromptPool pool =
+        new PromptPool(
+            reader,
+            BodyWatch.NONE,
+            RemoteReader.NONE,
+            new Tokenizing(1, 4, 100, 1_000, true, false),
+            Thread::new)) {
+      CompletableFuture<ReadRequest> first = new CompletableFuture<>();
+      PromptPool.Ticket ticket = pool.read(RequestKind.CHAT, BODY, first::complete);
+      reading.await();
+      CompletableFuture<ReadRequest> second = new CompletableFuture<>();
+      pool.read(RequestKind.CHAT, BODY, second::complete);
+      ticket.giveUp(Unread.DEADLINE);
+      assertThat(first.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.DEADLINE);
+      assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.NO_TOKENIZER);
+      assertThat(calls).hasValue(2);
+    }
+  }
+
+  @Test
   void aFailureIsAnAnswerToo() throws Exception {
     PromptReader reader =
         new PromptReader(
@@ -146,7 +191,12 @@ class PromptPoolTest {
                 }),
             16);
     try (PromptPool pool =
-        new PromptPool(reader, BodyWatch.NONE, RemoteReader.NONE, new Tokenizing(1, 1, 100, 1_000, true, false), Thread::new)) {
+        new PromptPool(
+            reader,
+            BodyWatch.NONE,
+            RemoteReader.NONE,
+            new Tokenizing(1, 1, 100, 1_000, true, false),
+            Thread::new)) {
       CompletableFuture<ReadRequest> read = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, read::complete);
       assertThat(read.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.FAILURE);
@@ -200,7 +250,12 @@ class PromptPoolTest {
   void aBodyThatIsTooLongIsAnsweredWithoutItsPrompt() throws Exception {
     try (ModelTokenizer tokenizer = ModelTokenizer.embedded();
         PromptPool pool =
-            new PromptPool(reader(tokenizer), BodyWatch.NONE, RemoteReader.NONE, new Tokenizing(1, 1, 100, 10, true, false), Thread::new)) {
+            new PromptPool(
+                reader(tokenizer),
+                BodyWatch.NONE,
+                RemoteReader.NONE,
+                new Tokenizing(1, 1, 100, 10, true, false),
+                Thread::new)) {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
       pool.read(RequestKind.COMPLETION, BODY, answer::complete);
       ReadRequest read = answer.get(10, TimeUnit.SECONDS);

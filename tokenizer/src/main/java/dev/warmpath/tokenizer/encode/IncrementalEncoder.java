@@ -13,6 +13,7 @@ import dev.warmpath.tokenizer.encode.cut.Placements;
 import dev.warmpath.tokenizer.encode.cut.SelfCheck;
 import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
 import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -80,7 +81,11 @@ public final class IncrementalEncoder implements AutoCloseable {
         random);
   }
 
-  /** The tokens of {@code text}, without special tokens; null if it is not well-formed. */
+  /**
+   * The tokens of {@code text}, without special tokens; null if it is not well-formed.
+   *
+   * @throws CancellationException if the thread is interrupted before they are known
+   */
   public @Nullable EncodedText encode(String text) {
     PrefixNode known = beginnings.walk(text);
     int from = known == null ? 0 : known.end();
@@ -104,6 +109,9 @@ public final class IncrementalEncoder implements AutoCloseable {
     int startTokens = 0;
     int at = start;
     while (at < text.length()) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw new CancellationException("the encoding was given up");
+      }
       int end = placement.chunkEnd(text, at);
       encoder.encode(text, at, end, out);
       if (beginnings.fits(text, start, end)) {

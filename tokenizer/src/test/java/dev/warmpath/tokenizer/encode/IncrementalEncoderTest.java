@@ -13,6 +13,7 @@ import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -40,6 +41,20 @@ class IncrementalEncoderTest {
             .token("<r>", "rstrip")
             .json(),
         blanks().metaspace("first", false).json());
+  }
+
+  @Test
+  void anEncodingWhoseThreadIsInterruptedIsGivenUpAndLeavesNothingWrong() {
+    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+      String text = WORDS.repeat(1000);
+      Thread.currentThread().interrupt();
+      try {
+        assertThatThrownBy(() -> encoder.encode(text)).isInstanceOf(CancellationException.class);
+      } finally {
+        assertThat(Thread.interrupted()).isTrue();
+      }
+      assertExact(encoder, text);
+    }
   }
 
   @ParameterizedTest

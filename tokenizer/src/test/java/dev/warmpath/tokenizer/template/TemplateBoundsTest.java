@@ -1,6 +1,7 @@
 package dev.warmpath.tokenizer.template;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.tokenizer.template.limit.TemplateException;
@@ -10,6 +11,7 @@ import java.time.Clock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.stream.Collectors;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -17,6 +19,7 @@ import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -180,6 +183,20 @@ class TemplateBoundsTest {
             TemplateException.class,
             () -> ChatTemplate.parse(template, Clock.systemUTC(), SMALL).render(Map.of("x", "ab")))
         .kind();
+  }
+
+  @Test
+  void aRenderWhoseThreadIsInterruptedIsGivenUp() {
+    ChatTemplate template =
+        ChatTemplate.parse(
+            "{% for i in range(9999) %}{% endfor %}", Clock.systemUTC(), TemplateLimits.DEFAULT);
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(() -> template.render(Map.of())).isInstanceOf(CancellationException.class);
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+    assertThat(template.render(Map.of())).isEmpty();
   }
 
   @ParameterizedTest

@@ -14,8 +14,31 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecentBodies {
 
-  /** A request as it came. The bytes are not to be changed. */
-  record Body(String model, RequestKind kind, byte[] bytes) {}
+  /** A request as it came. Immutable, if nobody changes the bytes. */
+  static final class Body {
+    private final String model;
+    private final RequestKind kind;
+    private final byte[] bytes;
+
+    Body(String model, RequestKind kind, byte[] bytes) {
+      this.model = model;
+      this.kind = kind;
+      this.bytes = bytes;
+    }
+
+    String model() {
+      return model;
+    }
+
+    RequestKind kind() {
+      return kind;
+    }
+
+    /** The bytes, not to be changed. */
+    byte[] bytes() {
+      return bytes;
+    }
+  }
 
   /** Keys are compared by identity: to hash what they hold would cost as much as the prompt. */
   private static final class Same {
@@ -26,6 +49,7 @@ final class RecentBodies {
     }
 
     @Override
+    @SuppressWarnings("ReferenceEquality") // that is what this class is for
     public boolean equals(@Nullable Object other) {
       return other instanceof Same same && same.key == key;
     }

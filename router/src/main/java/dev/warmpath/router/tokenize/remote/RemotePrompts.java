@@ -138,8 +138,7 @@ public final class RemotePrompts implements RemoteReader {
     if (gate(replica, "render").open()) {
       byte[] body = RenderCall.body(asked.request());
       return call(replica, "render", path, body, RenderCall::tokenIds)
-          .thenCompose(
-              ids -> ids == null && cuts ? tokenize(replica, asked) : completed(ids))
+          .thenCompose(ids -> ids == null && cuts ? tokenize(replica, asked) : completed(ids))
           .thenApply(ids -> ids == null ? null : remember(asked, ids));
     }
     if (!cuts) {
@@ -173,15 +172,14 @@ public final class RemotePrompts implements RemoteReader {
     return sources
         .http()
         .post(replica.baseUrl(), path, body, timeout)
-        .handle(
-            (answer, failure) -> {
-              if (answer == null) {
-                gate.failed();
-                sources.outcomes().count(source, isTimeout(failure) ? "timeout" : "error");
-                return null;
-              }
-              return read(gate, source, answer, reading);
-            });
+        .handle((answer, failure) -> {
+          if (answer == null) {
+            gate.failed();
+            sources.outcomes().count(source, isTimeout(failure) ? "timeout" : "error");
+            return null;
+          }
+          return read(gate, source, answer, reading);
+        });
   }
 
   private int @Nullable [] read(Gate gate, String source, Answer answer, Reading reading) {

@@ -20,9 +20,13 @@ final class RenderCall {
 
   private RenderCall() {}
 
+  /** Null for messages, whose render there does not look at the model as serving it does. */
   static @Nullable String path(RequestKind kind) {
     if (kind == RequestKind.CHAT) {
       return "/v1/chat/completions/render";
+    }
+    if (kind == RequestKind.RESPONSES) {
+      return "/v1/responses/render";
     }
     return kind == RequestKind.COMPLETION ? "/v1/completions/render" : null;
   }

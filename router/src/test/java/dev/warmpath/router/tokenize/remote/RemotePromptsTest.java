@@ -162,7 +162,8 @@ class RemotePromptsTest {
     assertThat(memory.get(keys[0])).isNotNull();
     memory.put(keys[1], new int[1000]);
     assertThat(memory.share()).isZero();
-    assertThat(PromptMemory.key("/p", new byte[0])).isNotEqualTo(PromptMemory.key("/q", new byte[0]));
+    assertThat(PromptMemory.key("/p", new byte[0]))
+        .isNotEqualTo(PromptMemory.key("/q", new byte[0]));
   }
 
   private static Rig rig(Engine engine) {

@@ -1,13 +1,19 @@
 package dev.warmpath.tokenizer.template.limit;
 
+import java.util.concurrent.CancellationException;
+
 /**
- * What is left of one render's {@link TemplateLimits}.
+ * What is left of one render's {@link TemplateLimits}. It ends as well when the thread is
+ * interrupted, which is how who waits for a render gives it up.
  *
  * <p>Confined to the thread of its render.
  */
 public final class Budget {
   private static final int STEP = 16;
   private static final int SCANNED_PER_STEP = 16;
+
+  /** Once in so many steps, as a power of two, the thread is asked whether it is interrupted. */
+  private static final int LOOK_SHIFT = 14;
 
   private final TemplateLimits limits;
   private long stepsLeft;
@@ -26,7 +32,12 @@ public final class Budget {
 
   /** So many characters or elements were made. */
   public void built(long count) {
+    long before = stepsLeft;
     stepsLeft -= count;
+    boolean looks = before >> LOOK_SHIFT != stepsLeft >> LOOK_SHIFT;
+    if (looks && Thread.currentThread().isInterrupted()) {
+      throw new CancellationException("the render was given up");
+    }
     if (stepsLeft < 0) {
       throw TemplateException.limit("more than " + limits.steps() + " steps");
     }
