@@ -184,8 +184,13 @@ public final class TokenizeCommand implements WarmpathCommand {
       System.out.println(result.json());
       return result.totals().wrong() == 0 ? Exit.OK : Exit.FAILED;
     } catch (IOException e) {
-      throw CommandException.failed("--against " + engine + ": " + e.getMessage());
+      throw CommandException.failed("--against " + engine + ": " + reason(e));
     }
+  }
+
+  /** A refused connection has no message. */
+  private static String reason(IOException e) {
+    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }
 
   private static int checkGoldens(Path folder) {
