@@ -44,9 +44,14 @@ record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dia
    */
   ModelTokenizer load() {
     ModelOptions options = options();
-    return place.equals(EMBEDDED)
-        ? ModelTokenizer.embedded(options)
-        : ModelTokenizer.load(Path.of(place), options);
+    if (place.equals(EMBEDDED)) {
+      return ModelTokenizer.embedded(options);
+    }
+    Path files =
+        place.startsWith(HubCache.SCHEME)
+            ? HubCache.of(System.getenv(), System.getProperty("user.home")).find(place)
+            : Path.of(place);
+    return ModelTokenizer.load(files, options);
   }
 
   ModelOptions options() {
