@@ -21,6 +21,7 @@ import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineNews;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestNamespace;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -232,12 +233,13 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
   /** SGLang shows no {@code extra_key}, TensorRT-LLM neither adapters nor salts. */
   @Override
-  public boolean hides(Replica replica, Namespace namespace) {
+  public boolean hides(Replica replica, RequestNamespace namespace) {
     ReplicaConfig.Dialect dialect = dialect(replica);
     return switch (namespace) {
       case PLAIN -> false;
       case KEYED -> dialect.hidesKeys();
       case EXTRA_KEY -> dialect.isSglang();
+      case ANY -> dialect.hidesKeys() || dialect.isSglang();
     };
   }
 

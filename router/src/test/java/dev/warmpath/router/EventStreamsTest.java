@@ -12,9 +12,9 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.fleet.EngineFeedback.Namespace;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
+import dev.warmpath.tokenizer.RequestNamespace;
 import java.net.URI;
 import java.time.Clock;
 import java.util.Objects;
@@ -39,14 +39,17 @@ class EventStreamsTest {
   void tensorRtHasASetOfBlocksAndShowsNoKeys() throws Exception {
     assertThat(source("trtllm").rules().removals()).isEqualTo(CopyCounting.PRESENCE);
     assertThat(source("trtllm-hybrid").dialect()).isEqualTo(EngineDialect.TRTLLM);
-    assertThat(hides("trtllm", Namespace.KEYED)).isTrue();
-    assertThat(hides("trtllm", Namespace.PLAIN)).isFalse();
-    assertThat(hides("vllm", Namespace.KEYED)).isFalse();
-    assertThat(hides("sglang", Namespace.KEYED)).isFalse();
-    assertThat(hides("sglang", Namespace.EXTRA_KEY)).isTrue();
+    assertThat(hides("trtllm", RequestNamespace.KEYED)).isTrue();
+    assertThat(hides("trtllm", RequestNamespace.PLAIN)).isFalse();
+    assertThat(hides("vllm", RequestNamespace.KEYED)).isFalse();
+    assertThat(hides("sglang", RequestNamespace.KEYED)).isFalse();
+    assertThat(hides("sglang", RequestNamespace.EXTRA_KEY)).isTrue();
+    assertThat(hides("sglang", RequestNamespace.ANY)).isTrue();
+    assertThat(hides("trtllm", RequestNamespace.ANY)).isTrue();
+    assertThat(hides("vllm", RequestNamespace.ANY)).isFalse();
   }
 
-  private static boolean hides(String dialect, Namespace namespace) throws ConfigException {
+  private static boolean hides(String dialect, RequestNamespace namespace) throws ConfigException {
     try (EventIngest ingest =
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
       EventStreams streams = new EventStreams(ingest, System::nanoTime);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,9 +38,11 @@ final class LayoutWatch {
   }
 
   private static void compare(List<FollowedEngine> engines) {
+    FollowedEngine first = engines.get(0);
+    FollowedEngine unlike = firstUnlike(first, engines);
     for (FollowedEngine engine : engines) {
-      FollowedEngine other = firstUnlike(engine, engines);
-      String mismatch = other == null ? null : describe(engine, other);
+      FollowedEngine other = isUnlike(engine, first) ? first : unlike;
+      String mismatch = other != null && isUnlike(engine, other) ? describe(engine, other) : null;
       if (mismatch != null && engine.layoutMismatch() == null) {
         LOG.warn("engine={} layout mismatch: {}", engine.id(), mismatch);
       }
@@ -50,11 +53,15 @@ final class LayoutWatch {
   private static @Nullable FollowedEngine firstUnlike(
       FollowedEngine engine, List<FollowedEngine> engines) {
     for (FollowedEngine other : engines) {
-      if (!said(engine).equals(said(other))) {
+      if (isUnlike(engine, other)) {
         return other;
       }
     }
     return null;
+  }
+
+  private static boolean isUnlike(FollowedEngine one, FollowedEngine other) {
+    return !Objects.equals(one.standing().space(), other.standing().space());
   }
 
   private static String describe(FollowedEngine engine, FollowedEngine other) {

@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestNamespace;
 
 /**
  * Who is told what engines say of their caches in their answers. Implementations are thread-safe,
@@ -48,18 +49,8 @@ public interface EngineFeedback {
     return false;
   }
 
-  /** In which name space of an engine a prompt's blocks are. */
-  enum Namespace {
-    /** In the one of all prompts. */
-    PLAIN,
-    /** In that of an adapter or a salt. */
-    KEYED,
-    /** In that of SGLang's {@code extra_key}. */
-    EXTRA_KEY
-  }
-
   /** Whether the replica's events leave out in which name space blocks are. */
-  default boolean hides(Replica replica, Namespace namespace) {
+  default boolean hides(Replica replica, RequestNamespace namespace) {
     return false;
   }
 

@@ -9,8 +9,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.ReportParameter;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.RequestNamespace;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -53,15 +55,16 @@ public final class PromptReader {
     String session = session(request);
     ReportParameter report = ReportParameter.of(request);
     Tokenizers.Choice choice = tokenizers.choose(model);
+    RequestNamespace namespace = RequestNamespace.of(request, isAdapter(choice));
     if (choice == null) {
-      return new ReadRequest(model, null, session, report, Unread.NO_TOKENIZER);
+      return new ReadRequest(model, null, session, namespace, report, Unread.NO_TOKENIZER);
     }
     ModelTokenizer tokenizer = choice.local().tokenizer();
     if (tokenizer == null) {
-      return new ReadRequest(model, null, session, report, choice.local().absent());
+      return new ReadRequest(model, null, session, namespace, report, choice.local().absent());
     }
-    return new ReadRequest(
-        model, tokenizer.prompt(kind, request, choice.loraName()), session, report, null);
+    PromptResult prompt = tokenizer.prompt(kind, request, choice.loraName());
+    return new ReadRequest(model, prompt, session, namespace, report, null);
   }
 
   /** Reads only the model, without building anything: for when there is no time for the rest. */
@@ -71,6 +74,11 @@ public final class PromptReader {
     } catch (IOException e) {
       return ReadRequest.without(null, body, why);
     }
+  }
+
+  /** A model that nobody knows may be an adapter. */
+  private static boolean isAdapter(Tokenizers.@Nullable Choice choice) {
+    return choice == null || choice.loraName() != null;
   }
 
   private static @Nullable String model(JsonParser parser) throws IOException {

@@ -2,6 +2,7 @@ package dev.warmpath.router.prompt;
 
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.ReportParameter;
+import dev.warmpath.tokenizer.RequestNamespace;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param model the model it names, or null
  * @param prompt its prompt, or null for the reason in {@code unread}
  * @param sessionKey what the body calls its session or user, or null
+ * @param namespace in which name space of an engine its blocks are
  * @param report whether it makes the engine announce again what it holds
  * @param unread why there is no prompt, as a metric label; null when there is one
  */
@@ -20,6 +22,7 @@ public record ReadRequest(
     @Nullable String model,
     @Nullable PromptResult prompt,
     @Nullable String sessionKey,
+    RequestNamespace namespace,
     ReportParameter report,
     @Nullable Unread unread) {
 
@@ -52,11 +55,12 @@ public record ReadRequest(
 
   /** The same with a prompt that was found out elsewhere. */
   ReadRequest with(PromptResult found) {
-    return new ReadRequest(model, found, sessionKey, report, null);
+    return new ReadRequest(model, found, sessionKey, namespace, report, null);
   }
 
   /** A body of which nobody knows more than the model. */
   static ReadRequest without(@Nullable String model, byte[] body, Unread why) {
-    return new ReadRequest(model, null, null, ReportParameter.ofUnread(body), why);
+    return new ReadRequest(
+        model, null, null, RequestNamespace.ofUnread(body), ReportParameter.ofUnread(body), why);
   }
 }

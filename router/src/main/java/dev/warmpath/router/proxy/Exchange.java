@@ -170,7 +170,8 @@ final class Exchange {
     ReadRequest known = Objects.requireNonNull(read);
     String header = request.getHeader(proxy.config().policy().sessionHeader());
     String session = header == null ? known.sessionKey() : header;
-    return new DispatchRequest(known.model(), known.prompt(), session, known.report(), tried);
+    return new DispatchRequest(
+        known.model(), known.prompt(), session, known.namespace(), known.report(), tried);
   }
 
   private ApiError nobody(DispatchResult.Cause cause) {

@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.ReportParameter;
+import dev.warmpath.tokenizer.RequestNamespace;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param model the model it names, or null for any
  * @param prompt its prompt; null where there is none or nobody tried to read it
  * @param sessionKey what the client calls its session or user, or null
+ * @param namespace in which name space of an engine its blocks are
  * @param report whether it makes the engine announce again what it holds
  * @param excluded names of replicas that have failed it already
  */
@@ -20,6 +22,7 @@ public record DispatchRequest(
     @Nullable String model,
     @Nullable PromptResult prompt,
     @Nullable String sessionKey,
+    RequestNamespace namespace,
     ReportParameter report,
     Set<String> excluded) {
 
@@ -27,12 +30,12 @@ public record DispatchRequest(
     excluded = Set.copyOf(excluded);
   }
 
-  /** A request that leaves the engine's announcements as they are. */
+  /** A plain request that leaves the engine's announcements as they are. */
   public DispatchRequest(
       @Nullable String model,
       @Nullable PromptResult prompt,
       @Nullable String sessionKey,
       Set<String> excluded) {
-    this(model, prompt, sessionKey, ReportParameter.TAKEN, excluded);
+    this(model, prompt, sessionKey, RequestNamespace.PLAIN, ReportParameter.TAKEN, excluded);
   }
 }

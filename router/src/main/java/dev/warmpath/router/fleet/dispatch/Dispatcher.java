@@ -92,7 +92,7 @@ public final class Dispatcher {
       listener().unassigned(eligible.nearest());
       return new DispatchResult.NoCandidate(eligible.nearest());
     }
-    Prompt prompt = Prompt.of(request.prompt());
+    Prompt prompt = Prompt.of(request.prompt(), request.namespace());
     List<Sighting> sightings = Sighting.all(eligible.replicas(), prompt, knowledge);
     Policy chooser = policy;
     Choice choice;
@@ -136,7 +136,7 @@ public final class Dispatcher {
   /** Says who would get the request now, and why. Reserves nothing. */
   public Explanation explain(DispatchRequest request) {
     Eligible eligible = Eligible.of(fleet.replicas(), request);
-    Prompt prompt = Prompt.of(request.prompt());
+    Prompt prompt = Prompt.of(request.prompt(), request.namespace());
     Policy chooser = policy;
     if (eligible.replicas().isEmpty()) {
       return Explanation.ofNobody(chooser.name(), prompt, eligible);

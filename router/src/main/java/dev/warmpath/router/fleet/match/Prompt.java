@@ -3,10 +3,9 @@ package dev.warmpath.router.fleet.match;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ChainSpace;
-import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.router.fleet.EngineFeedback.Namespace;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestNamespace;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -30,12 +29,15 @@ public final class Prompt {
 
   private final PromptResult.@Nullable Tokens tokens;
   private final @Nullable String fallback;
+  private final RequestNamespace namespace;
   private final long prefixHash;
   private final Map<ChainSpace, BlockChain> chains = new HashMap<>();
 
-  private Prompt(PromptResult.@Nullable Tokens tokens, @Nullable String fallback) {
+  private Prompt(
+      PromptResult.@Nullable Tokens tokens, @Nullable String fallback, RequestNamespace namespace) {
     this.tokens = tokens;
     this.fallback = fallback;
+    this.namespace = namespace;
     this.prefixHash = tokens == null ? 0 : prefixHash(tokens);
   }
 
@@ -45,13 +47,13 @@ public final class Prompt {
   }
 
   /** The prompt that a request's reading gave; null where nothing was read. */
-  public static Prompt of(@Nullable PromptResult result) {
+  public static Prompt of(@Nullable PromptResult result, RequestNamespace namespace) {
     if (result instanceof PromptResult.Tokens tokens) {
-      return new Prompt(tokens, null);
+      return new Prompt(tokens, null, namespace);
     }
     return result instanceof PromptResult.Inexact inexact
-        ? new Prompt(null, inexact.reason().label())
-        : new Prompt(null, "no_prompt");
+        ? new Prompt(null, inexact.reason().label(), namespace)
+        : new Prompt(null, "no_prompt", namespace);
   }
 
   /** Why the tokens are not known, as a label; null if they are. */
@@ -60,13 +62,8 @@ public final class Prompt {
   }
 
   /** The name space of its blocks. */
-  public Namespace namespace() {
-    if (PromptResult.Reason.HIDDEN_NAMESPACE.label().equals(fallback)) {
-      return Namespace.EXTRA_KEY;
-    }
-    return tokens == null || tokens.keys().equals(PromptKeys.NONE)
-        ? Namespace.PLAIN
-        : Namespace.KEYED;
+  public RequestNamespace namespace() {
+    return namespace;
   }
 
   /** The tokens, null if they are not known. */

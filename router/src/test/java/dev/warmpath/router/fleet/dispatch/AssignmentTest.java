@@ -9,6 +9,9 @@ import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.ReportParameter;
+import dev.warmpath.tokenizer.RequestNamespace;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -153,8 +156,10 @@ class AssignmentTest {
   @Test
   void requestInHiddenNamespaceIsToldOfFromBeginToEnd() {
     World world = new World("warm").with(1);
-    Assignment hidden =
-        world.assign(new PromptResult.Inexact(PromptResult.Reason.HIDDEN_NAMESPACE, "extra_key"));
+    DispatchRequest unread =
+        new DispatchRequest(
+            "m", null, null, RequestNamespace.EXTRA_KEY, ReportParameter.TAKEN, Set.of());
+    Assignment hidden = (Assignment) world.dispatcher.assign(unread);
     assertThat(world.hidden).containsExactly("r0 began");
     hidden.finished(Outcome.COMPLETED);
     hidden.finished(Outcome.COMPLETED);

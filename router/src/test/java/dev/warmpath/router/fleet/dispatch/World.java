@@ -22,6 +22,7 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.routing.Decision;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestNamespace;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -68,8 +69,8 @@ final class World {
                   }
 
                   @Override
-                  public boolean hides(Replica replica, Namespace namespace) {
-                    return namespace == Namespace.EXTRA_KEY;
+                  public boolean hides(Replica replica, RequestNamespace namespace) {
+                    return namespace == RequestNamespace.EXTRA_KEY;
                   }
 
                   @Override

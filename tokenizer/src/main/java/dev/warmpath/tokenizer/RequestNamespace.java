@@ -1,0 +1,45 @@
+package dev.warmpath.tokenizer;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+
+/**
+ * In which name space of an engine the blocks of a request are. Some engines' events do not tell,
+ * so it must be known of every request, also of those whose prompt cannot be read.
+ *
+ * <p>Immutable.
+ */
+public enum RequestNamespace {
+  /** In the one of all prompts. */
+  PLAIN,
+  /** In that of an adapter or a salt. */
+  KEYED,
+  /** In that of SGLang's {@code extra_key}. */
+  EXTRA_KEY,
+  /** Nobody could tell: it may be in any. */
+  ANY;
+
+  /** A field's name, or letters of one that no writer of JSON would escape. */
+  private static final Pattern SUSPICIOUS =
+      Pattern.compile("extra_key|cache_salt|lora_path|\\\\u00[5-7]");
+
+  /**
+   * Of a body that was read.
+   *
+   * @param adapter whether the model that it names is an adapter, or may be one
+   */
+  public static RequestNamespace of(ObjectNode body, boolean adapter) {
+    boolean keyed = adapter || body.hasNonNull("cache_salt") || body.hasNonNull("lora_path");
+    if (body.hasNonNull("extra_key")) {
+      return keyed ? ANY : EXTRA_KEY;
+    }
+    return keyed ? KEYED : PLAIN;
+  }
+
+  /** Of a body that was not read: what may be in another name space counts as being there. */
+  public static RequestNamespace ofUnread(byte[] body) {
+    String text = new String(body, StandardCharsets.ISO_8859_1);
+    return SUSPICIOUS.matcher(text).find() ? ANY : KEYED; // the model may be an adapter
+  }
+}
