@@ -91,7 +91,7 @@ public final class EngineStream {
 
   /** What another process needs to go on here, or null if there is nothing to go on from. */
   public @Nullable StreamMemory memory() {
-    if (!lifetime.started() || repairs.isClearing()) {
+    if (!lifetime.started() || repairs.isClearing() || !lifetime.isShownByLast()) {
       return null;
     }
     long last = lifetime.lastSequence();
@@ -206,13 +206,11 @@ public final class EngineStream {
 
   /**
    * The engine's process was seen to have started then, in seconds since 1970. If that is not when
-   * the process of a restored stream did, what was restored is forgotten; if it is, and no replay
-   * vouches for it, its names are kept.
+   * the process did that what is held is of, all is forgotten. If it is, and no replay vouches for
+   * what was restored, its names are kept.
    */
   public void runsSince(double startSeconds) {
-    if (!lifetime.isProven()
-        && lifetime.isStartKnown()
-        && lifetime.startSeconds() != startSeconds) {
+    if (lifetime.isStartKnown() && lifetime.startSeconds() != startSeconds) {
       restarted("the process started at another time than the one that was known");
     }
     lifetime.runsSince(startSeconds);

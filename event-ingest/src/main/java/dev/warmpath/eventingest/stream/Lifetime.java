@@ -43,6 +43,9 @@ final class Lifetime {
   /** Readings of the start that must still agree before what is doubted is sure to be of it. */
   private int readingsToAgree;
 
+  /** Whether the batches that a replay could show may be of another process than what is held. */
+  private boolean mixed;
+
   /** Who waits to hear whether what was restored is true; null if nothing was, or it is decided. */
   private @Nullable ResumeListener unproven;
 
@@ -122,6 +125,7 @@ final class Lifetime {
   /** Nothing is held of what was heard before. */
   void mended() {
     torn = false;
+    mixed = false;
     readingsToAgree = 0;
   }
 
@@ -141,11 +145,22 @@ final class Lifetime {
     }
   }
 
-  /** A replay has shown that the process is still the same. */
-  void vouched() {
+  /**
+   * A replay was answered. Only one that shows a batch of before the loss tells that the process is
+   * still the same; after another one, later batches cannot tell it either.
+   */
+  void answered(boolean sameProcess) {
     torn = false;
-    readingsToAgree = 0;
     lastBeforeLoss = -1;
+    if (sameProcess && !mixed) {
+      readingsToAgree = 0;
+    }
+    mixed = readingsToAgree > 0;
+  }
+
+  /** Whether another process could find out by the last batch whether this one is the same. */
+  boolean isShownByLast() {
+    return readingsToAgree == 0 && (lastBeforeLoss < 0 || lastBeforeLoss == lastSequence);
   }
 
   /**
@@ -190,6 +205,7 @@ final class Lifetime {
     if (isProven()) {
       boolean agrees = readingsToAgree > 0 && startSeconds == seconds;
       readingsToAgree -= agrees ? 1 : 0;
+      mixed &= readingsToAgree > 0;
       startSeconds = seconds;
     } else if (startSeconds == seconds) {
       startSeen = true;

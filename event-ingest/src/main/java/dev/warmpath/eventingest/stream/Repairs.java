@@ -117,6 +117,7 @@ final class Repairs {
 
   /** The process is another one. */
   void newLifetime(String why) {
+    clearAfterwards = false;
     account.end(why);
     startOver();
   }
@@ -136,8 +137,10 @@ final class Repairs {
     if (verdict == Verdict.SAME) {
       counters.add(StreamCounter.DUPLICATES);
     } else if (isOld || verdict == Verdict.OTHER) {
+      boolean others = buffer.first() != null;
       newLifetime("sequence went back to " + batch.sequence());
       route.accept(batch);
+      makeUpFor(others);
     } else if (!buffer.add(batch)) {
       counters.add(StreamCounter.BUFFER_OVERFLOWS);
       missed = true;
@@ -170,6 +173,7 @@ final class Repairs {
       anew("a replay shows another batch " + batch.sequence());
     } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
       current.verified = true;
+      current.sameProcess = true;
       lifetime.decided(Outcome.KEPT, "batch " + current.from + " is the same");
     }
   }
@@ -199,8 +203,15 @@ final class Repairs {
       return true;
     }
     lifetime.decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
-    anew("a replay no longer shows batch " + current.from);
+    unknown("a replay no longer shows batch " + current.from);
     return false;
+  }
+
+  /** The process cannot be shown to be the same; an older state of it may be replayed again. */
+  private void unknown(String why) {
+    boolean clearing = clearAfterwards;
+    anew(why);
+    clearAfterwards = clearing && isRunning();
   }
 
   /** The process is another one, or cannot be shown to be the same: everything is asked again. */
@@ -213,10 +224,10 @@ final class Repairs {
 
   private void answered(Progress current) {
     if (lifetime.started() && !current.verified) {
-      anew("a replay no longer shows batch " + current.from);
+      unknown("a replay no longer shows batch " + current.from);
       return;
     }
-    lifetime.vouched();
+    lifetime.answered(current.sameProcess);
     if (!lifetime.started() && !droppedLive) {
       knowledge.complete();
     }
@@ -280,8 +291,17 @@ final class Repairs {
         return;
       }
       if (!lifetime.beganBehind(batch)) {
+        boolean others = buffer.first() != null;
         route.accept(batch);
+        makeUpFor(others && buffer.first() == null);
       }
+    }
+  }
+
+  /** Asks for batches that waited and were dropped when a new lifetime began. */
+  private void makeUpFor(boolean dropped) {
+    if (dropped && !isRunning()) {
+      verify("live batches were dropped");
     }
   }
 

@@ -29,8 +29,13 @@ final class ReplayAsker {
     final String why;
     final long from;
 
-    /** Whether the batch {@link #from} came and is the one that was applied. */
+    /**
+     * Whether the answer may be applied: it goes on where the stream is, or on from a known loss.
+     */
     boolean verified;
+
+    /** Whether that batch, by its bytes, showed that the process is the same. */
+    boolean sameProcess;
 
     /** Whether a batch came that was not applied before. */
     boolean fruitful;
