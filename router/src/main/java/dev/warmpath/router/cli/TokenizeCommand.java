@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.cli.tokens.CaptureRendering;
+import dev.warmpath.router.cli.tokens.CutReport;
 import dev.warmpath.router.cli.tokens.LoadedModels;
 import dev.warmpath.router.cli.tokens.PromptReport;
 import dev.warmpath.router.cli.tokens.RenderTotals;
@@ -16,6 +17,9 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import dev.warmpath.tokenizer.encode.CutCheck;
+import dev.warmpath.tokenizer.files.EmbeddedFiles;
+import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.template.TemplateGoldens;
 import java.io.IOException;
@@ -48,11 +52,15 @@ import picocli.CommandLine.Option;
       "  warmpath tokenize --tokenizer models/qwen3 --chat request.json --json",
       "  warmpath tokenize --models models --capture chats.wpc.gz",
       "  warmpath tokenize --against http://localhost:8000 --tokenizer models/qwen3 --model qwen3",
+      "  warmpath tokenize --check-cuts --tokenizer models/qwen3 --json",
       "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | warmpath tokenize --chat -"
     })
 public final class TokenizeCommand implements WarmpathCommand {
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  /** The same texts each time. */
+  private static final long CHECK_SEED = 10_000;
 
   /** What is to be shown. */
   static final class Input {
@@ -92,6 +100,13 @@ public final class TokenizeCommand implements WarmpathCommand {
             "A running engine: makes odd requests, asks it for their tokens and compares. Exit code"
                 + " 1 if one differs.")
     @Nullable URI engine;
+
+    @Option(
+        names = "--check-cuts",
+        description =
+            "Tries on random texts that the tokenizer's texts in pieces and from memory give the"
+                + " tokens of the whole. Exit code 1 if one differs.")
+    boolean checkCuts;
   }
 
   @ArgGroup(multiplicity = "1")
@@ -130,11 +145,21 @@ public final class TokenizeCommand implements WarmpathCommand {
       description = "Tokens a block. Default: ${DEFAULT-VALUE}.")
   private int blockSizeTokens;
 
+  @Option(
+      names = "--texts",
+      paramLabel = "N",
+      defaultValue = "10000",
+      description = "With --check-cuts: how many texts. Default: ${DEFAULT-VALUE}.")
+  private int texts;
+
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
   @Override
   public Integer call() {
+    if (input.checkCuts) {
+      return checkCuts();
+    }
     if (input.goldens != null) {
       return checkGoldens(input.goldens);
     }
@@ -200,6 +225,24 @@ public final class TokenizeCommand implements WarmpathCommand {
       return finish(new RenderTotals(result.exact(), result.wrong(), result.refused()));
     } catch (IOException e) {
       throw CommandException.failed("--goldens " + folder + ": not readable: " + e);
+    }
+  }
+
+  private int checkCuts() {
+    if (texts < 1) {
+      throw CommandException.usage("--texts must be at least 1");
+    }
+    CutCheck.Result result = CutCheck.run(tokenizerJson(), texts, CHECK_SEED);
+    System.out.println(CutReport.json(modelName(), result));
+    return result.mismatches() == 0 ? Exit.OK : Exit.FAILED;
+  }
+
+  private String tokenizerJson() {
+    try {
+      ModelFiles files = tokenizer == null ? EmbeddedFiles.read() : ModelFiles.read(tokenizer);
+      return files.tokenizer().json();
+    } catch (TokenizerLoadException e) {
+      throw CommandException.failed(String.valueOf(e.getMessage()));
     }
   }
 

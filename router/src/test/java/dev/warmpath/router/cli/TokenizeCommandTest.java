@@ -45,6 +45,16 @@ class TokenizeCommandTest {
   }
 
   @Test
+  void triesTheCutsOfTheEmbeddedTokenizer() throws IOException {
+    Run run = run("--check-cuts", "--texts", "200", "--json");
+    assertThat(run.exitCode()).isEqualTo(Exit.OK);
+    assertThat(run.lastLine().path("texts").asInt()).isEqualTo(200);
+    assertThat(run.lastLine().path("mismatches").asInt(-1)).isZero();
+    assertThat(run.lastLine().path("placement").asText()).isEqualTo("INSIDE");
+    assertThat(run("--check-cuts", "--texts", "0").exitCode()).isEqualTo(Exit.USAGE);
+  }
+
+  @Test
   void wrongUsageIsOneLineAboutTheFlag() throws IOException {
     assertThat(run("--text", "a", "--block-size", "0").exitCode()).isEqualTo(Exit.USAGE);
     assertThat(run("--text", "a", "--chat", "b").exitCode()).isEqualTo(Exit.USAGE);

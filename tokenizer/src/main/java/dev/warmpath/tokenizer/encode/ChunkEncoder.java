@@ -97,24 +97,37 @@ final class ChunkEncoder {
         int[] ids = encodeNatively(text.substring(from, to), head);
         out.add(ids);
         if (!head) {
-          rest.learn(ids, lengths);
+          rest.learn(0, rest.count(), ids, lengths);
         }
       }
     }
 
+    /** Neighbours that are unknown are encoded together. */
     private void addWords(RestWords rest, boolean head) {
-      for (int i = 0; i < rest.count(); i++) {
+      int i = 0;
+      while (i < rest.count()) {
         int[] ids = rest.ids(i);
+        int end = i + 1;
         if (ids == null) {
           boolean first = head && i == 0;
-          ids = encodeNatively(rest.word(i), first);
+          end = rest.unknownEnd(i);
+          ids = encodeNatively(rest.words(i, end), first);
           if (!first) {
-            words.put(rest.word(i), ids);
+            remember(rest, i, end, ids);
           }
         } else {
           wordTokens.add(ids.length);
         }
         out.add(ids);
+        i = end;
+      }
+    }
+
+    private void remember(RestWords rest, int first, int end, int[] ids) {
+      if (end - first == 1) {
+        words.put(rest.words(first, end), ids);
+      } else {
+        rest.learn(first, end, ids, lengths);
       }
     }
   }

@@ -36,29 +36,66 @@ public final class IncrementalEncoder implements AutoCloseable {
   /** Characters of a token, about; only the first size of a buffer depends on it. */
   private static final int CHARS_PER_TOKEN = 3;
 
+  /** The same texts at each start, so that one file is always placed alike. */
   private static final long CHECK_SEED = 6;
 
   private final TextEncoder whole;
   private final @Nullable TextEncoder goingOn;
   private final Placement placement;
-  private final EncodeBudget budget;
+  private final TokenLengths lengths;
+  private final Memory memory;
   private final PrefixTree beginnings;
-  private final ChunkCache chunks;
-  private final WordCache words;
   private final ChunkEncoder encoder;
   private final LongAdder prefixTokens = new LongAdder();
 
-  private IncrementalEncoder(TextEncoder whole, String json, EncodeBudget budget, long hashSeed) {
+  private IncrementalEncoder(
+      TextEncoder whole, @Nullable TextEncoder goingOn, TokenizerShape shape, Memory memory) {
     this.whole = whole;
-    this.budget = budget;
-    TokenizerShape shape = TokenizerShape.read(json);
-    Placement wanted = Placements.of(shape);
-    goingOn = wanted.head() == Placement.Head.NONE ? null : TextEncoder.of(Continuation.of(json));
-    placement = selfCheck(shape).checked(wanted, budget.checkTexts());
-    beginnings = new PrefixTree(budget.prefixBytes(), placement.lookaheadChars());
-    chunks = new ChunkCache(budget.chunkBytes(), hashSeed);
-    words = new WordCache(budget.wordBytes());
-    encoder = new ChunkEncoder(placement, this::encodePiece, TokenLengths.of(shape), chunks, words);
+    this.goingOn = goingOn;
+    this.lengths = TokenLengths.of(shape);
+    RandomGenerator random = new SplittableRandom(CHECK_SEED);
+    CheckTexts texts = new CheckTexts(shape.addedTokens(), random);
+    this.placement = check(texts, random).checked(Placements.of(shape), memory.budget.checkTexts());
+    this.memory = memory;
+    this.beginnings = memory.beginnings(placement);
+    this.encoder = memory.encoder(placement, this::encodePiece, lengths);
+  }
+
+  private IncrementalEncoder(IncrementalEncoder other, Memory memory) {
+    this.whole = other.whole;
+    this.goingOn = other.goingOn;
+    this.lengths = other.lengths;
+    this.placement = other.placement;
+    this.memory = memory;
+    this.beginnings = memory.beginnings(placement);
+    this.encoder = memory.encoder(placement, this::encodePiece, lengths);
+  }
+
+  /** Room for what is remembered. */
+  private static final class Memory {
+    private final EncodeBudget budget;
+    private final long hashSeed;
+    private final ChunkCache chunks;
+    private final WordCache words;
+
+    Memory(EncodeBudget budget, long hashSeed) {
+      this.budget = budget;
+      this.hashSeed = hashSeed;
+      this.chunks = new ChunkCache(budget.chunkBytes(), hashSeed);
+      this.words = new WordCache(budget.wordBytes());
+    }
+
+    PrefixTree beginnings(Placement placement) {
+      return new PrefixTree(budget.prefixBytes(), placement.lookaheadChars());
+    }
+
+    ChunkEncoder encoder(Placement placement, SelfCheck.Encoding pieces, TokenLengths lengths) {
+      return new ChunkEncoder(placement, pieces, lengths, chunks, words);
+    }
+
+    Memory empty() {
+      return new Memory(budget, hashSeed);
+    }
   }
 
   /**
@@ -68,17 +105,22 @@ public final class IncrementalEncoder implements AutoCloseable {
    * @throws IllegalArgumentException if the native library cannot read it
    */
   public static IncrementalEncoder of(String json, EncodeBudget budget, long hashSeed) {
-    return new IncrementalEncoder(TextEncoder.of(json), json, budget, hashSeed);
+    TextEncoder whole = TextEncoder.of(json);
+    TokenizerShape shape = TokenizerShape.read(json);
+    boolean likeBeginnings = Placements.of(shape).head() == Placement.Head.NONE;
+    TextEncoder goingOn = likeBeginnings ? null : TextEncoder.of(Continuation.of(json));
+    return new IncrementalEncoder(whole, goingOn, shape, new Memory(budget, hashSeed));
   }
 
-  /** The same texts at each start, so that one file is always placed alike. */
-  private SelfCheck selfCheck(TokenizerShape shape) {
-    RandomGenerator random = new SplittableRandom(CHECK_SEED);
+  /** The same encoder with nothing remembered; they share what {@link #close} frees. */
+  public IncrementalEncoder forgetful() {
+    return new IncrementalEncoder(this, memory.empty());
+  }
+
+  /** A check of placements with this tokenizer. */
+  SelfCheck check(CheckTexts texts, RandomGenerator random) {
     return new SelfCheck(
-        this::encodePiece,
-        (text, head) -> whole.encode(text, false),
-        new CheckTexts(shape.addedTokens(), random),
-        random);
+        this::encodePiece, (text, head) -> whole.encode(text, false), texts, random);
   }
 
   /**
@@ -150,9 +192,9 @@ public final class IncrementalEncoder implements AutoCloseable {
         encoder.chunkTokens(),
         encoder.wordTokens(),
         encoder.nativeTokens(),
-        beginnings.bytes() + chunks.bytes() + words.bytes(),
-        budget.bytes(),
-        beginnings.evictions() + chunks.evictions() + words.evictions());
+        beginnings.bytes() + memory.chunks.bytes() + memory.words.bytes(),
+        memory.budget.bytes(),
+        beginnings.evictions() + memory.chunks.evictions() + memory.words.evictions());
   }
 
   @Override

@@ -13,8 +13,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class RestWords {
 
-  /** One unknown word in so many is encoded alone; with more of them the rest is, as a whole. */
-  private static final int WORDS_PER_MISS = 16;
+  /**
+   * A call of the native library costs about as much as so many characters of a long text: with
+   * more unknown words than that, the rest is encoded as a whole.
+   */
+  private static final int CHARS_PER_CALL = 40;
 
   private static final int FREE_MISSES = 2;
 
@@ -52,14 +55,14 @@ final class RestWords {
   }
 
   boolean isMostlyKnown() {
-    return misses <= Math.max(FREE_MISSES, count / WORDS_PER_MISS);
+    return misses <= Math.max(FREE_MISSES, (to - from) / CHARS_PER_CALL);
   }
 
   int count() {
     return count;
   }
 
-  String word(int index) {
+  private String word(int index) {
     return text.substring(start(index), ends[index]);
   }
 
@@ -67,18 +70,32 @@ final class RestWords {
     return ids[index];
   }
 
+  /** The end of the words from {@code index} on that are all unknown. */
+  int unknownEnd(int index) {
+    int end = index;
+    while (end < count && ids[end] == null) {
+      end++;
+    }
+    return end;
+  }
+
+  /** The text of the words {@code [first, end)}. */
+  String words(int first, int end) {
+    return text.substring(start(first), ends[end - 1]);
+  }
+
   /**
-   * Remembers the unknown words of a rest whose tokens are {@code tokenIds}, if it is plain enough
-   * that the tokens show where each word ends.
+   * Remembers the unknown among the words {@code [first, end)}, whose tokens are {@code tokenIds},
+   * if they are plain enough that the tokens show where each word ends.
    */
-  void learn(int[] tokenIds, TokenLengths lengths) {
-    if (!isAscii() || !lengths.add(tokenIds, to - from)) {
+  void learn(int first, int end, int[] tokenIds, TokenLengths lengths) {
+    int at = start(first);
+    if (!isAscii(at, ends[end - 1]) || !lengths.add(tokenIds, ends[end - 1] - at)) {
       return;
     }
     int token = 0;
-    int at = from;
-    for (int i = 0; i < count; i++) {
-      int first = token;
+    for (int i = first; i < end; i++) {
+      int firstToken = token;
       while (at < ends[i]) {
         at += lengths.chars(tokenIds[token++]);
       }
@@ -86,7 +103,7 @@ final class RestWords {
         return;
       }
       if (ids[i] == null && ends[i] - start(i) <= WordCache.LONGEST_CHARS) {
-        words.put(word(i), Arrays.copyOfRange(tokenIds, first, token));
+        words.put(word(i), Arrays.copyOfRange(tokenIds, firstToken, token));
       }
     }
   }
@@ -105,8 +122,8 @@ final class RestWords {
     return index == 0 ? from : ends[index - 1];
   }
 
-  private boolean isAscii() {
-    for (int i = from; i < to; i++) {
+  private boolean isAscii(int start, int end) {
+    for (int i = start; i < end; i++) {
       if (text.charAt(i) >= 0x80) {
         return false;
       }

@@ -6,12 +6,20 @@ import dev.warmpath.tokenizer.template.tree.Statement;
 import dev.warmpath.tokenizer.template.value.Callable;
 import java.util.Map;
 
-/** A compiled template. Immutable. */
+/**
+ * A compiled template.
+ *
+ * <p>Thread-safe.
+ */
 public final class Program {
   private static final int INITIAL_CHARS = 2048;
+  private static final int MOST_INITIAL_CHARS = 1 << 20;
 
   private final Exec body;
   private final int frameSize;
+
+  /** Length of the last output; chats of one model are often about as long as the one before. */
+  private volatile int lastChars;
 
   private Program(Exec body, int frameSize) {
     this.body = body;
@@ -32,13 +40,15 @@ public final class Program {
   /** The template's output. */
   public String run(Map<String, ?> variables, Map<String, Callable> globals, Budget budget) {
     Frame frame = new Frame(new Frame.Context(variables, globals, budget), frameSize);
-    StringBuilder out = new StringBuilder(INITIAL_CHARS);
+    int expected = Math.min(MOST_INITIAL_CHARS, lastChars + lastChars / 8);
+    StringBuilder out = new StringBuilder(Math.max(INITIAL_CHARS, expected));
     try {
       body.run(frame, out);
     } catch (StackOverflowError e) {
       // The depth bound is meant to come first; a thread with a small stack still gets an answer.
       throw TemplateException.limit("out of stack");
     }
+    lastChars = out.length();
     return out.toString();
   }
 }
