@@ -19,7 +19,8 @@ import picocli.CommandLine.Spec;
       BenchIndexCommand.class,
       BenchIngestCommand.class,
       BenchChurnCommand.class,
-      BenchRecoveryCommand.class
+      BenchRecoveryCommand.class,
+      BenchTokenizeCommand.class
     })
 public final class BenchCommand implements WarmpathCommand {
 

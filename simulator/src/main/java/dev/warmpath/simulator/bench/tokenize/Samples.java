@@ -1,0 +1,44 @@
+package dev.warmpath.simulator.bench.tokenize;
+
+import java.util.Arrays;
+
+/**
+ * CPU times of one thing measured many times.
+ *
+ * <p>Confined to one thread.
+ */
+final class Samples {
+
+  private long[] nanos = new long[64];
+  private int count;
+
+  void add(long value) {
+    if (count == nanos.length) {
+      nanos = Arrays.copyOf(nanos, 2 * count);
+    }
+    nanos[count++] = value;
+  }
+
+  int count() {
+    return count;
+  }
+
+  /** The value below which {@code share} of the samples are, in microseconds to a hundredth. */
+  double micros(double share) {
+    if (count == 0) {
+      return 0;
+    }
+    long[] sorted = Arrays.copyOf(nanos, count);
+    Arrays.sort(sorted);
+    return Math.round(sorted[(int) (share * (count - 1))] / 10.0) / 100.0;
+  }
+
+  double medianMicros() {
+    return micros(0.5);
+  }
+
+  /** The median in milliseconds. */
+  double medianMillis() {
+    return Math.round(medianMicros()) / 1_000.0;
+  }
+}
