@@ -22,8 +22,15 @@ public record IngestReport(
    * @param probes stores that were watched, in all passes together
    * @param visibleMicrosP99 from the moment at which a store was due until the index answers with
    *     it
+   * @param sentMicrosP99 from the moment at which a batch was due until it was sent: the part of
+   *     the wait that is the machine's own, before any of the code measured
    */
-  record Paced(List<Took> took, long probes, double visibleMicrosP50, double visibleMicrosP99) {}
+  record Paced(
+      List<Took> took,
+      long probes,
+      double visibleMicrosP50,
+      double visibleMicrosP99,
+      double sentMicrosP99) {}
 
   /** Whether in all passes the index held what the engines held, and answered the probes. */
   public boolean exact() {
@@ -38,11 +45,12 @@ public record IngestReport(
     line(to, "  filling", filling);
     line(to, "zmq", zmq);
     to.printf(
-        "at %.2f M/s: event to visible p50 %.0f us, p99 %.0f us (n = %d)%n",
+        "at %.2f M/s: event to visible p50 %.0f us, p99 %.0f us (n = %d); sent late p99 %.0f us%n",
         pacedBlocksPerSecond() / 1e6,
         paced.visibleMicrosP50(),
         paced.visibleMicrosP99(),
-        paced.probes());
+        paced.probes(),
+        paced.sentMicrosP99());
     to.flush();
   }
 
@@ -54,6 +62,7 @@ public record IngestReport(
         .put("eventToVisibleMicrosP99", Math.round(paced.visibleMicrosP99()))
         .put("eventToVisibleMicrosP50", Math.round(paced.visibleMicrosP50()))
         .put("eventToVisibleCount", paced.probes())
+        .put("dueToSentMicrosP99", Math.round(paced.sentMicrosP99()))
         .put("pacedEventBlocksPerSecond", Math.round(pacedBlocksPerSecond()));
     return root.put("engines", engines).put("exact", exact());
   }

@@ -21,6 +21,7 @@ import org.HdrHistogram.Histogram;
 final class ZmqPass implements AutoCloseable {
 
   private static final int WINDOW_BLOCKS = 1 << 15;
+  private static final int DIGITS = 3;
   private static final long NAP_NANOS = 50_000;
   private static final long PATIENCE_NANOS = 60_000_000_000L;
 
@@ -30,6 +31,7 @@ final class ZmqPass implements AutoCloseable {
   private final WatchedIndex index;
   private final Set<Long> strangers;
   private final EventIngest ingest;
+  private final Histogram lateNanos = new Histogram(DIGITS);
   private long sentBlocks;
 
   /** Connects all engines; their first batch, an empty one, is through. */
@@ -72,6 +74,7 @@ final class ZmqPass implements AutoCloseable {
         long due = nanos + (long) (1e9 * sentBlocks / blocksPerSecond);
         nextProbe[engine] = markDue(corpus.feeds().get(engine), batch, nextProbe[engine], due);
         awaitTime(due);
+        lateNanos.recordValue(meters.nanos() - due);
         send(engine, batch);
       }
     }
@@ -81,6 +84,11 @@ final class ZmqPass implements AutoCloseable {
   /** From the moment at which a probe was due until it was visible. */
   Histogram visibleNanos() {
     return index.visibleNanos();
+  }
+
+  /** From the moment at which a batch was due until it was sent: what the sender alone waited. */
+  Histogram lateNanos() {
+    return lateNanos;
   }
 
   @Override
