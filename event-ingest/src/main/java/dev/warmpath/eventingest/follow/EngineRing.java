@@ -111,7 +111,7 @@ final class EngineRing {
   RingFill fill() {
     lock.lock();
     try {
-      return new RingFill(messages, bytes, limits.messages());
+      return new RingFill(messages, bytes, entries.size() - messages, limits.messages());
     } finally {
       lock.unlock();
     }

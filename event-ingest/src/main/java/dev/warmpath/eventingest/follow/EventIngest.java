@@ -217,7 +217,10 @@ public final class EventIngest implements AutoCloseable {
 
   /** An engine said in an answer how much of a prompt it reused. */
   public void reused(EngineId id, ReportedReuse reuse) {
-    tell(id, engine -> engine.reused(reuse));
+    FollowedEngine engine = engines.get(id);
+    if (engine != null) {
+      engine.reused(reuse);
+    }
   }
 
   /**

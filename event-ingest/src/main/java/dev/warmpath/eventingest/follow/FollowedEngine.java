@@ -14,6 +14,7 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.Recollection.Adopted;
+import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.recall.PromptHasher;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
@@ -59,6 +60,9 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   /** SGLang tells of an answer's last blocks up to 40 steps late, or when it is idle. */
   private static final Duration HIDDEN_AFTERWARDS = Duration.ofSeconds(30);
+
+  /** Its local hash, its key in the chain and the engine's hash. */
+  private static final int BYTES_A_BLOCK = 3 * Long.BYTES;
 
   private final ReuseJudge judge;
   private final Clock clock;
@@ -206,7 +210,9 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   /** An engine said how much of a prompt it reused. */
   void reused(ReportedReuse reuse) {
-    judge.reused(reuse);
+    if (!ring.offer(unlessRemoved(() -> judge.reused(reuse)), weight(reuse.prompt()))) {
+      counters.add(StreamCounter.REUSES_SKIPPED);
+    }
   }
 
   /** The engine is given a prompt; if that may bring names back that were lost, it is hashed. */
@@ -214,10 +220,21 @@ final class FollowedEngine implements EnginePort, LiveSink {
     KnownScheme scheme = applier.wanted();
     if (scheme != null && scheme.covers(prompt.space(), keys)) {
       PromptHasher.Order order = new PromptHasher.Order(scheme, prompt, tokenIds, keys);
-      if (!promptHasher.hash(order, hashed -> tell(() -> applier.recalled(hashed)))) {
+      if (!promptHasher.hash(order, this::recalled)) {
         counters.add(StreamCounter.RECALLS_SKIPPED);
       }
     }
+  }
+
+  private void recalled(HashedPrompt hashed) {
+    if (!ring.offer(unlessRemoved(() -> applier.recalled(hashed)), weight(hashed.chain()))) {
+      counters.add(StreamCounter.RECALLS_SKIPPED);
+    }
+  }
+
+  /** Bytes that a prompt takes while it waits. */
+  private static int weight(BlockChain prompt) {
+    return prompt.blocks() * BYTES_A_BLOCK;
   }
 
   /** Lets time pass. */

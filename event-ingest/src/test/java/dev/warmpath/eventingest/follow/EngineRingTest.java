@@ -25,8 +25,9 @@ final class EngineRingTest {
       assertThat(ring.offer(NOTHING, 1)).isTrue();
     }
     assertThat(ring.offer(NOTHING, 1)).isFalse();
-    assertThat(ring.fill()).isEqualTo(new RingFill(4, 4, 4));
+    assertThat(ring.fill()).isEqualTo(new RingFill(4, 4, 0, 4));
     assertThat(ring.command(NOTHING)).as("commands always find room").isTrue();
+    assertThat(ring.fill().commands()).as("and are counted").isOne();
   }
 
   @Test

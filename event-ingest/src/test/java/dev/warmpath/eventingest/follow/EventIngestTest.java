@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
@@ -18,7 +19,9 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -272,6 +275,35 @@ final class EventIngestTest {
     assertThatThrownBy(() -> ingest.add(source("tcp://127.0.0.1:1", null)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("r/0");
+  }
+
+  @Test
+  void whatAnswersTellOfTheCacheIsBounded() throws Exception {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      join(publisher);
+      engine.serve(A);
+      publisher.publish(engine.payload(0));
+      awaitSequence(0);
+      CountDownLatch mayGoOn = new CountDownLatch(1);
+      ingest.whileStill(memory -> awaitQuietly(mayGoOn));
+      BlockChain prompt =
+          BlockChain.of(Objects.requireNonNull(status().space()), A, PromptKeys.NONE);
+      for (int i = 0; i < RingLimits.DEFAULT.messages() + 3; i++) {
+        ingest.reused(ID, new ReportedReuse(prompt, 0, 0, Duration.ZERO));
+      }
+      assertThat(status().ring().messages()).isEqualTo(RingLimits.DEFAULT.messages());
+      mayGoOn.countDown();
+      ingest.settle();
+      assertThat(counter("reuses_skipped")).isEqualTo(3);
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void follow(TestPublisher publisher) {

@@ -120,6 +120,7 @@ final class FleetReport {
     to.putObject("ring")
         .put("messages", stream.ring().messages())
         .put("bytes", stream.ring().bytes())
+        .put("commands", stream.ring().commands())
         .put("maxMessages", stream.ring().maxMessages());
     to.put("bufferedBatches", stream.bufferedBatches());
     space(to, stream.space());

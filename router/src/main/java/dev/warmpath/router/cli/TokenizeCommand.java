@@ -207,7 +207,8 @@ public final class TokenizeCommand implements WarmpathCommand {
           new Comparison(loaded, tokens, modelName(), System.err::println)
               .run(against.requests(), against.seed(), against.kinds());
       System.out.println(result.json());
-      return result.totals().wrong() == 0 ? Exit.OK : Exit.FAILED;
+      boolean compared = result.totals().total() > 0;
+      return compared && result.totals().wrong() == 0 ? Exit.OK : Exit.FAILED;
     } catch (IOException e) {
       throw CommandException.failed("--against " + engine + ": " + reason(e));
     }

@@ -108,16 +108,18 @@ public enum Metric {
       Type.GAUGE, "Bytes of the messages that wait between socket and index.", "engine"),
   EVENT_RING_SHARE(
       Type.GAUGE, "Messages that wait, of those that find room; at 1 more are refused.", "engine"),
+  EVENT_RING_COMMANDS(
+      Type.GAUGE,
+      "Changes of state that wait between socket and index: of connections, replays, metrics,"
+          + " requests.",
+      "engine"),
   EVENT_BUFFERED_BATCHES(
       Type.GAUGE,
       "Live batches that wait for the end of a replay; ingest.buffered-batches.",
       "engine"),
   REPLAYS_RUNNING(Type.GAUGE, "Replays that run now; at most ingest.parallel-replays."),
   EVENT_STREAM_TOTAL(
-      Type.COUNTER,
-      "What happened on an engine's event stream; docs/kv-events.md.",
-      "engine",
-      "what"),
+      Type.COUNTER, "What happened on an engine's event stream, see below.", "engine", "what"),
   SNAPSHOT_WRITES_TOTAL(Type.COUNTER, "Snapshots that were written, or failed.", "result"),
   SNAPSHOT_AGE_SECONDS(Type.GAUGE, "Since this process wrote its last snapshot."),
   SNAPSHOT_BYTES(Type.GAUGE, "Bytes of that snapshot."),

@@ -3,6 +3,7 @@ package dev.warmpath.router.observe;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.router.rig.Rig;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,6 +70,21 @@ class MetricsTest {
             .filter(line -> line.startsWith("| `warmpath_"))
             .toList();
     assertThat(rows).isEqualTo(Arrays.stream(Metric.values()).map(MetricsTest::row).toList());
+  }
+
+  @Test
+  void documentationListsEveryCounterOfAStream() throws Exception {
+    List<String> rows =
+        Files.readAllLines(Path.of("../docs/metrics.md")).stream()
+            .dropWhile(line -> !line.equals("| what | counts |"))
+            .skip(2)
+            .takeWhile(line -> line.startsWith("|"))
+            .toList();
+    assertThat(rows)
+        .isEqualTo(
+            Arrays.stream(StreamCounter.values())
+                .map(counter -> "| `%s` | %s |".formatted(counter.label(), counter.meaning()))
+                .toList());
   }
 
   private static String row(Metric metric) {

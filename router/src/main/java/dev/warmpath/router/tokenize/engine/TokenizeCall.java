@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,8 @@ public final class TokenizeCall {
 
   public static final String PATH = "/tokenize";
 
+  private static final String REASONING = "reasoning";
+  private static final String OLD_REASONING = "reasoning_content";
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Fields that change a prompt when it is served, and not when it is only cut. */
@@ -41,6 +44,32 @@ public final class TokenizeCall {
     boolean toolsCount = !request.path("tool_choice").asText().equals("none");
     boolean oneText = kind == RequestKind.CHAT || request.path("prompt").isTextual();
     return plain && toolsCount && oneText && !request.has("add_special_tokens");
+  }
+
+  /**
+   * The request as {@code /tokenize} has to be asked to see what serving it sees: {@code
+   * reasoning_content}, the old name of a message's {@code reasoning}, is known to the chat route
+   * only (vLLM 0.32, {@code ChatCompletionRequest}).
+   */
+  public static byte[] body(ObjectNode request) {
+    boolean isOld = false;
+    for (JsonNode message : request.path("messages")) {
+      isOld |= message.has(OLD_REASONING);
+    }
+    ObjectNode asked = isOld ? request.deepCopy() : request;
+    if (isOld) {
+      asked.path("messages").forEach(TokenizeCall::rename);
+    }
+    return asked.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static void rename(JsonNode message) {
+    if (message instanceof ObjectNode fields) {
+      JsonNode old = fields.remove(OLD_REASONING);
+      if (old != null && !old.isNull() && !fields.hasNonNull(REASONING)) {
+        fields.set(REASONING, old);
+      }
+    }
   }
 
   /**

@@ -1,7 +1,5 @@
 package dev.warmpath.router.tokenize.parity;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
@@ -25,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class ParityCheck {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final Set<Integer> NOT_OFFERED = Set.of(401, 403, 404, 405, 501);
 
   /** A prompt and who cuts it here. Immutable, if nobody changes the node. */
@@ -76,7 +73,12 @@ final class ParityCheck {
   private Verdict judge(Question question, int[] ours, Replica replica, String where)
       throws IOException {
     Answer answer =
-        http.post(replica.baseUrl(), TokenizeCall.PATH, bytes(question.request()), timeout).join();
+        http.post(
+                replica.baseUrl(),
+                TokenizeCall.PATH,
+                TokenizeCall.body(question.request()),
+                timeout)
+            .join();
     if (answer.status() != 200) {
       return Verdict.of(ofStatus(answer.status()));
     }
@@ -97,9 +99,5 @@ final class ParityCheck {
       return ParityResult.UNAVAILABLE;
     }
     return status == 400 || status == 422 ? ParityResult.UNKNOWN : ParityResult.ERROR;
-  }
-
-  private static byte[] bytes(ObjectNode request) throws JsonProcessingException {
-    return JSON.writeValueAsBytes(request);
   }
 }

@@ -17,7 +17,6 @@ import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import java.math.BigInteger;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -157,7 +156,7 @@ public final class RemotePrompts implements RemoteReader {
       sources.outcomes().count("tokenize", "open_circuit");
       return completed(null);
     }
-    byte[] body = asked.request().toString().getBytes(StandardCharsets.UTF_8);
+    byte[] body = TokenizeCall.body(asked.request());
     return call(replica, "tokenize", TokenizeCall.PATH, body, TokenizeCall::tokenIds);
   }
 

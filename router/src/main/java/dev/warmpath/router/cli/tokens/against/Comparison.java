@@ -9,7 +9,9 @@ import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.function.Consumer;
@@ -17,7 +19,8 @@ import java.util.function.Consumer;
 /**
  * Makes odd requests and compares our tokens with the engine's.
  *
- * <p>A request that the engine refuses is none that could be wrong, and counts apart.
+ * <p>A request that the engine refuses is none that could be wrong, and counts apart. Made for one
+ * run.
  *
  * <p>Confined to its thread.
  */
@@ -27,6 +30,10 @@ public final class Comparison {
   private final EngineTokens engine;
   private final String model;
   private final Consumer<String> findings;
+  private RenderTotals totals = RenderTotals.NONE;
+  private int engineRefused;
+  private int bothRefused;
+  private final Map<RequestKind, Integer> closed = new EnumMap<>(RequestKind.class);
 
   /**
    * What came out.
@@ -34,15 +41,22 @@ public final class Comparison {
    * @param totals of the requests that the engine has tokens for
    * @param bothRefused requests that are refused by the engine and here
    * @param engineRefused requests that have tokens here and none on the engine
+   * @param closed requests that no open route of the engine takes as serving them does
    */
-  public record Result(RenderTotals totals, int bothRefused, int engineRefused) {
+  public record Result(RenderTotals totals, int bothRefused, int engineRefused, int closed) {
 
     /** As one JSON object. */
     public String json() {
-      int total = totals.total() + bothRefused + engineRefused;
-      return "{\"total\":%d,\"exact\":%d,\"wrong\":%d,\"refused\":%d,\"bothRefused\":%d,\"engineRefused\":%d}"
+      int total = totals.total() + bothRefused + engineRefused + closed;
+      return "{\"total\":%d,\"exact\":%d,\"wrong\":%d,\"refused\":%d,\"bothRefused\":%d,\"engineRefused\":%d,\"closed\":%d}"
           .formatted(
-              total, totals.exact(), totals.wrong(), totals.refused(), bothRefused, engineRefused);
+              total,
+              totals.exact(),
+              totals.wrong(),
+              totals.refused(),
+              bothRefused,
+              engineRefused,
+              closed);
     }
   }
 
@@ -57,25 +71,33 @@ public final class Comparison {
 
   /** Compares so many requests of these kinds in turn, the same for the same seed. */
   public Result run(int requests, long seed, List<RequestKind> kinds) throws IOException {
-    RenderTotals totals = RenderTotals.NONE;
-    int engineRefused = 0;
-    int bothRefused = 0;
     for (int i = 0; i < requests; i++) {
       RequestKind kind = kinds.get(i % kinds.size());
-      ObjectNode body = body(kind, new Random(seed + i));
-      body.put("model", model);
-      PromptResult ours = tokenizer.prompt(kind, body, null);
-      Optional<int[]> theirs = engine.ask(kind, body);
-      if (theirs.isPresent()) {
-        totals = totals.plus(compare(kind + " " + (seed + i), ours, theirs.get(), body));
-      } else if (ours instanceof Tokens) {
-        engineRefused++;
-        findings.accept(kind + " " + (seed + i) + ": refused by the engine alone");
-      } else {
-        bothRefused++;
+      try {
+        compare(kind, seed + i);
+      } catch (EngineTokens.ClosedException e) {
+        if (closed.merge(kind, 1, Integer::sum) == 1) {
+          findings.accept(kind + ": not compared: " + e.getMessage());
+        }
       }
     }
-    return new Result(totals, bothRefused, engineRefused);
+    int allClosed = closed.values().stream().mapToInt(Integer::intValue).sum();
+    return new Result(totals, bothRefused, engineRefused, allClosed);
+  }
+
+  private void compare(RequestKind kind, long seed) throws IOException {
+    ObjectNode body = body(kind, new Random(seed));
+    body.put("model", model);
+    Optional<int[]> theirs = engine.ask(kind, body);
+    PromptResult ours = tokenizer.prompt(kind, body, null);
+    if (theirs.isPresent()) {
+      totals = totals.plus(compare(kind + " " + seed, ours, theirs.get(), body));
+    } else if (ours instanceof Tokens) {
+      engineRefused++;
+      findings.accept(kind + " " + seed + ": refused by the engine alone");
+    } else {
+      bothRefused++;
+    }
   }
 
   /** The request of a kind that this seed makes. */

@@ -3,6 +3,7 @@ package dev.warmpath.router.cli.tokens.against;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.tokenize.engine.TokenizeCall;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import java.net.URI;
@@ -16,7 +17,7 @@ import java.util.Set;
 
 /**
  * Asks a running engine for the tokens of requests: its render routes, and where those are closed
- * {@code /tokenize}, which knows chats and completions.
+ * {@code /tokenize}, which knows chats and completions, but not all that changes their prompts.
  *
  * <p>Confined to its thread.
  */
@@ -31,6 +32,15 @@ public final class EngineTokens {
   private final HttpClient client;
   private final URI engine;
   private final Set<RequestKind> closed = EnumSet.noneOf(RequestKind.class);
+
+  /** A request whose tokens, as serving it would have them, the engine tells nobody. */
+  static final class ClosedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    ClosedException(RequestKind kind) {
+      super(path(kind) + "/render is closed, and /tokenize cuts some otherwise than serving them");
+    }
+  }
 
   /** Of the engine at this URL, without path. */
   public EngineTokens(HttpClient client, URI engine) {
@@ -51,33 +61,33 @@ public final class EngineTokens {
   /**
    * The engine's tokens; empty if it refuses the request.
    *
+   * @throws ClosedException when it has no route for that
    * @throws IOException when it does not answer, or not as engines do
    */
   Optional<int[]> ask(RequestKind kind, ObjectNode body) throws IOException {
     if (!closed.contains(kind)) {
-      HttpResponse<String> rendered = post(path(kind) + "/render", body);
+      HttpResponse<String> rendered = post(path(kind) + "/render", MAPPER.writeValueAsBytes(body));
       if (!isClosed(rendered.statusCode())) {
         return tokens(rendered);
       }
       closed.add(kind);
     }
-    if (kind == RequestKind.MESSAGES || kind == RequestKind.RESPONSES) {
-      throw new IOException(
-          path(kind) + "/render is closed, and /tokenize does not know its requests");
+    if (!TokenizeCall.fits(kind, body)) {
+      throw new ClosedException(kind);
     }
-    return tokens(post("/tokenize", body));
+    return tokens(post(TokenizeCall.PATH, TokenizeCall.body(body)));
   }
 
   private static boolean isClosed(int status) {
     return status == FORBIDDEN || status == NOT_FOUND || status == METHOD_NOT_ALLOWED;
   }
 
-  private HttpResponse<String> post(String path, ObjectNode body) throws IOException {
+  private HttpResponse<String> post(String path, byte[] body) throws IOException {
     HttpRequest request =
         HttpRequest.newBuilder(engine.resolve(path))
             .timeout(PATIENCE)
             .header("Content-Type", "application/json")
-            .POST(HttpRequest.BodyPublishers.ofByteArray(MAPPER.writeValueAsBytes(body)))
+            .POST(HttpRequest.BodyPublishers.ofByteArray(body))
             .build();
     try {
       return client.send(request, HttpResponse.BodyHandlers.ofString());

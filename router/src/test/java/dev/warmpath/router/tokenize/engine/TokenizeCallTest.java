@@ -1,0 +1,63 @@
+package dev.warmpath.router.tokenize.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.RequestKind;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TokenizeCallTest {
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{'reasoning_content':'why'}                   | {'reasoning':'why'}",
+        "{'reasoning_content':'old','reasoning':'new'} | {'reasoning':'new'}",
+        "{'reasoning_content':'why','reasoning':null}  | {'reasoning':'why'}",
+        "{'reasoning_content':null}                    | {}",
+        "{'reasoning':'why'}                           | {'reasoning':'why'}",
+        "'no object'                                   | 'no object'",
+      },
+      quoteCharacter = '#')
+  void theOldNameOfReasoningIsTheNewOne(String message, String asked) throws IOException {
+    ObjectNode request = json("{'messages':[" + message + "]}");
+    ObjectNode before = request.deepCopy();
+    byte[] body = TokenizeCall.body(request);
+    assertThat(json(new String(body, StandardCharsets.UTF_8)))
+        .isEqualTo(json("{'messages':[" + asked + "]}"));
+    assertThat(request).as("the caller's request").isEqualTo(before);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{'reasoning_effort':'none'}",
+        "{'truncate_prompt_tokens':3}",
+        "{'tool_choice':'none'}",
+        "{'add_special_tokens':true}",
+        "{'documents':[]}"
+      })
+  void whatItWouldCutOtherwiseDoesNotFit(String request) throws IOException {
+    assertThat(TokenizeCall.fits(RequestKind.CHAT, json(request))).isFalse();
+  }
+
+  @Test
+  void onlyChatsAndSingleTextsFit() throws IOException {
+    assertThat(TokenizeCall.fits(RequestKind.CHAT, json("{'messages':[]}"))).isTrue();
+    assertThat(TokenizeCall.fits(RequestKind.COMPLETION, json("{'prompt':'a'}"))).isTrue();
+    assertThat(TokenizeCall.fits(RequestKind.COMPLETION, json("{'prompt':['a','b']}"))).isFalse();
+    assertThat(TokenizeCall.fits(RequestKind.MESSAGES, json("{'messages':[]}"))).isFalse();
+    assertThat(TokenizeCall.fits(RequestKind.RESPONSES, json("{'input':'a'}"))).isFalse();
+  }
+
+  private static ObjectNode json(String text) throws IOException {
+    return (ObjectNode) new ObjectMapper().readTree(text.replace('\'', '"'));
+  }
+}
