@@ -128,6 +128,11 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   }
 
   @Override
+  public void recovered(Replica replica) {
+    engines(replica).forEach(engine -> ingest.recovered(engine.id()));
+  }
+
+  @Override
   public void runsSince(Replica replica, double startSeconds) {
     engines(replica).forEach(engine -> ingest.runsSince(engine.id(), startSeconds));
   }

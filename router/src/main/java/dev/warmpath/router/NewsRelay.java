@@ -31,6 +31,11 @@ final class NewsRelay implements EngineNews {
   }
 
   @Override
+  public void recovered(Replica replica) {
+    next.recovered(replica);
+  }
+
+  @Override
   public void runsSince(Replica replica, double startSeconds) {
     next.runsSince(replica, startSeconds);
   }

@@ -187,6 +187,11 @@ public final class EventIngest implements AutoCloseable {
     tell(id, engine -> engine.stream().runsSince(startSeconds));
   }
 
+  /** The engine's server is well again after it was not. */
+  public void recovered(EngineId id) {
+    tell(id, engine -> engine.stream().recovered());
+  }
+
   /** The engine says that its GPU has room for so many blocks, 0 if it does not say. */
   public void gpuBlocks(EngineId id, long blocks) {
     tell(id, engine -> engine.gpuBlocks(blocks));

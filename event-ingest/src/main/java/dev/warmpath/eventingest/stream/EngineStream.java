@@ -238,14 +238,27 @@ public final class EngineStream {
 
   /** Lets time pass: after a silence the replay socket is asked whether something was missed. */
   public void tick() {
-    boolean due = knowledge.healable() || asker.probeDue();
-    if (account.isConnected() && !repairs.isRunning() && repairs.mayAsk() && due) {
-      repairs.probe();
-      settleTrust();
+    if (knowledge.healable() || asker.probeDue()) {
+      probe("silence");
     }
     if (lifetime.awaitsStart() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
       lifetime.decided(Outcome.NO_ANSWER, "nobody says when the process started");
       knowledge.forgetDoubts();
+      settleTrust();
+    }
+  }
+
+  /**
+   * The engine is well again after it was not. Its socket shows most restarts; where another
+   * process may stand behind the same connection, the last batch asked for again does.
+   */
+  public void recovered() {
+    probe("its health came back");
+  }
+
+  private void probe(String why) {
+    if (account.isConnected() && !repairs.isRunning() && repairs.mayAsk()) {
+      repairs.probe(why);
       settleTrust();
     }
   }

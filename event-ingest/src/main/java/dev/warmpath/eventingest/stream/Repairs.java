@@ -99,9 +99,9 @@ final class Repairs {
   }
 
   /** Asks whether something is missing. */
-  void probe() {
+  void probe(String why) {
     asker.probing();
-    ask(Purpose.PROBE, "silence");
+    ask(Purpose.PROBE, why);
   }
 
   /** After a reconnect or a known loss: is it the same process, and was anything missed? */

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import java.time.Duration;
@@ -35,6 +36,35 @@ final class EngineStreamProbeTest {
     assertThat(fixture.predicted(A)).isZero();
     assertThat(fixture.reopened).isEqualTo(1);
     assertThat(fixture.count(StreamCounter.DEAF_CONNECTIONS)).isEqualTo(1);
+  }
+
+  @Test
+  void healthThatCameBackIsProbedAndAnotherProcessFound() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A);
+    fixture.deliver(0);
+    fixture.stream.recovered();
+    assertThat(fixture.asked()).isTrue();
+    fixture.answer();
+    assertThat(fixture.predicted(A)).as("the same process").isEqualTo(16);
+
+    TestEngine other = new TestEngine();
+    other.serve(B);
+    fixture.stream.recovered();
+    fixture.answer(other.published(), 0);
+    assertThat(fixture.count(StreamCounter.RESTARTS)).isEqualTo(1);
+    assertThat(fixture.predicted(A)).isZero();
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+  }
+
+  @Test
+  void healthTellsNothingWhereNobodyCanBeAsked() {
+    StreamFixture fixture = StreamFixture.live(false);
+    fixture.engine.serve(A);
+    fixture.deliver(0);
+    fixture.stream.recovered();
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isEqualTo(16);
   }
 
   @Test

@@ -3,7 +3,7 @@ package dev.warmpath.router.health;
 import dev.warmpath.router.fleet.Replica;
 
 /**
- * Who is told what a replica's metrics give away.
+ * Who is told what a replica's health and metrics give away.
  *
  * <p>Called on the health checks' event loop; must not block.
  */
@@ -14,6 +14,9 @@ public interface EngineNews {
 
   /** The replica's engines are other processes than before. */
   void restarted(Replica replica, String why);
+
+  /** The replica answers its health checks again, or for the first time. */
+  void recovered(Replica replica);
 
   /** The replica's engines have run since then, in seconds since 1970; said again and again. */
   void runsSince(Replica replica, double startSeconds);

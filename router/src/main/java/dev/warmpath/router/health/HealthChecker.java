@@ -50,7 +50,7 @@ public final class HealthChecker extends VerticleBase {
    * Checks the replicas of {@code fleet}.
    *
    * @param healthPath the path that tells the health of a replica by its status
-   * @param news told what the replicas' metrics give away of their lifetimes and caches
+   * @param news told what the replicas' health and metrics give away of their lifetimes and caches
    */
   public HealthChecker(
       RouterConfig.Health health,
@@ -128,6 +128,9 @@ public final class HealthChecker extends VerticleBase {
     if (verdict != replica.health()) {
       LOG.info("replica {} is {}", replica.name(), verdict);
       replica.health(verdict);
+      if (verdict == Replica.Health.UP) {
+        news.recovered(replica);
+      }
     }
   }
 
@@ -159,6 +162,7 @@ public final class HealthChecker extends VerticleBase {
 
   private static Future<Buffer> body(HttpClientResponse response) {
     if (response.statusCode() != 200) {
+      response.exceptionHandler(reset -> {}); // its end is known; else it is logged as an error
       return Future.failedFuture("status " + response.statusCode());
     }
     Buffer body = Buffer.buffer();

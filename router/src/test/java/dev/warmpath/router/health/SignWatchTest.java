@@ -30,6 +30,9 @@ class SignWatchTest {
             }
 
             @Override
+            public void recovered(Replica replica) {}
+
+            @Override
             public void runsSince(Replica replica, double startSeconds) {
               starts.add(startSeconds);
             }

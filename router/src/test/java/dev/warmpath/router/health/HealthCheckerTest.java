@@ -1,0 +1,92 @@
+package dev.warmpath.router.health;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class HealthCheckerTest {
+
+  private static final RouterConfig.Health HEALTH = new RouterConfig.Health(20, 1000, 1, 1, 0);
+
+  private final Vertx vertx = Vertx.vertx();
+  private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+  private HttpServer engine;
+  private volatile int status = 200;
+
+  @BeforeEach
+  void start() throws IOException {
+    engine = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    engine.createContext(
+        "/",
+        at -> {
+          at.sendResponseHeaders(status, -1);
+          at.close();
+        });
+    engine.start();
+  }
+
+  @AfterEach
+  void stop() {
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+    engine.stop(0);
+  }
+
+  @Test
+  void recoveryIsToldEachTime() throws Exception {
+    URI url = URI.create("http://127.0.0.1:" + engine.getAddress().getPort());
+    Replica replica = new Replica("a", url, Set.of("m"), 1);
+    Fleet fleet = new Fleet();
+    fleet.add(replica);
+    var checker =
+        new HealthChecker(HEALTH, fleet, new ModelCatalog(fleet), r -> "/health", new Told(heard));
+    vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
+
+    assertThat(heard.take()).isEqualTo("recovered a");
+    status = 503;
+    while (replica.health() != Replica.Health.DOWN) {
+      Thread.onSpinWait();
+    }
+    assertThat(heard).isEmpty();
+    status = 200;
+    assertThat(heard.take()).isEqualTo("recovered a");
+  }
+
+  private record Told(BlockingQueue<String> heard) implements EngineNews {
+
+    @Override
+    public void recovered(Replica replica) {
+      heard.add("recovered " + replica.name());
+    }
+
+    @Override
+    public void unchanged(Replica replica) {}
+
+    @Override
+    public void restarted(Replica replica, String why) {}
+
+    @Override
+    public void runsSince(Replica replica, double startSeconds) {}
+
+    @Override
+    public void gpuBlocks(Replica replica, long blocks) {}
+
+    @Override
+    public void cleared(Replica replica, String why) {}
+  }
+}
