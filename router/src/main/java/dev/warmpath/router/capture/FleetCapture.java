@@ -98,7 +98,9 @@ public final class FleetCapture implements AutoCloseable {
 
   /** Hears the dispatcher, for {@code next} too, if requests are wanted; else {@code next}. */
   public DispatchListener requests(DispatchListener next) {
-    return config.requests() ? new RequestTap(next, numbers, queue, quiet, nanoClock) : next;
+    return config.requests()
+        ? DispatchListener.both(new RequestTap(numbers, queue, quiet, nanoClock), next)
+        : next;
   }
 
   public CaptureStatus status() {

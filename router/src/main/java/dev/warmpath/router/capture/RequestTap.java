@@ -6,7 +6,6 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.DispatchRequest;
-import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.Outcome;
 import dev.warmpath.router.routing.Decision;
 import java.util.LinkedHashMap;
@@ -18,8 +17,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts dispatched requests and what became of them into a capture's queue, and passes on what it
- * hears.
+ * Puts dispatched requests and what became of them into a capture's queue.
  *
  * <p>Thread-safe.
  */
@@ -46,7 +44,6 @@ final class RequestTap implements DispatchListener {
     }
   }
 
-  private final DispatchListener next;
   private final StreamNumbers numbers;
   private final TapQueue queue;
   private final QuietWatch quiet;
@@ -56,13 +53,7 @@ final class RequestTap implements DispatchListener {
   /** As many as there are requests under way. */
   private final Map<Assignment, Pending> pending = new ConcurrentHashMap<>();
 
-  RequestTap(
-      DispatchListener next,
-      StreamNumbers numbers,
-      TapQueue queue,
-      QuietWatch quiet,
-      LongSupplier nanoClock) {
-    this.next = next;
+  RequestTap(StreamNumbers numbers, TapQueue queue, QuietWatch quiet, LongSupplier nanoClock) {
     this.numbers = numbers;
     this.queue = queue;
     this.quiet = quiet;
@@ -84,7 +75,6 @@ final class RequestTap implements DispatchListener {
           body.bytes(),
           time -> new Request(time, stream, begun.requestId, body.fields()));
     }
-    next.assigned(request, policy, decision, assignment);
   }
 
   @Override
@@ -94,7 +84,6 @@ final class RequestTap implements DispatchListener {
       under.promptTokens = (long) promptTokens;
       under.cachedTokens = (long) cachedTokens;
     }
-    next.reported(assignment, promptTokens, cachedTokens);
   }
 
   @Override
@@ -109,26 +98,5 @@ final class RequestTap implements DispatchListener {
           time -> new Response(time, over.stream, over.requestId, result));
       quiet.ended(over.stream, nanoClock.getAsLong());
     }
-    next.finished(assignment, outcome);
-  }
-
-  @Override
-  public void unassigned(DispatchResult.Cause cause) {
-    next.unassigned(cause);
-  }
-
-  @Override
-  public void fallback(String cause) {
-    next.fallback(cause);
-  }
-
-  @Override
-  public void compared(Assignment assignment, int predictedTokens, int actualTokens) {
-    next.compared(assignment, predictedTokens, actualTokens);
-  }
-
-  @Override
-  public void miscounted(Assignment assignment, int routerTokens, int engineTokens) {
-    next.miscounted(assignment, routerTokens, engineTokens);
   }
 }

@@ -13,6 +13,11 @@ public interface DispatchListener {
   /** Hears nothing. */
   DispatchListener NONE = new DispatchListener() {};
 
+  /** Tells both of everything, {@code first} first. */
+  static DispatchListener both(DispatchListener first, DispatchListener second) {
+    return new Both(first, second);
+  }
+
   /** A request was given to an engine by {@code policy}, and is not sent there yet. */
   default void assigned(
       DispatchRequest request, String policy, Decision decision, Assignment assignment) {}
@@ -41,4 +46,51 @@ public interface DispatchListener {
 
   /** A request ended. */
   default void finished(Assignment assignment, Outcome outcome) {}
+
+  /** Two that hear the same. Thread-safe if they are. */
+  record Both(DispatchListener first, DispatchListener second) implements DispatchListener {
+
+    @Override
+    public void assigned(
+        DispatchRequest request, String policy, Decision decision, Assignment assignment) {
+      first.assigned(request, policy, decision, assignment);
+      second.assigned(request, policy, decision, assignment);
+    }
+
+    @Override
+    public void unassigned(DispatchResult.Cause cause) {
+      first.unassigned(cause);
+      second.unassigned(cause);
+    }
+
+    @Override
+    public void fallback(String cause) {
+      first.fallback(cause);
+      second.fallback(cause);
+    }
+
+    @Override
+    public void reported(Assignment assignment, int promptTokens, int cachedTokens) {
+      first.reported(assignment, promptTokens, cachedTokens);
+      second.reported(assignment, promptTokens, cachedTokens);
+    }
+
+    @Override
+    public void compared(Assignment assignment, int predictedTokens, int actualTokens) {
+      first.compared(assignment, predictedTokens, actualTokens);
+      second.compared(assignment, predictedTokens, actualTokens);
+    }
+
+    @Override
+    public void miscounted(Assignment assignment, int routerTokens, int engineTokens) {
+      first.miscounted(assignment, routerTokens, engineTokens);
+      second.miscounted(assignment, routerTokens, engineTokens);
+    }
+
+    @Override
+    public void finished(Assignment assignment, Outcome outcome) {
+      first.finished(assignment, outcome);
+      second.finished(assignment, outcome);
+    }
+  }
 }

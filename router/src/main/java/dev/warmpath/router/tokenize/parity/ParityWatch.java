@@ -93,7 +93,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
 
   /** Hears of miscounts in the place of {@code next}, which it tells. */
   public DispatchListener before(DispatchListener next) {
-    return new ParityTap(next, this, bodies);
+    return DispatchListener.both(new ParityTap(this, bodies), next);
   }
 
   /** How comparisons of {@code model} went; null if no tokenizer is configured for it. */
