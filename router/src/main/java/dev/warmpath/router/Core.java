@@ -25,6 +25,7 @@ import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.PromptReader;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.prompt.Tokenizers;
+import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.Heritage;
 import dev.warmpath.router.snapshot.HeritageReading;
@@ -53,6 +54,10 @@ import org.jspecify.annotations.Nullable;
 final class Core implements AutoCloseable {
 
   private static final String ANY_MODEL = "";
+
+  /** Which part of the heap remembers bodies. */
+  private static final int BODIES_HEAP_SHARE = 32;
+
   private static final long BYTES_PER_MB = 1 << 20;
 
   private final RouterConfig config;
@@ -214,10 +219,14 @@ final class Core implements AutoCloseable {
         TimeUnit.MILLISECONDS.toNanos(bounds.expectedSettleMs()));
   }
 
+  private static long bodyBytes() {
+    return Runtime.getRuntime().maxMemory() / BODIES_HEAP_SHARE;
+  }
+
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(models, config.limits().jsonDepth()),
+        new PromptReader(models, new BodyParser(config.limits().jsonDepth(), bodyBytes())),
         comparison == null ? BodyWatch.NONE : comparison.watch(),
         remote == null ? RemoteReader.NONE : remote.prompts(),
         config.tokenizing(),

@@ -1,13 +1,11 @@
 package dev.warmpath.router.prompt;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.ReportParameter;
@@ -25,25 +23,16 @@ import org.jspecify.annotations.Nullable;
 public final class PromptReader {
 
   private final Tokenizers tokenizers;
-  private final ObjectMapper json;
+  private final BodyParser bodies;
 
   /**
    * Reads with these tokenizers.
    *
-   * @param depthLimit deeper bodies are not read
+   * @param bodies parses bodies, and bounds their depth
    */
-  public PromptReader(Tokenizers tokenizers, int depthLimit) {
+  public PromptReader(Tokenizers tokenizers, BodyParser bodies) {
     this.tokenizers = tokenizers;
-    this.json = mapper(depthLimit);
-  }
-
-  private static ObjectMapper mapper(int depthLimit) {
-    StreamReadConstraints limits =
-        StreamReadConstraints.builder()
-            .maxNestingDepth(depthLimit)
-            .maxStringLength(Integer.MAX_VALUE)
-            .build();
-    return new ObjectMapper(JsonFactory.builder().streamReadConstraints(limits).build());
+    this.bodies = bodies;
   }
 
   /** Reads the body whole. */
@@ -69,7 +58,7 @@ public final class PromptReader {
 
   /** Reads only the model, without building anything: for when there is no time for the rest. */
   public ReadRequest readModel(byte[] body, Unread why) {
-    try (JsonParser parser = json.getFactory().createParser(body)) {
+    try (JsonParser parser = bodies.tokens(body)) {
       return ReadRequest.without(model(parser), body, why);
     } catch (IOException e) {
       return ReadRequest.without(null, body, why);
@@ -99,7 +88,7 @@ public final class PromptReader {
 
   private @Nullable JsonNode parse(byte[] body) {
     try {
-      return json.readTree(body);
+      return bodies.parse(body);
     } catch (IOException e) {
       return null;
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
@@ -44,7 +45,7 @@ class PromptPoolTest {
           new Tokenizers(
               models(Map.of("m", tokenizer)), model -> model.equals("lora") ? "m" : null);
       ReadRequest read =
-          new PromptReader(tokenizers, 64)
+          new PromptReader(tokenizers, bodies(64))
               .read(
                   RequestKind.COMPLETION, "{\"model\":\"lora\",\"prompt\":\"a\"}".getBytes(UTF_8));
       assertThat(((PromptResult.Tokens) read.prompt()).keys().loraName()).isEqualTo("lora");
@@ -70,7 +71,8 @@ class PromptPoolTest {
 
   @Test
   void saysWhyNothingWasRead() {
-    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), model -> null), 16);
+    PromptReader reader =
+        new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
     assertThat(reader.read(RequestKind.CHAT, BODY).unread()).isEqualTo(Unread.NO_TOKENIZER);
     assertThat(reader.read(RequestKind.CHAT, BODY).model()).isEqualTo("m");
     for (String bad : List.of("", "[]", "{", "{\"a\":" + "[".repeat(17) + "]".repeat(17) + "}")) {
@@ -93,7 +95,7 @@ class PromptPoolTest {
             return of("m");
           }
         };
-    PromptReader reader = new PromptReader(new Tokenizers(loading, model -> null), 16);
+    PromptReader reader = new PromptReader(new Tokenizers(loading, model -> null), bodies(16));
     ReadRequest read = reader.read(RequestKind.COMPLETION, BODY);
     assertThat(read.unread()).isEqualTo(Unread.LOADING);
     assertThat(read.prompt()).isNull();
@@ -103,7 +105,8 @@ class PromptPoolTest {
 
   @Test
   void readsOnlyTheModelWhenThereIsNoTime() {
-    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), model -> null), 16);
+    PromptReader reader =
+        new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
     assertThat(model(reader, "{\"x\":{\"model\":\"no\"},\"model\":\"m\"}")).isEqualTo("m");
     assertThat(model(reader, "{\"model\":\"a\",\"model\":\"b\"}")).isEqualTo("b");
     assertThat(model(reader, "{\"model\":7}")).isNull();
@@ -115,7 +118,7 @@ class PromptPoolTest {
   void aFullQueueAnswersAtOnceAndADeadlineAnswersOnce() throws Exception {
     CountDownLatch block = new CountDownLatch(1);
     PromptReader reader =
-        new PromptReader(new Tokenizers(models(Map.of()), model -> waitFor(block)), 16);
+        new PromptReader(new Tokenizers(models(Map.of()), model -> waitFor(block)), bodies(16));
     try (PromptPool pool =
         new PromptPool(
             reader,
@@ -160,7 +163,8 @@ class PromptPoolTest {
           }
           return null;
         };
-    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), firstBlocks), 16);
+    PromptReader reader =
+        new PromptReader(new Tokenizers(models(Map.of()), firstBlocks), bodies(16));
     try (PromptPool pool =
         new PromptPool(
             reader,
@@ -189,7 +193,7 @@ class PromptPoolTest {
                 model -> {
                   throw new IllegalStateException("a bug");
                 }),
-            16);
+            bodies(16));
     try (PromptPool pool =
         new PromptPool(
             reader,
@@ -205,9 +209,14 @@ class PromptPoolTest {
 
   @Property
   void anyBytesAreReadWithoutAnException(@ForAll byte[] bytes) {
-    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), model -> null), 16);
+    PromptReader reader =
+        new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
     assertThat(reader.read(RequestKind.CHAT, bytes).unread()).isNotNull();
     assertThat(reader.readModel(bytes, Unread.DEADLINE).unread()).isEqualTo(Unread.DEADLINE);
+  }
+
+  private static BodyParser bodies(int depthLimit) {
+    return new BodyParser(depthLimit, 1 << 20);
   }
 
   private static Tokenizers.Source models(Map<String, ModelTokenizer> byModel) {
@@ -226,7 +235,8 @@ class PromptPoolTest {
   }
 
   private static PromptReader reader(ModelTokenizer tokenizer) {
-    return new PromptReader(new Tokenizers(models(Map.of("m", tokenizer)), model -> null), 64);
+    return new PromptReader(
+        new Tokenizers(models(Map.of("m", tokenizer)), model -> null), bodies(64));
   }
 
   private static String model(PromptReader reader, String body) {

@@ -1,10 +1,12 @@
 package dev.warmpath.simulator.bench.tokenize;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.encode.EncodedText;
@@ -24,9 +26,13 @@ final class Pipeline {
   private static final ObjectMapper MAPPER = new ObjectMapper();
   private static final ChainSpace SPACE = new ChainSpace("m", 16, 0);
 
+  private static final int DEPTH_LIMIT = 64;
+
   private final ChatRenderer renderer;
   private final LongSupplier cpuNanos;
+  private final long bodyBytes;
   private IncrementalEncoder encoder;
+  private BodyParser bodies;
 
   /** CPU times by step. */
   static final class Took {
@@ -40,21 +46,28 @@ final class Pipeline {
     int tokens;
   }
 
-  Pipeline(ChatRenderer renderer, IncrementalEncoder encoder, LongSupplier cpuNanos) {
+  /**
+   * @param bodyBytes what may be remembered of bodies
+   */
+  Pipeline(
+      ChatRenderer renderer, IncrementalEncoder encoder, long bodyBytes, LongSupplier cpuNanos) {
+    this.bodyBytes = bodyBytes;
+    this.bodies = new BodyParser(DEPTH_LIMIT, bodyBytes);
     this.renderer = renderer;
     this.encoder = encoder;
     this.cpuNanos = cpuNanos;
   }
 
-  /** Forgets all texts. */
+  /** Forgets all bodies and texts. */
   void forget() {
     encoder = encoder.forgetful();
+    bodies = new BodyParser(DEPTH_LIMIT, bodyBytes);
   }
 
   /** Reads the request {@code body} and notes what it took. */
   void read(byte[] body, Took took) {
     long start = cpuNanos.getAsLong();
-    ObjectNode request = parse(body);
+    ObjectNode request = (ObjectNode) parsed(body);
     long parsed = cpuNanos.getAsLong();
     String text = render(request);
     long rendered = cpuNanos.getAsLong();
@@ -125,6 +138,14 @@ final class Pipeline {
       return rendered.text();
     }
     throw new IllegalStateException("the template refuses a plain chat");
+  }
+
+  private JsonNode parsed(byte[] body) {
+    try {
+      return bodies.parse(body);
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static ObjectNode parse(byte[] body) {

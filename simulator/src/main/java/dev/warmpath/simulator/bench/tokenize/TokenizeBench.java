@@ -30,6 +30,7 @@ public final class TokenizeBench implements AutoCloseable {
   private static final int WHOLE_EVERY = 8;
   private static final int WARM_CHAT_CHARS = 150_000;
   private static final long CACHE_BYTES = 128L << 20;
+  private static final long BODY_BYTES = 64L << 20;
   private static final long HASH_SEED = 0x7a11;
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
@@ -63,6 +64,7 @@ public final class TokenizeBench implements AutoCloseable {
         new Pipeline(
             ChatRenderer.of(chats.templates(), chats.specialTokens(), ChatOptions.defaults()),
             encoder,
+            BODY_BYTES,
             cpuNanos);
   }
 

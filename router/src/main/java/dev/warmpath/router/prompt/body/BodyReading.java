@@ -1,0 +1,113 @@
+package dev.warmpath.router.prompt.body;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds the object of one body and notes where its messages begin.
+ *
+ * <p>Confined to one thread.
+ */
+final class BodyReading {
+
+  /*
+   * A body that continues a known one is read as an object of its own: the list's field with the
+   * messages from the last shared one on, then what follows in the body. Equal bytes up to the
+   * beginning of that message mean that the parser stands in the same place of the same list there,
+   * so it says the same of all that follows: other fields, and fields given twice, of which the last
+   * counts and the first keeps its place. One message that is known is thus read again, which shows
+   * that a comma behind it is followed by another.
+   */
+
+  /** The lists that grow with a chat. */
+  private static final Set<String> LISTS = Set.of("messages", "input");
+
+  private final ObjectMapper json;
+  private final ObjectNode result;
+  private final int shift;
+  private final Messages messages;
+  private @Nullable ObjectNode before;
+  private String name = "";
+
+  private BodyReading(ObjectMapper json) {
+    this.json = json;
+    this.result = json.createObjectNode();
+    this.messages = new Messages();
+    this.shift = 0;
+  }
+
+  private BodyReading(ObjectMapper json, KnownBody known, int shared, int shift) {
+    this.json = json;
+    this.result = json.createObjectNode();
+    this.result.setAll(known.before());
+    this.messages = known.messages().first(shared);
+    this.shift = shift;
+  }
+
+  /** Reads a body that begins an object. */
+  static BodyReading whole(ObjectMapper json, byte[] body) throws IOException {
+    BodyReading reading = new BodyReading(json);
+    reading.read(body);
+    return reading;
+  }
+
+  /** Reads a body whose first messages are known. */
+  static BodyReading continued(ObjectMapper json, KnownBody known, int shared, byte[] body)
+      throws IOException {
+    byte[] head = ("{\"" + known.name() + "\":[").getBytes(UTF_8);
+    int from = known.start(shared);
+    byte[] rest = Arrays.copyOf(head, head.length + body.length - from);
+    System.arraycopy(body, from, rest, head.length, body.length - from);
+    BodyReading reading = new BodyReading(json, known, shared, from - head.length);
+    reading.read(rest);
+    return reading;
+  }
+
+  ObjectNode result() {
+    return result;
+  }
+
+  /** What is worth remembering; null if nothing is. */
+  @Nullable KnownBody known(byte[] body) {
+    return before == null || messages.count() < 2
+        ? null
+        : new KnownBody(body, before, name, messages);
+  }
+
+  private void read(byte[] bytes) throws IOException {
+    try (JsonParser parser = json.createParser(bytes)) {
+      parser.nextToken();
+      while (parser.nextToken() == JsonToken.FIELD_NAME) {
+        String field = parser.currentName();
+        boolean isList = parser.nextToken() == JsonToken.START_ARRAY && LISTS.contains(field);
+        if (isList && before == null) {
+          readMessages(parser, field);
+        } else {
+          result.set(field, json.<JsonNode>readTree(parser));
+        }
+      }
+    }
+  }
+
+  private void readMessages(JsonParser parser, String field) throws IOException {
+    name = field;
+    before = json.createObjectNode().setAll(result);
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      long start = parser.currentTokenLocation().getByteOffset();
+      messages.add(json.readTree(parser), Math.toIntExact(start + shift));
+    }
+    ArrayNode list = json.getNodeFactory().arrayNode(messages.count());
+    messages.addTo(list);
+    result.set(field, list);
+  }
+}
