@@ -1,5 +1,7 @@
 package dev.warmpath.tokenizer.template.eval;
 
+import dev.warmpath.tokenizer.template.output.Output;
+
 /** A compiled statement. Immutable. */
 interface Exec {
 
@@ -12,5 +14,5 @@ interface Exec {
 
   Exec NOTHING = (frame, out) -> Exit.NORMAL;
 
-  Exit run(Frame frame, StringBuilder out);
+  Exit run(Frame frame, Output out);
 }

@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.template.eval;
 import dev.warmpath.tokenizer.template.builtin.LoopState;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.op.Iteration;
+import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.value.Callable;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.Iterator;
@@ -43,17 +44,17 @@ record ForLoop(
 
   /** A loop that {@code loop(…)} may start again. Immutable. */
   record Recursive(ForLoop loop, int frameSize, int height) {
-    Exec.Exit run(Frame outer, StringBuilder out, Object items) {
+    Exec.Exit run(Frame outer, Output out, Object items) {
       return run(outer, out, items, 0);
     }
 
-    private Exec.Exit run(Frame outer, StringBuilder out, Object items, int depth) {
+    private Exec.Exit run(Frame outer, Output out, Object items, int depth) {
       Budget budget = outer.budget();
       budget.enter(height);
       Callable.Body again =
           (b, arguments) -> {
             Object inner = arguments.bindRequired("loop", 1, "reciter")[0];
-            StringBuilder text = new StringBuilder();
+            Output text = new Output();
             run(outer, text, inner == null ? "" : inner, depth + 1);
             budget.text(text.length());
             return text.toString();
@@ -65,8 +66,7 @@ record ForLoop(
     }
   }
 
-  Exec.Exit run(
-      Frame frame, StringBuilder out, Object value, int depth, Callable.@Nullable Body again) {
+  Exec.Exit run(Frame frame, Output out, Object value, int depth, Callable.@Nullable Body again) {
     Budget budget = frame.budget();
     Iterator<Object> all = Iteration.over(budget, value);
     Iterator<Object> items = filter == null ? all : new Filtered(frame, filter, all);
@@ -77,7 +77,7 @@ record ForLoop(
     return counted(frame, out, new LoopState(budget, items, length, depth, again));
   }
 
-  private Exec.Exit counted(Frame frame, StringBuilder out, LoopState state) {
+  private Exec.Exit counted(Frame frame, Output out, LoopState state) {
     boolean ended = false;
     while (state.advance()) {
       frame.budget().step();
@@ -93,7 +93,7 @@ record ForLoop(
     return end(frame, out, ended);
   }
 
-  private Exec.Exit plain(Frame frame, StringBuilder out, Iterator<Object> items) {
+  private Exec.Exit plain(Frame frame, Output out, Iterator<Object> items) {
     boolean ended = false;
     while (items.hasNext()) {
       frame.budget().step();
@@ -109,7 +109,7 @@ record ForLoop(
     return end(frame, out, ended);
   }
 
-  private Exec.Exit end(Frame frame, StringBuilder out, boolean ended) {
+  private Exec.Exit end(Frame frame, Output out, boolean ended) {
     slots.clear(frame);
     return ended ? Exec.Exit.NORMAL : otherwise.run(frame, out);
   }

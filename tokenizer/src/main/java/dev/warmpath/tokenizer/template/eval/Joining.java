@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.op.Arithmetic;
 import dev.warmpath.tokenizer.template.op.Text;
+import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.value.Values;
 import org.jspecify.annotations.Nullable;
 
@@ -24,23 +25,23 @@ final class Joining {
       if (terms.length == 2 || !(first instanceof String)) {
         return added(frame, first, 1);
       }
-      StringBuilder out = new StringBuilder();
+      Output out = new Output();
       Object odd = join(frame, first, out);
       return odd == null ? out.toString() : odd;
     }
 
     @Override
-    public void write(Frame frame, StringBuilder out) {
+    public void write(Frame frame, Output out) {
       int start = out.length();
       Object odd = join(frame, terms[0].eval(frame), out);
       if (odd != null) {
-        out.setLength(start);
+        out.cut(start);
         out.append(Text.of(frame.budget(), odd));
       }
     }
 
     /** Writes the sum as long as all terms are text; else gives the sum back. */
-    private @Nullable Object join(Frame frame, Object first, StringBuilder out) {
+    private @Nullable Object join(Frame frame, Object first, Output out) {
       if (!(first instanceof String text)) {
         return added(frame, first, 1);
       }
@@ -49,7 +50,7 @@ final class Joining {
       for (int i = 1; i < terms.length; i++) {
         Object term = terms[i].eval(frame);
         if (!(term instanceof String s)) {
-          Object sum = Arithmetic.add(frame.budget(), out.substring(start), term);
+          Object sum = Arithmetic.add(frame.budget(), out.from(start), term);
           return added(frame, sum, i + 1);
         }
         frame.budget().text(s.length());
@@ -78,13 +79,13 @@ final class Joining {
 
     @Override
     public Object eval(Frame frame) {
-      StringBuilder out = new StringBuilder();
+      Output out = new Output();
       write(frame, out);
       return out.toString();
     }
 
     @Override
-    public void write(Frame frame, StringBuilder out) {
+    public void write(Frame frame, Output out) {
       for (Eval item : items) {
         int before = out.length();
         item.write(frame, out);
@@ -102,7 +103,7 @@ final class Joining {
     }
 
     @Override
-    public void write(Frame frame, StringBuilder out) {
+    public void write(Frame frame, Output out) {
       (Values.isTrue(test.eval(frame)) ? value : otherwise).write(frame, out);
     }
   }

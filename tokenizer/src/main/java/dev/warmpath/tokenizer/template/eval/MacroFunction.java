@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
@@ -44,7 +45,7 @@ record MacroFunction(Definition definition, Frame home) implements Callable, Att
     budget.enter(definition.height());
     Frame frame = home.inner(definition.frameSize());
     bind(frame, arguments);
-    StringBuilder out = new StringBuilder();
+    Output out = new Output();
     definition.body().run(frame, out);
     budget.leave(definition.height());
     budget.text(out.length());

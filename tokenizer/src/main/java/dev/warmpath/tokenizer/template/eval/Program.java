@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.tree.Statement;
 import dev.warmpath.tokenizer.template.value.Callable;
 import java.util.Map;
@@ -18,8 +19,10 @@ public final class Program {
   private final Exec body;
   private final int frameSize;
 
-  /** Length of the last output; chats of one model are often about as long as the one before. */
-  private volatile int lastChars;
+  /**
+   * How much the last output had to copy; chats of one model are often much like the one before.
+   */
+  private volatile int lastTailChars;
 
   private Program(Exec body, int frameSize) {
     this.body = body;
@@ -40,15 +43,15 @@ public final class Program {
   /** The template's output. */
   public String run(Map<String, ?> variables, Map<String, Callable> globals, Budget budget) {
     Frame frame = new Frame(new Frame.Context(variables, globals, budget), frameSize);
-    int expected = Math.min(MOST_INITIAL_CHARS, lastChars + lastChars / 8);
-    StringBuilder out = new StringBuilder(Math.max(INITIAL_CHARS, expected));
+    int expected = Math.min(MOST_INITIAL_CHARS, lastTailChars + lastTailChars / 8);
+    Output out = new Output(Math.max(INITIAL_CHARS, expected));
     try {
       body.run(frame, out);
     } catch (StackOverflowError e) {
       // The depth bound is meant to come first; a thread with a small stack still gets an answer.
       throw TemplateException.limit("out of stack");
     }
-    lastChars = out.length();
+    lastTailChars = out.longestTailChars();
     return out.toString();
   }
 }

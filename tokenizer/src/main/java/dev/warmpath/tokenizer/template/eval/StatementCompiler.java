@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.op.Text;
+import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.Node;
 import dev.warmpath.tokenizer.template.tree.Signature;
@@ -255,7 +256,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     Scope inner = scope.inner().declareAll(statements);
     Exec body = fresh(inner, body(statements, inner));
     return frame -> {
-      StringBuilder text = new StringBuilder();
+      Output text = new Output();
       body.run(frame, text);
       frame.budget().text(text.length());
       return text.toString();
