@@ -1,0 +1,155 @@
+package dev.warmpath.simulator.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.StepCost;
+import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.live.LiveEngine;
+import dev.warmpath.simulator.live.LiveEngineOptions;
+import dev.warmpath.simulator.live.LiveEngines;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** One simulated engine, and routers that come and go in front of it. */
+final class RoutedEngine implements AutoCloseable {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
+  private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
+  private final LiveEngines launcher = new LiveEngines(tokenizer);
+  private final LiveEngine engine =
+      launcher.start(
+          LiveEngineOptions.of(
+              "sim",
+              new EngineConfig(
+                  KvCacheConfig.fullAttention(16, 1200),
+                  2048,
+                  32,
+                  8192,
+                  new StepCost(2, 0.01, 0, 0))));
+
+  /** A body that asks for the completion of a text. */
+  static String prompt(String text) {
+    return "{\"model\":\"sim\",\"max_tokens\":2,\"prompt\":\"" + text.repeat(40) + "\"}";
+  }
+
+  LiveEngine engine() {
+    return engine;
+  }
+
+  /** Sends a body to the engine, past all routers. */
+  void completeThere(String body) throws IOException, InterruptedException {
+    post(engine.url() + "/v1/completions", body);
+  }
+
+  /** A router that follows the engine. */
+  Router router(Map<String, Object> settings, Map<String, Object> ofReplica)
+      throws ConfigException {
+    Map<String, Object> replica = new TreeMap<>(ofReplica);
+    replica.put("name", "e");
+    replica.put("url", engine.url());
+    replica.put("events", engine.eventsEndpoint());
+    ConfigTree config =
+        ConfigTree.empty()
+            .set("listen.port", 0, "test")
+            .set("admin.port", 0, "test")
+            .set("shutdown.deadline-ms", 2_000, "test")
+            .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test")
+            .put("replicas", replica, "test");
+    for (Map.Entry<String, Object> setting : settings.entrySet()) {
+      config = config.set(setting.getKey(), setting.getValue(), "test");
+    }
+    return new Router(RouterProcess.start(config.config()));
+  }
+
+  @Override
+  public void close() {
+    launcher.close();
+    tokenizer.close();
+  }
+
+  /** A router under test, by its HTTP API. */
+  record Router(RouterProcess process) implements AutoCloseable {
+
+    /** Waits until the engine can be routed to. */
+    Router ready() throws IOException, InterruptedException {
+      while (explain(prompt("Ready? ")).path("engines").isEmpty()) {
+        Thread.onSpinWait();
+      }
+      return this;
+    }
+
+    /** Sends a body; the tokens that the router predicted to be cached. */
+    int complete(String body) throws IOException, InterruptedException {
+      HttpResponse<String> response =
+          post("http://127.0.0.1:" + process.port() + "/v1/completions", body);
+      return Integer.parseInt(
+          response.headers().firstValue("x-warmpath-cached-tokens").orElse("0"));
+    }
+
+    /** Tokens of a body that the router knows to be there. */
+    int matchedTokens(String body) throws IOException, InterruptedException {
+      return explain(body).path("engines").path(0).required("matchedTokens").asInt();
+    }
+
+    /** How far the engine's events are believed, and why. */
+    JsonNode events() throws IOException, InterruptedException {
+      JsonNode fleet = JSON.readTree(read("/admin/fleet"));
+      return fleet.path("replicas").path(0).path("engines").path(0).path("events");
+    }
+
+    /** What is counted of the engine's stream. */
+    long counter(String what) throws IOException, InterruptedException {
+      return events().path("counters").required(what).asLong();
+    }
+
+    String metrics() throws IOException, InterruptedException {
+      return read("/metrics");
+    }
+
+    private JsonNode explain(String body) throws IOException, InterruptedException {
+      return JSON.readTree(post(admin() + "/admin/explain", body).body());
+    }
+
+    private String read(String path) throws IOException, InterruptedException {
+      HttpRequest request = HttpRequest.newBuilder(URI.create(admin() + path)).build();
+      return HTTP.send(request, BodyHandlers.ofString()).body();
+    }
+
+    private String admin() {
+      return "http://127.0.0.1:" + process.adminPort();
+    }
+
+    @Override
+    public void close() {
+      process.close();
+    }
+  }
+
+  private static HttpResponse<String> post(String url, String body)
+      throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(url))
+            .header("content-type", "application/json")
+            .POST(BodyPublishers.ofString(body))
+            .build();
+    HttpResponse<String> response = HTTP.send(request, BodyHandlers.ofString());
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return response;
+  }
+}
