@@ -47,7 +47,7 @@ final class RouterPages implements Pages {
             .collect(Collectors.groupingBy(TokenizerStatus::state, Collectors.counting()));
     return new Loaded(
         counts.getOrDefault(State.READY, 0L).intValue(),
-        counts.getOrDefault(State.LOADING, 0L).intValue(),
+        (int) (counts.getOrDefault(State.LOADING, 0L) + counts.getOrDefault(State.DOWNLOADING, 0L)),
         counts.getOrDefault(State.FAILED, 0L).intValue());
   }
 

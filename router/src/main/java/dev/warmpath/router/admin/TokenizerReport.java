@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.tokenize.TokenizerStatus;
+import dev.warmpath.router.tokenize.TokenizerStatus.Download;
 import dev.warmpath.router.tokenize.parity.ParityStatus;
 import dev.warmpath.router.tokenize.parity.TokenDifference;
 import dev.warmpath.tokenizer.ModelTokenizer;
@@ -63,6 +64,13 @@ final class TokenizerReport {
     to.put("failedLoads", status.failures());
     to.put("loadMillis", status.loadMillis());
     to.put("quarantined", status.quarantined());
+    Download download = status.download();
+    if (download.totalBytes() > 0) {
+      to.putObject("download")
+          .put("bytes", download.bytes())
+          .put("totalBytes", download.totalBytes())
+          .put("retries", download.retries());
+    }
     ModelTokenizer tokenizer = status.tokenizer();
     if (tokenizer != null) {
       to.putObject("cuts")

@@ -7,6 +7,7 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.cli.tokens.CaptureRendering;
 import dev.warmpath.router.cli.tokens.CutReport;
 import dev.warmpath.router.cli.tokens.LoadedModels;
+import dev.warmpath.router.cli.tokens.NamedTokenizer;
 import dev.warmpath.router.cli.tokens.PromptReport;
 import dev.warmpath.router.cli.tokens.RenderTotals;
 import dev.warmpath.router.cli.tokens.against.AgainstFlags;
@@ -50,6 +51,7 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  warmpath tokenize --text 'Hello, world'",
       "  warmpath tokenize --tokenizer models/qwen3 --chat request.json --json",
+      "  warmpath tokenize --tokenizer hf://Qwen/Qwen3-8B --chat request.json",
       "  warmpath tokenize --models models --capture chats.wpc.gz",
       "  warmpath tokenize --against http://localhost:8000 --tokenizer models/qwen3 --model qwen3",
       "  warmpath tokenize --check-cuts --tokenizer models/qwen3 --json",
@@ -117,8 +119,11 @@ public final class TokenizeCommand implements WarmpathCommand {
   @Option(
       names = "--tokenizer",
       paramLabel = "DIR",
-      description = "A model directory or a tokenizer.json. Default: the embedded tokenizer.")
-  private @Nullable Path tokenizer;
+      description = {
+        "A model directory, a tokenizer.json, or hf://ORGANISATION/NAME[@REVISION], which is"
+            + " downloaded if the cache does not have it. Default: the embedded tokenizer."
+      })
+  private @Nullable String tokenizer;
 
   @Option(
       names = "--models",
@@ -186,7 +191,7 @@ public final class TokenizeCommand implements WarmpathCommand {
 
   private int checkCaptures(List<Path> files) {
     RenderTotals totals = RenderTotals.NONE;
-    try (LoadedModels loaded = new LoadedModels(this::load)) {
+    try (LoadedModels loaded = new LoadedModels(this::loadOf)) {
       CaptureRendering check = new CaptureRendering(loaded::of, System.err::println);
       for (Path file : files) {
         RenderTotals ofFile = check.check(file);
@@ -240,7 +245,8 @@ public final class TokenizeCommand implements WarmpathCommand {
 
   private String tokenizerJson() {
     try {
-      ModelFiles files = tokenizer == null ? EmbeddedFiles.read() : ModelFiles.read(tokenizer);
+      ModelFiles files =
+          tokenizer == null ? EmbeddedFiles.read() : ModelFiles.read(files(tokenizer));
       return files.tokenizer().json();
     } catch (TokenizerLoadException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
@@ -252,8 +258,8 @@ public final class TokenizeCommand implements WarmpathCommand {
     return totals.wrong() == 0 ? Exit.OK : Exit.FAILED;
   }
 
-  private ModelTokenizer load(String ofModel, Dialect dialect) {
-    return load(models == null ? tokenizer : models.resolve(ofModel), dialect);
+  private ModelTokenizer loadOf(String ofModel, Dialect dialect) {
+    return load(models == null ? tokenizer : models.resolve(ofModel).toString(), dialect);
   }
 
   private ChainSpace space() {
@@ -268,15 +274,20 @@ public final class TokenizeCommand implements WarmpathCommand {
     if (model != null) {
       return model;
     }
-    Path name = tokenizer == null ? null : tokenizer.toAbsolutePath().normalize().getFileName();
-    return name == null ? "embedded" : name.toString();
+    return tokenizer == null ? "embedded" : new NamedTokenizer(tokenizer).model();
   }
 
-  private static ModelTokenizer load(@Nullable Path files, Dialect dialect) {
+  private static Path files(String place) {
+    return new NamedTokenizer(place).files();
+  }
+
+  private static ModelTokenizer load(@Nullable String place, Dialect dialect) {
     ModelOptions options =
         new ModelOptions(ChatOptions.defaults().with(dialect), ModelOptions.UNKNOWN);
     try {
-      return files == null ? ModelTokenizer.embedded(options) : ModelTokenizer.load(files, options);
+      return place == null
+          ? ModelTokenizer.embedded(options)
+          : ModelTokenizer.load(files(place), options);
     } catch (TokenizerLoadException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }

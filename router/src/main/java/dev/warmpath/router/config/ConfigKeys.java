@@ -50,7 +50,7 @@ public final class ConfigKeys {
           text(
               "models[].tokenizer",
               null,
-              "Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` in Hugging Face's cache, or `embedded`."),
+              "Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded if Hugging Face's cache lacks it), or `embedded`."),
           text(
               "models[].chat-template",
               null,

@@ -37,6 +37,12 @@ public enum Metric {
       Type.GAUGE, "1 when the model's tokenizer is loaded, 0 while it is not.", "model"),
   TOKENIZER_LOAD_FAILURES_TOTAL(
       Type.COUNTER, "Attempts to load the model's tokenizer that failed.", "model"),
+  TOKENIZER_DOWNLOADED_BYTES(
+      Type.GAUGE, "Bytes of the model's files that came from the hub or were half there.", "model"),
+  TOKENIZER_DOWNLOAD_SIZE_BYTES(
+      Type.GAUGE, "Bytes that are to come; 0 if nothing has to be downloaded.", "model"),
+  TOKENIZER_DOWNLOAD_RETRIES_TOTAL(
+      Type.COUNTER, "Requests to the hub that failed and were sent again.", "model"),
   TOKENIZER_QUARANTINED(
       Type.GAUGE,
       "1 when an engine cuts the model's prompts otherwise, so that they are routed on load: an"

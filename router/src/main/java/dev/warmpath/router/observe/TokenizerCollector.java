@@ -1,6 +1,7 @@
 package dev.warmpath.router.observe;
 
 import dev.warmpath.router.tokenize.TokenizerStatus;
+import dev.warmpath.router.tokenize.TokenizerStatus.Download;
 import dev.warmpath.router.tokenize.parity.ParityStatus;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
@@ -45,6 +46,7 @@ public final class TokenizerCollector implements MultiCollector {
       to.add(Metric.TOKENIZER_READY, ready ? 1 : 0, model.model());
       to.add(Metric.TOKENIZER_LOAD_FAILURES_TOTAL, model.failures(), model.model());
       to.add(Metric.TOKENIZER_QUARANTINED, model.quarantined() ? 1 : 0, model.model());
+      download(to, model.model(), model.download());
       if (model.tokenizer() != null) {
         memory(to, model.model(), model.tokenizer().encodeCounts());
       }
@@ -57,6 +59,12 @@ public final class TokenizerCollector implements MultiCollector {
       to.add(Metric.REMOTE_MEMORY_SHARE, remote.memoryShare());
     }
     return to.build();
+  }
+
+  private static void download(Snapshot to, String model, Download download) {
+    to.add(Metric.TOKENIZER_DOWNLOADED_BYTES, download.bytes(), model);
+    to.add(Metric.TOKENIZER_DOWNLOAD_SIZE_BYTES, download.totalBytes(), model);
+    to.add(Metric.TOKENIZER_DOWNLOAD_RETRIES_TOTAL, download.retries(), model);
   }
 
   private static void memory(Snapshot to, String model, EncodeCounts counts) {

@@ -6,6 +6,7 @@ import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.tokenize.TokenizerSlot.Content;
 import dev.warmpath.router.tokenize.TokenizerStatus.State;
+import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import java.util.LinkedHashMap;
@@ -20,7 +21,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +44,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
 
   /** What loading takes from the world; tests put their own in. */
   record Loading(
-      Function<ModelSettings, ModelTokenizer> loader,
+      BiFunction<ModelSettings, HubListener, ModelTokenizer> loader,
       ThreadFactory threads,
       LongSupplier nanoClock,
       long backoffMillis) {}
@@ -96,8 +97,9 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
 
   private void load(TokenizerSlot slot) {
     long start = loading.nanoClock().getAsLong();
+    slot.begin();
     try {
-      ModelTokenizer tokenizer = loading.loader().apply(slot.settings());
+      ModelTokenizer tokenizer = loading.loader().apply(slot.settings(), slot);
       long nanos = loading.nanoClock().getAsLong() - start;
       keep(slot, tokenizer, TimeUnit.NANOSECONDS.toMillis(nanos));
     } catch (RuntimeException | LinkageError e) {
@@ -196,12 +198,19 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
     return new TokenizerStatus(
         model,
         slot.settings().place(),
-        content.state(),
+        state(slot),
         content.tokenizer(),
         content.problem(),
         content.failures(),
         content.loadMillis(),
+        slot.download(),
         quarantined.contains(model));
+  }
+
+  private static State state(TokenizerSlot slot) {
+    State state = slot.content().state();
+    boolean downloading = state != State.READY && slot.loads() && slot.download().isUnderWay();
+    return downloading ? State.DOWNLOADING : state;
   }
 
   /** Ends loading and closes what was loaded; a load that still runs closes its own. */

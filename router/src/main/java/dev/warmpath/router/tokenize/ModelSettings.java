@@ -6,6 +6,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.tokenize.hub.HubFiles;
+import dev.warmpath.router.tokenize.hub.HubListener;
+import dev.warmpath.router.tokenize.hub.HubPlace;
 import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.chat.ChatOptions;
@@ -27,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
- * @param place a path or {@link #EMBEDDED}
+ * @param place a path, a place on the hub or {@link #EMBEDDED}
  * @param rendering how the engine was started
  * @param dialect the kind of the engines that serve the model
  */
@@ -38,19 +41,17 @@ record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dia
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /**
-   * Loads it, which takes seconds.
+   * Loads it, which takes seconds, and more if it must be downloaded.
    *
    * @throws TokenizerLoadException naming the file and what is wrong with it
    */
-  ModelTokenizer load() {
+  ModelTokenizer load(HubListener listener) {
     ModelOptions options = options();
     if (place.equals(EMBEDDED)) {
       return ModelTokenizer.embedded(options);
     }
     Path files =
-        place.startsWith(HubCache.SCHEME)
-            ? HubCache.of(System.getenv(), System.getProperty("user.home")).find(place)
-            : Path.of(place);
+        HubPlace.isOne(place) ? HubFiles.ofTheMachine().find(place, listener) : Path.of(place);
     return ModelTokenizer.load(files, options);
   }
 

@@ -1,15 +1,18 @@
 package dev.warmpath.router.tokenize;
 
+import dev.warmpath.router.tokenize.TokenizerStatus.Download;
+import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One tokenizer, of one or more models, before and after it is loaded.
+ * One tokenizer, of one or more models, before and after it is loaded. It hears how its download
+ * goes.
  *
  * <p>Single writer, many readers.
  */
-final class TokenizerSlot {
+final class TokenizerSlot implements HubListener {
 
   /** What is known at one moment. */
   record Content(
@@ -21,6 +24,8 @@ final class TokenizerSlot {
 
   private final ModelSettings settings;
   private final CountDownLatch decided = new CountDownLatch(1);
+  private volatile boolean loads;
+  private volatile Download download = Download.NONE;
   private volatile Content content = new Content(TokenizerStatus.State.LOADING, null, null, 0, 0);
 
   TokenizerSlot(ModelSettings settings) {
@@ -35,14 +40,40 @@ final class TokenizerSlot {
     return content;
   }
 
+  /** An attempt begins. */
+  void begin() {
+    loads = true;
+  }
+
+  /** Whether an attempt is made now. */
+  boolean loads() {
+    return loads;
+  }
+
+  Download download() {
+    return download;
+  }
+
+  @Override
+  public void show(long bytes, long totalBytes) {
+    download = new Download(bytes, totalBytes, download.retries());
+  }
+
+  @Override
+  public void retried() {
+    download = new Download(download.bytes(), download.totalBytes(), download.retries() + 1);
+  }
+
   void ready(ModelTokenizer tokenizer, long loadMillis) {
     content =
         new Content(TokenizerStatus.State.READY, tokenizer, null, content.failures, loadMillis);
+    loads = false;
     decided.countDown();
   }
 
   void failed(String problem) {
     content = new Content(TokenizerStatus.State.FAILED, null, problem, content.failures + 1, 0);
+    loads = false;
     decided.countDown();
   }
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param problem why the last attempt to load it failed, null if none did
  * @param failures attempts that failed
  * @param loadMillis how long loading took, 0 until it is ready
+ * @param download of its files from the hub
  * @param quarantined whether an engine was found to cut prompts otherwise, so that it is not used
  */
 public record TokenizerStatus(
@@ -26,12 +27,31 @@ public record TokenizerStatus(
     @Nullable String problem,
     int failures,
     long loadMillis,
+    Download download,
     boolean quarantined) {
+
+  /**
+   * How the download of its files goes or went.
+   *
+   * @param bytes what is there
+   * @param totalBytes of so many; 0 until that is known, and if nothing was downloaded
+   * @param retries requests that failed and were sent again
+   */
+  public record Download(long bytes, long totalBytes, int retries) {
+
+    static final Download NONE = new Download(0, 0, 0);
+
+    boolean isUnderWay() {
+      return bytes < totalBytes;
+    }
+  }
 
   /** What became of loading. */
   public enum State {
     /** Its first attempt is not over. */
     LOADING,
+    /** As before, or once more, and its files are on their way from the hub. */
+    DOWNLOADING,
     /** Requests are read with it. */
     READY,
     /** It could not be loaded; most problems are tried again later. */

@@ -13,6 +13,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.router.tokenize.TokenizerStatus.State;
+import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
@@ -23,7 +24,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,9 +39,9 @@ class LoadedTokenizersTest {
     try (LoadedTokenizers tokenizers =
         tokenizers(
             config,
-            settings -> {
+            (settings, listener) -> {
               loads.incrementAndGet();
-              return settings.load();
+              return settings.load(HubListener.DEAF);
             })) {
       assertThat(tokenizers.await()).isNull();
       assertThat(loads).hasValue(2);
@@ -60,10 +61,10 @@ class LoadedTokenizersTest {
     try (LoadedTokenizers tokenizers =
         tokenizers(
             config("m", Map.of()),
-            settings -> {
+            (settings, listener) -> {
               if (tries.incrementAndGet() > 2) {
                 await(fixed);
-                return settings.load();
+                return settings.load(HubListener.DEAF);
               }
               throw new IllegalStateException("broken file");
             })) {
@@ -84,14 +85,39 @@ class LoadedTokenizersTest {
     try (LoadedTokenizers tokenizers =
         tokenizers(
             config("m", Map.of()),
-            settings -> {
+            (settings, listener) -> {
               await(go);
-              return settings.load();
+              return settings.load(HubListener.DEAF);
             })) {
       assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.LOADING);
       assertThat(tokenizers.status("m").state()).isEqualTo(State.LOADING);
       go.countDown();
       Rig.until(() -> tokenizers.of("m").tokenizer() != null);
+    }
+  }
+
+  @Test
+  void tellsHowItsDownloadGoes() {
+    CountDownLatch go = new CountDownLatch(1);
+    try (LoadedTokenizers tokenizers =
+        tokenizers(
+            config("m", Map.of()),
+            (settings, listener) -> {
+              listener.show(3, 10);
+              listener.retried();
+              listener.show(4, 10);
+              await(go);
+              listener.show(10, 10);
+              return settings.load(listener);
+            })) {
+      Rig.until(() -> tokenizers.status("m").download().bytes() == 4);
+      assertThat(tokenizers.status("m").state()).isEqualTo(State.DOWNLOADING);
+      assertThat(tokenizers.status("m").download().totalBytes()).isEqualTo(10);
+      assertThat(tokenizers.status("m").download().retries()).isEqualTo(1);
+      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.LOADING);
+      go.countDown();
+      Rig.until(() -> tokenizers.status("m").state() == State.READY);
+      assertThat(tokenizers.status("m").download().bytes()).isEqualTo(10);
     }
   }
 
@@ -197,7 +223,7 @@ class LoadedTokenizersTest {
   }
 
   private static LoadedTokenizers tokenizers(
-      RouterConfig config, Function<ModelSettings, ModelTokenizer> loader) {
+      RouterConfig config, BiFunction<ModelSettings, HubListener, ModelTokenizer> loader) {
     return new LoadedTokenizers(
         config, new LoadedTokenizers.Loading(loader, Thread::new, System::nanoTime, 1));
   }

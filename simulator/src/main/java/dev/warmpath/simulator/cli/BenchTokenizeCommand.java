@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.tokens.NamedTokenizer;
 import dev.warmpath.simulator.bench.tokenize.AgentTexts;
 import dev.warmpath.simulator.bench.tokenize.TokenizeBench;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
@@ -42,8 +43,11 @@ public final class BenchTokenizeCommand implements WarmpathCommand {
   @Option(
       names = "--tokenizer",
       paramLabel = "DIR",
-      description = "A model directory or a tokenizer.json. Default: the embedded tokenizer.")
-  private @Nullable Path tokenizer;
+      description = {
+        "A model directory, a tokenizer.json or hf://ORGANISATION/NAME[@REVISION].",
+        "Default: the embedded tokenizer."
+      })
+  private @Nullable String tokenizer;
 
   @SuppressWarnings("NullAway.Init")
   @Option(
@@ -104,7 +108,7 @@ public final class BenchTokenizeCommand implements WarmpathCommand {
               err.flush();
             })) {
       ObjectNode report = new ObjectMapper().createObjectNode();
-      report.put("tokenizer", tokenizer == null ? "embedded" : tokenizer.toString());
+      report.put("tokenizer", tokenizer == null ? "embedded" : tokenizer);
       report.setAll(bench.run());
       return report;
     } catch (IOException e) {
@@ -114,7 +118,9 @@ public final class BenchTokenizeCommand implements WarmpathCommand {
 
   private ModelFiles files() {
     try {
-      return tokenizer == null ? EmbeddedFiles.read() : ModelFiles.read(tokenizer);
+      return tokenizer == null
+          ? EmbeddedFiles.read()
+          : ModelFiles.read(new NamedTokenizer(tokenizer).files());
     } catch (TokenizerLoadException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }

@@ -3,11 +3,11 @@ package dev.warmpath.simulator.cli;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.cli.tokens.NamedTokenizer;
 import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngines;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
-import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -36,8 +36,9 @@ public final class EngineCommand implements WarmpathCommand {
   @Option(
       names = "--tokenizer",
       paramLabel = "DIR",
-      description = "Model directory or tokenizer.json; a small built-in one by default.")
-  private @Nullable Path tokenizer;
+      description =
+          "Model directory, tokenizer.json or hf://ORGANISATION/NAME[@REVISION]; a small built-in one by default.")
+  private @Nullable String tokenizer;
 
   @Override
   public Integer call() throws InterruptedException {
@@ -55,7 +56,9 @@ public final class EngineCommand implements WarmpathCommand {
 
   private ModelTokenizer tokenizer() {
     try {
-      return tokenizer == null ? ModelTokenizer.embedded() : ModelTokenizer.load(tokenizer);
+      return tokenizer == null
+          ? ModelTokenizer.embedded()
+          : ModelTokenizer.load(new NamedTokenizer(tokenizer).files());
     } catch (TokenizerLoadException e) {
       throw CommandException.usage("--tokenizer: " + e.getMessage());
     }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The tokenizer files of one model.
@@ -35,6 +36,20 @@ public record ModelFiles(
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
+  /** What is read of a directory; of the last only whether it is there. */
+  private static final Set<String> NAMES =
+      Set.of(
+          "tokenizer.json",
+          "tokenizer_config.json",
+          "special_tokens_map.json",
+          "chat_template.jinja",
+          "chat_template.json",
+          "config.json",
+          "tekken.json");
+
+  private static final Pattern TEMPLATE =
+      Pattern.compile("additional_chat_templates/[A-Za-z0-9_][\\w.-]*\\.jinja");
+
   /** Models whose chats the engine renders in code of its own. */
   private static final Set<String> RENDERED_IN_CODE =
       Set.of("gpt_oss", "deepseek_v32", "deepseek_v4", "kimi_k3", "kimi_audio", "inkling");
@@ -52,6 +67,11 @@ public record ModelFiles(
       return readDirectory(directoryOrTokenizerJson);
     }
     return of(TokenizerJson.read(directoryOrTokenizerJson), emptyObject(), Map.of());
+  }
+
+  /** Whether a model directory's file of this name, with slashes, has a part in its tokens. */
+  public static boolean reads(String name) {
+    return NAMES.contains(name) || TEMPLATE.matcher(name).matches();
   }
 
   /** Files that come from elsewhere than a directory. */

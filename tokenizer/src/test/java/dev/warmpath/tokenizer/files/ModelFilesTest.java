@@ -50,6 +50,37 @@ class ModelFilesTest {
     assertThat(templates()).isEqualTo(Map.of("default", "new", "tool_use", "tools"));
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "chat_template.jinja",
+        "chat_template.json",
+        "additional_chat_templates/tool_use.jinja",
+        "config.json",
+        "tekken.json"
+      })
+  void saysWhichFilesItReads(String name) {
+    assertThat(ModelFiles.reads(name)).isTrue();
+    assertThat(ModelFiles.reads("../" + name)).isFalse();
+    assertThat(ModelFiles.reads("onnx/" + name)).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "model.safetensors",
+        "additional_chat_templates/../x.jinja",
+        "additional_chat_templates/a/b.jinja",
+        "additional_chat_templates/.jinja",
+        "additional_chat_templates/a.json"
+      })
+  void readsNothingElse(String name) {
+    assertThat(ModelFiles.reads(name)).isFalse();
+  }
+
   @Test
   void specialTokensAreStringsOrObjects() throws IOException {
     write(

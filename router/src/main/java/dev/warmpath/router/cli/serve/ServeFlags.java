@@ -51,7 +51,8 @@ public final class ServeFlags {
       names = "--tokenizer",
       paramLabel = "MODEL=DIR",
       description =
-          "A model's tokenizer: directory, tokenizer.json or 'embedded'; may be repeated.")
+          "A model's tokenizer: directory, tokenizer.json, hf://ORGANISATION/NAME[@REVISION] or"
+              + " 'embedded'; may be repeated.")
   private List<String> tokenizers = new ArrayList<>();
 
   @Option(

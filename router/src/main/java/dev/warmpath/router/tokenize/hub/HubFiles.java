@@ -1,0 +1,96 @@
+package dev.warmpath.router.tokenize.hub;
+
+import dev.warmpath.router.tokenize.hub.Retries.Pause;
+import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+
+/**
+ * The files of models that are named by their place on the hub: from the cache, or else downloaded
+ * into it.
+ *
+ * <p>Thread-safe.
+ */
+public final class HubFiles {
+
+  /**
+   * What a download takes from the world; tests put their own in.
+   *
+   * @param freeBytes room on the disk of a directory
+   * @param idleMillis longest silence of a server
+   * @param totalMillis longest time of a download
+   */
+  record Around(
+      LongSupplier nanoClock,
+      Pause pause,
+      ToLongFunction<Path> freeBytes,
+      long idleMillis,
+      long totalMillis) {}
+
+  private static final long IDLE_MILLIS = 30_000;
+  private static final long TOTAL_MILLIS = 15 * 60_000;
+
+  private final HubSettings settings;
+  private final Around around;
+
+  HubFiles(HubSettings settings, Around around) {
+    this.settings = settings;
+    this.around = around;
+  }
+
+  /** With the cache, the hub and the token that the environment of this process names. */
+  public static HubFiles ofTheMachine() {
+    return new HubFiles(
+        HubSettings.of(System.getenv(), System.getProperty("user.home")),
+        new Around(
+            System::nanoTime, Thread::sleep, HubFiles::freeBytes, IDLE_MILLIS, TOTAL_MILLIS));
+  }
+
+  private static long freeBytes(Path directory) {
+    try {
+      return Files.getFileStore(directory).getUsableSpace();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * The directory with the files of {@code hf://ORGANISATION/NAME[@REVISION]}. Without a revision
+   * that of {@code main}. What the cache has is taken as it is, and the hub is not asked.
+   *
+   * @throws TokenizerLoadException if it is neither there nor can be downloaded
+   */
+  public Path find(String place, HubListener listener) {
+    HubPlace named = HubPlace.parse(place);
+    HubCache cache = new HubCache(settings.cache(), named);
+    Path found = cache.find();
+    if (found != null) {
+      return found;
+    }
+    if (settings.offline()) {
+      throw new TokenizerLoadException(place, offline(named));
+    }
+    try {
+      return new HubDownload(named, cache, settings, around, listener).run();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new TokenizerLoadException(place, "the download was interrupted", e);
+    } catch (IOException | UncheckedIOException e) {
+      throw new TokenizerLoadException(place, "not downloaded: " + reason(e), e);
+    }
+  }
+
+  private String offline(HubPlace place) {
+    return "not in the cache %s, and HF_HUB_OFFLINE forbids to download it; fetch it with: hf download %s --revision %s"
+        .formatted(settings.cache(), place.repository(), place.revision());
+  }
+
+  /** Failures of the way say all themselves; those of the disk name a file. */
+  private static String reason(Exception e) {
+    return e instanceof HubFailure ? String.valueOf(e.getMessage()) : e.toString();
+  }
+}
