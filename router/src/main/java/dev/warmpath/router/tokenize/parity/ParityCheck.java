@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.engine.EngineHttp.Answer;
+import dev.warmpath.router.tokenize.engine.RenderCall;
 import dev.warmpath.router.tokenize.engine.TokenizeCall;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,8 +51,13 @@ final class ParityCheck {
     }
   }
 
+  private static final int OK = 200;
+
   private final EngineHttp http;
   private final Duration timeout;
+
+  /** Names of replicas whose render routes are closed. */
+  private final Set<String> renderClosed = ConcurrentHashMap.newKeySet();
 
   ParityCheck(EngineHttp http, Duration timeout) {
     this.http = http;
@@ -60,32 +67,56 @@ final class ParityCheck {
   /** Compares; {@code where} goes into the difference. */
   Verdict ask(Question question, Replica replica, String where) {
     int[] ours = question.ours();
-    if (ours == null || !TokenizeCall.fits(question.kind(), question.request())) {
+    if (ours == null) {
       return Verdict.of(ParityResult.UNKNOWN);
     }
     try {
-      return judge(question, ours, replica, where);
+      Reply reply = reply(question, replica);
+      return reply.tokens() == null
+          ? Verdict.of(reply.otherwise())
+          : judge(question, ours, reply.tokens(), replica, where);
     } catch (CompletionException | CancellationException | IOException e) {
       return Verdict.of(ParityResult.ERROR);
     }
   }
 
-  private Verdict judge(Question question, int[] ours, Replica replica, String where)
-      throws IOException {
-    Answer answer =
-        http.post(
-                replica.baseUrl(),
-                TokenizeCall.PATH,
-                TokenizeCall.body(question.request()),
-                timeout)
-            .join();
-    if (answer.status() != 200) {
-      return Verdict.of(ofStatus(answer.status()));
+  /** The engine starts anew: what it did not offer it may offer now. */
+  void forget(Replica replica) {
+    renderClosed.remove(replica.name());
+  }
+
+  /** The engine's tokens, or what came instead of them. Immutable. */
+  private record Reply(int @Nullable [] tokens, ParityResult otherwise) {}
+
+  /** By {@code /tokenize}, which all have; what that would cut otherwise, by the render routes. */
+  private Reply reply(Question question, Replica replica) throws IOException {
+    ObjectNode request = question.request();
+    if (TokenizeCall.fits(question.kind(), request)) {
+      Answer answer = post(replica, TokenizeCall.PATH, TokenizeCall.body(request));
+      return answer.status() == OK
+          ? new Reply(TokenizeCall.tokenIds(answer.body()), ParityResult.ERROR)
+          : new Reply(null, ofStatus(answer.status()));
     }
-    int[] theirs = TokenizeCall.tokenIds(answer.body());
-    if (theirs == null) {
-      return Verdict.of(ParityResult.ERROR);
+    String path = RenderCall.path(question.kind());
+    if (path == null || renderClosed.contains(replica.name())) {
+      return new Reply(null, ParityResult.UNKNOWN);
     }
+    Answer answer = post(replica, path, RenderCall.body(request));
+    if (NOT_OFFERED.contains(answer.status())) {
+      renderClosed.add(replica.name());
+      return new Reply(null, ParityResult.UNKNOWN);
+    }
+    return answer.status() == OK
+        ? new Reply(RenderCall.tokenIds(answer.body()), ParityResult.UNKNOWN)
+        : new Reply(null, ofStatus(answer.status()));
+  }
+
+  private Answer post(Replica replica, String path, byte[] body) {
+    return http.post(replica.baseUrl(), path, body, timeout).join();
+  }
+
+  private static Verdict judge(
+      Question question, int[] ours, int[] theirs, Replica replica, String where) {
     if (Arrays.equals(ours, theirs)) {
       return Verdict.of(ParityResult.EQUAL);
     }

@@ -108,7 +108,12 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
 
   /** The replica's engines are other processes than before. */
   public void restarted(Replica replica) {
-    submit(() -> book.forget(replica));
+    submit(() -> forget(replica));
+  }
+
+  private void forget(Replica replica) {
+    book.forget(replica);
+    check.forget(replica);
   }
 
   /** Uses the model's tokenizer again, and probes its engines anew; false if it was in use. */
@@ -133,7 +138,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
     try {
       for (Replica replica : sources.fleet().replicas()) {
         if (replica.health() != Replica.Health.UP) {
-          book.forget(replica);
+          forget(replica);
           continue;
         }
         for (TokenizerStatus model : sources.tokenizers().status()) {

@@ -9,6 +9,7 @@ import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.engine.EngineHttp.Answer;
+import dev.warmpath.router.tokenize.engine.RenderCall;
 import dev.warmpath.router.tokenize.engine.TokenizeCall;
 import dev.warmpath.tokenizer.EnginePrompt;
 import dev.warmpath.tokenizer.PromptResult;

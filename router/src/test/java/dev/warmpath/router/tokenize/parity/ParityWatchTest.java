@@ -31,6 +31,9 @@ class ParityWatchTest {
   private static final String CHAT =
       "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"one special text\"}]}";
 
+  private static final String EFFORT =
+      CHAT.replace("{\"model", "{\"reasoning_effort\":\"low\",\"model");
+
   @AfterAll
   static void close() {
     TOKENIZER.close();
@@ -42,9 +45,11 @@ class ParityWatchTest {
    */
   private static final class Engine implements Backend.Script {
     private final AtomicInteger asked = new AtomicInteger();
+    private final AtomicInteger rendered = new AtomicInteger();
     private volatile Predicate<String> lies;
     private final AtomicInteger liar = new AtomicInteger(-1);
     private volatile int status = 200;
+    private volatile int renderStatus = 403;
 
     Engine(Predicate<String> lies) {
       this.lies = lies;
@@ -52,7 +57,12 @@ class ParityWatchTest {
 
     @Override
     public void answer(HttpServerRequest request, Buffer body) {
-      if (!request.path().equals("/tokenize")) {
+      boolean renders = request.path().endsWith("/render");
+      if (renders && renderStatus != 200) {
+        request.response().setStatusCode(renderStatus).end("{}");
+        return;
+      }
+      if (!renders && !request.path().equals("/tokenize")) {
         request
             .response()
             .putHeader("content-type", "application/json")
@@ -62,21 +72,22 @@ class ParityWatchTest {
         return;
       }
       asked.incrementAndGet();
+      rendered.addAndGet(renders ? 1 : 0);
       liar.compareAndSet(0, request.localAddress().port());
       if (status == 200) {
         boolean lie = lies.test(body.toString()) || liar.get() == request.localAddress().port();
-        request.response().end(tokens(body, lie));
+        request.response().end(tokens(body, lie, renders ? "token_ids" : "tokens"));
       } else if (status > 0) {
         request.response().setStatusCode(status).end("{}");
       }
     }
 
-    private String tokens(Buffer body, boolean lie) {
+    private String tokens(Buffer body, boolean lie, String field) {
       ObjectNode read = read(body.toString());
       RequestKind kind = read.has("messages") ? RequestKind.CHAT : RequestKind.COMPLETION;
       Tokens tokens = (Tokens) TOKENIZER.prompt(kind, read, null);
       ObjectNode answer = JSON.createObjectNode();
-      ArrayNode ids = answer.putArray("tokens");
+      ArrayNode ids = answer.putArray(field);
       for (int id : tokens.sequences().get(0)) {
         ids.add(id);
       }
@@ -194,6 +205,35 @@ class ParityWatchTest {
       Rig.until(() -> model(rig).path("quarantined").asBoolean());
       assertThat(model(rig).path("lastDifference").path("where").asText()).isEqualTo("miscount");
       assertThat(scrape(rig)).contains("warmpath_parity_bodies_share 0.0");
+    }
+  }
+
+  @Test
+  void whatTokenizeWouldCutOtherwiseIsRendered() throws Exception {
+    Engine engine = new Engine(body -> false);
+    engine.renderStatus = 200;
+    try (Rig rig = rig(1, engine, tree -> tree)) {
+      Rig.until(() -> checks(rig, "equal") == 14);
+      rig.chat(EFFORT);
+      Rig.until(() -> checks(rig, "equal") == 15);
+      assertThat(engine.rendered).hasValue(1);
+      engine.lies = body -> true;
+      rig.chat(EFFORT);
+      Rig.until(() -> model(rig).path("quarantined").asBoolean());
+    }
+  }
+
+  @Test
+  void whatNobodyWouldCutAsServedIsUnknown() throws Exception {
+    Engine engine = new Engine(body -> false);
+    try (Rig rig = rig(1, engine, tree -> tree)) {
+      Rig.until(() -> checks(rig, "equal") == 14);
+      rig.chat(EFFORT);
+      Rig.until(() -> checks(rig, "unknown") == 1);
+      engine.renderStatus = 200;
+      rig.chat(EFFORT);
+      Rig.until(() -> checks(rig, "unknown") == 2);
+      assertThat(engine.rendered).as("it is not asked again in this life").hasValue(0);
     }
   }
 

@@ -1,9 +1,8 @@
-package dev.warmpath.router.tokenize.remote;
+package dev.warmpath.router.tokenize.engine;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.tokenize.engine.TokenizeCall;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -14,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-final class RenderCall {
+public final class RenderCall {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private RenderCall() {}
 
   /** Null for messages, whose render there does not look at the model as serving it does. */
-  static @Nullable String path(RequestKind kind) {
+  public static @Nullable String path(RequestKind kind) {
     if (kind == RequestKind.CHAT) {
       return "/v1/chat/completions/render";
     }
@@ -31,16 +30,24 @@ final class RenderCall {
     return kind == RequestKind.COMPLETION ? "/v1/completions/render" : null;
   }
 
-  /** The client's request, asked to leave out what belongs to images. */
-  static byte[] body(ObjectNode request) throws IOException {
+  /**
+   * The client's request, asked to leave out what belongs to images.
+   *
+   * @throws IOException if it cannot be written as JSON
+   */
+  public static byte[] body(ObjectNode request) throws IOException {
     ObjectNode asked = JSON.createObjectNode();
     asked.setAll(request);
     asked.put("mm_payload", "none");
     return JSON.writeValueAsBytes(asked);
   }
 
-  /** The token ids; null if there are several prompts, images, or none. */
-  static int @Nullable [] tokenIds(byte[] answer) throws IOException {
+  /**
+   * The token ids; null if there are several prompts, images, or none.
+   *
+   * @throws IOException for an answer that is no JSON
+   */
+  public static int @Nullable [] tokenIds(byte[] answer) throws IOException {
     JsonNode read = JSON.readTree(answer);
     JsonNode one = read.isArray() && read.size() == 1 ? read.get(0) : read;
     return one.hasNonNull("features") ? null : TokenizeCall.ids(one.path("token_ids"));
