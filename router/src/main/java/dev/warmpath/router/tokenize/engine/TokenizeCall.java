@@ -47,28 +47,25 @@ public final class TokenizeCall {
   }
 
   /**
-   * The request as {@code /tokenize} has to be asked to see what serving it sees: {@code
-   * reasoning_content}, the old name of a message's {@code reasoning}, is known to the chat route
-   * only (vLLM 0.32, {@code ChatCompletionRequest}).
+   * The request as {@code /tokenize} has to be asked to see what serving it sees. In vLLM (0.32,
+   * {@code ChatCompletionRequest}) only the chat route knows {@code reasoning_content}, the old
+   * name of a message's {@code reasoning}; SGLang knows only that. So messages get both.
    */
   public static byte[] body(ObjectNode request) {
     boolean isOld = false;
     for (JsonNode message : request.path("messages")) {
-      isOld |= message.has(OLD_REASONING);
+      isOld |= message.hasNonNull(OLD_REASONING);
     }
     ObjectNode asked = isOld ? request.deepCopy() : request;
     if (isOld) {
-      asked.path("messages").forEach(TokenizeCall::rename);
+      asked.path("messages").forEach(TokenizeCall::addNewName);
     }
     return asked.toString().getBytes(StandardCharsets.UTF_8);
   }
 
-  private static void rename(JsonNode message) {
-    if (message instanceof ObjectNode fields) {
-      JsonNode old = fields.remove(OLD_REASONING);
-      if (old != null && !old.isNull() && !fields.hasNonNull(REASONING)) {
-        fields.set(REASONING, old);
-      }
+  private static void addNewName(JsonNode message) {
+    if (message.hasNonNull(OLD_REASONING) && !message.hasNonNull(REASONING)) {
+      ((ObjectNode) message).set(REASONING, message.get(OLD_REASONING));
     }
   }
 

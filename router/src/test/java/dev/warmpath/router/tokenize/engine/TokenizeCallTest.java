@@ -18,15 +18,15 @@ class TokenizeCallTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "{'reasoning_content':'why'}                   | {'reasoning':'why'}",
-        "{'reasoning_content':'old','reasoning':'new'} | {'reasoning':'new'}",
-        "{'reasoning_content':'why','reasoning':null}  | {'reasoning':'why'}",
-        "{'reasoning_content':null}                    | {}",
-        "{'reasoning':'why'}                           | {'reasoning':'why'}",
-        "'no object'                                   | 'no object'",
+        "{'reasoning_content':'a'}                  | {'reasoning_content':'a','reasoning':'a'}",
+        "{'reasoning_content':'a','reasoning':'b'}  | {'reasoning_content':'a','reasoning':'b'}",
+        "{'reasoning_content':'a','reasoning':null} | {'reasoning_content':'a','reasoning':'a'}",
+        "{'reasoning_content':null}                 | {'reasoning_content':null}",
+        "{'reasoning':'b'}                          | {'reasoning':'b'}",
+        "'no object'                                | 'no object'",
       },
       quoteCharacter = '#')
-  void theOldNameOfReasoningIsTheNewOne(String message, String asked) throws IOException {
+  void reasoningHasBothNames(String message, String asked) throws IOException {
     ObjectNode request = json("{'messages':[" + message + "]}");
     ObjectNode before = request.deepCopy();
     byte[] body = TokenizeCall.body(request);
