@@ -12,9 +12,15 @@ import dev.warmpath.kvindex.CopyCounting;
  *     0.32 with EAGLE or MTP, else 0
  * @param removals what the removal of a block means that was announced several times
  * @param maxBlocks how many blocks it can hold, in all tiers and groups; 0 if nobody knows
+ * @param hiddenNamespaces whether requests that are not seen here may be in name spaces that the
+ *     events do not show
  */
 public record EngineRules(
-    EngineDialect dialect, int droppedBlocks, CopyCounting removals, long maxBlocks) {
+    EngineDialect dialect,
+    int droppedBlocks,
+    CopyCounting removals,
+    long maxBlocks,
+    boolean hiddenNamespaces) {
 
   public EngineRules {
     if (droppedBlocks < 0 || maxBlocks < 0) {
@@ -25,6 +31,6 @@ public record EngineRules(
 
   /** The usual ones of a dialect. */
   public static EngineRules of(EngineDialect dialect) {
-    return new EngineRules(dialect, 0, dialect.removals(), 0);
+    return new EngineRules(dialect, 0, dialect.removals(), 0, dialect.hidesNamespaces());
   }
 }

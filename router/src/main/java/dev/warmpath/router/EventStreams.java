@@ -101,7 +101,8 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
         dialect,
         replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0,
         removals == null ? dialect.removals() : removals,
-        replica.cache().maxBlocks());
+        replica.cache().maxBlocks(),
+        dialect.hidesNamespaces() && replica.cache().hiddenNamespaces());
   }
 
   private static EngineDialect dialect(ReplicaConfig.Dialect dialect) {

@@ -68,6 +68,14 @@ class EventStreamsTest {
   }
 
   @Test
+  void namespacesMayBeHiddenUnlessTheReplicaIsSaidToHaveNone() throws ConfigException {
+    assertThat(source("sglang").rules().hiddenNamespaces()).isTrue();
+    assertThat(source("trtllm-hybrid").rules().hiddenNamespaces()).isTrue();
+    assertThat(source("vllm").rules().hiddenNamespaces()).isFalse();
+    assertThat(source("sglang, hidden-namespaces: false").rules().hiddenNamespaces()).isFalse();
+  }
+
+  @Test
   void tellsTheStreamOfAnotherProcessUnlessItKnows() throws Exception {
     try (EventIngest ingest =
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {

@@ -43,6 +43,8 @@ public final class EventApplier {
     EMPTIED,
     /** The block size changed: all was forgotten, so what was held before is not known. */
     FORGOTTEN,
+    /** Stores were left out that may be plain, because nobody can know. */
+    LEFT_OUT,
     /** More was announced than the engine can hold: something in what is held is not true. */
     OVERFULL
   }
@@ -60,12 +62,12 @@ public final class EventApplier {
   private final HashCalibration calibration;
   private final Doubts doubts;
   private final NameRules nameRules;
+  private final TrafficWatch traffic;
   private volatile @Nullable ChainSpace space;
   private int mainGroup;
-  private boolean hiddenTraffic;
   private long storedBlocks;
   private boolean refused;
-  private boolean mayRepeat;
+  private boolean leftOut;
   private volatile boolean plain;
   private volatile @Nullable KnownScheme wanted;
 
@@ -77,6 +79,7 @@ public final class EventApplier {
     this.namespaces = namespaces;
     this.counters = counters;
     calibration = new HashCalibration(source.hashSeed());
+    traffic = new TrafficWatch(source.rules().hiddenNamespaces());
     slot = index.addEngine(source.rules().removals());
     removals = new Removals(index, slot, groups, counters);
     doubts = new Doubts(index, slot, counters);
@@ -92,13 +95,15 @@ public final class EventApplier {
     this.namespaces = SglangNamespaces.PLAIN;
     this.counters = counters;
     calibration = new HashCalibration(source.hashSeed());
+    traffic = new TrafficWatch(source.rules().hiddenNamespaces());
     this.slot = slot;
     removals = new Removals(index, slot, groups, counters);
     doubts = new Doubts(index, slot, counters);
     nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
-    groups.restore(learned);
-    chunks.restored();
+    groups.restore(learned.groups());
+    chunks.restore(learned.facts().chunkBlocks());
+    traffic.resume(learned.facts());
     space = learned.space();
     mainGroup = learned.mainGroup();
     plain = groups.highest() == 0 && groups.isFullAttention(0);
@@ -107,8 +112,10 @@ public final class EventApplier {
 
   /** What was learned beside what the index holds. */
   public LearnedCache learned() {
-    return new LearnedCache(
-        groups.described(), groups.highest(), mainGroup, space, doubts.recalled());
+    LifetimeFacts facts =
+        new LifetimeFacts(
+            traffic.mayRepeatAtAll(), chunks.memory(), traffic.hiddenSeen(), traffic.watchedFrom());
+    return new LearnedCache(groups.learned(), mainGroup, space, doubts.recalled(), facts);
   }
 
   /** The engine's slot in the index. */
@@ -126,23 +133,9 @@ public final class EventApplier {
     return calibration.scheme();
   }
 
-  /**
-   * Whether requests are under way whose name space the engine's events do not show (SGLang's
-   * {@code extra_key} in the default format, salts before vLLM 0.19). While they are, stores that
-   * may be theirs are left out.
-   */
-  public void hiddenTraffic(boolean underWay) {
-    hiddenTraffic = underWay;
-  }
-
-  /**
-   * From now on the engine may announce again what it announced before (vLLM's full reports), from
-   * the root on and without a sign of it. Such blocks are held, once however often they are said to
-   * be stored. In groups that keep only some blocks a report names others too: there they are left
-   * out.
-   */
-  public void mayRepeat() {
-    mayRepeat = true;
+  /** What is known of the requests behind the batches that are applied. */
+  public TrafficWatch traffic() {
+    return traffic;
   }
 
   /** Whether the engine is known to keep all its blocks in one group of full attention. */
@@ -155,6 +148,7 @@ public final class EventApplier {
     Effect effect = learn(batch);
     storedBlocks = 0;
     refused = false;
+    leftOut = false;
     for (int i = 0; i < batch.events(); i++) {
       EventRow event = batch.row(i);
       switch (event.kind()) {
@@ -162,6 +156,7 @@ public final class EventApplier {
         case REMOVED -> i = removals.apply(batch, i);
         case CLEARED -> {
           clear();
+          leftOut = false;
           effect = Effect.EMPTIED;
         }
       }
@@ -182,7 +177,7 @@ public final class EventApplier {
       capacity.breached();
       return Effect.OVERFULL;
     }
-    return effect;
+    return leftOut ? Effect.LEFT_OUT : effect;
   }
 
   /**
@@ -208,6 +203,7 @@ public final class EventApplier {
     counters.add(StreamCounter.CLEARS);
     index.cleared(slot);
     doubts.end();
+    chunks.forget();
     wanted = null;
   }
 
@@ -273,7 +269,6 @@ public final class EventApplier {
   public void reset() {
     clear();
     groups.forget();
-    chunks.forget();
     capacity.reset();
     space = null;
     plain = false;
@@ -395,9 +390,13 @@ public final class EventApplier {
       counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
     } else if (!groups.isOfWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
-    } else if (hiddenTraffic && mayHideKeys(store)) {
+    } else if (traffic.mayHide() && mayHideKeys(store)) {
       counters.add(StreamCounter.HIDDEN_BLOCKS, count);
-    } else if (mayRepeat && tier == StorageTier.GPU && store.atRoot() && !isDistrusted()) {
+      leftOut |= traffic.isDark();
+    } else if (traffic.mayHaveRepeated()
+        && tier == StorageTier.GPU
+        && store.atRoot()
+        && !isDistrusted()) {
       repeated(batch, store);
     } else if (!takes(count, tier)) {
       counters.add(StreamCounter.REFUSED_BLOCKS, count);

@@ -39,9 +39,6 @@ final class GroupTable {
 
   private static final int NO_WINDOW = 0;
 
-  /** Another process has learned the groups, and forgot of which window they are. */
-  private static final int FORGOTTEN_WINDOW = -1;
-
   private final TreeMap<Integer, CacheGroup> groups = new TreeMap<>();
   private long described;
   private int highest = -1;
@@ -144,9 +141,9 @@ final class GroupTable {
     return layout;
   }
 
-  /** Those that a store has described. */
-  List<CacheGroup> described() {
-    return List.copyOf(groups.values());
+  /** What another table has to know. */
+  LearnedCache.Groups learned() {
+    return new LearnedCache.Groups(List.copyOf(groups.values()), highest, window);
   }
 
   /** How many groups a store has described. */
@@ -160,10 +157,10 @@ final class GroupTable {
   }
 
   /** Knows what another table knew. */
-  void restore(LearnedCache learned) {
-    learned.groups().forEach(this::put);
-    highest = learned.highestGroup();
-    window = FORGOTTEN_WINDOW;
+  void restore(LearnedCache.Groups learned) {
+    learned.described().forEach(this::put);
+    highest = learned.highest();
+    window = learned.windowTokens();
   }
 
   void forget() {

@@ -19,10 +19,10 @@ final class OffloadChunks {
     }
   }
 
-  /** What is held was stored in chunks of a size that nobody remembers. */
-  void restored() {
-    blocks = 0;
-    said = false;
+  /** What is held was stored in chunks of this size; see {@link LifetimeFacts#chunkBlocks}. */
+  void restore(int chunkBlocks) {
+    said = chunkBlocks != LifetimeFacts.NO_CHUNKS;
+    blocks = said ? chunkBlocks : 1;
   }
 
   /** Nothing is held. */
@@ -34,5 +34,10 @@ final class OffloadChunks {
   /** The blocks of a chunk; 0 if chunks differ, so that nobody can say where they end. */
   int blocks() {
     return blocks;
+  }
+
+  /** The same for another process. */
+  int memory() {
+    return said ? blocks : LifetimeFacts.NO_CHUNKS;
   }
 }

@@ -202,22 +202,22 @@ public final class EventIngest implements AutoCloseable {
    * from now on that must be expected of it.
    */
   public void mayRepeat(EngineId id) {
-    tell(id, FollowedEngine::mayRepeat);
+    with(id, FollowedEngine::mayRepeat);
   }
 
   /** A request is about to be sent that the router itself makes ask for a full report. */
   public void reportAsked(EngineId id) {
-    tell(id, FollowedEngine::reportAsked);
+    with(id, FollowedEngine::reportAsked);
   }
 
   /** A request is under way whose name space the engine's events do not show. */
   public void hiddenBegan(EngineId id) {
-    tell(id, FollowedEngine::hiddenBegan);
+    with(id, FollowedEngine::hiddenBegan);
   }
 
   /** One of those ended. */
   public void hiddenEnded(EngineId id) {
-    tell(id, FollowedEngine::hiddenEnded);
+    with(id, FollowedEngine::hiddenEnded);
   }
 
   /** An engine said in an answer how much of a prompt it reused. */
@@ -311,9 +311,13 @@ public final class EventIngest implements AutoCloseable {
   }
 
   private void tell(EngineId id, Consumer<FollowedEngine> message) {
+    with(id, engine -> engine.tell(() -> message.accept(engine)));
+  }
+
+  private void with(EngineId id, Consumer<FollowedEngine> message) {
     FollowedEngine engine = engines.get(id);
     if (engine != null) {
-      engine.tell(() -> message.accept(engine));
+      message.accept(engine);
     }
   }
 

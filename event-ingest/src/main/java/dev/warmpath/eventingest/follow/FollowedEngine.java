@@ -38,6 +38,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.zeromq.ZContext;
 
 /**
@@ -58,6 +60,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private final EngineStream stream;
   private final EventSubscriber subscriber;
 
+  private static final Logger LOG = LoggerFactory.getLogger(FollowedEngine.class);
+
   /** SGLang tells of an answer's last blocks up to 40 steps late, or when it is idle. */
   private static final Duration HIDDEN_AFTERWARDS = Duration.ofSeconds(30);
 
@@ -66,6 +70,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   private final ReuseJudge judge;
   private final Clock clock;
+  private final Instant followedSince;
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
   private boolean removed;
@@ -102,6 +107,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     promptHasher = shared.promptHasher();
     tap = shared.tap();
     clock = shared.clock();
+    followedSince = clock.instant();
     applier = applier(shared.index(), adopted);
     stream =
         new EngineStream(
@@ -242,8 +248,12 @@ final class FollowedEngine implements EnginePort, LiveSink {
     stream.tick();
     judge.applied();
     judge.tick();
-    if (hiddenRequests == 0 && hiddenUntil.isBefore(clock.instant())) {
-      applier.hiddenTraffic(false);
+    Instant now = clock.instant();
+    if (hiddenRequests == 0 && hiddenUntil.isBefore(now)) {
+      applier.traffic().underWay(false);
+    }
+    if (followedSince.plus(HIDDEN_AFTERWARDS).isBefore(now)) {
+      applier.traffic().watching();
     }
   }
 
@@ -253,23 +263,35 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   /** From now on the engine may announce again what it announced before. */
   void mayRepeat() {
-    applier.mayRepeat();
+    applier.traffic().mayRepeat();
   }
 
   /** The engine is asked for a full report. */
   void reportAsked() {
     counters.add(StreamCounter.REPORTS_ASKED);
-    applier.mayRepeat();
+    applier.traffic().mayRepeat();
   }
 
+  /** A request is about to be sent whose name space the engine's events do not show. */
   void hiddenBegan() {
-    hiddenRequests++;
-    applier.hiddenTraffic(true);
+    if (!applier.traffic().hiddenSeen() && !source.rules().hiddenNamespaces()) {
+      LOG.warn(
+          "engine={} has requests in name spaces that its events do not show, though hidden-namespaces says that there are none",
+          id());
+    }
+    applier.traffic().sawHidden();
+    tell(() -> {
+      hiddenRequests++;
+      applier.traffic().underWay(true);
+    });
   }
 
+  /** One of those ended. */
   void hiddenEnded() {
-    hiddenRequests--;
-    hiddenUntil = clock.instant().plus(HIDDEN_AFTERWARDS);
+    tell(() -> {
+      hiddenRequests = Math.max(0, hiddenRequests - 1); // some may have begun before this
+      hiddenUntil = clock.instant().plus(HIDDEN_AFTERWARDS);
+    });
   }
 
   private void live(StreamMessage message, long arrivedNanos) {

@@ -13,14 +13,25 @@ import dev.warmpath.kvindex.CopyCounting;
  *
  * @param droppedBlocks see {@link EngineRules}
  * @param removals see {@link EngineRules}
+ * @param hiddenNamespaces see {@link EngineRules}: what is held was believed accordingly
  */
 public record EngineIdentity(
-    EngineId id, String model, EngineDialect dialect, int droppedBlocks, CopyCounting removals) {
+    EngineId id,
+    String model,
+    EngineDialect dialect,
+    int droppedBlocks,
+    CopyCounting removals,
+    boolean hiddenNamespaces) {
 
   /** Of a configured engine. */
   public static EngineIdentity of(EngineSource source) {
     EngineRules rules = source.rules();
     return new EngineIdentity(
-        source.id(), source.model(), rules.dialect(), rules.droppedBlocks(), rules.removals());
+        source.id(),
+        source.model(),
+        rules.dialect(),
+        rules.droppedBlocks(),
+        rules.removals(),
+        rules.hiddenNamespaces());
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.stream;
 
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.apply.TrafficWatch;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.knowledge.Knowledge;
@@ -51,6 +52,7 @@ public final class EngineStream {
   private final StreamCounters counters;
   private final ReplayAsker asker;
   private final Lifetime lifetime = new Lifetime();
+  private final TrafficWatch traffic;
   private final Knowledge knowledge;
   private final Account account;
   private final LiveBuffer buffer;
@@ -70,6 +72,7 @@ public final class EngineStream {
     this.port = port;
     this.clock = clock;
     this.counters = counters;
+    traffic = applier.traffic();
     asker = new ReplayAsker(port, limits, clock, counters);
     knowledge = new Knowledge(applier, clock, counters, dpRank);
     account = new Account(lifetime, knowledge, counters);
@@ -145,6 +148,7 @@ public final class EngineStream {
 
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
+    traffic.hears(batch.sequence());
     asker.heard(account.isConnected());
     if (!lifetime.isProven() && !lifetime.awaitsStart() && !repairs.isRunning()) {
       repairs.verify("restored from a snapshot");
@@ -154,6 +158,7 @@ public final class EngineStream {
     } else {
       route(batch);
     }
+    traffic.heard();
     settleTrust();
   }
 

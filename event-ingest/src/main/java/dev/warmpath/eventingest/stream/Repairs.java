@@ -117,6 +117,11 @@ final class Repairs {
 
   /** The process is another one. */
   void newLifetime(String why) {
+    knowledge.anotherProcess(lifetime.started() && lifetime.isProven());
+    startAnew(why);
+  }
+
+  private void startAnew(String why) {
     clearAfterwards = false;
     account.end(why);
     startOver();
@@ -210,13 +215,18 @@ final class Repairs {
   /** The process cannot be shown to be the same; an older state of it may be replayed again. */
   private void unknown(String why) {
     boolean clearing = clearAfterwards;
-    anew(why);
+    startAnew(why);
+    askAnew(why);
     clearAfterwards = clearing && isRunning();
   }
 
-  /** The process is another one, or cannot be shown to be the same: everything is asked again. */
+  /** The process is another one. */
   private void anew(String why) {
     newLifetime(why);
+    askAnew(why);
+  }
+
+  private void askAnew(String why) {
     if (mayAsk()) {
       repair(why);
     }

@@ -164,7 +164,7 @@ public final class CaptureVerifier {
 
   private static void mark(Mark mark, RecordedEngine engine) {
     switch (mark.name()) {
-      case "quiescent" -> engine.applier().hiddenTraffic(false);
+      case "quiescent" -> engine.applier().traffic().underWay(false);
       case "engine-started", "engine-stopped" -> engine.stream().restarted(mark.name());
       case "subscriber-lost" -> engine.stream().disconnected();
       case "subscriber-back" -> engine.stream().connected();
@@ -233,7 +233,7 @@ public final class CaptureVerifier {
                     && !engine.namespaces().shows(engine.format(), keys.loraName()))
             : keys.cacheSalt() != null;
     if (hidden) {
-      engine.applier().hiddenTraffic(true);
+      engine.applier().traffic().underWay(true);
     }
     return keys;
   }

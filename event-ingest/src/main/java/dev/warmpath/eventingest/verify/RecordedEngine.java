@@ -227,7 +227,7 @@ final class RecordedEngine implements EnginePort {
             .filter(known -> known.name().equals(recorded.config("removals")))
             .findFirst()
             .orElse(dialect.removals());
-    return new EngineRules(dialect, droppedBlocks, removals, 0);
+    return new EngineRules(dialect, droppedBlocks, removals, 0, false); // requests are recorded
   }
 
   private static int number(@Nullable Object value, int otherwise) {

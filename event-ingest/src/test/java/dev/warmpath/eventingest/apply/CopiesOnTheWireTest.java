@@ -165,13 +165,10 @@ class CopiesOnTheWireTest {
   }
 
   @Test
-  void chunksThatAnotherProcessHeardOfAreNotKnown() throws WireException {
-    hear(store(true));
-    EngineSource source =
-        new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, EngineDialect.VLLM);
-    applier = new EventApplier(index, source, counters, applier.slot(), applier.learned());
+  void chunksAreForgottenWhenNothingIsHeld() throws WireException {
+    hear(store(true), onCpu(true, store(true)), onCpu(true, shorter(true)));
     assertThat(applier.offloadChunkBlocks()).isZero();
-    hear(onCpu(true, store(true)));
+    hear(List.of("AllBlocksCleared"), store(true), onCpu(true, store(true)));
     assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
   }
 
@@ -277,7 +274,7 @@ class CopiesOnTheWireTest {
   }
 
   private EventApplier applier(EngineDialect dialect, CopyCounting removals) {
-    EngineRules rules = new EngineRules(dialect, 0, removals, 0);
+    EngineRules rules = new EngineRules(dialect, 0, removals, 0, false);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, SglangNamespaces.PLAIN, counters);

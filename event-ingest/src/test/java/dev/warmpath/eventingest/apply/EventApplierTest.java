@@ -62,7 +62,7 @@ final class EventApplierTest {
   @Test
   void whatIsAnnouncedAgainIsNoCopyOnceThatIsExpected() {
     apply(gpu(0, FULL, 8, 0, 4));
-    applier.mayRepeat();
+    applier.traffic().mayRepeat();
     apply(gpu(0, FULL, 8, 0, 4));
     assertThat(counters.get(StreamCounter.REPEATABLE_BLOCKS)).isEqualTo(4);
     assertThat(predicted()).isEqualTo(32);
@@ -73,7 +73,7 @@ final class EventApplierTest {
 
   @Test
   void whatIsAnnouncedAgainIsHeldIfItWasNotKnown() {
-    applier.mayRepeat();
+    applier.traffic().mayRepeat();
     apply(gpu(0, FULL, 8, 0, 4));
     assertThat(predicted()).isEqualTo(32);
 
@@ -85,7 +85,7 @@ final class EventApplierTest {
 
   @Test
   void reportsOfGroupsThatKeepSomeBlocksOnlyAreLeftOut() {
-    applier.mayRepeat();
+    applier.traffic().mayRepeat();
     apply(gpu(0, FULL, 8, 0, 4), gpu(1, WINDOW, 8, 0, 4));
     assertThat(predicted()).as("a report names blocks that the window left behind").isZero();
     assertThat(applier.isPlain()).isFalse();
@@ -269,12 +269,12 @@ final class EventApplierTest {
   @Test
   void storesThatMayBeHiddenTrafficAreLeftOut() {
     apply(gpu(0, FULL, 8, 0, 1));
-    applier.hiddenTraffic(true);
+    applier.traffic().underWay(true);
     apply(store(0, FULL, 8, hashes(1, 4), hash(0), 8, 32));
     assertThat(predicted()).isEqualTo(8);
     assertThat(counters.get(StreamCounter.HIDDEN_BLOCKS)).isEqualTo(3);
 
-    applier.hiddenTraffic(false);
+    applier.traffic().underWay(false);
     apply(store(0, FULL, 8, hashes(1, 4), hash(0), 8, 32));
     assertThat(predicted()).isEqualTo(32);
   }
@@ -289,7 +289,7 @@ final class EventApplierTest {
   }
 
   private EventApplier applier(EngineDialect dialect, int droppedBlocks) {
-    EngineRules rules = new EngineRules(dialect, droppedBlocks, dialect.removals(), 0);
+    EngineRules rules = new EngineRules(dialect, droppedBlocks, dialect.removals(), 0, true);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, SglangNamespaces.PLAIN, counters);

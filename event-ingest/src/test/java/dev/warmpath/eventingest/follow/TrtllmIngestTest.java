@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.eventingest.Await;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.WireBatch;
+import dev.warmpath.eventingest.apply.LifetimeFacts;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -21,6 +23,8 @@ import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -62,6 +66,50 @@ class TrtllmIngestTest {
       engine.publish(WireBatch.of(Map.of("type", "AllBlocksCleared")));
       Await.until("nothing", () -> credited(ingest) == 0);
     }
+  }
+
+  @Test
+  void storesFromBeforeTheFirstContactMayBeOfAnyAdapter() {
+    try (TestPublisher engine = new TestPublisher(3);
+        EventIngest ingest = new EventIngest(index, Clock.systemUTC())) {
+      engine.keep(WireBatch.of(stored(0, 2)));
+      ingest.add(source(engine, true));
+      Await.until("the replay", () -> status(ingest).lastSequence() == 0);
+      Await.until("its end", () -> status(ingest).trust() == Trust.SUSPECT);
+      assertThat(credited(ingest)).isZero();
+      assertThat(status(ingest).counters()).containsEntry("hidden_blocks", 2L);
+      assertThat(status(ingest).reason()).contains("name space that events do not show");
+    }
+  }
+
+  @Test
+  void hiddenRequestIsLeftOutAndRemembered() {
+    try (TestPublisher engine = new TestPublisher(3);
+        EventIngest ingest = new EventIngest(index, Clock.systemUTC())) {
+      ingest.add(source(engine, false));
+      Await.until("a connection", () -> status(ingest).trust() != Trust.NONE);
+      engine.publish(WireBatch.of(stored(0, 2)));
+      Await.until("the first blocks", () -> credited(ingest) == 2 * TOKENS_A_BLOCK);
+      assertThat(facts(ingest).hiddenSeen()).isFalse();
+      assertThat(facts(ingest).watchedFrom()).isZero();
+
+      ingest.hiddenBegan(ID);
+      ingest.hiddenEnded(ID);
+      ingest.settle();
+      engine.publish(WireBatch.of(stored(2, 4)));
+      Await.until("the next ones", () -> status(ingest).lastSequence() == 1);
+      ingest.settle();
+      assertThat(credited(ingest)).isEqualTo(2 * TOKENS_A_BLOCK);
+      assertThat(status(ingest).counters()).containsEntry("hidden_blocks", 2L);
+      assertThat(facts(ingest).hiddenSeen()).isTrue();
+    }
+  }
+
+  private static LifetimeFacts facts(EventIngest ingest) {
+    CompletableFuture<LifetimeFacts> facts = new CompletableFuture<>();
+    ingest.whileStill(memory ->
+        facts.complete(Objects.requireNonNull(memory.engines().get(0).stream()).learned().facts()));
+    return facts.join();
   }
 
   @Test
@@ -108,8 +156,13 @@ class TrtllmIngestTest {
   }
 
   private static EngineSource source(TestPublisher engine) {
-    return new EngineSource(
-        ID, "m", engine.endpoint(), false, engine.replayEndpoint(), EngineDialect.TRTLLM);
+    return source(engine, false);
+  }
+
+  private static EngineSource source(TestPublisher engine, boolean hiddenNamespaces) {
+    EngineDialect trtllm = EngineDialect.TRTLLM;
+    EngineRules rules = new EngineRules(trtllm, 0, trtllm.removals(), 0, hiddenNamespaces);
+    return new EngineSource(ID, "m", engine.endpoint(), false, engine.replayEndpoint(), rules);
   }
 
   private static EngineStatus status(EventIngest ingest) {

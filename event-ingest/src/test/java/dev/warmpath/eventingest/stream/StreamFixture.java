@@ -31,6 +31,7 @@ final class StreamFixture implements EnginePort {
   static final StreamLimits LIMITS =
       new StreamLimits(64, 1 << 20, 2, Duration.ofSeconds(30), Duration.ofSeconds(30));
 
+  private final EngineSource source;
   final TestEngine engine;
   final StreamCounters counters = new StreamCounters();
   final MovableClock clock = new MovableClock();
@@ -43,18 +44,24 @@ final class StreamFixture implements EnginePort {
   int reopened;
 
   StreamFixture(boolean canReplay) {
+    this(canReplay, SOURCE);
+  }
+
+  StreamFixture(boolean canReplay, EngineSource source) {
     this.canReplay = canReplay;
+    this.source = source;
     engine = new TestEngine();
     index = new PlainKvIndex(1000);
-    applier = new EventApplier(index, SOURCE, SglangNamespaces.PLAIN, counters);
+    applier = new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
     stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
   }
 
   private StreamFixture(StreamFixture before, StreamMemory memory, ResumeListener listener) {
     canReplay = before.canReplay;
+    source = before.source;
     engine = before.engine;
     index = before.index;
-    applier = new EventApplier(index, SOURCE, counters, before.applier.slot(), memory.learned());
+    applier = new EventApplier(index, source, counters, before.applier.slot(), memory.learned());
     stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
     stream.resume(memory, listener);
   }
@@ -66,7 +73,11 @@ final class StreamFixture implements EnginePort {
 
   /** Connected, and the first replay answered. */
   static StreamFixture live(boolean canReplay) {
-    StreamFixture fixture = new StreamFixture(canReplay);
+    return live(canReplay, SOURCE);
+  }
+
+  static StreamFixture live(boolean canReplay, EngineSource source) {
+    StreamFixture fixture = new StreamFixture(canReplay, source);
     fixture.stream.connected();
     fixture.answer();
     return fixture;

@@ -122,6 +122,11 @@ public final class ConfigKeys {
               "replicas[].hash-seed",
               null,
               "Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones."),
+          bool(
+              "replicas[].hidden-namespaces",
+              true,
+              "Whether requests that this router did not see may have had an `extra_key` (SGLang), or an adapter or"
+                  + " `cache_salt` (TensorRT-LLM). false: never, so replays and what comes first are believed."),
           texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
           integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
           integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),

@@ -242,7 +242,8 @@ final class ConfigReader {
               optional("removals"),
               integer("max-blocks"),
               integer("full-reports-per-minute"),
-              optional("hash-seed")),
+              optional("hash-seed"),
+              bool("hidden-namespaces")),
           texts("models"));
     } catch (IllegalArgumentException e) {
       throw new ConfigException(section.origin(), path + ": " + e.getMessage());

@@ -41,22 +41,28 @@ public record ReplicaConfig(
    *     itself
    * @param reportsPerMinute full reports that one rank may be asked for in a minute; 0 for none
    * @param hashSeed the engine's {@code PYTHONHASHSEED}, null if nobody said
+   * @param hiddenNamespaces whether requests may be in name spaces that its events do not show
    */
   public record Cache(
       @Nullable CopyCounting removals,
       int maxBlocks,
       int reportsPerMinute,
-      @Nullable String hashSeed) {
+      @Nullable String hashSeed,
+      boolean hiddenNamespaces) {
 
     static Cache of(
-        @Nullable String removals, int maxBlocks, int reportsPerMinute, @Nullable String hashSeed) {
+        @Nullable String removals,
+        int maxBlocks,
+        int reportsPerMinute,
+        @Nullable String hashSeed,
+        boolean hiddenNamespaces) {
       CopyCounting counting =
           switch (removals == null ? "" : removals) {
             case "per-copy" -> CopyCounting.PER_COPY;
             case "last-copy" -> CopyCounting.PRESENCE;
             default -> null;
           };
-      return new Cache(counting, maxBlocks, reportsPerMinute, hashSeed);
+      return new Cache(counting, maxBlocks, reportsPerMinute, hashSeed, hiddenNamespaces);
     }
   }
 

@@ -95,6 +95,7 @@ class ConfigTreeTest {
                 removals: per-copy
                 max-blocks: 4096
                 hash-seed: "17"
+                hidden-namespaces: false
                 models: [qwen]
               - name: b
                 url: http://127.0.0.1:8001/
@@ -105,9 +106,9 @@ class ConfigTreeTest {
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(config.replicas().get(0).models()).containsExactly("qwen");
     assertThat(config.replicas().get(0).cache())
-        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096, 0, "17"));
+        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096, 0, "17", false));
     assertThat(config.replicas().get(1).cache())
-        .isEqualTo(new ReplicaConfig.Cache(null, 0, 12, null));
+        .isEqualTo(new ReplicaConfig.Cache(null, 0, 12, null, true));
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

@@ -17,6 +17,16 @@ record Counted(Function<FaultRig, String> name, ToLongFunction<FaultRig> value) 
     return new Counted(rig -> "`" + counter.label() + "`", rig -> rig.count(counter));
   }
 
+  /** By what is left out, where stores may look plain and be hidden. */
+  static Counted hidden() {
+    return new Counted(
+        rig -> counter(rig).label().replaceAll(".+", "`$0`"), rig -> rig.count(counter(rig)));
+  }
+
+  private static StreamCounter counter(FaultRig rig) {
+    return rig.hidesNamespaces() ? StreamCounter.HIDDEN_BLOCKS : StreamCounter.REPLAYED_BATCHES;
+  }
+
   /** By what became of the engine that a snapshot knew. */
   static Counted fate() {
     return new Counted(

@@ -342,6 +342,45 @@ enum Fault {
     }
   },
 
+  HIDDEN(
+      "requests have an `extra_key`, which SGLang's events do not show, and their batches are lost",
+      Counted.hidden()) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.loseHidden(10);
+      rig.serve(1);
+      return believed(rig);
+    }
+
+    @Override
+    boolean needsReplay() {
+      return true;
+    }
+
+    @Override
+    Trust trust(FaultRig rig, boolean replay) {
+      return rig.hidesNamespaces() ? Trust.SUSPECT : Trust.EXACT;
+    }
+  },
+
+  HIDDEN_KILLED(
+      "the same, and the router is killed and has a snapshot from before them", Counted.hidden()) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      return believed(rig.routerKilledAfter(() -> rig.loseHidden(10)));
+    }
+
+    @Override
+    boolean needsReplay() {
+      return true;
+    }
+
+    @Override
+    Trust trust(FaultRig rig, boolean replay) {
+      return HIDDEN.trust(rig, replay);
+    }
+  },
+
   HOSTILE("batches are noise, huge or absurdly deep", StreamCounter.UNDECODABLE_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
@@ -381,6 +420,14 @@ enum Fault {
   /** Does it to a rig on which all is well; returns the one to go on with. */
   abstract FaultRig strike(FaultRig rig);
 
+  /** What is credited must be there at once: soon the engine's cache is another one. */
+  private static FaultRig believed(FaultRig rig) {
+    if (rig.known().over() > 0) {
+      throw new IllegalStateException("credited though in another name space");
+    }
+    return rig;
+  }
+
   /** Whether nothing is ever in doubt. */
   boolean isHarmless() {
     return false;
@@ -401,7 +448,7 @@ enum Fault {
   }
 
   /** How far the engine is believed in the end. */
-  Trust trust(boolean replay) {
+  Trust trust(FaultRig rig, boolean replay) {
     return isHarmless() || (replay && trustWithReplay() == Trust.EXACT)
         ? Trust.EXACT
         : Trust.SUSPECT;

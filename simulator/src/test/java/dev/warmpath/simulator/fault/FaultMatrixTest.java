@@ -47,7 +47,7 @@ class FaultMatrixTest {
     assertThat(fault.counted().value().applyAsLong(rig))
         .as(fault.counted().name().apply(rig))
         .isGreaterThan(rig == before ? counted : 0);
-    assertThat(rig.stream.trust().trust()).isEqualTo(fault.trust(replay));
+    assertThat(rig.stream.trust().trust()).isEqualTo(fault.trust(rig, replay));
     if (fault.trustMoves() == 0) {
       assertThat(rig.path).as("trust stays").containsExactly(Trust.EXACT);
     } else {
@@ -103,6 +103,20 @@ class FaultMatrixTest {
     assertThat(other.count(StreamCounter.RECALLED_BLOCKS)).isZero();
     assertThat(other.known()).isEqualTo(late(GivenPrompts.NOT_HASHED).known());
     assertThat(other.known().over()).isZero();
+  }
+
+  /** The rows of hidden requests can fail: whoever does not know of them credits too much. */
+  @Test
+  void hiddenRequestsThatNobodyKnowsOfAreCredited() {
+    FaultRig known = FaultRig.live(Form.SGLANG_MAPS, true);
+    known.loseHidden(10);
+    known.serve(1);
+    assertThat(known.known().over()).isZero();
+
+    FaultRig unknown = FaultRig.live(Form.SGLANG_MAPS, true);
+    unknown.loseUnknown(10);
+    unknown.serve(1);
+    assertThat(unknown.known().over()).isPositive();
   }
 
   private static FaultRig late(GivenPrompts prompts) {

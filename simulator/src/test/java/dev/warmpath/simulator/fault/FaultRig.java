@@ -145,6 +145,14 @@ final class FaultRig implements EnginePort {
     return new FaultRig(form, canReplay, engine, restored, 0).joining();
   }
 
+  /** The router took a snapshot, then other requests happened, and then it was killed. */
+  FaultRig routerKilledAfter(Runnable requests) {
+    Content restored = restored();
+    requests.run();
+    Content old = new Content(restored.index(), restored.memory().unwatched());
+    return new FaultRig(form, canReplay, engine, old, 0).joining();
+  }
+
   /** A router that comes when another engine has published so many batches. */
   FaultRig joinedLate(int batches) {
     FaultRig late = new FaultRig(form, canReplay, form.engine());
@@ -251,7 +259,7 @@ final class FaultRig implements EnginePort {
 
   /** Every fourth request asks for a full report from now on, while the engine is suspect. */
   FaultRig askingReports() {
-    applier.mayRepeat();
+    applier.traffic().mayRepeat();
     mayAskReports = true;
     return this;
   }
@@ -271,6 +279,31 @@ final class FaultRig implements EnginePort {
       engine.serve(nextPrompt(), null);
     }
     sent = size;
+  }
+
+  /**
+   * So many requests in name spaces that SGLang's events do not show, no batch of which arrives.
+   */
+  void loseHidden(int requests) {
+    if (hidesNamespaces()) {
+      applier.traffic().sawHidden();
+      applier.traffic().underWay(true);
+    }
+    loseUnknown(requests);
+    applier.traffic().underWay(false);
+  }
+
+  /** The same, for prompts of one family that are rare, and they did not pass this router. */
+  void loseUnknown(int requests) {
+    for (int i = 0; i < requests; i++) {
+      engine.serveHidden(prompt(PROMPTS - 1 - 3 * i));
+    }
+    sent = engine.published().size();
+  }
+
+  /** Whether there are name spaces that the engine's events do not show. */
+  boolean hidesNamespaces() {
+    return form.dialect.hidesNamespaces();
   }
 
   /** Serves until a batch with a removal is the last one, unread. */
@@ -335,6 +368,7 @@ final class FaultRig implements EnginePort {
     for (int i = 0; i < 4; i++) {
       serve(25);
       time.pass(LIMITS.replayCooldown().plusSeconds(1));
+      applier.traffic().watching();
       stream.tick();
       settle();
     }

@@ -39,6 +39,11 @@ abstract class FaultyEngine {
     serve(prompt, null);
   }
 
+  /** Serves a prompt in a name space that SGLang's events do not show; others' do. */
+  void serveHidden(int[] prompt) {
+    serve(prompt, "hidden");
+  }
+
   /** Serves a prompt for which the engine keeps, or announces, more than one copy. */
   abstract void serveTwice(int[] prompt);
 

@@ -9,6 +9,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,10 +26,16 @@ final class SglangEngine extends FaultyEngine {
   private static final int PAGES = 120;
   private static final String MEDIUM = "GPU";
 
+  /** Begins like the name of no adapter: a name space of which the wire shows nothing. */
+  private static final String HIDDEN = "\0hidden";
+
   private final WireForm form;
 
   /** Page → its parent (0 for none), least recently used first. */
   private final Map<Long, Long> pages = new LinkedHashMap<>(16, 0.75f, true);
+
+  /** Hidden page → its hash on the wire, which is that of the plain page with these tokens. */
+  private final Map<Long, Long> shown = new HashMap<>();
 
   private int pageTokens = 8;
   private boolean cleared = true;
@@ -46,6 +53,17 @@ final class SglangEngine extends FaultyEngine {
   void serveTwice(int[] prompt) {
     store(prompt, null, false);
     store(prompt, null, true);
+  }
+
+  /** An {@code extra_key}, in the default format. */
+  @Override
+  void serveHidden(int[] prompt) {
+    long[] hidden = chain(prompt, HIDDEN, prompt.length / pageTokens);
+    long[] plain = chain(prompt, null, hidden.length);
+    for (int i = 0; i < hidden.length; i++) {
+      shown.put(hidden[i], plain[i]);
+    }
+    store(prompt, HIDDEN, false);
   }
 
   @Override
@@ -126,6 +144,7 @@ final class SglangEngine extends FaultyEngine {
       int[] prompt,
       @Nullable String lora)
       throws IOException {
+    @Nullable String adapter = HIDDEN.equals(lora) ? null : lora;
     if (clear) {
       head(packer, 1, "AllBlocksCleared");
     }
@@ -135,13 +154,13 @@ final class SglangEngine extends FaultyEngine {
       name(packer, "medium").packString(MEDIUM);
     }
     if (first < chain.length) {
-      head(packer, lora == null ? 7 : 8, "BlockStored");
+      head(packer, adapter == null ? 7 : 8, "BlockStored");
       hashes(name(packer, "block_hashes"), Arrays.copyOfRange(chain, first, chain.length));
       name(packer, "parent_block_hash");
       if (first == 0) {
         packer.packNil();
       } else {
-        packer.packLong(chain[first - 1]);
+        packer.packLong(shown(chain[first - 1]));
       }
       name(packer, "token_ids").packArrayHeader((chain.length - first) * pageTokens);
       for (int i = first * pageTokens; i < chain.length * pageTokens; i++) {
@@ -150,8 +169,8 @@ final class SglangEngine extends FaultyEngine {
       name(packer, "block_size").packInt(pageTokens);
       name(packer, "lora_id").packNil();
       name(packer, "medium").packString(MEDIUM);
-      if (lora != null) {
-        name(packer, "lora_name").packString(lora);
+      if (adapter != null) {
+        name(packer, "lora_name").packString(adapter);
       }
     }
   }
@@ -171,10 +190,14 @@ final class SglangEngine extends FaultyEngine {
     return packer;
   }
 
-  private static void hashes(MessageBufferPacker packer, long[] hashes) throws IOException {
+  private long shown(long page) {
+    return shown.getOrDefault(page, page);
+  }
+
+  private void hashes(MessageBufferPacker packer, long[] hashes) throws IOException {
     packer.packArrayHeader(hashes.length);
     for (long hash : hashes) {
-      packer.packLong(hash);
+      packer.packLong(shown(hash));
     }
   }
 

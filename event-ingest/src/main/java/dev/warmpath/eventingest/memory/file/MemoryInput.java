@@ -3,6 +3,8 @@ package dev.warmpath.eventingest.memory.file;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.apply.LifetimeFacts;
+import dev.warmpath.eventingest.apply.TrafficWatch;
 import dev.warmpath.eventingest.knowledge.Gap;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
@@ -34,6 +36,9 @@ final class MemoryInput {
   /** The first version that says whether names were computed. */
   private static final int WITH_RECALLED = 3;
 
+  /** The first version that tells what happened in a process's lifetime. */
+  private static final int WITH_FACTS = 4;
+
   private final DataInputStream in;
   private final int version;
 
@@ -64,7 +69,8 @@ final class MemoryInput {
     EngineIdentity identity = identity();
     int slot = in.readInt();
     long namedBlocks = in.readLong();
-    return new EngineMemory(identity, slot, namedBlocks, in.readBoolean() ? stream() : null);
+    StreamMemory stream = in.readBoolean() ? stream(identity.dialect()) : null;
+    return new EngineMemory(identity, slot, namedBlocks, stream);
   }
 
   private EngineIdentity identity() throws IOException {
@@ -73,18 +79,21 @@ final class MemoryInput {
     String[] said = text().split(" ", 2);
     EngineDialect dialect = EngineDialect.valueOf(said[0]);
     CopyCounting removals = said.length == 1 ? dialect.removals() : CopyCounting.valueOf(said[1]);
-    return new EngineIdentity(id, model, dialect, in.readInt(), removals);
+    int droppedBlocks = in.readInt();
+    // Earlier versions believed all that replays brought.
+    boolean hiddenNamespaces = version >= WITH_FACTS && in.readBoolean();
+    return new EngineIdentity(id, model, dialect, droppedBlocks, removals, hiddenNamespaces);
   }
 
-  private StreamMemory stream() throws IOException {
+  private StreamMemory stream(EngineDialect dialect) throws IOException {
     long lastSequence = in.readLong();
     long lastDigest = in.readLong();
     double startSeconds = version < WITH_START ? Double.NaN : in.readDouble();
     Gap gap = in.readBoolean() ? new Gap(text(), in.readBoolean()) : null;
-    return new StreamMemory(lastSequence, lastDigest, startSeconds, gap, learned());
+    return new StreamMemory(lastSequence, lastDigest, startSeconds, gap, learned(dialect));
   }
 
-  private LearnedCache learned() throws IOException {
+  private LearnedCache learned(EngineDialect dialect) throws IOException {
     List<CacheGroup> groups = new ArrayList<>();
     for (int left = count(); left > 0; left--) {
       groups.add(group());
@@ -93,7 +102,23 @@ final class MemoryInput {
     int mainGroup = in.readInt();
     ChainSpace space = in.readBoolean() ? space() : null;
     boolean recalled = version >= WITH_RECALLED && in.readBoolean();
-    return new LearnedCache(groups, highestGroup, mainGroup, space, recalled);
+    int window = version < WITH_FACTS ? LearnedCache.Groups.FORGOTTEN_WINDOW : in.readInt();
+    return new LearnedCache(
+        new LearnedCache.Groups(groups, highestGroup, window),
+        mainGroup,
+        space,
+        recalled,
+        version < WITH_FACTS ? worst(dialect) : facts());
+  }
+
+  private LifetimeFacts facts() throws IOException {
+    return new LifetimeFacts(in.readBoolean(), in.readInt(), in.readBoolean(), in.readLong());
+  }
+
+  /** What may have happened did; of hidden name spaces the identity tells. */
+  private static LifetimeFacts worst(EngineDialect dialect) {
+    boolean vllm = dialect == EngineDialect.VLLM;
+    return new LifetimeFacts(vllm, vllm ? 0 : LifetimeFacts.NO_CHUNKS, false, TrafficWatch.NEVER);
   }
 
   private CacheGroup group() throws IOException {

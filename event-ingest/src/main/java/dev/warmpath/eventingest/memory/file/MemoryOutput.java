@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.memory.file;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.apply.LifetimeFacts;
 import dev.warmpath.eventingest.knowledge.Gap;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
@@ -53,6 +54,7 @@ final class MemoryOutput {
     boolean usual = identity.removals() == identity.dialect().removals();
     text(identity.dialect().name() + (usual ? "" : " " + identity.removals().name()));
     out.writeInt(identity.droppedBlocks());
+    out.writeBoolean(identity.hiddenNamespaces());
   }
 
   private void write(StreamMemory stream) throws IOException {
@@ -69,14 +71,15 @@ final class MemoryOutput {
   }
 
   private void write(LearnedCache learned) throws IOException {
-    out.writeInt(learned.groups().size());
-    for (CacheGroup group : learned.groups()) {
+    LearnedCache.Groups groups = learned.groups();
+    out.writeInt(groups.described().size());
+    for (CacheGroup group : groups.described()) {
       out.writeInt(group.index());
       text(group.kind().name());
       out.writeInt(group.blockSizeTokens());
       out.writeInt(group.slidingWindowTokens());
     }
-    out.writeInt(learned.highestGroup());
+    out.writeInt(groups.highest());
     out.writeInt(learned.mainGroup());
     ChainSpace space = learned.space();
     out.writeBoolean(space != null);
@@ -86,6 +89,15 @@ final class MemoryOutput {
       out.writeInt(space.lookaheadTokens());
     }
     out.writeBoolean(learned.recalled());
+    out.writeInt(groups.windowTokens());
+    write(learned.facts());
+  }
+
+  private void write(LifetimeFacts facts) throws IOException {
+    out.writeBoolean(facts.mayRepeat());
+    out.writeInt(facts.chunkBlocks());
+    out.writeBoolean(facts.hiddenSeen());
+    out.writeLong(facts.watchedFrom());
   }
 
   private void text(String text) throws IOException {

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.memory.file;
 
+import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
 import dev.warmpath.kvindex.IndexLimits;
@@ -16,7 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the newest snapshot of a directory that can be used, and counts those that cannot.
+ * Reads the newest snapshot of a directory that can be used, and counts those that cannot. If it is
+ * not the last one of a router that ended, that router may have sent requests which it does not
+ * know.
  *
  * <p>Confined to its caller.
  */
@@ -60,7 +63,11 @@ public final class SnapshotReader {
     try {
       check(file);
       try (InputStream in = Files.newInputStream(file)) {
-        return SnapshotFormat.read(in, limits);
+        Content content = SnapshotFormat.read(in, limits);
+        IngestMemory memory = content.memory();
+        return directory.wasLast(memory.taken())
+            ? content
+            : new Content(content.index(), memory.unwatched());
       }
     } catch (SnapshotRefusedException e) {
       throw e;

@@ -1,11 +1,15 @@
 package dev.warmpath.eventingest.memory.file;
 
+import static dev.warmpath.eventingest.apply.LifetimeFacts.NO_CHUNKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.apply.LearnedCache.Groups;
+import dev.warmpath.eventingest.apply.LifetimeFacts;
+import dev.warmpath.eventingest.apply.TrafficWatch;
 import dev.warmpath.eventingest.knowledge.Gap;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
@@ -23,12 +27,10 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 final class SnapshotFormatTest {
@@ -65,42 +67,37 @@ final class SnapshotFormatTest {
   @Test
   void anotherVersionIsRefusedAsSuch() throws IOException {
     byte[] bytes = bytes();
-    bytes[11] = 4;
-    assertRefused(bytes, "version 4", Reason.OTHER_VERSION);
+    bytes[11] = 5;
+    assertRefused(bytes, "version 5", Reason.OTHER_VERSION);
     bytes[11] = 0;
     assertRefused(bytes, "version 0", Reason.OTHER_VERSION);
   }
 
   @Test
-  void firstVersionIsReadWithoutTheStartOfProcesses() throws IOException {
-    StreamMemory stream = read(firstVersion()).memory().engines().get(0).stream();
-    assertThat(Objects.requireNonNull(stream).startSeconds()).isNaN();
-    assertThat(stream.lastSequence()).isEqualTo(17);
-    assertThat(stream.gap()).isEqualTo(new Gap("lost", true));
-    assertThat(stream.learned().recalled()).isFalse();
-  }
+  void earlierVersionsAreReadAndWhatTheyDoNotHoldMayHaveHappened() throws IOException {
+    for (int version = 1; version <= 3; version++) {
+      Content content = read(EarlierVersions.bytes(version, memory(), index()));
+      List<EngineMemory> engines = content.memory().engines();
+      StreamMemory stream = Objects.requireNonNull(engines.get(0).stream());
+      LearnedCache learned = stream.learned();
+      assertThat(stream.startSeconds())
+          .isEqualTo(version < 2 ? (Double) Double.NaN : (Double) START);
+      assertThat(stream.lastSequence()).isEqualTo(17);
+      assertThat(stream.gap()).isEqualTo(new Gap("lost", true));
+      assertThat(learned.recalled()).isEqualTo(version == 3);
+      assertThat(learned.space()).isEqualTo(SPACE);
+      assertThat(learned.groups().highest()).isEqualTo(3);
+      assertThat(learned.groups().windowTokens()).isEqualTo(Groups.FORGOTTEN_WINDOW);
+      assertThat(learned.facts())
+          .as("reports may have been asked for, and chunks may differ")
+          .isEqualTo(new LifetimeFacts(true, 0, false, TrafficWatch.NEVER));
 
-  /** The bytes as they were before the start of the process was among them. */
-  private static byte[] firstVersion() throws IOException {
-    ByteBuffer now = ByteBuffer.wrap(bytes());
-    int memory = now.getInt(12);
-    int at = SnapshotFormat.HEAD_BYTES;
-    while (now.getLong(at) != Double.doubleToLongBits(START)) {
-      at++;
+      assertThat(engines.get(1).identity().hiddenNamespaces())
+          .as("all that came was believed")
+          .isFalse();
+      assertThat(Objects.requireNonNull(engines.get(1).stream()).learned().facts())
+          .isEqualTo(new LifetimeFacts(false, NO_CHUNKS, false, TrafficWatch.NEVER));
     }
-    int flag = at;
-    while (now.getInt(flag + 1) != 2 || now.get(flag + 5) != (byte) 0xC3) {
-      flag++; // before the next engine's name
-    }
-    int left = Double.BYTES + 1;
-    ByteBuffer then = ByteBuffer.allocate(now.capacity() - left);
-    then.put(now.array(), 0, at).put(now.array(), at + 8, flag - at - 8);
-    then.put(now.array(), flag + 1, now.capacity() - flag - 1);
-    then.putInt(8, 1).putInt(12, memory - left);
-    CRC32C checksum = new CRC32C();
-    int end = SnapshotFormat.HEAD_BYTES + memory - left;
-    checksum.update(then.array(), 0, end);
-    return then.putInt(end, (int) checksum.getValue()).array();
   }
 
   @Test
@@ -139,6 +136,7 @@ final class SnapshotFormatTest {
     RunKvIndex index = new RunKvIndex(LIMITS);
     index.addEngine(CopyCounting.PER_COPY);
     index.addEngine(CopyCounting.PRESENCE);
+    index.addEngine(CopyCounting.PRESENCE);
     StoredBlocks blocks = new StoredBlocks();
     blocks.atRoot(StorageTier.GPU, 0, SPACE.rootKey());
     blocks.add(11, 1);
@@ -151,26 +149,42 @@ final class SnapshotFormatTest {
   static IngestMemory memory() {
     LearnedCache learned =
         new LearnedCache(
-            List.of(
-                new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 4, 0),
-                new CacheGroup(2, CacheGroup.Kind.SLIDING_WINDOW, 4, 128)),
-            3,
+            new Groups(
+                List.of(
+                    new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 4, 0),
+                    new CacheGroup(2, CacheGroup.Kind.SLIDING_WINDOW, 4, 128)),
+                3,
+                8_192),
             0,
             SPACE,
-            true);
+            true,
+            new LifetimeFacts(true, 16, false, 0));
+    LearnedCache nothing =
+        new LearnedCache(
+            new Groups(List.of(), -1, 0),
+            0,
+            null,
+            false,
+            new LifetimeFacts(false, NO_CHUNKS, true, TrafficWatch.NEVER));
     return new IngestMemory(
         Instant.ofEpochMilli(1_800_000_000_000L),
         List.of(
             new EngineMemory(
                 new EngineIdentity(
-                    new EngineId("a", 0), "m", EngineDialect.VLLM, 1, CopyCounting.PER_COPY),
+                    new EngineId("a", 0), "m", EngineDialect.VLLM, 1, CopyCounting.PER_COPY, false),
                 0,
                 3,
                 new StreamMemory(17, 0x123456789abcdefL, START, new Gap("lost", true), learned)),
             new EngineMemory(
                 new EngineIdentity(
-                    new EngineId("é", 7), "", EngineDialect.SGLANG, 0, CopyCounting.PER_COPY),
+                    new EngineId("é", 7), "", EngineDialect.SGLANG, 0, CopyCounting.PER_COPY, true),
                 1,
+                0,
+                new StreamMemory(0, 1, Double.NaN, null, nothing)),
+            new EngineMemory(
+                new EngineIdentity(
+                    new EngineId("u", 0), "", EngineDialect.TRTLLM, 0, CopyCounting.PRESENCE, true),
+                2,
                 0,
                 null)));
   }

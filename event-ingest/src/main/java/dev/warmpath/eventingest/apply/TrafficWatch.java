@@ -1,0 +1,154 @@
+package dev.warmpath.eventingest.apply;
+
+/**
+ * What is known of the requests behind one engine's batches: from which batch on this router has
+ * seen all of them, and which kinds of them there were.
+ *
+ * <p>Some requests are served in name spaces that no event shows (SGLang's {@code extra_key},
+ * TensorRT-LLM's adapters and salts): their stores look like plain ones and must be left out. While
+ * such a request is under way that is known. A batch that is applied later than it was published,
+ * because a replay brought it or because it waited for one, may be of another time: it is believed
+ * if no such request was ever seen, and if it is not older than what this router can have seen.
+ *
+ * <p>The same holds for requests that make vLLM announce again what it announced before.
+ *
+ * <p>Confined to the writer; {@link #sawHidden} and {@link #mayRepeat} may be called by any thread,
+ * before the request is sent.
+ */
+public final class TrafficWatch {
+
+  /*
+   *   0 ............ watchedFrom ................ now        batches of one process
+   *   nobody knows   this router saw the requests
+   *
+   * A batch that is heard live was published after this router began. It may still be of requests
+   * that an earlier router sent, so the watch begins some time after (`watching`), or with batch 0.
+   * A process that is seen to follow one that was heard began under the watch as a whole.
+   *
+   * What was seen of name spaces is not forgotten with the process: the router may learn late that
+   * a process is new, when requests to it have ended.
+   */
+
+  /** No batch is known to be of requests that were all seen. */
+  public static final long NEVER = Long.MAX_VALUE;
+
+  private static final long NONE = -1;
+
+  private final boolean othersMayHide;
+  private boolean underWay;
+  private volatile boolean hiddenSeen;
+  private volatile boolean mayRepeat;
+  private boolean repeatedBefore;
+  private boolean inherited;
+  private boolean resumed;
+  private boolean watching;
+  private long watchedFrom = NEVER;
+  private long live = NONE;
+  private boolean late;
+  private boolean unseen;
+
+  /**
+   * @param othersMayHide whether requests that nobody here sees may be in name spaces that the
+   *     events do not show
+   */
+  TrafficWatch(boolean othersMayHide) {
+    this.othersMayHide = othersMayHide;
+  }
+
+  /** Goes on with what another process knew of the engine's process. */
+  void resume(LifetimeFacts facts) {
+    hiddenSeen = facts.hiddenSeen();
+    repeatedBefore = facts.mayRepeat();
+    resumed = true;
+    // Hidden requests of the other process may still be under way.
+    inherited = !hiddenSeen && facts.watchedFrom() != NEVER;
+    watching = inherited;
+    watchedFrom = inherited ? facts.watchedFrom() : NEVER;
+  }
+
+  /** A request is about to be sent whose name space the engine's events do not show. */
+  public void sawHidden() {
+    hiddenSeen = true;
+  }
+
+  /** Whether there was one, as far as anybody remembers. */
+  public boolean hiddenSeen() {
+    return hiddenSeen;
+  }
+
+  /**
+   * From now on the engine may announce again what it announced before (vLLM's full reports), from
+   * the root on and without a sign of it. Such blocks are held, once however often they are said to
+   * be stored. In groups that keep only some blocks a report names others too: there they are left
+   * out.
+   */
+  public void mayRepeat() {
+    mayRepeat = true;
+  }
+
+  /** Whether such requests are under way, or so lately that their stores may still come. */
+  public void underWay(boolean now) {
+    underWay = now;
+  }
+
+  /** Requests that others sent before this router began have ended, and their stores have come. */
+  public void watching() {
+    watching = true;
+  }
+
+  /** A batch comes on the live connection; until {@link #heard} it is the one that is live. */
+  public void hears(long sequence) {
+    live = sequence;
+    if (sequence == 0 || (watching && sequence > 0)) {
+      watchedFrom = Math.min(watchedFrom, sequence);
+    }
+  }
+
+  /** What is applied from now on is late. */
+  public void heard() {
+    live = NONE;
+  }
+
+  /**
+   * The engine's process is another one.
+   *
+   * @param afterOneHeard whether the one before was heard by this router, so that this one began
+   *     later
+   */
+  public void anotherProcess(boolean afterOneHeard) {
+    repeatedBefore = false;
+    resumed = false;
+    if (afterOneHeard || inherited) {
+      watchedFrom = 0;
+    }
+  }
+
+  /** A batch is about to be applied. */
+  public void applies(long sequence) {
+    late = sequence != live;
+    unseen = sequence < watchedFrom;
+  }
+
+  /** Whether the batch may be of requests in name spaces that it does not show. */
+  boolean mayHide() {
+    return underWay || isDark();
+  }
+
+  /** Whether nobody can know it. */
+  boolean isDark() {
+    return hiddenSeen ? late || unseen : othersMayHide && unseen;
+  }
+
+  /** Whether the batch may announce again what was announced before. */
+  boolean mayHaveRepeated() {
+    return mayRepeat || repeatedBefore || (resumed && unseen);
+  }
+
+  boolean mayRepeatAtAll() {
+    return mayRepeat || repeatedBefore;
+  }
+
+  long watchedFrom() {
+    return watchedFrom;
+  }
+}
