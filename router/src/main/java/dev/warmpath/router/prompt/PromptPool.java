@@ -171,6 +171,17 @@ public final class PromptPool implements AutoCloseable {
     return ticket;
   }
 
+  /** Finds out the model of a body that makes an engine compute nothing. */
+  public Ticket readModel(byte[] body, Consumer<ReadRequest> done) {
+    Ticket ticket = new Ticket(body, done);
+    try {
+      threads.execute(() -> ticket.answer(ReadRequest.ofModel(reader.model(body))));
+    } catch (RejectedExecutionException e) {
+      ticket.giveUp(Unread.QUEUE_FULL);
+    }
+    return ticket;
+  }
+
   /** Reads the prompt on the caller's thread, as {@code explain} does. */
   public ReadRequest readNow(RequestKind kind, byte[] body) {
     return reader.read(kind, body);

@@ -58,10 +58,15 @@ public final class PromptReader {
 
   /** Reads only the model, without building anything: for when there is no time for the rest. */
   public ReadRequest readModel(byte[] body, Unread why) {
+    return ReadRequest.without(model(body), body, why);
+  }
+
+  /** The model that the body names, or null. */
+  @Nullable String model(byte[] body) {
     try (JsonParser parser = bodies.tokens(body)) {
-      return ReadRequest.without(model(parser), body, why);
+      return model(parser);
     } catch (IOException e) {
-      return ReadRequest.without(null, body, why);
+      return null;
     }
   }
 

@@ -58,6 +58,11 @@ public record ReadRequest(
     return new ReadRequest(model, found, sessionKey, namespace, report, null);
   }
 
+  /** A body that makes an engine compute nothing, so that only the model matters. */
+  static ReadRequest ofModel(@Nullable String model) {
+    return new ReadRequest(model, null, null, RequestNamespace.PLAIN, ReportParameter.TAKEN, null);
+  }
+
   /** A body of which nobody knows more than the model. */
   static ReadRequest without(@Nullable String model, byte[] body, Unread why) {
     return new ReadRequest(

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.vertx.core.http.HttpServerResponse;
 
 /**
- * An error that the router answers itself, in the form of the OpenAI API.
+ * An error that the router answers itself, in the form of the API that was asked.
  *
  * <p>Immutable.
  *
@@ -15,6 +15,41 @@ import io.vertx.core.http.HttpServerResponse;
  * @param message for people; holds nothing of the prompt
  */
 record ApiError(int status, String type, String code, String message) {
+
+  /** Whose form an error has. */
+  enum Form {
+    OPENAI {
+      @Override
+      ObjectNode json(ApiError error) {
+        ObjectNode root = JSON.createObjectNode();
+        ObjectNode inner = root.putObject("error").put("message", error.message);
+        inner.put("type", error.type).putNull("param").put("code", error.code);
+        return root;
+      }
+
+      @Override
+      String event(String json) {
+        return "data: " + json + "\n\n";
+      }
+    },
+    ANTHROPIC {
+      @Override
+      ObjectNode json(ApiError error) {
+        ObjectNode root = JSON.createObjectNode().put("type", "error");
+        root.putObject("error").put("type", anthropicType(error)).put("message", error.message);
+        return root;
+      }
+
+      @Override
+      String event(String json) {
+        return "event: error\ndata: " + json + "\n\n";
+      }
+    };
+
+    abstract ObjectNode json(ApiError error);
+
+    abstract String event(String json);
+  }
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String RETRY_AFTER_SECONDS = "1";
@@ -46,28 +81,40 @@ record ApiError(int status, String type, String code, String message) {
     return new ApiError(503, "service_unavailable_error", code, message);
   }
 
+  static ApiError shuttingDown() {
+    return unavailable("shutting_down", "The router is shutting down.");
+  }
+
   static ApiError upstream(int status, String code, String message) {
     return new ApiError(status, "upstream_error", code, message);
   }
 
-  String json() {
-    ObjectNode root = JSON.createObjectNode();
-    ObjectNode error = root.putObject("error");
-    error.put("message", message).put("type", type).putNull("param").put("code", code);
-    return root.toString();
+  /** Anthropic's kind of error for the status, as its API documents them. */
+  private static String anthropicType(ApiError error) {
+    return switch (error.status) {
+      case 404 -> "not_found_error";
+      case 413 -> "request_too_large";
+      case 503 -> "overloaded_error";
+      case 504 -> "timeout_error";
+      default -> error.status < 500 ? "invalid_request_error" : "api_error";
+    };
+  }
+
+  String json(Form form) {
+    return form.json(this).toString();
   }
 
   /** The error as the last event of a stream. */
-  String event() {
-    return "data: " + json() + "\n\n";
+  String event(Form form) {
+    return form.event(json(form));
   }
 
   /** Answers a request with it. */
-  void send(HttpServerResponse response) {
+  void send(HttpServerResponse response, Form form) {
     response.setStatusCode(status).putHeader("content-type", "application/json");
     if (status == 503) {
       response.putHeader("retry-after", RETRY_AFTER_SECONDS);
     }
-    response.end(json());
+    response.end(json(form));
   }
 }

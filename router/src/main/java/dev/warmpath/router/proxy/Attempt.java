@@ -293,7 +293,8 @@ final class Attempt {
     HttpServerResponse down = exchange.response();
     exchange.end(down.getStatusCode(), ending);
     if (usage != null && usage.betweenEvents() && !down.writeQueueFull()) {
-      down.write(error.event()).onComplete(v -> exchange.request().connection().close());
+      down.write(error.event(exchange.route().errors()))
+          .onComplete(v -> exchange.request().connection().close());
     } else {
       exchange.request().connection().close();
     }

@@ -21,6 +21,7 @@ import java.util.HashSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +48,6 @@ final class Exchange {
   private final ProxyContext proxy;
   private final Loop loop;
   private final Route route;
-  private final RequestKind kind;
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final String requestId;
@@ -68,7 +68,6 @@ final class Exchange {
     this.proxy = proxy;
     this.loop = loop;
     this.route = route;
-    this.kind = Objects.requireNonNull(route.kind());
     this.request = request;
     this.response = request.response();
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
@@ -136,10 +135,14 @@ final class Exchange {
     }
     cancelTimer();
     timer = loop.vertx().setTimer(proxy.config().tokenizing().deadlineMs(), id -> giveUpReading());
-    ticket =
-        proxy
-            .prompts()
-            .read(kind, body.getBytes(), r -> loop.context().runOnContext(v -> promptRead(r)));
+    ticket = readPrompt(r -> loop.context().runOnContext(v -> promptRead(r)));
+  }
+
+  private PromptPool.Ticket readPrompt(Consumer<ReadRequest> done) {
+    RequestKind kind = route.kind();
+    return kind == null
+        ? proxy.prompts().readModel(body.getBytes(), done)
+        : proxy.prompts().read(kind, body.getBytes(), done);
   }
 
   private void giveUpReading() {
@@ -265,7 +268,7 @@ final class Exchange {
     if (!over) {
       end(error.status(), Ending.COMPLETE);
       proxy.listener().rejected(error.code());
-      error.send(response);
+      error.send(response, route.errors());
     }
   }
 
@@ -274,7 +277,7 @@ final class Exchange {
     if (over) {
       return;
     }
-    ApiError error = ApiError.unavailable("shutting_down", "The router is shutting down.");
+    ApiError error = ApiError.shuttingDown();
     Attempt current = attempt;
     if (current != null && response.headWritten()) {
       current.breakOff(error, Ending.CUT_OFF, Outcome.CANCELLED);

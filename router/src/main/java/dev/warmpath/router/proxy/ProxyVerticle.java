@@ -1,6 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.proxy.ApiError.Form;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpClient;
@@ -111,23 +112,23 @@ public final class ProxyVerticle extends VerticleBase {
   private void serve(HttpServerRequest request) {
     Route route = Route.find(request.path()).orElse(null);
     if (route == null) {
-      decline(request, ApiError.notFound("There is no such path here."));
+      decline(request, Form.OPENAI, ApiError.notFound("There is no such path here."));
     } else if (!route.takes(request.method().name())) {
       request.response().putHeader("allow", route.allowed());
-      decline(request, ApiError.methodNotAllowed(route.allowed()));
-    } else if (route.kind() == null) {
+      decline(request, route.errors(), ApiError.methodNotAllowed(route.allowed()));
+    } else if (!route.isPassedOn()) {
       page(route, request.response());
     } else if (proxy.openness().stage() == Openness.Stage.CLOSING) {
       request.response().putHeader("connection", "close");
-      decline(request, ApiError.unavailable("shutting_down", "The router is shutting down."));
+      decline(request, route.errors(), ApiError.shuttingDown());
     } else {
       exchange(route, request);
     }
   }
 
-  private void decline(HttpServerRequest request, ApiError error) {
+  private void decline(HttpServerRequest request, Form form, ApiError error) {
     proxy.listener().rejected(error.code());
-    error.send(request.response());
+    error.send(request.response(), form);
   }
 
   private void exchange(Route route, HttpServerRequest request) {
@@ -156,7 +157,7 @@ public final class ProxyVerticle extends VerticleBase {
   private void models(HttpServerResponse response) {
     String models = proxy.pages().models();
     if (models == null) {
-      ApiError.unavailable("no_replica", "No replica is up.").send(response);
+      ApiError.unavailable("no_replica", "No replica is up.").send(response, Form.OPENAI);
     } else {
       response.putHeader("content-type", JSON).end(models);
     }

@@ -14,6 +14,7 @@ public enum Route {
   CHAT_COMPLETIONS("/v1/chat/completions", "POST", RequestKind.CHAT),
   COMPLETIONS("/v1/completions", "POST", RequestKind.COMPLETION),
   MESSAGES("/v1/messages", "POST", RequestKind.MESSAGES),
+  COUNT_TOKENS("/v1/messages/count_tokens", "POST", null),
   RESPONSES("/v1/responses", "POST", RequestKind.RESPONSES),
   MODELS("/v1/models", "GET", null),
   HEALTH("/health", "GET", null),
@@ -29,7 +30,8 @@ public enum Route {
     this.kind = kind;
   }
 
-  static Optional<Route> find(String path) {
+  /** The one with this path. */
+  public static Optional<Route> find(String path) {
     return Arrays.stream(values()).filter(route -> route.path.equals(path)).findFirst();
   }
 
@@ -48,8 +50,19 @@ public enum Route {
     return method.equals("GET") ? "GET, HEAD" : method;
   }
 
-  /** How prompts of this path are read; null if it takes none and is not passed on. */
-  @Nullable RequestKind kind() {
+  /** How prompts of this path are read; null if no engine computes any for it. */
+  public @Nullable RequestKind kind() {
     return kind;
+  }
+
+  /** Whether a replica answers it, and not the router itself. */
+  boolean isPassedOn() {
+    return method.equals("POST");
+  }
+
+  /** The form in which clients of this path expect errors. */
+  ApiError.Form errors() {
+    boolean isAnthropic = this == MESSAGES || this == COUNT_TOKENS;
+    return isAnthropic ? ApiError.Form.ANTHROPIC : ApiError.Form.OPENAI;
   }
 }

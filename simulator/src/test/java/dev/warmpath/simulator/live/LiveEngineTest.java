@@ -110,6 +110,11 @@ class LiveEngineTest {
         "{\"max_tokens\":9,\"ignore_eos\":true,\"system\":\"Blocks and paths are kept warm here, always.\","
             + "\"messages\":[{\"role\":\"user\",\"content\":\"Where is it warm?\"}]";
     JsonNode whole = json(post("/v1/messages", body + "}"));
+    JsonNode counted = json(post("/v1/messages/count_tokens", body + "}"));
+    assertThat(counted.path("input_tokens").asInt())
+        .isEqualTo(
+            whole.path("usage").path("input_tokens").asInt()
+                + whole.path("usage").path("cache_read_input_tokens").asInt());
     String text = whole.path("content").path(0).path("text").asText();
     assertThat(whole.path("stop_reason").asText()).isEqualTo("max_tokens");
     assertThat(whole.path("usage").path("output_tokens").asInt()).isEqualTo(9);

@@ -26,6 +26,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 
 /**
  * The routes of one engine: completions, models, tokenize, health, metrics, event sources, cache
@@ -71,8 +72,9 @@ public final class EngineApi {
     router.post("/v1/chat/completions").handler(at -> complete(at, RequestKind.CHAT));
     router.post("/v1/completions").handler(at -> complete(at, RequestKind.COMPLETION));
     router.post("/v1/messages").handler(at -> complete(at, RequestKind.MESSAGES));
+    router.post("/v1/messages/count_tokens").handler(at -> answer(at, this::count));
     router.post("/v1/responses").handler(at -> complete(at, RequestKind.RESPONSES));
-    router.post("/tokenize").handler(this::tokenize);
+    router.post("/tokenize").handler(at -> answer(at, this::tokens));
     router.post("/reset_prefix_cache").handler(this::reset);
     router.get("/v1/models").handler(at -> json(at.response(), model.list()));
     router.get("/kv_event_sources").handler(at -> json(at.response(), parts.eventSources()));
@@ -140,10 +142,10 @@ public final class EngineApi {
     return (Tokens) result;
   }
 
-  private void tokenize(RoutingContext at) {
+  private void answer(RoutingContext at, Function<byte[], String> work) {
     byte[] bytes = at.body().buffer() == null ? new byte[0] : at.body().buffer().getBytes();
     vertx
-        .executeBlocking(() -> tokens(bytes), false)
+        .executeBlocking(() -> work.apply(bytes), false)
         .onSuccess(body -> json(at.response(), body))
         .onFailure(failure -> fail(at.response(), failure));
   }
@@ -159,6 +161,16 @@ public final class EngineApi {
     for (int tokenId : tokenIds) {
       array.add(tokenId);
     }
+    return answer.toString();
+  }
+
+  private String count(byte[] bytes) {
+    ObjectNode body = parse(bytes);
+    RequestKind kind = RequestKind.MESSAGES;
+    Tokens prompt = prompt(kind, body, CallOptions.read(kind, body, model));
+    int tokens = prompt.sequences().get(0).length;
+    ObjectNode answer = JSON.createObjectNode().put("input_tokens", tokens);
+    answer.putObject("context_management").put("original_input_tokens", tokens);
     return answer.toString();
   }
 
