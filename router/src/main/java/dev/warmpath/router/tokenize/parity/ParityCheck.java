@@ -86,6 +86,7 @@ final class ParityCheck {
   }
 
   /** The engine's tokens, or what came instead of them. Immutable. */
+  @SuppressWarnings("ArrayRecordComponent") // read at once, never compared
   private record Reply(int @Nullable [] tokens, ParityResult otherwise) {}
 
   /** By {@code /tokenize}, which all have; what that would cut otherwise, by the render routes. */
