@@ -137,12 +137,12 @@ public final class AdminVerticle extends VerticleBase {
       if (body.length() > admin.limits().bodyBytes()) {
         fail(request.response(), 413, "the body is too large");
       } else {
-        explain(request.response(), body.getBytes());
+        explain(request.response(), request.getParam("path"), body.getBytes());
       }
     });
   }
 
-  private void explain(HttpServerResponse response, byte[] body) {
+  private void explain(HttpServerResponse response, @Nullable String path, byte[] body) {
     answer(
         response,
         () -> {
@@ -151,17 +151,13 @@ public final class AdminVerticle extends VerticleBase {
             response.setStatusCode(400);
             return error("the body is not a JSON object");
           }
-          RequestKind kind = kind(parsed);
+          RequestKind kind = path == null ? BodyKind.guess(parsed) : BodyKind.ofPath(path);
+          if (kind == null) {
+            response.setStatusCode(400);
+            return error("no prompt is read for that path");
+          }
           return ExplainReport.of(admin, kind, body).toString();
         });
-  }
-
-  /** A Messages request cannot be told from a chat; it is explained as one. */
-  private static RequestKind kind(JsonNode body) {
-    if (body.has("messages")) {
-      return RequestKind.CHAT;
-    }
-    return body.has("input") ? RequestKind.RESPONSES : RequestKind.COMPLETION;
   }
 
   private static JsonNode parse(byte[] body) {

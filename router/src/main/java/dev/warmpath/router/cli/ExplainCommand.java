@@ -4,13 +4,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -28,6 +31,7 @@ import picocli.CommandLine.Parameters;
       "",
       "Examples:",
       "  warmpath explain request.json",
+      "  warmpath explain --path /v1/messages request.json",
       "  warmpath explain --admin http://127.0.0.1:9081 --json - < request.json"
     })
 public final class ExplainCommand implements WarmpathCommand {
@@ -48,6 +52,12 @@ public final class ExplainCommand implements WarmpathCommand {
       defaultValue = "http://127.0.0.1:8081",
       description = "The router's admin address; default ${DEFAULT-VALUE}.")
   private URI admin = URI.create("http://127.0.0.1:8081");
+
+  @Option(
+      names = "--path",
+      paramLabel = "PATH",
+      description = "What the request is for, such as /v1/messages; default: as it looks.")
+  private @Nullable String path;
 
   @Option(names = "--json", description = "Print the router's answer, one JSON object.")
   private boolean json;
@@ -71,12 +81,18 @@ public final class ExplainCommand implements WarmpathCommand {
     }
   }
 
+  private String route() {
+    return path == null
+        ? "/admin/explain"
+        : "/admin/explain?path=" + URLEncoder.encode(path, StandardCharsets.UTF_8);
+  }
+
   private JsonNode ask(byte[] body) throws InterruptedException {
     try {
       HttpResponse<String> response =
           HttpClient.newHttpClient()
               .send(
-                  HttpRequest.newBuilder(admin.resolve("/admin/explain"))
+                  HttpRequest.newBuilder(admin.resolve(route()))
                       .timeout(PATIENCE)
                       .POST(HttpRequest.BodyPublishers.ofByteArray(body))
                       .build(),

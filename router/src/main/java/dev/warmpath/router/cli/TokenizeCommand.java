@@ -1,8 +1,5 @@
 package dev.warmpath.router.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.cli.tokens.CaptureRendering;
 import dev.warmpath.router.cli.tokens.CutReport;
@@ -18,18 +15,19 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import dev.warmpath.tokenizer.chat.ChatOptions.Templates;
 import dev.warmpath.tokenizer.encode.CutCheck;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.template.TemplateGoldens;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -52,14 +50,13 @@ import picocli.CommandLine.Option;
       "  warmpath tokenize --text 'Hello, world'",
       "  warmpath tokenize --tokenizer models/qwen3 --chat request.json --json",
       "  warmpath tokenize --tokenizer hf://Qwen/Qwen3-8B --chat request.json",
+      "  warmpath tokenize --tokenizer models/qwen3 --messages request.json",
       "  warmpath tokenize --models models --capture chats.wpc.gz",
       "  warmpath tokenize --against http://localhost:8000 --tokenizer models/qwen3 --model qwen3",
       "  warmpath tokenize --check-cuts --tokenizer models/qwen3 --json",
       "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | warmpath tokenize --chat -"
     })
 public final class TokenizeCommand implements WarmpathCommand {
-
-  private static final ObjectMapper MAPPER = new ObjectMapper();
 
   /** The same texts each time. */
   private static final long CHECK_SEED = 10_000;
@@ -77,6 +74,18 @@ public final class TokenizeCommand implements WarmpathCommand {
         paramLabel = "FILE|-",
         description = "A chat: a request body with messages, or the list of messages alone.")
     @Nullable String chat;
+
+    @Option(
+        names = "--messages",
+        paramLabel = "FILE|-",
+        description = "As --chat, as a request to /v1/messages.")
+    @Nullable String messages;
+
+    @Option(
+        names = "--responses",
+        paramLabel = "FILE|-",
+        description = "A request to /v1/responses: its body, or its list of items alone.")
+    @Nullable String responses;
 
     @Option(
         names = "--capture",
@@ -124,6 +133,12 @@ public final class TokenizeCommand implements WarmpathCommand {
             + " downloaded if the cache does not have it. Default: the embedded tokenizer."
       })
   private @Nullable String tokenizer;
+
+  @Option(
+      names = "--chat-template",
+      paramLabel = "FILE",
+      description = "The engine's --chat-template. Default: the model's own.")
+  private @Nullable Path chatTemplate;
 
   @Option(
       names = "--models",
@@ -176,10 +191,10 @@ public final class TokenizeCommand implements WarmpathCommand {
 
   private int show() {
     ChainSpace space = space();
-    RequestKind kind = input.chat == null ? RequestKind.COMPLETION : RequestKind.CHAT;
-    ObjectNode body = input.chat == null ? textBody() : chatBody(input.chat);
+    RequestBody request = request();
     try (ModelTokenizer loaded = load(tokenizer, Dialect.VLLM)) {
-      PromptReport report = new PromptReport(space, loaded.prompt(kind, body, lora));
+      PromptReport report =
+          new PromptReport(space, loaded.prompt(request.kind(), request.body(), lora));
       if (json) {
         System.out.println(report.json());
       } else {
@@ -281,9 +296,9 @@ public final class TokenizeCommand implements WarmpathCommand {
     return new NamedTokenizer(place).files();
   }
 
-  private static ModelTokenizer load(@Nullable String place, Dialect dialect) {
-    ModelOptions options =
-        new ModelOptions(ChatOptions.defaults().with(dialect), ModelOptions.UNKNOWN);
+  private ModelTokenizer load(@Nullable String place, Dialect dialect) {
+    ChatOptions chat = ChatOptions.defaults().with(dialect).with(templates());
+    ModelOptions options = new ModelOptions(chat, ModelOptions.UNKNOWN);
     try {
       return place == null
           ? ModelTokenizer.embedded(options)
@@ -293,30 +308,26 @@ public final class TokenizeCommand implements WarmpathCommand {
     }
   }
 
-  private ObjectNode textBody() {
-    return MAPPER.createObjectNode().put("prompt", input.text);
-  }
-
-  private static ObjectNode chatBody(String file) {
-    JsonNode chat = read(file);
-    if (chat.isArray()) {
-      return MAPPER.createObjectNode().set("messages", chat);
+  private Templates templates() {
+    if (chatTemplate == null) {
+      return Templates.defaults();
     }
-    if (chat instanceof ObjectNode body) {
-      return body;
-    }
-    throw CommandException.usage("--chat " + file + ": neither a request body nor a list");
-  }
-
-  private static JsonNode read(String file) {
-    try (InputStream in = file.equals("-") ? System.in : Files.newInputStream(Path.of(file))) {
-      return MAPPER.readTree(in);
-    } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
-      int line = e.getLocation() == null ? 0 : e.getLocation().getLineNr();
-      throw CommandException.usage(
-          "--chat " + file + ": line " + line + ": " + e.getOriginalMessage());
+    try {
+      return Templates.defaults().withFile(Files.readString(chatTemplate));
     } catch (IOException e) {
-      throw CommandException.failed("--chat " + file + ": not readable: " + e);
+      throw CommandException.failed("--chat-template " + chatTemplate + ": not readable: " + e);
     }
+  }
+
+  private RequestBody request() {
+    if (input.text != null) {
+      return RequestBody.ofText(input.text);
+    }
+    if (input.messages != null) {
+      return RequestBody.read(RequestKind.MESSAGES, "--messages", input.messages);
+    }
+    return input.responses != null
+        ? RequestBody.read(RequestKind.RESPONSES, "--responses", input.responses)
+        : RequestBody.read(RequestKind.CHAT, "--chat", Objects.requireNonNull(input.chat));
   }
 }

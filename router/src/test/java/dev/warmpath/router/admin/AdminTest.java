@@ -95,6 +95,30 @@ class AdminTest {
   }
 
   @Test
+  void explainReadsABodyAsWhatItIs() throws Exception {
+    String text = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]";
+    try (Rig rig = new Rig(1, AdminTest::withTokenizer)) {
+      assertThat(kind(rig, "", text + "}")).isEqualTo("chat");
+      assertThat(kind(rig, "?path=/v1/messages", text + "}")).isEqualTo("messages");
+      assertThat(kind(rig, "?path=%2Fv1%2Fmessages", text + "}")).isEqualTo("messages");
+      assertThat(kind(rig, "", text + ",\"system\":\"be kind\"}")).isEqualTo("messages");
+      assertThat(kind(rig, "", text + ",\"tools\":[{\"name\":\"t\",\"input_schema\":{}}]}"))
+          .isEqualTo("messages");
+      assertThat(kind(rig, "", text.replace("\"hi\"", "[{\"type\":\"tool_result\"}]") + "}"))
+          .isEqualTo("messages");
+      assertThat(kind(rig, "", text.replace("\"hi\"", "[{\"type\":\"image_url\"}]") + "}"))
+          .isEqualTo("chat");
+      assertThat(kind(rig, "", "{\"input\":\"hi\"}")).isEqualTo("responses");
+      assertThat(explain(rig, "?path=/v1/messages/count_tokens", "{}").statusCode()).isEqualTo(400);
+      assertThat(explain(rig, "?path=/v1/nothing", "{}").statusCode()).isEqualTo(400);
+    }
+  }
+
+  private static String kind(Rig rig, String query, String body) throws Exception {
+    return JSON.readTree(explain(rig, query, body).body()).path("kind").asText();
+  }
+
+  @Test
   void nonsenseIsRefused() throws Exception {
     try (Rig rig = new Rig(1)) {
       assertThat(explain(rig, "[1]").statusCode()).isEqualTo(400);
@@ -111,8 +135,12 @@ class AdminTest {
   }
 
   private static HttpResponse<byte[]> explain(Rig rig, String body) throws Exception {
+    return explain(rig, "", body);
+  }
+
+  private static HttpResponse<byte[]> explain(Rig rig, String query, String body) throws Exception {
     return rig.send(
-        HttpRequest.newBuilder(uri(rig, "/admin/explain"))
+        HttpRequest.newBuilder(uri(rig, "/admin/explain" + query))
             .POST(HttpRequest.BodyPublishers.ofString(body))
             .build());
   }

@@ -38,6 +38,42 @@ class TokenizeCommandTest {
   }
 
   @Test
+  void showsARequestOfEachPath() throws IOException {
+    String message = "{\"role\":\"user\",\"content\":\"Hello\"}";
+    Path list = Files.writeString(folder.resolve("list.json"), "[" + message + "]");
+    String chat = json("--chat", list.toString(), "--json").path("text").asText();
+    assertThat(chat).contains("Hello");
+    assertThat(json("--messages", list.toString(), "--json").path("text").asText()).isEqualTo(chat);
+    assertThat(json("--responses", list.toString(), "--json").path("text").asText())
+        .isEqualTo(chat);
+    Path body =
+        Files.writeString(
+            folder.resolve("body.json"),
+            "{\"system\":\"Be kind.\",\"messages\":[" + message + "],\"max_tokens\":1}");
+    assertThat(json("--messages", body.toString(), "--json").path("text").asText())
+        .contains("Be kind.");
+    assertThat(json("--chat", body.toString(), "--json").path("text").asText())
+        .doesNotContain("Be kind.");
+    Path items =
+        Files.writeString(
+            folder.resolve("items.json"), "{\"instructions\":\"Be short.\",\"input\":\"Hi\"}");
+    assertThat(json("--responses", items.toString(), "--json").path("text").asText())
+        .contains("Be short.", "Hi");
+  }
+
+  @Test
+  void takesTheEnginesTemplate() throws IOException {
+    Path list =
+        Files.writeString(
+            folder.resolve("list.json"), "[{\"role\":\"user\",\"content\":\"Hello\"}]");
+    Path template = Files.writeString(folder.resolve("t.jinja"), "own {{ messages | length }}");
+    String[] args = {"--chat", list.toString(), "--chat-template", template.toString(), "--json"};
+    assertThat(json(args).path("text").asText()).isEqualTo("own 1");
+    args[3] = "absent";
+    assertThat(run(args).exitCode()).isEqualTo(Exit.FAILED);
+  }
+
+  @Test
   void saysWhyAPromptIsNotExact() throws IOException {
     Run run = run("--text", "", "--json");
     assertThat(run.exitCode()).isEqualTo(Exit.FAILED);

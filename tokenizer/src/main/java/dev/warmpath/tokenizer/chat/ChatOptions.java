@@ -59,6 +59,12 @@ public record ChatOptions(
       return new Templates(
           null, JsonNodeFactory.instance.objectNode(), ContentFormat.AUTO, false, false);
     }
+
+    /** The same with the text of a {@code --chat-template}. */
+    public Templates withFile(String text) {
+      return new Templates(
+          text, defaultArguments, contentFormat, excludesToolsWhenNone, trustsRequests);
+    }
   }
 
   /** A vLLM without any of these options, by the clock and zone of this machine. */
