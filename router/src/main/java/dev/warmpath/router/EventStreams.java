@@ -184,7 +184,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   @Override
   public void given(Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {
     EngineId id = new EngineId(replica.name(), dpRank);
-    ingest.given(id, prompt, tokens.sequences().get(0), tokens.keys());
+    ingest.given(id, prompt, () -> tokens.sequences().get(0), tokens.keys());
   }
 
   @Override

@@ -140,27 +140,28 @@ public final class ModelTokenizer implements AutoCloseable {
   }
 
   private PromptResult ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
-    List<int[]> sequences = new ArrayList<>(texts.size());
-    EncodedText last = null;
+    List<EncodedText> encoded = new ArrayList<>(texts.size());
     for (String text : texts) {
       Inexact refusal = refusal(text);
       if (refusal != null) {
         return refusal;
       }
-      last = encoder.encode(text, options.addSpecialTokens());
-      if (last == null) {
+      EncodedText one = encoder.encode(text, options.addSpecialTokens());
+      if (one == null) {
         return new Inexact(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
       }
-      sequences.add(last.tokenIds());
+      encoded.add(one);
     }
-    if (options.addSpecialTokens() && encoder.addsSpecialTokens() && cuts(sequences, options)) {
+    boolean cuts = encoded.stream().anyMatch(one -> one.count() > options.keepTokens());
+    if (cuts && options.addSpecialTokens() && encoder.addsSpecialTokens()) {
       return new Inexact(Reason.TRUNCATION, "truncation of a text with special tokens around it");
     }
-    PromptResult result = finish(sequences, texts.size() == 1 ? texts.get(0) : null, options, keys);
-    boolean whole = texts.size() == 1 && !cuts(sequences, options);
-    return whole && last != null && result instanceof Tokens tokens
-        ? tokens.encodedAs(last)
-        : result;
+    String text = texts.size() == 1 ? texts.get(0) : null;
+    EncodedText only = encoded.get(0);
+    if (text != null && !cuts && only.count() > 0) {
+      return new Tokens(only, keys, options.readsCache(), options.singleChoice(), text);
+    }
+    return finish(encoded.stream().map(EncodedText::tokenIds).toList(), text, options, keys);
   }
 
   private @Nullable Inexact refusal(String text) {
@@ -171,10 +172,6 @@ public final class ModelTokenizer implements AutoCloseable {
       return new Inexact(Reason.UNSUPPORTED_MODEL, "a token that only tokenizer_config.json has");
     }
     return null;
-  }
-
-  private static boolean cuts(List<int[]> sequences, PromptOptions options) {
-    return sequences.stream().anyMatch(ids -> ids.length > options.keepTokens());
   }
 
   private static PromptResult finish(

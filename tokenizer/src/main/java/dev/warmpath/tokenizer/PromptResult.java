@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.encode.EncodedText;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -19,68 +20,109 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface PromptResult {
 
-  /**
-   * The prompt exactly as the engine will compute it.
-   *
-   * @param sequences the token ids of each prompt of the request, one or more, none of them empty;
-   *     not to be changed
-   * @param keys what tells the request's blocks apart besides tokens
-   * @param readsCache false when the engine computes the whole prompt anew whatever it holds
-   * @param comparable whether the {@code cached_tokens} that the engine reports speaks about the
-   *     one sequence here; false for several prompts, several choices, beam search, and the legs of
-   *     disaggregated serving
-   * @param text the rendered or given text when there is exactly one, or null
-   * @param encoded how the one sequence was made, or null; what it shares with earlier prompts is
-   *     not hashed again
-   */
-  record Tokens(
-      List<int[]> sequences,
-      PromptKeys keys,
-      boolean readsCache,
-      boolean comparable,
-      @Nullable String text,
-      @Nullable EncodedText encoded)
-      implements PromptResult {
+  /** The prompt exactly as the engine will compute it. */
+  final class Tokens implements PromptResult {
 
+    private final List<int[]> given;
+    private final @Nullable EncodedText encoded;
+    private final PromptKeys keys;
+    private final boolean readsCache;
+    private final boolean comparable;
+    private final @Nullable String text;
+
+    /**
+     * A prompt of these tokens.
+     *
+     * @param sequences the token ids of each prompt of the request, one or more, none of them
+     *     empty; not to be changed
+     * @param text the given text when there is exactly one, or null
+     */
     public Tokens(
         List<int[]> sequences,
         PromptKeys keys,
         boolean readsCache,
         boolean comparable,
         @Nullable String text) {
-      this(sequences, keys, readsCache, comparable, text, null);
-    }
-
-    public Tokens {
-      sequences = List.copyOf(sequences);
-      if (sequences.isEmpty()) {
+      this.given = List.copyOf(sequences);
+      this.encoded = null;
+      this.keys = keys;
+      this.readsCache = readsCache;
+      this.comparable = comparable;
+      this.text = text;
+      if (given.isEmpty()) {
         throw new IllegalArgumentException("sequences=0");
       }
-      if (comparable && sequences.size() > 1) {
-        throw new IllegalArgumentException("comparable with sequences=" + sequences.size());
+      if (comparable && given.size() > 1) {
+        throw new IllegalArgumentException("comparable with sequences=" + given.size());
       }
     }
 
-    /** The same, whose one sequence is {@code encoded} whole. */
-    Tokens encodedAs(EncodedText encoded) {
-      return new Tokens(sequences, keys, readsCache, comparable, text, encoded);
+    /** A prompt of one text; what it shares with earlier ones is not hashed again. */
+    Tokens(
+        EncodedText encoded, PromptKeys keys, boolean readsCache, boolean comparable, String text) {
+      this.given = List.of();
+      this.encoded = encoded;
+      this.keys = keys;
+      this.readsCache = readsCache;
+      this.comparable = comparable;
+      this.text = text;
+    }
+
+    /**
+     * The token ids of each prompt of the request, one or more, none of them empty; not to be
+     * changed. Those of a long text are put together here: ask only if they are needed.
+     */
+    public List<int[]> sequences() {
+      return encoded == null ? given : List.of(encoded.tokenIds());
+    }
+
+    /** A copy of the first tokens of the first sequence, all if there are fewer. */
+    public int[] first(int atMost) {
+      return encoded == null
+          ? Arrays.copyOf(given.get(0), Math.min(atMost, given.get(0).length))
+          : encoded.range(0, Math.min(atMost, encoded.count()));
+    }
+
+    /** What tells the request's blocks apart besides tokens. */
+    public PromptKeys keys() {
+      return keys;
+    }
+
+    /** False when the engine computes the whole prompt anew whatever it holds. */
+    public boolean readsCache() {
+      return readsCache;
+    }
+
+    /**
+     * Whether the {@code cached_tokens} that the engine reports speaks about the one sequence here;
+     * false for several prompts, several choices, beam search, and the legs of disaggregated
+     * serving.
+     */
+    public boolean comparable() {
+      return comparable;
+    }
+
+    /** The rendered or given text when there is exactly one, or null. */
+    public @Nullable String text() {
+      return text;
     }
 
     /** The block chain of the first sequence. */
     public BlockChain chain(ChainSpace space) {
       return encoded == null
-          ? BlockChain.of(space, sequences.get(0), keys)
+          ? BlockChain.of(space, given.get(0), keys)
           : encoded.chain(space, keys);
     }
 
     /** The tokens of all sequences together. */
     public int totalTokens() {
-      return sequences.stream().mapToInt(ids -> ids.length).sum();
+      return encoded == null ? given.stream().mapToInt(ids -> ids.length).sum() : encoded.count();
     }
 
     @Override
     public String toString() {
-      return "Tokens[sequences=" + sequences.size() + ", totalTokens=" + totalTokens() + "]";
+      int sequences = encoded == null ? given.size() : 1;
+      return "Tokens[sequences=" + sequences + ", totalTokens=" + totalTokens() + "]";
     }
   }
 

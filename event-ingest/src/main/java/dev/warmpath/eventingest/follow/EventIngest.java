@@ -232,9 +232,9 @@ public final class EventIngest implements AutoCloseable {
    * An engine is given a prompt, not all of which is known to be there.
    *
    * @param prompt its blocks, in the engine's space
-   * @param tokenIds its tokens; not changed from now on
+   * @param tokenIds its tokens, asked for only where they are needed; not changed from then on
    */
-  public void given(EngineId id, BlockChain prompt, int[] tokenIds, PromptKeys keys) {
+  public void given(EngineId id, BlockChain prompt, Supplier<int[]> tokenIds, PromptKeys keys) {
     FollowedEngine engine = engines.get(id);
     if (engine != null) {
       engine.given(prompt, tokenIds, keys);

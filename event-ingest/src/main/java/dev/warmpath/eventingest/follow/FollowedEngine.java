@@ -222,10 +222,10 @@ final class FollowedEngine implements EnginePort, LiveSink {
   }
 
   /** The engine is given a prompt; if that may bring names back that were lost, it is hashed. */
-  void given(BlockChain prompt, int[] tokenIds, PromptKeys keys) {
+  void given(BlockChain prompt, Supplier<int[]> tokenIds, PromptKeys keys) {
     KnownScheme scheme = applier.wanted();
     if (scheme != null && scheme.covers(prompt.space(), keys)) {
-      PromptHasher.Order order = new PromptHasher.Order(scheme, prompt, tokenIds, keys);
+      PromptHasher.Order order = new PromptHasher.Order(scheme, prompt, tokenIds.get(), keys);
       if (!promptHasher.hash(order, this::recalled)) {
         counters.add(StreamCounter.RECALLS_SKIPPED);
       }

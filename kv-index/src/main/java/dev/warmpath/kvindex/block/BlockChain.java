@@ -19,6 +19,10 @@ public final class BlockChain {
   private final long[] localHashes;
   private volatile long @Nullable [] blockKeys;
 
+  private BlockChain(ChainSpace space, int promptTokens) {
+    this(space, promptTokens, new long[space.blocks(promptTokens)]);
+  }
+
   private BlockChain(ChainSpace space, int promptTokens, long[] localHashes) {
     this.space = space;
     this.promptTokens = promptTokens;
@@ -27,49 +31,51 @@ public final class BlockChain {
 
   /** The chain of the prompt {@code tokenIds} in {@code space}. */
   public static BlockChain of(ChainSpace space, int[] tokenIds, PromptKeys keys) {
-    return of(space, tokenIds, keys, List.of());
+    BlockChain chain = new BlockChain(space, tokenIds.length);
+    chain.hash(0, chain.blocks(), tokenIds, 0, keys);
+    return chain;
   }
 
   /**
-   * The same chain, without hashing what is known.
+   * The same chain, without hashing what is known; only the tokens of other blocks are asked for.
    *
    * @param known the first blocks' hashes in {@code space}, of these very tokens without extra keys
    */
   public static BlockChain of(
-      ChainSpace space, int[] tokenIds, PromptKeys keys, List<BlockRun> known) {
-    long[] localHashes = new long[space.blocks(tokenIds.length)];
-    int done = 0;
-    if (keys.of(1).isEmpty()) {
-      for (BlockRun run : known) {
-        run.copyTo(localHashes, done);
-        done += run.blocks();
-      }
+      ChainSpace space, PromptTokens tokens, PromptKeys keys, List<BlockRun> known) {
+    BlockChain chain = new BlockChain(space, tokens.count());
+    int done = keys.of(1).isEmpty() ? chain.copy(known) : 0;
+    boolean firstHasKeys = !keys.of(0).isEmpty();
+    if (done > 0 && firstHasKeys) {
+      int length = space.blockSizeTokens() + space.lookaheadTokens();
+      chain.hash(0, 1, tokens.range(0, length), 0, keys);
     }
-    if (done > 0 && keys.of(0).isEmpty()) {
-      fill(localHashes, done, space, tokenIds, keys);
-    } else {
-      fill(localHashes, Math.max(1, done), space, tokenIds, keys);
-      fillFirst(localHashes, space, tokenIds, keys);
+    if (done < chain.blocks()) {
+      int from = done * space.blockSizeTokens();
+      chain.hash(done, chain.blocks(), tokens.range(from, tokens.count()), from, keys);
     }
-    return new BlockChain(space, tokenIds.length, localHashes);
+    return chain;
   }
 
-  private static void fill(
-      long[] localHashes, int from, ChainSpace space, int[] tokenIds, PromptKeys keys) {
+  private int copy(List<BlockRun> known) {
+    int done = 0;
+    for (BlockRun run : known) {
+      run.copyTo(localHashes, done);
+      done += run.blocks();
+    }
+    return done;
+  }
+
+  /**
+   * Hashes the blocks {@code [from, to)} of the tokens {@code ids}, which begin at {@code idsFrom}.
+   */
+  private void hash(int from, int to, int[] ids, int idsFrom, PromptKeys keys) {
     int size = space.blockSizeTokens();
     int lengthTokens = size + space.lookaheadTokens();
     List<ExtraKey> laterKeys = keys.of(1);
-    for (int i = from; i < localHashes.length; i++) {
-      localHashes[i] = BlockHasher.localHash(tokenIds, i * size, lengthTokens, laterKeys);
-    }
-  }
-
-  /** The first block has keys of its own. */
-  private static void fillFirst(
-      long[] localHashes, ChainSpace space, int[] tokenIds, PromptKeys keys) {
-    if (localHashes.length > 0) {
-      int lengthTokens = space.blockSizeTokens() + space.lookaheadTokens();
-      localHashes[0] = BlockHasher.localHash(tokenIds, 0, lengthTokens, keys.of(0));
+    for (int i = from; i < to; i++) {
+      List<ExtraKey> own = i == 0 ? keys.of(0) : laterKeys; // the first block has keys of its own
+      localHashes[i] = BlockHasher.localHash(ids, i * size - idsFrom, lengthTokens, own);
     }
   }
 

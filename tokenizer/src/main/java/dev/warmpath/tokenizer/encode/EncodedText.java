@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.BlockRun;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.block.PromptTokens;
 import dev.warmpath.tokenizer.encode.cache.PrefixNode;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,43 +17,87 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class EncodedText {
+public final class EncodedText implements PromptTokens {
 
-  private final int[] tokenIds;
+  /*
+   * The tokens of the known beginning stay where they are: a long prompt has a megabyte of them, and
+   * its block hashes, its length and its first tokens are all that most requests need.
+   */
+  private final @Nullable PrefixNode known;
+  private final int[] rest;
   private final @Nullable PrefixNode last;
+  private volatile int @Nullable [] all;
 
-  EncodedText(int[] tokenIds, @Nullable PrefixNode last) {
-    this.tokenIds = tokenIds;
+  /**
+   * A text whose tokens are those up to {@code known}, and the {@code rest}.
+   *
+   * @param last the last node of all that is remembered of it now
+   */
+  EncodedText(@Nullable PrefixNode known, int[] rest, @Nullable PrefixNode last) {
+    this.known = known;
+    this.rest = rest;
     this.last = last;
   }
 
-  /** The tokens, not to be changed. */
+  /** A text with these tokens, of which nothing is remembered. */
+  EncodedText(int[] tokenIds) {
+    this(null, tokenIds, null);
+  }
+
+  @Override
+  public int count() {
+    return knownTokens() + rest.length;
+  }
+
+  private int knownTokens() {
+    return known == null ? 0 : known.endTokens();
+  }
+
+  /** The tokens, not to be changed; put together when they are asked for first. */
   public int[] tokenIds() {
-    return tokenIds;
+    int[] ids = known == null ? rest : all;
+    if (ids == null) {
+      ids = range(0, count());
+      all = ids;
+    }
+    return ids;
+  }
+
+  @Override
+  public int[] range(int from, int to) {
+    int[] ids = new int[to - from];
+    if (known != null) {
+      known.copyTokens(from, to, ids);
+    }
+    int first = Math.max(from, knownTokens());
+    if (first < to) {
+      System.arraycopy(rest, first - knownTokens(), ids, first - from, to - first);
+    }
+    return ids;
   }
 
   /** The text with tokens around it. */
   public EncodedText with(AroundTokens around) {
-    return around.count() == 0 ? this : new EncodedText(around.around(tokenIds), null);
+    return around.count() == 0 ? this : new EncodedText(around.around(tokenIds()));
   }
 
   /** The block chain of the text as a whole prompt. */
   public BlockChain chain(ChainSpace space, PromptKeys keys) {
     if (keys.loraName() != null || last == null) {
-      return BlockChain.of(space, tokenIds, keys);
+      return BlockChain.of(space, tokenIds(), keys);
     }
     List<PrefixNode> nodes = nodes(last);
-    List<BlockRun> known = new ArrayList<>(nodes.size());
+    List<BlockRun> runs = new ArrayList<>(nodes.size());
     for (PrefixNode node : nodes) {
       BlockRun run = node.blocks();
       if (run == null || !run.space().equals(space)) {
         break;
       }
-      known.add(run);
+      runs.add(run);
     }
-    BlockChain chain = BlockChain.of(space, tokenIds, keys, known);
+    BlockChain chain = BlockChain.of(space, this, keys, runs);
     if (keys.cacheSalt() == null) {
-      nodes.subList(known.size(), nodes.size()).forEach(node -> remember(node, chain));
+      nodes.subList(runs.size(), nodes.size()).forEach(node -> remember(node, chain));
     }
     return chain;
   }

@@ -36,13 +36,6 @@ final class IdBuffer {
     return Arrays.copyOfRange(ids, from, count);
   }
 
-  /** The ids behind room for {@code before} more. */
-  int[] behind(int before) {
-    int[] all = new int[before + count];
-    System.arraycopy(ids, 0, all, before, count);
-    return all;
-  }
-
   private void makeRoom(int more) {
     if (count + more > ids.length) {
       ids = Arrays.copyOf(ids, Math.max(2 * ids.length, count + more));

@@ -136,13 +136,10 @@ public final class IncrementalEncoder implements AutoCloseable {
     }
     IdBuffer rest = new IdBuffer((text.length() - from) / CHARS_PER_TOKEN);
     PrefixNode last = encodeFrom(text, known, rest);
-    int knownTokens = known == null ? 0 : known.endTokens();
-    int[] ids = rest.behind(knownTokens);
     if (known != null) {
-      known.copyTokens(ids);
-      prefixTokens.add(knownTokens);
+      prefixTokens.add(known.endTokens());
     }
-    return new EncodedText(ids, last);
+    return new EncodedText(known, rest.from(0), last);
   }
 
   private @Nullable PrefixNode encodeFrom(String text, @Nullable PrefixNode known, IdBuffer out) {
@@ -172,7 +169,7 @@ public final class IncrementalEncoder implements AutoCloseable {
 
   /** The tokens of a well-formed text with what the file's post-processor adds. */
   public EncodedText wholeWithSpecialTokens(String text) {
-    return new EncodedText(whole.encode(text, true), null);
+    return new EncodedText(whole.encode(text, true));
   }
 
   /** The whole text by the native library alone; slow for long texts, and remembers nothing. */

@@ -42,8 +42,8 @@ public final class Prompt {
   }
 
   private static long prefixHash(PromptResult.Tokens tokens) {
-    int[] ids = tokens.sequences().get(0);
-    return BlockHasher.localHash(ids, 0, Math.min(ids.length, PREFIX_TOKENS), tokens.keys().of(0));
+    int[] ids = tokens.first(PREFIX_TOKENS);
+    return BlockHasher.localHash(ids, 0, ids.length, tokens.keys().of(0));
   }
 
   /** The prompt that a request's reading gave; null where nothing was read. */

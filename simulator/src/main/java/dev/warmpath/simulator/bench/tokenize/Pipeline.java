@@ -80,7 +80,7 @@ final class Pipeline {
     took.encode.add(encodedAt - rendered);
     took.hash.add(end - encodedAt);
     took.all.add(end - start);
-    took.tokens = encoded.tokenIds().length;
+    took.tokens = encoded.count();
     took.mismatches += chain.promptTokens() == took.tokens ? 0 : 1;
   }
 

@@ -58,11 +58,15 @@ public final class PrefixNode {
     return endTokens;
   }
 
-  /** Copies the tokens of the text up to here to the front of {@code target}. */
-  public void copyTokens(int[] target) {
-    for (PrefixNode node = this; node != null; node = node.parent) {
-      int at = node.endTokens - node.tokenIds.length;
-      System.arraycopy(node.tokenIds, 0, target, at, node.tokenIds.length);
+  /** Copies the tokens {@code [from, to)} of the text, as far as it is known here. */
+  public void copyTokens(int from, int to, int[] target) {
+    for (PrefixNode node = this; node != null && node.endTokens > from; node = node.parent) {
+      int start = node.endTokens - node.tokenIds.length;
+      int first = Math.max(from, start);
+      int count = Math.min(to, node.endTokens) - first;
+      if (count > 0) {
+        System.arraycopy(node.tokenIds, first - start, target, first - from, count);
+      }
     }
   }
 
