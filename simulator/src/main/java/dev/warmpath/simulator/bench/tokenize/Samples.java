@@ -37,8 +37,13 @@ final class Samples {
     return micros(0.5);
   }
 
+  /** The same in milliseconds, to a thousandth. */
+  double millis(double share) {
+    return Math.round(micros(share)) / 1_000.0;
+  }
+
   /** The median in milliseconds. */
   double medianMillis() {
-    return Math.round(medianMicros()) / 1_000.0;
+    return millis(0.5);
   }
 }

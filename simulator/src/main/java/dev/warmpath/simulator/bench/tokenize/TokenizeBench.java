@@ -178,8 +178,8 @@ public final class TokenizeBench implements AutoCloseable {
     node.put("tokens", took.tokens).put("newCharsPerTurn", 2 * TURN_CHARS);
     node.put("turns", plan.turns());
     node.put("nextTurnMsCpu", took.all.medianMillis());
-    node.put("nextTurnMsCpuP10", took.all.micros(0.1) / 1_000);
-    node.put("nextTurnMsCpuP90", took.all.micros(0.9) / 1_000);
+    node.put("nextTurnMsCpuP10", took.all.millis(0.1));
+    node.put("nextTurnMsCpuP90", took.all.millis(0.9));
     node.put("parseMsCpu", took.parse.medianMillis());
     node.put("renderMsCpu", took.render.medianMillis());
     node.put("encodeMsCpu", took.encode.medianMillis());
