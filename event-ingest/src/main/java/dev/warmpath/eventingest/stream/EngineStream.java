@@ -202,7 +202,7 @@ public final class EngineStream {
 
   /** The engine's process is known to be gone or new. */
   public void restarted(String why) {
-    repairs.newLifetime(why);
+    repairs.newLifetime(why, true);
     if (account.isConnected() && repairs.mayAsk()) {
       repairs.repair(why);
     }
@@ -277,12 +277,20 @@ public final class EngineStream {
       account.apply(batch);
     } else if (sequence > lifetime.next()) {
       gap(batch);
-    } else if (lifetime.compare(batch) == Verdict.SAME) {
+    } else {
+      behind(batch, lifetime.compare(batch));
+    }
+  }
+
+  private void behind(StreamMessage batch, Verdict verdict) {
+    if (verdict == Verdict.SAME) {
       counters.add(StreamCounter.DUPLICATES);
     } else if (lifetime.gaveUp(batch)) {
       late(batch);
     } else {
-      repairs.newLifetime("sequence went back from " + (lifetime.next() - 1) + " to " + sequence);
+      long last = lifetime.next() - 1;
+      String why = "sequence went back from " + last + " to " + batch.sequence();
+      repairs.newLifetime(why, verdict == Verdict.OTHER);
       begin(batch);
     }
   }

@@ -115,9 +115,15 @@ final class Repairs {
     }
   }
 
-  /** The process is another one. */
-  void newLifetime(String why) {
-    knowledge.anotherProcess(lifetime.started() && lifetime.isProven());
+  /**
+   * The process is another one.
+   *
+   * @param shown whether that is sure; else only what is held must not be believed any more
+   */
+  void newLifetime(String why, boolean shown) {
+    if (shown) {
+      knowledge.anotherProcess(lifetime.started() && lifetime.isProven());
+    }
     startAnew(why);
   }
 
@@ -143,7 +149,7 @@ final class Repairs {
       counters.add(StreamCounter.DUPLICATES);
     } else if (isOld || verdict == Verdict.OTHER) {
       boolean others = buffer.first() != null;
-      newLifetime("sequence went back to " + batch.sequence());
+      newLifetime("sequence went back to " + batch.sequence(), verdict == Verdict.OTHER);
       route.accept(batch);
       makeUpFor(others);
     } else if (!buffer.add(batch)) {
@@ -175,7 +181,7 @@ final class Repairs {
   private void replayedOld(Progress current, StreamMessage batch) {
     Verdict verdict = lifetime.compare(batch);
     if (verdict == Verdict.OTHER) {
-      anew("a replay shows another batch " + batch.sequence());
+      anew("a replay shows another batch " + batch.sequence(), true);
     } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
       current.verified = true;
       current.sameProcess = true;
@@ -215,18 +221,13 @@ final class Repairs {
   /** The process cannot be shown to be the same; an older state of it may be replayed again. */
   private void unknown(String why) {
     boolean clearing = clearAfterwards;
-    startAnew(why);
-    askAnew(why);
+    anew(why, false);
     clearAfterwards = clearing && isRunning();
   }
 
-  /** The process is another one. */
-  private void anew(String why) {
-    newLifetime(why);
-    askAnew(why);
-  }
-
-  private void askAnew(String why) {
+  /** The process is another one, or cannot be shown to be the same: everything is asked again. */
+  private void anew(String why, boolean shown) {
+    newLifetime(why, shown);
     if (mayAsk()) {
       repair(why);
     }

@@ -88,6 +88,17 @@ final class HiddenTrafficTest {
   }
 
   @Test
+  void processThatShowsOtherBytesIsKnownToo() {
+    StreamFixture fixture = joined(true);
+    fixture.stream.disconnected();
+    fixture.engine.restart().serve(B).serve(C);
+    fixture.stream.connected();
+    fixture.answer();
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+    assertThat(fixture.predicted(C)).isEqualTo(16);
+  }
+
+  @Test
   void processThatMayBeTheSameIsNotKnown() {
     StreamFixture fixture = joined(true);
     fixture.stream.disconnected();
