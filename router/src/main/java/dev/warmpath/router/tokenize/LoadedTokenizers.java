@@ -7,8 +7,10 @@ import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.tokenize.TokenizerSlot.Content;
 import dev.warmpath.router.tokenize.TokenizerStatus.State;
 import dev.warmpath.router.tokenize.hub.HubListener;
+import dev.warmpath.router.tokenize.hub.HubPlace;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,9 +32,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The tokenizers of the configured models. They are loaded one after another on a thread of their
- * own, and tried again at growing intervals when that fails; models that are configured alike share
- * one. A model that is not to be believed is put into quarantine: its tokenizer stays, and is not
- * used for requests.
+ * own, those last that may have to be downloaded, and tried again at growing intervals when that
+ * fails; models that are configured alike share one. A model that is not to be believed is put into
+ * quarantine: its tokenizer stays, and is not used for requests.
  *
  * <p>Thread-safe.
  */
@@ -66,7 +68,9 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
           new ModelSettings(model.tokenizer(), model.rendering(), dialect(config, model.name()));
       byModel.put(model.name(), slots.computeIfAbsent(settings, TokenizerSlot::new));
     }
-    slots.values().forEach(slot -> thread.execute(() -> load(slot)));
+    slots.values().stream()
+        .sorted(Comparator.comparing(slot -> HubPlace.isOne(slot.settings().place())))
+        .forEach(slot -> thread.execute(() -> load(slot)));
   }
 
   /** Begins to load the tokenizers of {@code config}. */

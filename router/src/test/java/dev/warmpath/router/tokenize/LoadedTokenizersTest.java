@@ -21,7 +21,9 @@ import java.net.URI;
 import java.net.http.HttpRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
@@ -93,6 +95,22 @@ class LoadedTokenizersTest {
       assertThat(tokenizers.status("m").state()).isEqualTo(State.LOADING);
       go.countDown();
       Rig.until(() -> tokenizers.of("m").tokenizer() != null);
+    }
+  }
+
+  @Test
+  void whatMayHaveToBeDownloadedComesLast() throws Exception {
+    List<String> places = new CopyOnWriteArrayList<>();
+    Map<String, Object> hub = Map.of("tokenizer", "hf://org/model");
+    try (LoadedTokenizers tokenizers =
+        tokenizers(
+            config("far", hub, "near", Map.of()),
+            (settings, listener) -> {
+              places.add(settings.place());
+              return ModelTokenizer.embedded();
+            })) {
+      assertThat(tokenizers.await()).isNull();
+      assertThat(places).containsExactly("embedded", "hf://org/model");
     }
   }
 

@@ -33,6 +33,14 @@ public final class TokenizeCall {
           "prompt_embeds",
           "kv_transfer_params");
 
+  /**
+   * Begins a chat of gpt-oss. Its id in other vocabularies begins no chat.
+   *
+   * <p>vLLM serves such chats in the Harmony form ({@code OnlineRenderer.render_chat}, 0.32), but
+   * cuts them at {@code /tokenize} by the template of the model's files.
+   */
+  private static final int HARMONY_START = 200_006;
+
   private TokenizeCall() {}
 
   /** Whether {@code /tokenize} makes of the request what serving it makes. */
@@ -76,6 +84,14 @@ public final class TokenizeCall {
    */
   public static int @Nullable [] tokenIds(byte[] answer) throws IOException {
     return ids(JSON.readTree(answer).path("tokens"));
+  }
+
+  /**
+   * Whether the tokens of an answer are those that serving the request would have; a request alone
+   * does not show which model it is for.
+   */
+  public static boolean isTrusted(RequestKind kind, int[] ids) {
+    return kind != RequestKind.CHAT || ids.length == 0 || ids[0] != HARMONY_START;
   }
 
   /** A list of token ids; null if it is something else. */

@@ -94,15 +94,23 @@ final class ParityCheck {
     ObjectNode request = question.request();
     if (TokenizeCall.fits(question.kind(), request)) {
       Answer answer = post(replica, TokenizeCall.PATH, TokenizeCall.body(request));
-      return answer.status() == OK
-          ? new Reply(TokenizeCall.tokenIds(answer.body()), ParityResult.ERROR)
-          : new Reply(null, ofStatus(answer.status()));
+      if (answer.status() != OK) {
+        return new Reply(null, ofStatus(answer.status()));
+      }
+      int[] ids = TokenizeCall.tokenIds(answer.body());
+      if (ids == null || TokenizeCall.isTrusted(question.kind(), ids)) {
+        return new Reply(ids, ParityResult.ERROR);
+      }
     }
+    return rendered(question, replica);
+  }
+
+  private Reply rendered(Question question, Replica replica) throws IOException {
     String path = RenderCall.path(question.kind());
     if (path == null || renderClosed.contains(replica.name())) {
       return new Reply(null, ParityResult.UNKNOWN);
     }
-    Answer answer = post(replica, path, RenderCall.body(request));
+    Answer answer = post(replica, path, RenderCall.body(question.request()));
     if (NOT_OFFERED.contains(answer.status())) {
       renderClosed.add(replica.name());
       return new Reply(null, ParityResult.UNKNOWN);

@@ -158,7 +158,13 @@ public final class RemotePrompts implements RemoteReader {
       return completed(null);
     }
     byte[] body = TokenizeCall.body(asked.request());
-    return call(replica, "tokenize", TokenizeCall.PATH, body, TokenizeCall::tokenIds);
+    return call(
+        replica, "tokenize", TokenizeCall.PATH, body, answer -> trusted(asked.kind(), answer));
+  }
+
+  private static int @Nullable [] trusted(RequestKind kind, byte[] answer) throws IOException {
+    int[] ids = TokenizeCall.tokenIds(answer);
+    return ids != null && TokenizeCall.isTrusted(kind, ids) ? ids : null;
   }
 
   /** How an answer is read. */

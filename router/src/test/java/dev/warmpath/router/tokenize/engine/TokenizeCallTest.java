@@ -57,6 +57,15 @@ class TokenizeCallTest {
     assertThat(TokenizeCall.fits(RequestKind.RESPONSES, json("{'input':'a'}"))).isFalse();
   }
 
+  @Test
+  void chatsOfGptOssAreServedOtherwise() {
+    int[] harmony = {200_006, 17_360, 200_008};
+    assertThat(TokenizeCall.isTrusted(RequestKind.CHAT, harmony)).isFalse();
+    assertThat(TokenizeCall.isTrusted(RequestKind.COMPLETION, harmony)).isTrue();
+    assertThat(TokenizeCall.isTrusted(RequestKind.CHAT, new int[] {1, 200_006})).isTrue();
+    assertThat(TokenizeCall.isTrusted(RequestKind.CHAT, new int[0])).isTrue();
+  }
+
   private static ObjectNode json(String text) throws IOException {
     return (ObjectNode) new ObjectMapper().readTree(text.replace('\'', '"'));
   }

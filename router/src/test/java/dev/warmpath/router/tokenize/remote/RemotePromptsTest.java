@@ -92,6 +92,21 @@ class RemotePromptsTest {
   }
 
   @Test
+  void aChatOfGptOssIsNotBelievedToTokenize() throws Exception {
+    Engine engine = new Engine();
+    engine.answers.put(RENDER, 403);
+    engine.answers.put("/tokenize", "{\"tokens\":[200006,17360,200008],\"count\":3}");
+    try (Rig rig = rig(engine)) {
+      assertThat(rig.chat(CHAT).statusCode()).isEqualTo(200);
+      assertThat(engine.asked("/tokenize")).isEqualTo(1);
+      assertThat(scrape(rig))
+          .contains(
+              "warmpath_remote_prompts_total{outcome=\"unfit\",source=\"tokenize\"} 1.0",
+              "warmpath_fallbacks_total{cause=\"request_template\"} 1.0");
+    }
+  }
+
+  @Test
   void withoutAnAnswerTheRequestIsRoutedOnLoad() throws Exception {
     Engine engine = new Engine();
     engine.answers.put(RENDER, "{\"token_ids\":[1],\"features\":{}}");

@@ -75,7 +75,11 @@ public final class EngineTokens {
     if (!TokenizeCall.fits(kind, body)) {
       throw new ClosedException(kind);
     }
-    return tokens(post(TokenizeCall.PATH, TokenizeCall.body(body)));
+    Optional<int[]> cut = tokens(post(TokenizeCall.PATH, TokenizeCall.body(body)));
+    if (cut.isPresent() && !TokenizeCall.isTrusted(kind, cut.get())) {
+      throw new ClosedException(kind);
+    }
+    return cut;
   }
 
   private static boolean isClosed(int status) {
