@@ -27,6 +27,16 @@ record Counted(Function<FaultRig, String> name, ToLongFunction<FaultRig> value) 
     return rig.hidesNamespaces() ? StreamCounter.HIDDEN_BLOCKS : StreamCounter.REPLAYED_BATCHES;
   }
 
+  /** By announcements that are not of blocks held once: copies, or said twice. */
+  static Counted copies() {
+    return new Counted(
+        rig -> "`blocks_stored` beyond `index_blocks{held}`",
+        rig ->
+            rig.count(StreamCounter.BLOCKS_STORED)
+                - rig.count(StreamCounter.BLOCKS_REMOVED)
+                - rig.stats().heldBlocks());
+  }
+
   /** By what became of the engine that a snapshot knew. */
   static Counted fate() {
     return new Counted(

@@ -183,10 +183,12 @@ enum Fault {
     }
   },
 
-  RANK_ADDED("a rank is added", Counted.by(StreamCounter.BATCHES)) {
+  RANK_ADDED("a rank is added", StreamCounter.BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
-      return rig.beside(rig.newEngine());
+      FaultRig added = rig.beside(rig.newEngine());
+      added.serve(1);
+      return added;
     }
 
     @Override
@@ -302,8 +304,7 @@ enum Fault {
     }
   },
 
-  DUPLICATE_BLOCKS(
-      "blocks are stored in two copies, or announced twice", StreamCounter.BLOCKS_STORED) {
+  DUPLICATE_BLOCKS("blocks are stored in two copies, or announced twice", Counted.copies()) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveTwice(10);
