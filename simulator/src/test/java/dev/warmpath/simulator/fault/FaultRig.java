@@ -348,6 +348,21 @@ final class FaultRig implements EnginePort {
     return sent - 1;
   }
 
+  /** Requests whose answers tell how much of the prompt was reused. */
+  void serveProving(int requests) {
+    for (int i = 0; i < requests; i++) {
+      int[] prompt = nextPrompt();
+      Instant dispatched = time.instant();
+      int cachedTokens = engine.reusable(prompt, null);
+      engine.serve(prompt, null);
+      carry();
+      ChainSpace space = applier.space();
+      if (space != null) {
+        stream.reused(BlockChain.of(space, prompt, PromptKeys.NONE), cachedTokens, dispatched);
+      }
+    }
+  }
+
   /** Prompts of two adapters beside those of the base model. */
   void serveAdapters(int requests) {
     for (int i = 0; i < requests; i++) {

@@ -33,7 +33,7 @@ class SoakTest {
     long heapBytes = 0;
     for (int look = 0; look < LOOKS; look++) {
       for (int second = 0; second < seconds; second++) {
-        strike(rig, random);
+        rig = strike(rig, random);
         rig.serve(REQUESTS_A_SECOND);
         rig.pass(Duration.ofSeconds(1));
       }
@@ -55,8 +55,19 @@ class SoakTest {
     assertThat(liveHeapBytes()).isLessThan(heapBytes + SLACK_BYTES);
   }
 
-  /** Something goes wrong every few seconds. */
-  private static void strike(FaultRig rig, Random random) {
+  /** Something goes wrong every few seconds; returns the rig to go on with. */
+  private static FaultRig strike(FaultRig rig, Random random) {
+    return switch (random.nextInt(400)) {
+      case 0 -> rig.routerRestartedFromSnapshot(2);
+      case 1 -> rig.routerKilledAfter(() -> rig.loseHidden(3));
+      case 2 -> rig.routerRestartedFromSnapshot(2, rig.engine::restart);
+      case 3 -> rig.routerRestarted();
+      case 4 -> rig.askingReports();
+      default -> struck(rig, random);
+    };
+  }
+
+  private static FaultRig struck(FaultRig rig, Random random) {
     switch (random.nextInt(40)) {
       case 0 -> rig.lose(1);
       case 1 -> rig.lose(FaultRig.REPLAYED_BATCHES + 5);
@@ -74,10 +85,13 @@ class SoakTest {
         rig.engine.reset();
         rig.stream.cleared("reset by the operator");
       }
+      case 10 -> rig.loseHidden(2);
+      case 11, 12, 13 -> rig.serveProving(5);
       default -> {
         // Most seconds are quiet.
       }
     }
+    return rig;
   }
 
   private static long liveHeapBytes() {
