@@ -32,6 +32,7 @@ import dev.warmpath.router.snapshot.HeritageReading;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
+import dev.warmpath.router.tokenize.TextMemory;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import java.io.IOException;
@@ -55,9 +56,6 @@ final class Core implements AutoCloseable {
 
   private static final String ANY_MODEL = "";
 
-  /** Which part of the heap remembers bodies. */
-  private static final int BODIES_HEAP_SHARE = 32;
-
   private static final long BYTES_PER_MB = 1 << 20;
 
   private final RouterConfig config;
@@ -73,6 +71,7 @@ final class Core implements AutoCloseable {
   private final Tokenizers models;
   private final @Nullable Comparison comparison;
   private final @Nullable Remote remote;
+  private final BodyParser bodies;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper keeper;
 
@@ -110,6 +109,7 @@ final class Core implements AutoCloseable {
             Policies.named(config.policy().name(), config.policy().options()),
             expectedBlocks(config.index()),
             new Dispatcher.Surroundings(around.nanoClock(), around.random(), listener()));
+    this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());
     this.prompts = newPrompts();
     try {
       config.replicas().forEach(replica -> add(replica, streams));
@@ -219,14 +219,10 @@ final class Core implements AutoCloseable {
         TimeUnit.MILLISECONDS.toNanos(bounds.expectedSettleMs()));
   }
 
-  private static long bodyBytes() {
-    return Runtime.getRuntime().maxMemory() / BODIES_HEAP_SHARE;
-  }
-
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(models, new BodyParser(config.limits().jsonDepth(), bodyBytes())),
+        new PromptReader(models, bodies),
         comparison == null ? BodyWatch.NONE : comparison.watch(),
         remote == null ? RemoteReader.NONE : remote.prompts(),
         config.tokenizing(),
@@ -249,6 +245,10 @@ final class Core implements AutoCloseable {
       return replica.models().get(0);
     }
     return config.onlyModel().map(RouterConfig.Model::name).orElse(ANY_MODEL);
+  }
+
+  BodyParser bodies() {
+    return bodies;
   }
 
   RouterMetrics metrics() {

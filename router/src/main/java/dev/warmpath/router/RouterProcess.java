@@ -78,7 +78,9 @@ public final class RouterProcess implements AutoCloseable {
     core.metrics()
         .registry()
         .getPrometheusRegistry()
-        .register(new TokenizerCollector(core.tokenizers()::status, core.parity(), core.remote()));
+        .register(
+            new TokenizerCollector(
+                core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote()));
     core.captured()
         .ifPresent(status ->
             core.metrics()

@@ -29,6 +29,11 @@ public record ModelOptions(ChatOptions chat, long maxModelTokens, EncodeBudget b
     this(chat, maxModelTokens, EncodeBudget.defaults());
   }
 
+  /** The same with another budget. */
+  public ModelOptions with(EncodeBudget other) {
+    return new ModelOptions(chat, maxModelTokens, other);
+  }
+
   /** For an engine that was started without any option that matters here. */
   public static ModelOptions defaults() {
     return new ModelOptions(ChatOptions.defaults(), UNKNOWN);

@@ -181,6 +181,12 @@ public final class ConfigKeys {
               "when-needed",
               List.of("never", "when-needed"),
               "Have an engine render what cannot be rendered here, by its `…/render` or `/tokenize`, within the deadline."),
+          integer(
+              "tokenizing.cache-mb",
+              0,
+              0,
+              1_000_000,
+              "Most MiB that remembered bodies and texts of all models take; 0: a tenth of the Java heap."),
           bool(
               "parity.enabled",
               true,

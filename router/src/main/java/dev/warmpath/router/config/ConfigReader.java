@@ -145,7 +145,8 @@ final class ConfigReader {
         integer("deadline-ms"),
         integer("body-bytes"),
         bool("wait-for-models"),
-        text("remote").equals("when-needed"));
+        text("remote").equals("when-needed"),
+        integer("cache-mb"));
   }
 
   private Parity parity() {

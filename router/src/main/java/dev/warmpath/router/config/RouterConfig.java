@@ -149,6 +149,7 @@ public record RouterConfig(
    *
    * @param waitForModels whether the router listens only when all tokenizers are loaded
    * @param asksEngines whether engines render what cannot be rendered here
+   * @param cacheMb memory for bodies and texts that were seen, 0 for a share of the heap
    */
   public record Tokenizing(
       int threads,
@@ -156,7 +157,8 @@ public record RouterConfig(
       int deadlineMs,
       int bodyBytes,
       boolean waitForModels,
-      boolean asksEngines) {}
+      boolean asksEngines,
+      int cacheMb) {}
 
   /**
    * How our tokens are compared with the engines'.

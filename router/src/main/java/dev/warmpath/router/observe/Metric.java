@@ -56,6 +56,14 @@ public enum Metric {
   TOKENIZER_MEMORY_BYTES(Type.GAUGE, "Bytes that remembered texts of the model take.", "model"),
   TOKENIZER_MEMORY_MAX_BYTES(Type.GAUGE, "Bytes that they may take.", "model"),
   TOKENIZER_EVICTIONS_TOTAL(Type.COUNTER, "Remembered texts that made room.", "model"),
+  BODY_BYTES_TOTAL(
+      Type.COUNTER,
+      "Bytes of request bodies by how they were read: memory (a body began like an earlier one),"
+          + " parsed.",
+      "from"),
+  BODY_MEMORY_BYTES(Type.GAUGE, "Bytes that remembered bodies take."),
+  BODY_MEMORY_MAX_BYTES(Type.GAUGE, "Bytes that they may take."),
+  BODY_EVICTIONS_TOTAL(Type.COUNTER, "Remembered bodies that made room."),
   PARITY_CHECKS_TOTAL(
       Type.COUNTER,
       "Prompts whose tokens were compared with an engine's: equal, different (an alarm), unconfirmed,"

@@ -1,5 +1,6 @@
 package dev.warmpath.router.observe;
 
+import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.TokenizerStatus.Download;
 import dev.warmpath.router.tokenize.parity.ParityStatus;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class TokenizerCollector implements MultiCollector {
 
   private final Supplier<List<TokenizerStatus>> status;
+  private final Supplier<BodyParser.Counts> bodies;
   private final @Nullable ParityWatch parity;
   private final @Nullable RemotePrompts remote;
 
@@ -31,9 +33,11 @@ public final class TokenizerCollector implements MultiCollector {
    */
   public TokenizerCollector(
       Supplier<List<TokenizerStatus>> status,
+      Supplier<BodyParser.Counts> bodies,
       @Nullable ParityWatch parity,
       @Nullable RemotePrompts remote) {
     this.status = status;
+    this.bodies = bodies;
     this.parity = parity;
     this.remote = remote;
   }
@@ -52,6 +56,7 @@ public final class TokenizerCollector implements MultiCollector {
       }
       checks(to, model.model());
     }
+    bodies(to, bodies.get());
     if (parity != null) {
       to.add(Metric.PARITY_BODIES_SHARE, parity.bodiesShare());
     }
@@ -75,6 +80,14 @@ public final class TokenizerCollector implements MultiCollector {
     to.add(Metric.TOKENIZER_MEMORY_BYTES, counts.bytes(), model);
     to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, counts.maxBytes(), model);
     to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, counts.evictions(), model);
+  }
+
+  private static void bodies(Snapshot to, BodyParser.Counts counts) {
+    to.add(Metric.BODY_BYTES_TOTAL, counts.knownBytes(), "memory");
+    to.add(Metric.BODY_BYTES_TOTAL, counts.parsedBytes(), "parsed");
+    to.add(Metric.BODY_MEMORY_BYTES, counts.bytes());
+    to.add(Metric.BODY_MEMORY_MAX_BYTES, counts.maxBytes());
+    to.add(Metric.BODY_EVICTIONS_TOTAL, counts.evictions());
   }
 
   private void checks(Snapshot to, String model) {

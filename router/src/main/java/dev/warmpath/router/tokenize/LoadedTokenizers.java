@@ -64,9 +64,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
     this.loading = loading;
     this.thread = Executors.newSingleThreadScheduledExecutor(loading.threads());
     for (RouterConfig.Model model : config.models()) {
-      ModelSettings settings =
-          new ModelSettings(model.tokenizer(), model.rendering(), dialect(config, model.name()));
-      byModel.put(model.name(), slots.computeIfAbsent(settings, TokenizerSlot::new));
+      byModel.put(model.name(), slots.computeIfAbsent(settings(config, model), TokenizerSlot::new));
     }
     slots.values().stream()
         .sorted(Comparator.comparing(slot -> HubPlace.isOne(slot.settings().place())))
@@ -81,8 +79,23 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
           thread.setDaemon(true);
           return thread;
         };
+    long bytes = TextMemory.of(config).tokenizerBytes();
     return new LoadedTokenizers(
-        config, new Loading(ModelSettings::load, threads, nanoClock, BACKOFF_MILLIS));
+        config,
+        new Loading(
+            (settings, listener) -> settings.load(listener, bytes),
+            threads,
+            nanoClock,
+            BACKOFF_MILLIS));
+  }
+
+  /** How many tokenizers the models of {@code config} need. */
+  static int count(RouterConfig config) {
+    return (int) config.models().stream().map(model -> settings(config, model)).distinct().count();
+  }
+
+  private static ModelSettings settings(RouterConfig config, RouterConfig.Model model) {
+    return new ModelSettings(model.tokenizer(), model.rendering(), dialect(config, model.name()));
   }
 
   /** The one kind of engine that serves the model. */

@@ -15,6 +15,7 @@ import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatOptions.Templates;
+import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.io.IOException;
@@ -43,10 +44,11 @@ record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dia
   /**
    * Loads it, which takes seconds, and more if it must be downloaded.
    *
+   * @param memoryBytes what it may remember of texts
    * @throws TokenizerLoadException naming the file and what is wrong with it
    */
-  ModelTokenizer load(HubListener listener) {
-    ModelOptions options = options();
+  ModelTokenizer load(HubListener listener, long memoryBytes) {
+    ModelOptions options = options().with(new EncodeBudget(memoryBytes, EncodeBudget.CHECK_TEXTS));
     if (place.equals(EMBEDDED)) {
       return ModelTokenizer.embedded(options);
     }

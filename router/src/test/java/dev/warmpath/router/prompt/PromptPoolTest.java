@@ -124,7 +124,7 @@ class PromptPoolTest {
             reader,
             BodyWatch.NONE,
             RemoteReader.NONE,
-            new Tokenizing(1, 1, 100, 1_000, true, false),
+            new Tokenizing(1, 1, 100, 1_000, true, false, 0),
             Thread::new)) {
       List<ReadRequest> first = new CopyOnWriteArrayList<>();
       PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
@@ -170,7 +170,7 @@ class PromptPoolTest {
             reader,
             BodyWatch.NONE,
             RemoteReader.NONE,
-            new Tokenizing(1, 4, 100, 1_000, true, false),
+            new Tokenizing(1, 4, 100, 1_000, true, false, 0),
             Thread::new)) {
       CompletableFuture<ReadRequest> first = new CompletableFuture<>();
       PromptPool.Ticket ticket = pool.read(RequestKind.CHAT, BODY, first::complete);
@@ -199,7 +199,7 @@ class PromptPoolTest {
             reader,
             BodyWatch.NONE,
             RemoteReader.NONE,
-            new Tokenizing(1, 1, 100, 1_000, true, false),
+            new Tokenizing(1, 1, 100, 1_000, true, false, 0),
             Thread::new)) {
       CompletableFuture<ReadRequest> read = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, read::complete);
@@ -264,7 +264,7 @@ class PromptPoolTest {
                 reader(tokenizer),
                 BodyWatch.NONE,
                 RemoteReader.NONE,
-                new Tokenizing(1, 1, 100, 10, true, false),
+                new Tokenizing(1, 1, 100, 10, true, false, 0),
                 Thread::new)) {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
       pool.read(RequestKind.COMPLETION, BODY, answer::complete);

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LoadedTokenizersTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final long MEMORY_BYTES = 1 << 20;
 
   @Test
   void modelsThatAreConfiguredAlikeShareOne() throws Exception {
@@ -43,7 +44,7 @@ class LoadedTokenizersTest {
             config,
             (settings, listener) -> {
               loads.incrementAndGet();
-              return settings.load(HubListener.DEAF);
+              return settings.load(HubListener.DEAF, MEMORY_BYTES);
             })) {
       assertThat(tokenizers.await()).isNull();
       assertThat(loads).hasValue(2);
@@ -66,7 +67,7 @@ class LoadedTokenizersTest {
             (settings, listener) -> {
               if (tries.incrementAndGet() > 2) {
                 await(fixed);
-                return settings.load(HubListener.DEAF);
+                return settings.load(HubListener.DEAF, MEMORY_BYTES);
               }
               throw new IllegalStateException("broken file");
             })) {
@@ -89,7 +90,7 @@ class LoadedTokenizersTest {
             config("m", Map.of()),
             (settings, listener) -> {
               await(go);
-              return settings.load(HubListener.DEAF);
+              return settings.load(HubListener.DEAF, MEMORY_BYTES);
             })) {
       assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.LOADING);
       assertThat(tokenizers.status("m").state()).isEqualTo(State.LOADING);
@@ -126,7 +127,7 @@ class LoadedTokenizersTest {
               listener.show(4, 10);
               await(go);
               listener.show(10, 10);
-              return settings.load(listener);
+              return settings.load(listener, MEMORY_BYTES);
             })) {
       Rig.until(() -> tokenizers.status("m").download().bytes() == 4);
       assertThat(tokenizers.status("m").state()).isEqualTo(State.DOWNLOADING);
@@ -141,7 +142,8 @@ class LoadedTokenizersTest {
 
   @Test
   void inQuarantineItIsKeptAndNotUsed() throws Exception {
-    try (LoadedTokenizers tokenizers = tokenizers(config("m", Map.of()), ModelSettings::load)) {
+    try (LoadedTokenizers tokenizers =
+        tokenizers(config("m", Map.of()), LoadedTokenizersTest::load)) {
       tokenizers.await();
       assertThat(tokenizers.release("m")).isFalse();
       assertThat(tokenizers.quarantine("m")).isTrue();
@@ -164,7 +166,7 @@ class LoadedTokenizersTest {
                 "replicas",
                 Map.of("name", "s", "url", "http://127.0.0.1:2", "dialect", "sglang"),
                 "test");
-    try (LoadedTokenizers tokenizers = tokenizers(tree.config(), ModelSettings::load)) {
+    try (LoadedTokenizers tokenizers = tokenizers(tree.config(), LoadedTokenizersTest::load)) {
       assertThat(tokenizers.await()).isNull();
       ObjectNode chat = JSON.createObjectNode();
       chat.putArray("messages").addObject().put("role", "user").put("content", "hello");
@@ -182,7 +184,8 @@ class LoadedTokenizersTest {
             template.toString(),
             "chat-template-kwargs",
             "{\"mark\": \"one two\"}");
-    try (LoadedTokenizers tokenizers = tokenizers(config("m", options), ModelSettings::load)) {
+    try (LoadedTokenizers tokenizers =
+        tokenizers(config("m", options), LoadedTokenizersTest::load)) {
       assertThat(tokenizers.await()).isNull();
       ObjectNode chat = JSON.createObjectNode();
       chat.putArray("messages").addObject().put("role", "user").put("content", "hello");
@@ -190,11 +193,13 @@ class LoadedTokenizersTest {
       assertThat(((PromptResult.Tokens) prompt).text()).isEqualTo("one two!");
     }
     Map<String, Object> missing = Map.of("chat-template", folder.resolve("none").toString());
-    try (LoadedTokenizers tokenizers = tokenizers(config("m", missing), ModelSettings::load)) {
+    try (LoadedTokenizers tokenizers =
+        tokenizers(config("m", missing), LoadedTokenizersTest::load)) {
       assertThat(tokenizers.await()).contains("tokenizer of model 'm'", "none");
     }
     Map<String, Object> noJson = Map.of("chat-template-kwargs", "[1]");
-    try (LoadedTokenizers tokenizers = tokenizers(config("m", noJson), ModelSettings::load)) {
+    try (LoadedTokenizers tokenizers =
+        tokenizers(config("m", noJson), LoadedTokenizersTest::load)) {
       assertThat(tokenizers.await()).contains("chat-template-kwargs");
     }
   }
@@ -272,5 +277,9 @@ class LoadedTokenizersTest {
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private static ModelTokenizer load(ModelSettings settings, HubListener listener) {
+    return settings.load(listener, MEMORY_BYTES);
   }
 }
