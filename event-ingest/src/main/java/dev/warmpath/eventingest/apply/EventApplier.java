@@ -156,6 +156,7 @@ public final class EventApplier {
         case REMOVED -> i = removals.apply(batch, i);
         case CLEARED -> {
           clear();
+          traffic.emptied();
           leftOut = false;
           effect = Effect.EMPTIED;
         }
@@ -390,7 +391,7 @@ public final class EventApplier {
       counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
     } else if (!groups.isOfWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
-    } else if (traffic.mayHide() && mayHideKeys(store)) {
+    } else if (mayBeHidden(tier) && mayHideKeys(store)) {
       counters.add(StreamCounter.HIDDEN_BLOCKS, count);
       leftOut |= traffic.isDark();
     } else if (traffic.mayHaveRepeated()
@@ -431,6 +432,10 @@ public final class EventApplier {
 
   private boolean isDistrusted() {
     return capacity.isDistrusted();
+  }
+
+  private boolean mayBeHidden(StorageTier tier) {
+    return traffic.mayHide() || (tier != StorageTier.GPU && traffic.mayHoldHidden());
   }
 
   private boolean mayHideKeys(EventRow store) {

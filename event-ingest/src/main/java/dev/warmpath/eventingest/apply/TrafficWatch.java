@@ -42,6 +42,8 @@ public final class TrafficWatch {
   private boolean inherited;
   private boolean resumed;
   private boolean watching;
+  private boolean hiddenHeld;
+  private boolean emptied;
   private long watchedFrom = NEVER;
   private long live = NONE;
   private boolean late;
@@ -58,6 +60,7 @@ public final class TrafficWatch {
   /** Goes on with what another process knew of the engine's process. */
   void resume(LifetimeFacts facts) {
     hiddenSeen = facts.hiddenSeen();
+    hiddenHeld = hiddenSeen;
     repeatedBefore = facts.mayRepeat();
     resumed = true;
     // Hidden requests of the other process may still be under way.
@@ -89,6 +92,15 @@ public final class TrafficWatch {
   /** Whether such requests are under way, or so lately that their stores may still come. */
   public void underWay(boolean now) {
     underWay = now;
+    hiddenHeld |= now;
+  }
+
+  /** A batch says that the engine holds nothing. */
+  void emptied() {
+    if (!mayHide()) {
+      hiddenHeld = false;
+      emptied = true;
+    }
   }
 
   /** Requests that others sent before this router began have ended, and their stores have come. */
@@ -117,8 +129,9 @@ public final class TrafficWatch {
    */
   public void anotherProcess(boolean afterOneHeard) {
     repeatedBefore = false;
-    resumed = false;
+    emptied = false;
     if (afterOneHeard || inherited) {
+      resumed = false;
       watchedFrom = 0;
     }
   }
@@ -132,6 +145,19 @@ public final class TrafficWatch {
   /** Whether the batch may be of requests in name spaces that it does not show. */
   boolean mayHide() {
     return underWay || isDark();
+  }
+
+  /**
+   * Whether the engine may hold blocks of such requests, which it may move from one tier to another
+   * long after they ended.
+   */
+  boolean mayHoldHidden() {
+    return hiddenHeld || (othersMayHide && !emptied && watchedFrom > 0);
+  }
+
+  /** Whether a replay of all batches brings what is known, and does not only take it away. */
+  public boolean believesReplays() {
+    return !hiddenSeen && (!othersMayHide || !resumed || watchedFrom == 0);
   }
 
   /** Whether nobody can know it. */

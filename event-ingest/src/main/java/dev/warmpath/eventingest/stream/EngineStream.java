@@ -47,6 +47,9 @@ public final class EngineStream {
   /** By then the engine's metrics have been read a few times. */
   private static final Duration START_WAIT = Duration.ofSeconds(60);
 
+  /** By then the engine has sent what waited for the connection. */
+  private static final Duration BACKLOG_WAIT = Duration.ofSeconds(30);
+
   private final EnginePort port;
   private final Clock clock;
   private final StreamCounters counters;
@@ -58,6 +61,7 @@ public final class EngineStream {
   private final LiveBuffer buffer;
   private final Repairs repairs;
   private Instant connectedAt = Instant.MAX;
+  private Instant backlogUntil = Instant.MIN;
 
   /**
    * @param dpRank the rank that the engine's batches should name
@@ -126,6 +130,7 @@ public final class EngineStream {
     connectedAt = clock.instant();
     asker.connected();
     if (lifetime.started()) {
+      backlogUntil = connectedAt.plus(BACKLOG_WAIT);
       lifetime.unheard();
       repairs.verify(lifetime.isProven() ? "reconnected" : "restored from a snapshot");
     } else {
@@ -149,6 +154,9 @@ public final class EngineStream {
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
     traffic.hears(batch.sequence());
+    if (clock.instant().isBefore(backlogUntil)) {
+      traffic.heard(); // an engine that connects keeps what it publishes for whoever comes back
+    }
     asker.heard(account.isConnected());
     if (!lifetime.isProven() && !lifetime.awaitsStart() && !repairs.isRunning()) {
       repairs.verify("restored from a snapshot");
@@ -185,6 +193,7 @@ public final class EngineStream {
   public void replayEnded(long replayId, boolean whole) {
     Progress current = asker.current(replayId);
     if (current != null) {
+      backlogUntil = whole ? Instant.MIN : backlogUntil; // what comes behind it is new
       repairs.ended(current, whole);
       settleTrust();
     }

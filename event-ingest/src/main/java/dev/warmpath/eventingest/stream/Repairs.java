@@ -122,7 +122,7 @@ final class Repairs {
    */
   void newLifetime(String why, boolean shown) {
     if (shown) {
-      knowledge.anotherProcess(lifetime.started() && lifetime.isProven());
+      knowledge.anotherProcess(lifetime.wasSeen());
     }
     startAnew(why);
   }

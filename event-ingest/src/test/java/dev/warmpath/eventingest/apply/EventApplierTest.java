@@ -289,7 +289,8 @@ final class EventApplierTest {
   }
 
   private EventApplier applier(EngineDialect dialect, int droppedBlocks) {
-    EngineRules rules = new EngineRules(dialect, droppedBlocks, dialect.removals(), 0, true);
+    EngineRules rules =
+        new EngineRules(dialect, droppedBlocks, dialect.removals(), 0, dialect.hidesNamespaces());
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, SglangNamespaces.PLAIN, counters);

@@ -8,6 +8,7 @@ import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -163,6 +164,66 @@ final class HiddenTrafficTest {
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(B)).isZero();
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
+  }
+
+  @Test
+  void processThatNobodyShowedToRunIsNoneThatWasHeard() {
+    StreamFixture before = known();
+    before.stream.runsSince(100);
+    StreamMemory memory = Objects.requireNonNull(before.stream.memory()).unwatched();
+    before.engine.restart().serve(B); // the router that is killed then sends what hides
+    StreamFixture after = before.resumed(memory, (outcome, why) -> {});
+    after.stream.connected();
+    after.refuse();
+    after.clock.pass(Duration.ofSeconds(61));
+    after.stream.tick();
+    after.refuse();
+    after.clock.pass(Duration.ofSeconds(31));
+    after.stream.runsSince(200);
+    after.answer();
+    assertThat(after.predicted(B)).as("it began before this router").isZero();
+    assertThat(after.trust()).isNotEqualTo(Trust.EXACT);
+  }
+
+  @Test
+  void replaySocketThatAnswersAgainTakesNothingAway() {
+    StreamFixture fixture = known();
+    hide(fixture);
+    fixture.engine.serve(B).serve(C);
+    fixture.deliverLast();
+    fixture.refuse();
+    fixture.engine.serve(D);
+    fixture.deliverLast();
+    fixture.engine.serve(A);
+    fixture.deliverLast();
+    assertThat(fixture.predicted(A)).isEqualTo(16);
+    assertThat(fixture.predicted(D)).isEqualTo(16);
+
+    fixture.clock.pass(Duration.ofSeconds(31));
+    fixture.stream.tick();
+    fixture.answer();
+    assertThat(fixture.predicted(D)).as("no replay would bring it back").isEqualTo(16);
+    assertThat(fixture.predicted(A)).isEqualTo(16);
+    assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
+  }
+
+  @Test
+  void batchMayHaveWaitedForTheConnection() {
+    StreamFixture fixture = StreamFixture.live(false, source(true));
+    fixture.engine.serve(A);
+    fixture.deliver(0);
+    hide(fixture);
+    fixture.stream.disconnected();
+    fixture.engine.serve(B); // hidden, and kept by the engine until the router is back
+    fixture.clock.pass(Duration.ofSeconds(60));
+    fixture.stream.connected();
+    fixture.deliver(1);
+    assertThat(fixture.predicted(B)).isZero();
+
+    fixture.clock.pass(Duration.ofSeconds(30));
+    fixture.engine.serve(C);
+    fixture.deliver(2);
+    assertThat(fixture.predicted(C)).isEqualTo(16);
   }
 
   private static StreamFixture resumed(StreamFixture before, StreamMemory memory) {

@@ -95,6 +95,17 @@ final class RememberedLifetimeTest {
   }
 
   @Test
+  void reportMayHaveBeenAskedOfTheProcessThatFollowedTheSnapshots() throws Exception {
+    hear(store(3, "GPU"));
+    restart(NOW, true);
+    applier.traffic().anotherProcess(false);
+    applier.reset();
+    applier.traffic().applies(0);
+    hear(store(3, "GPU"), store(3, "GPU"), removal(1));
+    assertThat(credited()).as("the second one may be a report's").isZero();
+  }
+
+  @Test
   void chunksOfTwoSizesStayTwo() throws Exception {
     hear(store(3, "GPU"), store(3, "CPU"));
     restart(NOW);
