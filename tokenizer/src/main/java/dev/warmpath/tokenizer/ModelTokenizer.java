@@ -6,6 +6,7 @@ import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.encode.EncodedText;
+import dev.warmpath.tokenizer.encode.UncuttableTextException;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
 import dev.warmpath.tokenizer.encode.cut.Placement;
@@ -97,7 +98,11 @@ public final class ModelTokenizer implements AutoCloseable {
   public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
     RequestPrompt prompt = requests.read(kind, body, loraName);
     if (prompt instanceof RequestPrompt.Texts texts) {
-      return ofTexts(texts.texts(), texts.options(), texts.keys());
+      try {
+        return ofTexts(texts.texts(), texts.options(), texts.keys());
+      } catch (UncuttableTextException e) {
+        return new Inexact(Reason.UNCUTTABLE_TEXT, String.valueOf(e.getMessage()));
+      }
     }
     if (prompt instanceof RequestPrompt.TokenIds ids) {
       return finish(ids.sequences(), null, ids.options(), ids.keys());
@@ -105,7 +110,12 @@ public final class ModelTokenizer implements AutoCloseable {
     return ((RequestPrompt.Refused) prompt).why();
   }
 
-  /** The token ids of {@code text}; with special tokens what a completions request adds. */
+  /**
+   * The token ids of {@code text}; with special tokens what a completions request adds.
+   *
+   * @throws IllegalArgumentException if the text is not well-formed, or holds a part that cannot be
+   *     cut and is too long
+   */
   public int[] encode(String text, boolean addSpecialTokens) {
     EncodedText encoded = encoder.encode(text, addSpecialTokens);
     if (encoded == null) {

@@ -157,6 +157,8 @@ public sealed interface PromptResult {
     KV_TRANSFER,
     /** The text holds half a surrogate pair, which no tokenizer takes. */
     MALFORMED_TEXT,
+    /** A part of the text that cannot be cut is so long that its encoding could not be stopped. */
+    UNCUTTABLE_TEXT,
     /** SGLang's {@code extra_key}: its events do not show whose the blocks are. */
     HIDDEN_NAMESPACE,
     /** A token id that the model does not have. */

@@ -127,6 +127,15 @@ class PromptTest {
   }
 
   @Test
+  void aTextThatCannotBeCutIsRefusedOnceItIsTooLong() {
+    String word = "a".repeat(512 << 10);
+    assertThat(tokens("{'prompt': '" + word + "'}").totalTokens()).isPositive();
+    assertThat(inexact("{'prompt': '" + word + "a'}")).isEqualTo(Reason.UNCUTTABLE_TEXT);
+    assertThat(inexact("{'prompt': ['a', '" + word + "a']}")).isEqualTo(Reason.UNCUTTABLE_TEXT);
+    assertThat(Reason.UNCUTTABLE_TEXT.label()).isEqualTo("uncuttable_text");
+  }
+
+  @Test
   void embeddingsAreNotGuessed() {
     assertThat(inexact("{'prompt_embeds': 'AAAA'}")).isEqualTo(Reason.PROMPT_EMBEDS);
   }

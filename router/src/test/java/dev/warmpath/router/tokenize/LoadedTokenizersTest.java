@@ -232,6 +232,23 @@ class LoadedTokenizersTest {
         .hasMessageContaining("tokenizer of model 'm'");
   }
 
+  @Test
+  void aWordTooLongToEncodeIsRoutedOnLoadAndCounted() throws Exception {
+    Map<String, Object> model = Map.of("name", "m", "tokenizer", "embedded");
+    try (Rig rig =
+        new Rig(
+            1,
+            tree ->
+                tree.put("models", model, "test").set("tokenizing.deadline-ms", 60_000, "test"))) {
+      String chat = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]}";
+      assertThat(rig.chat(chat.formatted("a".repeat(1 << 20))).statusCode()).isEqualTo(200);
+      assertThat(rig.chat(chat.formatted("a b ".repeat(1 << 18))).statusCode()).isEqualTo(200);
+      assertThat(new String(rig.get("/metrics").body(), UTF_8))
+          .containsOnlyOnce("warmpath_fallbacks_total{")
+          .contains("warmpath_fallbacks_total{cause=\"uncuttable_text\"} 1.0");
+    }
+  }
+
   private static JsonNode health(Rig rig) {
     try {
       return JSON.readTree(rig.get("/health").body());

@@ -127,6 +127,7 @@ public final class IncrementalEncoder implements AutoCloseable {
    * The tokens of {@code text}, without special tokens; null if it is not well-formed.
    *
    * @throws CancellationException if the thread is interrupted before they are known
+   * @throws UncuttableTextException if a part that cannot be cut is too long to encode at all
    */
   public @Nullable EncodedText encode(String text) {
     PrefixNode known = beginnings.walk(text);
@@ -148,9 +149,7 @@ public final class IncrementalEncoder implements AutoCloseable {
     int startTokens = 0;
     int at = start;
     while (at < text.length()) {
-      if (Thread.currentThread().isInterrupted()) {
-        throw new CancellationException("the encoding was given up");
-      }
+      ensureWanted();
       int end = placement.chunkEnd(text, at);
       encoder.encode(text, at, end, out);
       if (beginnings.fits(text, start, end)) {
@@ -163,16 +162,33 @@ public final class IncrementalEncoder implements AutoCloseable {
     return last;
   }
 
+  private static void ensureWanted() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new CancellationException("the encoding was given up");
+    }
+  }
+
   private int[] encodePiece(String piece, boolean head) {
+    NativeBound.check(piece);
     return (head || goingOn == null ? whole : goingOn).encode(piece, false);
   }
 
-  /** The tokens of a well-formed text with what the file's post-processor adds. */
+  /**
+   * The tokens of a well-formed text with what the file's post-processor adds.
+   *
+   * @throws CancellationException if the thread is interrupted already
+   * @throws UncuttableTextException if the text is too long to encode in one go
+   */
   public EncodedText wholeWithSpecialTokens(String text) {
+    ensureWanted();
+    NativeBound.check(text);
     return new EncodedText(whole.encode(text, true));
   }
 
-  /** The whole text by the native library alone; slow for long texts, and remembers nothing. */
+  /**
+   * The whole text by the native library alone, however long it is; slow for long texts, and
+   * remembers nothing.
+   */
   public TextEncoder whole() {
     return whole;
   }
