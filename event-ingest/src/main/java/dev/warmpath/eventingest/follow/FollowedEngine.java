@@ -65,17 +65,21 @@ final class FollowedEngine implements EnginePort, LiveSink {
   /** SGLang tells of an answer's last blocks up to 40 steps late, or when it is idle. */
   private static final Duration HIDDEN_AFTERWARDS = Duration.ofSeconds(30);
 
+  /** So long without a tick, and what came meanwhile may not have been read. */
+  private static final Duration STOOD_STILL = Duration.ofSeconds(5);
+
   /** Its local hash, its key in the chain and the engine's hash. */
   private static final int BYTES_A_BLOCK = 3 * Long.BYTES;
 
   private final ReuseJudge judge;
   private final Clock clock;
-  private final Instant followedSince;
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
   private boolean removed;
   private int hiddenRequests;
   private Instant hiddenUntil = Instant.MIN;
+  private Instant heardFrom;
+  private Instant tickedAt;
   private volatile long wantedReplay;
   private volatile long lagNanos;
   private volatile @Nullable String layoutMismatch;
@@ -107,7 +111,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
     promptHasher = shared.promptHasher();
     tap = shared.tap();
     clock = shared.clock();
-    followedSince = clock.instant();
+    heardFrom = clock.instant();
+    tickedAt = heardFrom;
     applier = applier(shared.index(), adopted);
     stream =
         new EngineStream(
@@ -248,11 +253,20 @@ final class FollowedEngine implements EnginePort, LiveSink {
     stream.tick();
     judge.applied();
     judge.tick();
-    Instant now = clock.instant();
-    if (hiddenRequests == 0 && hiddenUntil.isBefore(now)) {
+    watchTraffic(clock.instant());
+  }
+
+  /** A process that stood still has not read what came meanwhile: it waits anew. */
+  private void watchTraffic(Instant now) {
+    if (now.isAfter(tickedAt.plus(STOOD_STILL))) {
+      heardFrom = now;
+    }
+    tickedAt = now;
+    boolean heardLongEnough = heardFrom.plus(HIDDEN_AFTERWARDS).isBefore(now);
+    if (hiddenRequests == 0 && heardLongEnough && hiddenUntil.isBefore(now)) {
       applier.traffic().underWay(false);
     }
-    if (followedSince.plus(HIDDEN_AFTERWARDS).isBefore(now)) {
+    if (heardLongEnough) {
       applier.traffic().watching();
     }
   }

@@ -79,7 +79,7 @@ public final class Knowledge {
       belief.incomplete("block size changed in batch " + sequence);
     } else if (effect == Effect.LEFT_OUT) {
       belief.incomplete(
-          "stores of batch %d and maybe more are left out: they may be in a name space that events do not show"
+          "stores of batch %d and maybe more are left out: they may be in a name space that events do not show (hidden-namespaces)"
               .formatted(sequence));
     }
     return null;

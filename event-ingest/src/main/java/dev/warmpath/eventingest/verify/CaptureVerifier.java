@@ -233,6 +233,7 @@ public final class CaptureVerifier {
                     && !engine.namespaces().shows(engine.format(), keys.loraName()))
             : keys.cacheSalt() != null;
     if (hidden) {
+      engine.applier().traffic().sawHidden();
       engine.applier().traffic().underWay(true);
     }
     return keys;

@@ -20,11 +20,16 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -102,6 +107,59 @@ class TrtllmIngestTest {
       assertThat(credited(ingest)).isEqualTo(2 * TOKENS_A_BLOCK);
       assertThat(status(ingest).counters()).containsEntry("hidden_blocks", 2L);
       assertThat(facts(ingest).hiddenSeen()).isTrue();
+    }
+  }
+
+  /** What came while a router stood still may be older than the clock says. */
+  @Test
+  void hiddenRequestIsWaitedForAnewAfterAStandstill() {
+    HandClock clock = new HandClock();
+    try (TestPublisher engine = new TestPublisher(3);
+        EventIngest ingest = new EventIngest(index, clock)) {
+      ingest.add(source(engine, false));
+      Await.until("a connection", () -> status(ingest).trust() != Trust.NONE);
+      ingest.hiddenBegan(ID);
+      ingest.hiddenEnded(ID);
+      ingest.settle();
+      clock.pass(Duration.ofMinutes(10));
+      engine.publish(WireBatch.of(stored(0, 2)));
+      Await.until("the batch", () -> status(ingest).lastSequence() == 0);
+      ingest.settle();
+      assertThat(credited(ingest)).isZero();
+
+      for (int i = 0; i < 9; i++) {
+        clock.pass(Duration.ofSeconds(4));
+      }
+      engine.publish(WireBatch.of(stored(0, 3)));
+      Await.until("what is plain", () -> credited(ingest) == 3 * TOKENS_A_BLOCK);
+    }
+  }
+
+  /** Goes on by hand, and waits until all have seen it. */
+  private static final class HandClock extends Clock {
+    private final AtomicInteger asked = new AtomicInteger();
+    private volatile Instant now = Instant.EPOCH;
+
+    void pass(Duration time) {
+      now = now.plus(time);
+      int before = asked.get();
+      Await.until("a few ticks", () -> asked.get() > before + 20);
+    }
+
+    @Override
+    public Instant instant() {
+      asked.incrementAndGet();
+      return now;
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
     }
   }
 
