@@ -9,6 +9,7 @@ import dev.warmpath.router.tokenize.parity.ParityStatus;
 import dev.warmpath.router.tokenize.parity.TokenDifference;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
+import dev.warmpath.tokenizer.encode.cache.LayerCounts;
 import java.util.List;
 import java.util.Locale;
 
@@ -76,11 +77,21 @@ final class TokenizerReport {
       to.putObject("cuts")
           .put("kind", tokenizer.placement().kind().name().toLowerCase(Locale.ROOT))
           .put("reason", tokenizer.placement().reason());
-      EncodeCounts counts = tokenizer.encodeCounts();
-      to.putObject("memory")
-          .put("bytes", counts.bytes())
-          .put("maxBytes", counts.maxBytes())
-          .put("evictions", counts.evictions());
+      memory(to.putObject("memory"), tokenizer.encodeCounts());
     }
+  }
+
+  private static void memory(ObjectNode to, EncodeCounts counts) {
+    layer(to, counts.memory());
+    ObjectNode layers = to.putObject("layers");
+    layer(layers.putObject("prefix"), counts.prefixes());
+    layer(layers.putObject("chunk"), counts.chunks());
+    layer(layers.putObject("word"), counts.words());
+  }
+
+  private static void layer(ObjectNode to, LayerCounts layer) {
+    to.put("bytes", layer.bytes())
+        .put("maxBytes", layer.maxBytes())
+        .put("evictions", layer.evictions());
   }
 }

@@ -53,9 +53,13 @@ public enum Metric {
       "Tokens of prompts by where they came from: prefix, chunk, word (all remembered), native.",
       "model",
       "from"),
-  TOKENIZER_MEMORY_BYTES(Type.GAUGE, "Bytes that remembered texts of the model take.", "model"),
-  TOKENIZER_MEMORY_MAX_BYTES(Type.GAUGE, "Bytes that they may take.", "model"),
-  TOKENIZER_EVICTIONS_TOTAL(Type.COUNTER, "Remembered texts that made room.", "model"),
+  TOKENIZER_MEMORY_BYTES(
+      Type.GAUGE,
+      "Bytes that remembered texts of the model take, by layer: prefix, chunk, word.",
+      "model",
+      "layer"),
+  TOKENIZER_MEMORY_MAX_BYTES(Type.GAUGE, "Bytes that they may take.", "model", "layer"),
+  TOKENIZER_EVICTIONS_TOTAL(Type.COUNTER, "Remembered texts that made room.", "model", "layer"),
   BODY_BYTES_TOTAL(
       Type.COUNTER,
       "Bytes of request bodies by how they were read: memory (a body began like an earlier one),"

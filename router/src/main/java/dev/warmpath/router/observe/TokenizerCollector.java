@@ -7,6 +7,7 @@ import dev.warmpath.router.tokenize.parity.ParityStatus;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
+import dev.warmpath.tokenizer.encode.cache.LayerCounts;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -77,9 +78,15 @@ public final class TokenizerCollector implements MultiCollector {
     to.add(Metric.TOKENS_TOTAL, counts.chunkTokens(), model, "chunk");
     to.add(Metric.TOKENS_TOTAL, counts.wordTokens(), model, "word");
     to.add(Metric.TOKENS_TOTAL, counts.nativeTokens(), model, "native");
-    to.add(Metric.TOKENIZER_MEMORY_BYTES, counts.bytes(), model);
-    to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, counts.maxBytes(), model);
-    to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, counts.evictions(), model);
+    layer(to, model, "prefix", counts.prefixes());
+    layer(to, model, "chunk", counts.chunks());
+    layer(to, model, "word", counts.words());
+  }
+
+  private static void layer(Snapshot to, String model, String name, LayerCounts layer) {
+    to.add(Metric.TOKENIZER_MEMORY_BYTES, layer.bytes(), model, name);
+    to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, layer.maxBytes(), model, name);
+    to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, layer.evictions(), model, name);
   }
 
   private static void bodies(Snapshot to, BodyParser.Counts counts) {

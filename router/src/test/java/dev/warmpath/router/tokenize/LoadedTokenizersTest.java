@@ -249,6 +249,39 @@ class LoadedTokenizersTest {
     }
   }
 
+  @Test
+  void theMemoryOfEachLayerIsShown() throws Exception {
+    Map<String, Object> model = Map.of("name", "m", "tokenizer", "embedded");
+    try (Rig rig =
+        new Rig(
+            1,
+            tree ->
+                tree.put("models", model, "test").set("tokenizing.deadline-ms", 60_000, "test"))) {
+      String chat = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]}";
+      rig.chat(chat.formatted("some words of no sense ".repeat(1_000)));
+      JsonNode memory = admin(rig).path("models").get(0).path("memory");
+      String scrape = new String(rig.get("/metrics").body(), UTF_8);
+      for (String value : List.of("bytes", "maxBytes", "evictions")) {
+        long sum = 0;
+        for (String layer : List.of("prefix", "chunk", "word")) {
+          sum += memory.path("layers").path(layer).path(value).asLong(-1);
+        }
+        assertThat(sum).as(value).isEqualTo(memory.path(value).asLong());
+      }
+      for (String layer : List.of("prefix", "chunk", "word")) {
+        long bytes = memory.path("layers").path(layer).path("bytes").asLong();
+        assertThat(bytes).as(layer).isPositive();
+        assertThat(scrape)
+            .contains(
+                "warmpath_tokenizer_memory_bytes{layer=\"%s\",model=\"m\"} %s"
+                    .formatted(layer, (double) bytes),
+                "warmpath_tokenizer_memory_max_bytes{layer=\"%s\",model=\"m\"}".formatted(layer),
+                "warmpath_tokenizer_evictions_total{layer=\"%s\",model=\"m\"} 0.0"
+                    .formatted(layer));
+      }
+    }
+  }
+
   private static JsonNode health(Rig rig) {
     try {
       return JSON.readTree(rig.get("/health").body());

@@ -205,9 +205,9 @@ public final class IncrementalEncoder implements AutoCloseable {
         encoder.chunkTokens(),
         encoder.wordTokens(),
         encoder.nativeTokens(),
-        beginnings.bytes() + memory.chunks.bytes() + memory.words.bytes(),
-        memory.budget.bytes(),
-        beginnings.evictions() + memory.chunks.evictions() + memory.words.evictions());
+        beginnings.counts(),
+        memory.chunks.counts(),
+        memory.words.counts());
   }
 
   @Override

@@ -129,7 +129,7 @@ class IncrementalEncoderTest {
       String text = WORDS.repeat(1_000);
       assertExact(encoder, text);
       assertExact(encoder, text);
-      assertThat(encoder.counts().bytes()).isZero();
+      assertThat(encoder.counts().memory().bytes()).isZero();
     }
   }
 
@@ -139,9 +139,9 @@ class IncrementalEncoderTest {
     try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), small, 1)) {
       for (int i = 0; i < 60; i++) {
         assertExact(encoder, "chat " + i + WORDS.repeat(500) + i + WORDS.repeat(500));
-        assertThat(encoder.counts().bytes()).isLessThanOrEqualTo(200_000);
+        assertThat(encoder.counts().memory().bytes()).isLessThanOrEqualTo(200_000);
       }
-      assertThat(encoder.counts().evictions()).isPositive();
+      assertThat(encoder.counts().memory().evictions()).isPositive();
     }
   }
 
@@ -183,7 +183,7 @@ class IncrementalEncoderTest {
       assertExact(encoder, "<|x|>".repeat(100_000));
       EncodedText huge = encoder.encode(WORDS.repeat((10 << 20) / WORDS.length()));
       assertThat(huge).isNotNull();
-      assertThat(encoder.counts().bytes()).isLessThanOrEqualTo(64 << 20);
+      assertThat(encoder.counts().memory().bytes()).isLessThanOrEqualTo(64 << 20);
     }
   }
 
@@ -200,7 +200,7 @@ class IncrementalEncoderTest {
       for (Future<?> run : runs) {
         run.get();
       }
-      assertThat(encoder.counts().bytes()).isLessThanOrEqualTo(300_000);
+      assertThat(encoder.counts().memory().bytes()).isLessThanOrEqualTo(300_000);
     } finally {
       threads.shutdownNow();
     }

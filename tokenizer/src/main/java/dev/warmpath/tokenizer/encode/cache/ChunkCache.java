@@ -24,6 +24,7 @@ public final class ChunkCache {
   private static final float LOAD_FACTOR = 0.75f;
 
   private final Hasher128 hasher;
+  private final long maxBytes;
   private final Stripe[] stripes = new Stripe[STRIPES];
   private final LongAdder evictions = new LongAdder();
 
@@ -33,6 +34,7 @@ public final class ChunkCache {
    * @param hashSeed a secret, so that nobody can make two texts with the same hash
    */
   public ChunkCache(long maxBytes, long hashSeed) {
+    this.maxBytes = maxBytes;
     this.hasher = Hashing.xxh3_128(hashSeed);
     for (int i = 0; i < STRIPES; i++) {
       stripes[i] = new Stripe(maxBytes / STRIPES);
@@ -54,8 +56,7 @@ public final class ChunkCache {
     evictions.add(stripe(key).put(key, tokenIds));
   }
 
-  /** Bytes in use, about. */
-  public long bytes() {
+  private long bytes() {
     long bytes = 0;
     for (Stripe stripe : stripes) {
       bytes += stripe.bytes();
@@ -63,9 +64,9 @@ public final class ChunkCache {
     return bytes;
   }
 
-  /** Chunks that made room so far. */
-  public long evictions() {
-    return evictions.sum();
+  /** What is remembered now, and what made room. */
+  public LayerCounts counts() {
+    return new LayerCounts(bytes(), maxBytes, evictions.sum());
   }
 
   private Stripe stripe(TextKey key) {

@@ -9,15 +9,21 @@ package dev.warmpath.tokenizer.encode.cache;
  * @param chunkTokens tokens of chunks that were known
  * @param wordTokens tokens put together from known words, and added tokens
  * @param nativeTokens tokens that the native library made
- * @param bytes bytes in use for all of it, about
- * @param maxBytes bytes that may be used
- * @param evictions pieces, chunks and words that made room
+ * @param prefixes the pieces of texts' beginnings
+ * @param chunks the chunks
+ * @param words the words
  */
 public record EncodeCounts(
     long prefixTokens,
     long chunkTokens,
     long wordTokens,
     long nativeTokens,
-    long bytes,
-    long maxBytes,
-    long evictions) {}
+    LayerCounts prefixes,
+    LayerCounts chunks,
+    LayerCounts words) {
+
+  /** All layers together. */
+  public LayerCounts memory() {
+    return prefixes.and(chunks).and(words);
+  }
+}

@@ -108,14 +108,9 @@ public final class PrefixTree {
     return node;
   }
 
-  /** Bytes in use, about. */
-  public long bytes() {
-    return bytes.get();
-  }
-
-  /** Pieces that made room so far. */
-  public long evictions() {
-    return evictions.sum();
+  /** What is remembered now, and what made room. */
+  public LayerCounts counts() {
+    return new LayerCounts(bytes.get(), maxBytes, evictions.sum());
   }
 
   private @Nullable PrefixNode child(@Nullable PrefixNode parent, String text, int start) {

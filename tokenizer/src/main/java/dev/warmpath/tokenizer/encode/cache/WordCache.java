@@ -67,14 +67,10 @@ public final class WordCache {
     }
   }
 
-  /** Bytes in use, about. */
-  public long bytes() {
-    return youngBytes.get() + generations.oldBytes;
-  }
-
-  /** Words that made room so far. */
-  public long evictions() {
-    return evictions.sum();
+  /** What is remembered now, and what made room. */
+  public LayerCounts counts() {
+    return new LayerCounts(
+        youngBytes.get() + generations.oldBytes, 2 * generationBytes, evictions.sum());
   }
 
   private synchronized void age(long more) {

@@ -17,9 +17,9 @@ class CachesTest {
     for (int i = 0; i < 2_000; i++) {
       cache.put(cache.key("other " + i, false), IDS);
       assertThat(cache.find(kept)).isSameAs(IDS);
-      assertThat(cache.bytes()).isLessThanOrEqualTo(40_000);
+      assertThat(cache.counts().bytes()).isLessThanOrEqualTo(40_000);
     }
-    assertThat(cache.evictions()).isPositive();
+    assertThat(cache.counts().evictions()).isPositive();
     assertThat(cache.find(cache.key("other 0", false))).isNull();
   }
 
@@ -38,7 +38,7 @@ class CachesTest {
     TextKey key = cache.key("large", false);
     cache.put(key, new int[10_000]);
     assertThat(cache.find(key)).isNull();
-    assertThat(cache.bytes()).isZero();
+    assertThat(cache.counts().bytes()).isZero();
   }
 
   @Test
@@ -48,11 +48,11 @@ class CachesTest {
     for (int i = 0; i < 1_000; i++) {
       cache.put("w" + i, IDS);
       assertThat(cache.find("kept")).isSameAs(IDS);
-      assertThat(cache.bytes()).isLessThanOrEqualTo(20_000);
+      assertThat(cache.counts().bytes()).isLessThanOrEqualTo(20_000);
     }
     assertThat(cache.find("w0")).isNull();
     assertThat(cache.find("w999")).isSameAs(IDS);
-    assertThat(cache.evictions()).isPositive();
+    assertThat(cache.counts().evictions()).isPositive();
   }
 
   @Test
@@ -95,9 +95,9 @@ class CachesTest {
     for (char c = 'b'; c < 'z'; c++) {
       tree.add(null, text(c, 2), PrefixTree.PIECE_CHARS, IDS);
       assertThat(tree.walk(kept)).isSameAs(second);
-      assertThat(tree.bytes()).isLessThanOrEqualTo(100_000);
+      assertThat(tree.counts().bytes()).isLessThanOrEqualTo(100_000);
     }
-    assertThat(tree.evictions()).isPositive();
+    assertThat(tree.counts().evictions()).isPositive();
     for (char c = 'b'; c < 'z'; c++) {
       tree.add(null, text(c, 2), PrefixTree.PIECE_CHARS, IDS);
     }
@@ -113,7 +113,7 @@ class CachesTest {
       PrefixNode node = tree.add(null, alike, PrefixTree.PIECE_CHARS, IDS);
       assertThat(tree.walk(alike)).isSameAs(node);
     }
-    assertThat(tree.evictions()).isEqualTo(68);
+    assertThat(tree.counts().evictions()).isEqualTo(68);
   }
 
   private static String text(char fill, int pieces) {
