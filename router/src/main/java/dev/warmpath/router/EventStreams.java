@@ -21,7 +21,7 @@ import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineNews;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.RequestNamespace;
+import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -14,7 +14,7 @@ import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
-import dev.warmpath.tokenizer.RequestNamespace;
+import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.net.URI;
 import java.time.Clock;
 import java.util.Objects;

@@ -2,7 +2,7 @@ package dev.warmpath.router.fleet;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.RequestNamespace;
+import dev.warmpath.tokenizer.body.RequestNamespace;
 
 /**
  * Who is told what engines say of their caches in their answers. Implementations are thread-safe,

@@ -8,9 +8,9 @@ import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.ReportParameter;
 import dev.warmpath.tokenizer.RequestKind;
-import dev.warmpath.tokenizer.RequestNamespace;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package dev.warmpath.router.prompt;
 
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.ReportParameter;
-import dev.warmpath.tokenizer.RequestNamespace;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

@@ -13,7 +13,7 @@ import dev.warmpath.router.fleet.match.Sighting;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.ReportParameter;
+import dev.warmpath.tokenizer.body.ReportParameter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

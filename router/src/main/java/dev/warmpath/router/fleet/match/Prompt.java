@@ -5,7 +5,7 @@ import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.RequestNamespace;
+import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

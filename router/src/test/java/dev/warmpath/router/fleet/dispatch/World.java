@@ -22,7 +22,7 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.routing.Decision;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.RequestNamespace;
+import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.warmpath.tokenizer;
+package dev.warmpath.tokenizer.body;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package dev.warmpath.tokenizer;
+package dev.warmpath.tokenizer.body;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

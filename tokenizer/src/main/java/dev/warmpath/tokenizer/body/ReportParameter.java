@@ -1,4 +1,4 @@
-package dev.warmpath.tokenizer;
+package dev.warmpath.tokenizer.body;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
