@@ -6,7 +6,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 
 /**
  * What waits for the writer from one engine, first come, first served.
@@ -25,7 +24,7 @@ final class EngineRing {
 
   private final RingLimits limits;
   private final RingBytes allBytes;
-  private final Consumer<EngineRing> ready;
+  private final RingReader reader;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition emptied = lock.newCondition();
   private final Deque<Entry> entries = new ArrayDeque<>();
@@ -36,12 +35,12 @@ final class EngineRing {
 
   /**
    * @param allBytes what waits in all rings
-   * @param ready is told of the ring when there is something in it and the writer does not know yet
+   * @param reader is told of the ring when there is something in it and it does not know yet
    */
-  EngineRing(RingLimits limits, RingBytes allBytes, Consumer<EngineRing> ready) {
+  EngineRing(RingLimits limits, RingBytes allBytes, RingReader reader) {
     this.limits = limits;
     this.allBytes = allBytes;
-    this.ready = ready;
+    this.reader = reader;
     allBytes.rings(1);
   }
 
@@ -52,11 +51,19 @@ final class EngineRing {
       return !closed && append(new Entry(work, COMMAND));
     } finally {
       lock.unlock();
+      reader.wake();
     }
   }
 
   /** Adds a message if there is room. */
   boolean offer(Runnable work, int payloadBytes) {
+    boolean added = lay(work, payloadBytes);
+    reader.wake();
+    return added;
+  }
+
+  /** The same for one who wakes the reader afterwards, once for many messages. */
+  boolean lay(Runnable work, int payloadBytes) {
     lock.lock();
     try {
       return !closed && hasRoom(payloadBytes, 1) && append(new Entry(work, payloadBytes));
@@ -75,6 +82,7 @@ final class EngineRing {
       return !closed && append(new Entry(work, payloadBytes));
     } finally {
       lock.unlock();
+      reader.wake();
     }
   }
 
@@ -153,7 +161,7 @@ final class EngineRing {
     entries.addLast(entry);
     if (!scheduled) {
       scheduled = true;
-      ready.accept(this);
+      reader.ready(this);
     }
     return true;
   }

@@ -91,13 +91,13 @@ public final class EventIngest implements AutoCloseable {
     replays.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
     replays.allowCoreThreadTimeOut(true);
     RingBytes bytes = new RingBytes(options.ring().totalBytes());
-    commands = new EngineRing(options.ring(), bytes, writer::ready);
+    commands = new EngineRing(options.ring(), bytes, writer);
     shared =
         new Shared(
             index,
             clock,
             options,
-            () -> new EngineRing(options.ring(), bytes, writer::ready),
+            () -> new EngineRing(options.ring(), bytes, writer),
             context,
             new ReplayClient(context, options.replay(), () -> closed),
             replays,
@@ -106,7 +106,7 @@ public final class EventIngest implements AutoCloseable {
             new PromptHasher(System::nanoTime));
     start(writer, "warmpath-index-writer");
     for (int i = 0; i < options.pollers(); i++) {
-      EventPoller poller = new EventPoller(context);
+      EventPoller poller = new EventPoller(context, writer::wake);
       pollers.add(poller);
       start(poller, "warmpath-events-" + i);
     }

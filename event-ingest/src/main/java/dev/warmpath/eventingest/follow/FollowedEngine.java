@@ -211,7 +211,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
   public void message(byte[] topic, StreamMessage message) {
     long arrivedNanos = System.nanoTime();
     tap.live(source.id(), topic, message);
-    if (!ring.offer(() -> live(message, arrivedNanos), message.payload().length)) {
+    if (!ring.lay(() -> live(message, arrivedNanos), message.payload().length)) {
       counters.add(StreamCounter.QUEUE_OVERFLOWS);
       if (missed.compareAndSet(false, true)) {
         tell(this::missed);

@@ -14,11 +14,11 @@ import org.slf4j.LoggerFactory;
  * The one thread that writes the index: takes the rings that have something in turns, a bounded
  * number of messages each.
  *
- * <p>{@link #ready} may be called by any thread, the rest belongs to the writer.
+ * <p>{@link #ready} and {@link #wake} may be called by any thread, the rest belongs to the writer.
  *
  * <p>Thread-safe.
  */
-final class IndexWriter implements Runnable {
+final class IndexWriter implements Runnable, RingReader {
 
   private static final Logger LOG = LoggerFactory.getLogger(IndexWriter.class);
   private static final int MESSAGES_A_TURN = 64;
@@ -37,18 +37,19 @@ final class IndexWriter implements Runnable {
     this.tick = tick;
   }
 
-  /** There is something in a ring that is not known to have something. */
-  void ready(EngineRing ring) {
+  @Override
+  public void ready(EngineRing ring) {
     ready.add(ring);
-    Thread sleeper = parked;
-    if (sleeper != null) {
-      LockSupport.unpark(sleeper);
-    }
   }
 
   /** Ends {@link #run} soon. */
   void close() {
     closed = true;
+    wake();
+  }
+
+  @Override
+  public void wake() {
     Thread sleeper = parked;
     if (sleeper != null) {
       LockSupport.unpark(sleeper);

@@ -29,16 +29,25 @@ public final class EventPoller implements Runnable {
   /** Of the moment after a turn, in which more messages gather for the next one. */
   private static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
+  /** So many messages are handed over without a word to who reads them. */
+  private static final int MESSAGES_A_WORD = 64;
+
   private static final int PLACES = 16;
 
   private final ZContext context;
+  private final Runnable handedOver;
   private final Queue<EventSubscriber> newcomers = new ConcurrentLinkedQueue<>();
   private final List<EventSubscriber> subscribers = new ArrayList<>();
+  private int unsaid;
   private volatile int followed;
   private volatile boolean stopped;
 
-  public EventPoller(ZContext context) {
+  /**
+   * @param handedOver is run behind messages that were handed over, many at a time
+   */
+  public EventPoller(ZContext context, Runnable handedOver) {
     this.context = context;
+    this.handedOver = handedOver;
   }
 
   /** Follows one more engine from soon on, until its subscriber is stopped. */
@@ -74,10 +83,19 @@ public final class EventPoller implements Runnable {
   private void poll(ZMQ.Poller poller) {
     if (poller.poll(POLL_MILLIS) != 0) {
       for (EventSubscriber subscriber : subscribers) {
-        guarded(subscriber, poller, subscriber::receive);
+        guarded(subscriber, poller, from -> unsaid += subscriber.receive(from));
+        if (unsaid >= MESSAGES_A_WORD) {
+          say();
+        }
       }
+      say();
       gather();
     }
+  }
+
+  private void say() {
+    unsaid = 0;
+    handedOver.run();
   }
 
   /**

@@ -82,11 +82,11 @@ public final class EventSubscriber {
     return stopped;
   }
 
-  /** Hands over what came, at most a turn's worth. */
-  void receive(ZMQ.Poller poller) {
+  /** Hands over what came, at most a turn's worth; how many messages. */
+  int receive(ZMQ.Poller poller) {
     ZMQ.Socket open = live;
     if (open == null || !poller.pollin(place)) {
-      return;
+      return 0;
     }
     for (int i = 0; i < MESSAGES_A_TURN; i++) {
       List<byte[]> frames = Frames.receive(open, ZMQ.DONTWAIT);
@@ -96,7 +96,7 @@ public final class EventSubscriber {
       received.add(frames);
     }
     drainMonitor(); // before what was received: a loss is known before what follows it
-    handOver();
+    return handOver();
   }
 
   /** Looks after the connection: opens, watches, closes it. */
@@ -200,7 +200,7 @@ public final class EventSubscriber {
     }
   }
 
-  private void handOver() {
+  private int handOver() {
     for (List<byte[]> frames : received) {
       StreamMessage message = StreamMessage.ofLive(frames);
       if (message == null || message.endsReplay()) {
@@ -212,7 +212,9 @@ public final class EventSubscriber {
       }
       sink.message(frames.get(0), message);
     }
+    int messages = received.size();
     received.clear();
+    return messages;
   }
 
   private boolean deaf() {

@@ -16,6 +16,7 @@ final class EngineRingTest {
   private static final Runnable NOTHING = () -> {};
 
   private final List<EngineRing> ready = new ArrayList<>();
+  private int wakes;
   private final RingBytes allBytes = new RingBytes(1000);
   private final EngineRing ring = ring(new RingLimits(4, 100, 1000));
 
@@ -70,6 +71,20 @@ final class EngineRingTest {
   }
 
   @Test
+  void theWriterIsWokenByAllButWhatIsLaidDown() throws InterruptedException {
+    assertThat(ring.lay(NOTHING, 1)).isTrue();
+    assertThat(ready).containsExactly(ring);
+    assertThat(wakes).isZero();
+    ring.offer(NOTHING, 1);
+    assertThat(wakes).as("by an offer, though the ring was ready").isEqualTo(1);
+    ring.command(NOTHING);
+    assertThat(wakes).as("by a command").isEqualTo(2);
+    ring.drainTo(new ArrayList<>(), 64);
+    ring.put(NOTHING, 1);
+    assertThat(wakes).as("by a replay").isEqualTo(3);
+  }
+
+  @Test
   void aReplayLeavesHalfTheRingToLiveMessages() throws Exception {
     assertThat(ring.put(NOTHING, 1)).isTrue();
     assertThat(ring.put(NOTHING, 1)).isTrue();
@@ -113,6 +128,18 @@ final class EngineRingTest {
   }
 
   private EngineRing ring(RingLimits limits) {
-    return new EngineRing(limits, allBytes, ready::add);
+    RingReader reader =
+        new RingReader() {
+          @Override
+          public void ready(EngineRing ring) {
+            ready.add(ring);
+          }
+
+          @Override
+          public void wake() {
+            wakes++;
+          }
+        };
+    return new EngineRing(limits, allBytes, reader);
   }
 }

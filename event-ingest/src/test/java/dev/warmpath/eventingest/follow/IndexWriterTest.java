@@ -58,6 +58,6 @@ final class IndexWriterTest {
   }
 
   private EngineRing ring() {
-    return new EngineRing(new RingLimits(4096, 1 << 20, 1 << 20), bytes, writer::ready);
+    return new EngineRing(new RingLimits(4096, 1 << 20, 1 << 20), bytes, writer);
   }
 }

@@ -48,6 +48,15 @@ public final class BenchIngestCommand implements WarmpathCommand {
   private int blocks;
 
   @Option(
+      names = "--rate",
+      defaultValue = "0",
+      description = {
+        "Event blocks per second at which waits are timed; 0 for half of what the",
+        "sockets took (${DEFAULT-VALUE})."
+      })
+  private int rate;
+
+  @Option(
       names = "--filling",
       description = "The caches are filling up in all passes; else each block stored evicts one.")
   private boolean filling;
@@ -62,10 +71,13 @@ public final class BenchIngestCommand implements WarmpathCommand {
     if (Math.min(Math.min(engines, seconds), blocks) < 1) {
       throw CommandException.usage("all numbers must be at least 1");
     }
+    if (rate < 0) {
+      throw CommandException.usage("--rate must not be negative");
+    }
     PrintWriter err = spec.commandLine().getErr();
     PrintWriter out = spec.commandLine().getOut();
     IngestBench.Plan plan =
-        new IngestBench.Plan(engines, blocks, filling, TimeUnit.SECONDS.toNanos(seconds));
+        new IngestBench.Plan(engines, blocks, filling, TimeUnit.SECONDS.toNanos(seconds), rate);
     IngestReport report = new IngestBench(plan, Clock.systemUTC(), line -> say(err, line)).run();
     report.print(json ? err : out);
     if (json) {

@@ -22,10 +22,16 @@ public final class IngestBench {
    * @param eventBlocks of one pass, of all engines together
    * @param filling whether the caches are not full yet; full, each block stored evicts one
    * @param nanos that the passes of each kind take together, at least
+   * @param pacedRate event blocks per second at which waits are timed; 0 for half of what the
+   *     sockets took
    */
-  public record Plan(int engines, int eventBlocks, boolean filling, long nanos) {}
+  public record Plan(int engines, int eventBlocks, boolean filling, long nanos, double pacedRate) {}
 
   private static final int WARM_UPS = 2;
+
+  /** More before the passes in which single moments count: compilers would be among them. */
+  private static final int PACED_WARM_UPS = 8;
+
   private static final double LOAD = 0.5;
   private static final int DIGITS = 3;
   private static final double NANOS_PER_MICRO = 1e3;
@@ -42,32 +48,24 @@ public final class IngestBench {
   }
 
   public IngestReport run() {
-    List<Took> filling = rounds("in process, filling", passInProcess(corpus(EventMix.FILLING)));
+    List<Took> filling = warmRounds("in process, filling", passInProcess(corpus(EventMix.FILLING)));
     IngestCorpus corpus = corpus(plan.filling() ? EventMix.FILLING : EventMix.FULL);
-    List<Took> inProcess = plan.filling() ? filling : rounds("in process", passInProcess(corpus));
-    List<Took> zmq = rounds("zmq", () -> flood(corpus));
+    List<Took> inProcess =
+        plan.filling() ? filling : warmRounds("in process", passInProcess(corpus));
+    List<Took> zmq = warmRounds("zmq", () -> flood(corpus));
     double half = LOAD * Took.median(zmq, Took::blocksPerSecond);
     return new IngestReport(plan.engines(), inProcess, filling, zmq, paced(corpus, half));
   }
 
-  private IngestReport.Paced paced(IngestCorpus corpus, double blocksPerSecond) {
-    List<Histogram> seen = new ArrayList<>();
-    List<Histogram> late = new ArrayList<>();
-    List<Took> took =
-        rounds("zmq at half that rate", () -> paced(corpus, blocksPerSecond, seen, late));
-    Histogram visible = counted(seen);
+  private IngestReport.Paced paced(IngestCorpus corpus, double half) {
+    Histogram unused = new Histogram(DIGITS);
+    warmUp("zmq, paced", PACED_WARM_UPS, () -> paced(corpus, half, unused, unused));
+    double rate = plan.pacedRate() > 0 ? plan.pacedRate() : half;
+    Histogram visible = new Histogram(DIGITS);
+    Histogram late = new Histogram(DIGITS);
+    List<Took> took = rounds("zmq, paced", () -> paced(corpus, rate, visible, late));
     return new IngestReport.Paced(
-        took,
-        visible.getTotalCount(),
-        micros(visible, 50),
-        micros(visible, 99),
-        micros(counted(late), 99));
-  }
-
-  private static Histogram counted(List<Histogram> rounds) {
-    Histogram all = new Histogram(DIGITS);
-    rounds.stream().skip(WARM_UPS).forEach(all::add);
-    return all;
+        took, visible.getTotalCount(), micros(visible, 50), micros(visible, 99), micros(late, 99));
   }
 
   private IngestCorpus corpus(EventMix mix) {
@@ -76,17 +74,28 @@ public final class IngestBench {
         "%d engines, %,d event blocks in %,d bytes, %,d held at the end"
             .formatted(
                 corpus.engines(), corpus.eventBlocks(), corpus.bytes(), corpus.heldBlocks()));
+    System.gc(); // else the first collections in each pass would copy the corpus
     return corpus;
+  }
+
+  private List<Took> warmRounds(String what, Supplier<Took> round) {
+    warmUp(what, WARM_UPS, round);
+    return rounds(what, round);
+  }
+
+  private void warmUp(String what, int rounds, Supplier<Took> round) {
+    for (int i = 0; i < rounds; i++) {
+      if (!round.get().exact()) {
+        progress.accept(what + ", not warm yet: NOT EXACT");
+      }
+    }
   }
 
   private List<Took> rounds(String what, Supplier<Took> round) {
     List<Took> all = new ArrayList<>();
     long nanos = 0;
-    for (int i = 0; nanos < plan.nanos(); i++) {
+    while (nanos < plan.nanos()) {
       Took took = round.get();
-      if (i < WARM_UPS) {
-        continue;
-      }
       nanos += took.wallNanos();
       all.add(took);
       progress.accept(
@@ -111,10 +120,10 @@ public final class IngestBench {
   }
 
   private Took paced(
-      IngestCorpus corpus, double blocksPerSecond, List<Histogram> seen, List<Histogram> late) {
+      IngestCorpus corpus, double blocksPerSecond, Histogram visible, Histogram late) {
     try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
       Took took = pass.pace(blocksPerSecond);
-      seen.add(pass.visibleNanos());
+      visible.add(pass.visibleNanos());
       late.add(pass.lateNanos());
       return took;
     }

@@ -17,7 +17,7 @@ public record IngestReport(
     int engines, List<Took> inProcess, List<Took> filling, List<Took> zmq, Paced paced) {
 
   /**
-   * The passes at half of the rate of {@code zmq}.
+   * The passes at half of the rate of {@code zmq}, or at the rate that was asked for.
    *
    * @param probes stores that were watched, in all passes together
    * @param visibleMicrosP99 from the moment at which a store was due until the index answers with

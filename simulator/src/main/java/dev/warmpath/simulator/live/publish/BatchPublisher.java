@@ -1,54 +1,79 @@
 package dev.warmpath.simulator.live.publish;
 
-import java.nio.ByteBuffer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.util.ArrayList;
 import java.util.List;
-import org.zeromq.SocketType;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The live sockets of many engines that send batches encoded beforehand.
+ * The live sockets of many engines that send batches encoded beforehand, to one subscriber each.
  *
- * <p>Nothing is dropped: whoever sends must not run far ahead of those who read.
+ * <p>Speaks ZMTP itself, in the thread that sends: a load beside which something is to be measured
+ * should cost little, and a ZeroMQ socket's own thread costs more than what is measured.
+ *
+ * <p>Nothing is dropped once a subscriber is there: who sends waits for room in its connection.
  *
  * <p>Confined to the sending thread.
  */
 public final class BatchPublisher implements AutoCloseable {
 
-  private static final int HANDSHAKE_MILLIS = 500;
-  private static final byte[] TOPIC = {};
+  private final List<ServerSocketChannel> listeners = new ArrayList<>();
+  private final List<@Nullable ZmtpPeer> peers = new ArrayList<>();
 
-  private final ZContext context = new ZContext(1);
-  private final List<ZMQ.Socket> sockets = new ArrayList<>();
-
-  /** Binds a socket for each engine, to ports of the loopback that are free. */
+  /** Listens for each engine, on ports of the loopback that are free. */
   public BatchPublisher(int engines) {
-    for (int i = 0; i < engines; i++) {
-      ZMQ.Socket socket = context.createSocket(SocketType.PUB);
-      socket.setHandshakeIvl(HANDSHAKE_MILLIS);
-      socket.setSndHWM(0);
-      socket.setLinger(0);
-      socket.bind("tcp://127.0.0.1:*");
-      sockets.add(socket);
+    try {
+      for (int i = 0; i < engines; i++) {
+        ServerSocketChannel listener = ServerSocketChannel.open();
+        listeners.add(listener);
+        peers.add(null);
+        listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        listener.configureBlocking(false);
+      }
+    } catch (IOException e) {
+      close();
+      throw new UncheckedIOException(e);
     }
   }
 
   /** Where the engine with this number sends. */
   public String endpoint(int engine) {
-    return sockets.get(engine).getLastEndpoint();
+    return "tcp://127.0.0.1:" + listeners.get(engine).socket().getLocalPort();
   }
 
-  /** Sends one batch of an engine. */
+  /** Sends one batch of an engine; dropped as long as nobody has connected. */
   public void send(int engine, long sequence, byte[] payload) {
-    ZMQ.Socket socket = sockets.get(engine);
-    socket.sendMore(TOPIC);
-    socket.sendMore(ByteBuffer.allocate(Long.BYTES).putLong(sequence).array());
-    socket.send(payload);
+    try {
+      ZmtpPeer peer = peers.get(engine);
+      if (peer == null) {
+        peer = ZmtpPeer.accept(listeners.get(engine));
+        peers.set(engine, peer);
+      }
+      if (peer != null) {
+        peer.send(sequence, payload);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("engine=" + engine, e);
+    }
   }
 
   @Override
   public void close() {
-    context.close();
+    try {
+      for (ZmtpPeer peer : peers) {
+        if (peer != null) {
+          peer.close();
+        }
+      }
+      for (ServerSocketChannel listener : listeners) {
+        listener.close();
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

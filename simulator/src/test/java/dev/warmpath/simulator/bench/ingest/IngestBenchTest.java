@@ -11,11 +11,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class IngestBenchTest {
 
   @ParameterizedTest
-  @CsvSource({"1, false", "3, true"})
-  void everyPassEndsWithWhatTheEnginesHold(int engines, boolean filling) {
+  @CsvSource({"1, false, 0", "3, true, 200000"})
+  void everyPassEndsWithWhatTheEnginesHold(int engines, boolean filling, double rate) {
     IngestReport report =
         new IngestBench(
-                new IngestBench.Plan(engines, 20_000, filling, 1), Clock.systemUTC(), line -> {})
+                new IngestBench.Plan(engines, 20_000, filling, 1, rate),
+                Clock.systemUTC(),
+                line -> {})
             .run();
     assertThat(report.exact()).isTrue();
     JsonNode json = report.json();
@@ -25,6 +27,8 @@ final class IngestBenchTest {
     assertThat(json.path("zmq").path("eventToVisibleCount").asLong()).isPositive();
     assertThat(json.path("zmq").path("eventBlocksPerSecond").asLong()).isPositive();
     assertThat(json.path("zmq").path("eventToVisibleMicrosP99").asLong()).isPositive();
+    assertThat(json.path("zmq").path("pacedEventBlocksPerSecond").asDouble())
+        .isLessThan(rate > 0 ? 1.1 * rate : json.path("zmq").path("eventBlocksPerSecond").asLong());
     assertThat(json.path("engines").asInt()).isEqualTo(engines);
   }
 

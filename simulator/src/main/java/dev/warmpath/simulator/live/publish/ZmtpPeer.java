@@ -1,0 +1,134 @@
+package dev.warmpath.simulator.live.publish;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One subscriber of a publisher that speaks ZMTP 3.0 (RFC 23) with the NULL mechanism, and takes
+ * for granted that everything is subscribed to.
+ *
+ * <p>Confined to its thread.
+ */
+final class ZmtpPeer implements AutoCloseable {
+
+  private static final int GREETING_BYTES = 64;
+  private static final int MECHANISM_AT = 12;
+  private static final byte MORE = 1;
+  private static final byte LONG = 2;
+  private static final byte COMMAND = 4;
+  private static final int MOST_SHORT = 255;
+
+  /** Flags and length of three frames, topic and sequence among them. */
+  private static final int MOST_AROUND = 32;
+
+  private final SocketChannel channel;
+  private ByteBuffer out = ByteBuffer.allocateDirect(1 << 16);
+
+  private ZmtpPeer(SocketChannel channel) {
+    this.channel = channel;
+  }
+
+  /**
+   * Shakes hands with who has connected, if somebody has; returns once it has subscribed, or null
+   * if it gave up: it will connect again.
+   */
+  static @Nullable ZmtpPeer accept(ServerSocketChannel listener) throws IOException {
+    SocketChannel channel = listener.accept();
+    if (channel == null) {
+      return null;
+    }
+    ZmtpPeer peer = new ZmtpPeer(channel);
+    try {
+      channel.configureBlocking(true);
+      channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      peer.shakeHands();
+      return peer;
+    } catch (IOException e) {
+      peer.close();
+      return null;
+    }
+  }
+
+  /** Sends topic (empty), sequence and payload as one message. */
+  void send(long sequence, byte[] payload) throws IOException {
+    if (out.capacity() < payload.length + MOST_AROUND) {
+      out = ByteBuffer.allocateDirect(2 * payload.length + MOST_AROUND);
+    }
+    out.clear().put(MORE).put((byte) 0);
+    out.put(MORE).put((byte) Long.BYTES).putLong(sequence);
+    if (payload.length <= MOST_SHORT) {
+      out.put((byte) 0).put((byte) payload.length);
+    } else {
+      out.put(LONG).putLong(payload.length);
+    }
+    write(out.put(payload));
+  }
+
+  @Override
+  public void close() throws IOException {
+    channel.close();
+  }
+
+  private void shakeHands() throws IOException {
+    byte[] greeting = new byte[GREETING_BYTES];
+    greeting[0] = (byte) 0xff;
+    greeting[9] = 0x7f;
+    greeting[10] = 3;
+    byte[] mechanism = ascii("NULL");
+    System.arraycopy(mechanism, 0, greeting, MECHANISM_AT, mechanism.length);
+    write(ByteBuffer.allocate(GREETING_BYTES).put(greeting));
+    byte[] theirs = read(GREETING_BYTES);
+    if (!Arrays.equals(theirs, MECHANISM_AT, MECHANISM_AT + 4, mechanism, 0, 4)) {
+      throw new IOException("the subscriber wants a mechanism other than NULL");
+    }
+    readFrame(); // its READY
+    write(ready());
+    readFrame(); // its subscription
+  }
+
+  private static ByteBuffer ready() {
+    byte[] name = ascii("READY");
+    byte[] key = ascii("Socket-Type");
+    byte[] value = ascii("PUB");
+    ByteBuffer body = ByteBuffer.allocate(MOST_SHORT);
+    body.put((byte) name.length).put(name).put((byte) key.length).put(key);
+    body.putInt(value.length).put(value).flip();
+    return ByteBuffer.allocate(MOST_SHORT).put(COMMAND).put((byte) body.remaining()).put(body);
+  }
+
+  private void write(ByteBuffer filled) throws IOException {
+    filled.flip();
+    while (filled.hasRemaining()) {
+      channel.write(filled);
+    }
+  }
+
+  private void readFrame() throws IOException {
+    byte[] head = read(2);
+    if ((head[0] & LONG) != 0) {
+      throw new IOException("the subscriber sent a long frame in the handshake");
+    }
+    read(head[1] & MOST_SHORT);
+  }
+
+  private byte[] read(int bytes) throws IOException {
+    ByteBuffer in = ByteBuffer.allocate(bytes);
+    while (in.hasRemaining()) {
+      if (channel.read(in) < 0) {
+        throw new EOFException("the subscriber left during the handshake");
+      }
+    }
+    return in.array();
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}
