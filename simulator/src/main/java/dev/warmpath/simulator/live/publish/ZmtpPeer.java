@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ZmtpPeer implements AutoCloseable {
 
+  private static final int HANDSHAKE_MILLIS = 1_000;
   private static final int GREETING_BYTES = 64;
   private static final int MECHANISM_AT = 12;
   private static final byte MORE = 1;
@@ -48,6 +49,7 @@ final class ZmtpPeer implements AutoCloseable {
     try {
       channel.configureBlocking(true);
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      channel.socket().setSoTimeout(HANDSHAKE_MILLIS);
       peer.shakeHands();
       return peer;
     } catch (IOException e) {
@@ -119,13 +121,11 @@ final class ZmtpPeer implements AutoCloseable {
   }
 
   private byte[] read(int bytes) throws IOException {
-    ByteBuffer in = ByteBuffer.allocate(bytes);
-    while (in.hasRemaining()) {
-      if (channel.read(in) < 0) {
-        throw new EOFException("the subscriber left during the handshake");
-      }
+    byte[] in = channel.socket().getInputStream().readNBytes(bytes);
+    if (in.length < bytes) {
+      throw new EOFException("the subscriber left during the handshake");
     }
-    return in.array();
+    return in;
   }
 
   private static byte[] ascii(String text) {
