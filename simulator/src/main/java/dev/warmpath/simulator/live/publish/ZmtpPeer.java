@@ -20,6 +20,14 @@ final class ZmtpPeer implements AutoCloseable {
 
   private static final int HANDSHAKE_MILLIS = 1_000;
   private static final int GREETING_BYTES = 64;
+
+  /**
+   * Of the greeting, the part that is answered before the rest is sent, as libzmq does. JeroMQ,
+   * which may lose a connection's place in its selector while it connects, notices that only while
+   * a greeting is incomplete.
+   */
+  private static final int SIGNATURE_BYTES = 10;
+
   private static final int MECHANISM_AT = 12;
   private static final byte MORE = 1;
   private static final byte LONG = 2;
@@ -85,9 +93,19 @@ final class ZmtpPeer implements AutoCloseable {
     greeting[10] = 3;
     byte[] mechanism = ascii("NULL");
     System.arraycopy(mechanism, 0, greeting, MECHANISM_AT, mechanism.length);
-    write(ByteBuffer.allocate(GREETING_BYTES).put(greeting));
-    byte[] theirs = read(GREETING_BYTES);
-    if (!Arrays.equals(theirs, MECHANISM_AT, MECHANISM_AT + 4, mechanism, 0, 4)) {
+    int rest = GREETING_BYTES - SIGNATURE_BYTES;
+    write(ByteBuffer.allocate(SIGNATURE_BYTES).put(greeting, 0, SIGNATURE_BYTES));
+    read(SIGNATURE_BYTES);
+    write(ByteBuffer.allocate(rest).put(greeting, SIGNATURE_BYTES, rest));
+    byte[] theirs = read(rest);
+    int theirMechanismAt = MECHANISM_AT - SIGNATURE_BYTES;
+    if (!Arrays.equals(
+        theirs,
+        theirMechanismAt,
+        theirMechanismAt + mechanism.length,
+        mechanism,
+        0,
+        mechanism.length)) {
       throw new IOException("the subscriber wants a mechanism other than NULL");
     }
     readFrame(); // its READY

@@ -48,6 +48,7 @@ final class BatchPublisherTest {
   private static ZMQ.Socket subscriber(ZContext context, String endpoint) {
     ZMQ.Socket subscriber = context.createSocket(SocketType.SUB);
     subscriber.setReceiveTimeOut(20);
+    subscriber.setHandshakeIvl(500);
     subscriber.subscribe(new byte[0]);
     subscriber.connect(endpoint);
     return subscriber;
