@@ -146,15 +146,17 @@ public final class RecoveryBench {
     return exact;
   }
 
+  /** Whether requests are sent there by what is known. */
   private static boolean isExact(JsonNode replica) {
-    return events(replica).path("trust").asText().equals("exact");
+    return replica.path("health").asText().equals("up")
+        && events(replica).path("trust").asText().equals("exact");
   }
 
   private static JsonNode events(JsonNode replica) {
     return replica.path("engines").path(0).path("events");
   }
 
-  /** Blocks that the router knows of engines that it trusts. */
+  /** Blocks that the router knows of engines that are up and that it trusts. */
   private static long named(JsonNode fleet) {
     long named = 0;
     for (JsonNode replica : fleet.path("replicas")) {
