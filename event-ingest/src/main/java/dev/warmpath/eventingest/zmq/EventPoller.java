@@ -121,8 +121,13 @@ public final class EventPoller implements Runnable {
     for (@Nullable EventSubscriber next = newcomers.poll(); next != null; next = newcomers.poll()) {
       subscribers.add(next);
     }
+    boolean connected = false;
     for (EventSubscriber subscriber : subscribers) {
+      connected |= subscriber.connectedSince();
       guarded(subscriber, poller, subscriber.stopped() ? subscriber::close : subscriber::watch);
+    }
+    if (connected) {
+      IoNudge.nudge(context);
     }
     subscribers.removeIf(EventSubscriber::stopped);
     followed = subscribers.size();

@@ -55,6 +55,7 @@ public final class EventSubscriber {
   private boolean up;
   private long deafSinceNanos;
   private boolean awaitsHandshake;
+  private boolean connected;
 
   public EventSubscriber(ZContext context, String endpoint, boolean bind, LiveSink sink) {
     this.context = context;
@@ -108,6 +109,13 @@ public final class EventSubscriber {
     if (live == null && System.nanoTime() - retryAtNanos >= 0) {
       open(poller);
     }
+  }
+
+  /** Whether a connection was made since this was last asked. */
+  boolean connectedSince() {
+    boolean since = connected;
+    connected = false;
+    return since;
   }
 
   /** Closes the sockets. */
@@ -190,6 +198,7 @@ public final class EventSubscriber {
     switch (event) {
       case CONNECTED, ACCEPTED -> {
         awaitsHandshake = true;
+        connected = true;
         deafSinceNanos = System.nanoTime();
       }
       case HANDSHAKE_PROTOCOL -> found();

@@ -80,6 +80,9 @@ public final class ReplayClient {
         return false;
       }
       if (frames == null) {
+        if (heardNanos == beganNanos) {
+          IoNudge.nudge(context);
+        }
         continue;
       }
       heardNanos = now;
