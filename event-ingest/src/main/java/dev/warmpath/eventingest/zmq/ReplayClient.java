@@ -72,6 +72,7 @@ public final class ReplayClient {
     long heardNanos = beganNanos;
     long batchesLeft = limits.batches();
     long bytesLeft = limits.bytes();
+    boolean nudged = false;
     while (!stopping.getAsBoolean() && batchesLeft > 0 && bytesLeft > 0) {
       List<byte[]> frames = reply(socket);
       long now = System.nanoTime();
@@ -80,7 +81,8 @@ public final class ReplayClient {
         return false;
       }
       if (frames == null) {
-        if (heardNanos == beganNanos) {
+        if (!nudged && heardNanos == beganNanos) {
+          nudged = true;
           IoNudge.nudge(context);
         }
         continue;
