@@ -8,7 +8,8 @@ package dev.warmpath.eventingest.apply;
  * TensorRT-LLM's adapters and salts): their stores look like plain ones and must be left out. While
  * such a request is under way that is known. A batch that is applied later than it was published,
  * because a replay brought it or because it waited for one, may be of another time: it is believed
- * if no such request was ever seen, and if it is not older than what this router can have seen.
+ * if it is not older than what this router can have seen, and if no such request was ever seen or
+ * the last one is known to have ended before.
  *
  * <p>The same holds for requests that make vLLM announce again what it announced before.
  *
@@ -24,6 +25,12 @@ public final class TrafficWatch {
    * A batch that is heard live was published after this router began. It may still be of requests
    * that an earlier router sent, so the watch begins some time after (`watching`), or with batch 0.
    * A process that is seen to follow one that was heard began under the watch as a whole.
+   *
+   *   ... hidden requests ... | 30 s | not heard | hiddenBelow ............ now
+   *        left out               left out when late    known, live or late
+   *
+   * Batches that were not heard live between the end of the hidden requests and the first live one
+   * behind it may be of either time. So that live one is the first of which no later one hides.
    *
    * What was seen of name spaces is not forgotten with the process: the router may learn late that
    * a process is new, when requests to it have ended.
@@ -45,9 +52,11 @@ public final class TrafficWatch {
   private boolean hiddenHeld;
   private boolean emptied;
   private long watchedFrom = NEVER;
+  private long hiddenBelow = NEVER;
   private long live = NONE;
   private boolean late;
   private boolean unseen;
+  private boolean mayBeOfHiddenTime;
 
   /**
    * @param othersMayHide whether requests that nobody here sees may be in name spaces that the
@@ -66,6 +75,7 @@ public final class TrafficWatch {
     // Hidden requests of the other process may still be under way.
     inherited = !hiddenSeen && facts.watchedFrom() != NEVER;
     watching = inherited;
+    hiddenBelow = NEVER;
     watchedFrom = inherited ? facts.watchedFrom() : NEVER;
   }
 
@@ -92,7 +102,15 @@ public final class TrafficWatch {
   /** Whether such requests are under way, or so lately that their stores may still come. */
   public void underWay(boolean now) {
     underWay = now;
-    hiddenHeld |= now;
+    if (now) {
+      hiddenHeld = true;
+      hiddenBelow = NEVER;
+    }
+  }
+
+  /** Whether such a request is, as far as the writer was told. */
+  public boolean isUnderWay() {
+    return underWay;
   }
 
   /** A batch says that the engine holds nothing. */
@@ -130,6 +148,7 @@ public final class TrafficWatch {
   public void anotherProcess(boolean afterOneHeard) {
     repeatedBefore = false;
     emptied = false;
+    hiddenBelow = NEVER;
     if (afterOneHeard || inherited) {
       resumed = false;
       watchedFrom = 0;
@@ -140,6 +159,10 @@ public final class TrafficWatch {
   public void applies(long sequence) {
     late = sequence != live;
     unseen = sequence < watchedFrom;
+    if (!late && watching && !underWay && hiddenBelow == NEVER) {
+      hiddenBelow = sequence;
+    }
+    mayBeOfHiddenTime = sequence < hiddenBelow;
   }
 
   /** Whether the batch may be of requests in name spaces that it does not show. */
@@ -157,12 +180,12 @@ public final class TrafficWatch {
 
   /** Whether a replay of all batches brings what is known, and does not only take it away. */
   public boolean believesReplays() {
-    return !hiddenSeen && (!othersMayHide || !resumed || watchedFrom == 0);
+    return hiddenSeen ? hiddenBelow == 0 : !othersMayHide || !resumed || watchedFrom == 0;
   }
 
   /** Whether nobody can know it. */
   boolean isDark() {
-    return hiddenSeen ? late || unseen : othersMayHide && unseen;
+    return hiddenSeen ? (late && mayBeOfHiddenTime) || unseen : othersMayHide && unseen;
   }
 
   /** Whether the batch may announce again what was announced before. */

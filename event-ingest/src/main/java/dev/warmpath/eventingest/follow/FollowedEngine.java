@@ -263,12 +263,23 @@ final class FollowedEngine implements EnginePort, LiveSink {
     }
     tickedAt = now;
     boolean heardLongEnough = heardFrom.plus(HIDDEN_AFTERWARDS).isBefore(now);
-    if (hiddenRequests == 0 && heardLongEnough && hiddenUntil.isBefore(now)) {
-      applier.traffic().underWay(false);
-    }
     if (heardLongEnough) {
       applier.traffic().watching();
     }
+    if (heardLongEnough && hasEndedHiding(now) && applier.traffic().isUnderWay()) {
+      tell(() -> noneHides(now));
+    }
+  }
+
+  /** Behind all that waits in the ring; a request may have begun before this in it. */
+  private void noneHides(Instant decided) {
+    if (hasEndedHiding(decided)) {
+      applier.traffic().underWay(false);
+    }
+  }
+
+  private boolean hasEndedHiding(Instant now) {
+    return hiddenRequests == 0 && hiddenUntil.isBefore(now);
   }
 
   void gpuBlocks(long blocks) {

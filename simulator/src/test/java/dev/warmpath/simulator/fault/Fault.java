@@ -382,6 +382,27 @@ enum Fault {
     }
   },
 
+  HIDDEN_ENDED(
+      "such requests, for prompts of their own, ended long ago, and later batches are lost",
+      StreamCounter.REPLAYED_BATCHES) {
+    @Override
+    FaultRig strike(FaultRig rig) {
+      rig.serveHidden(10);
+      rig.serve(1);
+      rig.lose(3);
+      rig.serve(1);
+      if (rig.known().percent() < 100) {
+        throw new IllegalStateException("left out though nothing hides");
+      }
+      return believed(rig);
+    }
+
+    @Override
+    boolean needsReplay() {
+      return true;
+    }
+  },
+
   HOSTILE("batches are noise, huge or absurdly deep", StreamCounter.UNDECODABLE_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {

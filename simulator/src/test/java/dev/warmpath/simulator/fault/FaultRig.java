@@ -293,7 +293,23 @@ final class FaultRig implements EnginePort {
     applier.traffic().underWay(false);
   }
 
-  /** The same, for prompts of one family that are rare, and they did not pass this router. */
+  /**
+   * So many requests in such name spaces, for prompts of nobody else, since their evictions look
+   * like those of plain blocks; all batches arrive. Then there is none for long.
+   */
+  void serveHidden(int requests) {
+    applier.traffic().sawHidden();
+    applier.traffic().underWay(true);
+    for (int i = 0; i < requests; i++) {
+      int first = 3_000_000 + 100 * i;
+      engine.serveHidden(IntStream.range(first, first + 24).toArray());
+      carry();
+    }
+    applier.traffic().watching();
+    applier.traffic().underWay(false);
+  }
+
+  /** Such requests, for prompts of one family that are rare, and they did not pass this router. */
   void loseUnknown(int requests) {
     for (int i = 0; i < requests; i++) {
       engine.serveHidden(prompt(PROMPTS - 1 - 3 * i));
