@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest;
 
+import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 
 /**
@@ -14,19 +15,36 @@ import dev.warmpath.kvindex.CopyCounting;
  * @param maxBlocks how many blocks it can hold, in all tiers and groups; 0 if nobody knows
  * @param hiddenNamespaces whether requests that are not seen here may be in name spaces that the
  *     events do not show
+ * @param sglang what else must be known of an SGLang engine
  */
 public record EngineRules(
     EngineDialect dialect,
     int droppedBlocks,
     CopyCounting removals,
     long maxBlocks,
-    boolean hiddenNamespaces) {
+    boolean hiddenNamespaces,
+    SglangRules sglang) {
 
   public EngineRules {
     if (droppedBlocks < 0 || maxBlocks < 0) {
       throw new IllegalArgumentException(
           "droppedBlocks=%d maxBlocks=%d".formatted(droppedBlocks, maxBlocks));
     }
+  }
+
+  /** Of an engine that is no SGLang, or one as usual. */
+  public EngineRules(
+      EngineDialect dialect,
+      int droppedBlocks,
+      CopyCounting removals,
+      long maxBlocks,
+      boolean hiddenNamespaces) {
+    this(dialect, droppedBlocks, removals, maxBlocks, hiddenNamespaces, SglangRules.USUAL);
+  }
+
+  /** The same for an SGLang engine that was started so. */
+  public EngineRules with(SglangRules other) {
+    return new EngineRules(dialect, droppedBlocks, removals, maxBlocks, hiddenNamespaces, other);
   }
 
   /** The usual ones of a dialect. */

@@ -10,6 +10,7 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -37,11 +38,8 @@ import java.util.stream.IntStream;
  */
 final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
-  /** SGLang's {@code load_back_threshold}. */
-  private static final int SGLANG_LOAD_BACK_TOKENS = 10;
-
   private final EventIngest ingest;
-  private final Map<String, ReplicaConfig.Dialect> dialects = new ConcurrentHashMap<>();
+  private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
 
   /** For each engine how often its stream had seen another process when it was last asked. */
   private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
@@ -51,6 +49,11 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
   private final LongSupplier nanoClock;
 
+  /** What kind of engine a replica is. */
+  private record Kind(ReplicaConfig.Dialect dialect, SglangRules sglang) {
+    static final Kind USUAL = new Kind(ReplicaConfig.Dialect.VLLM, SglangRules.USUAL);
+  }
+
   EventStreams(EventIngest ingest, LongSupplier nanoClock) {
     this.ingest = ingest;
     this.nanoClock = nanoClock;
@@ -59,7 +62,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   /** Follows the events of every rank, if the replica has any. */
   void follow(ReplicaConfig replica, String model) {
     if (replica.events() != null) {
-      dialects.put(replica.name(), replica.dialect());
+      kinds.put(replica.name(), new Kind(replica.dialect(), replica.cache().sglang()));
       sources(replica, model).forEach(source -> follow(replica, source));
     }
   }
@@ -102,7 +105,8 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
         replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0,
         removals == null ? dialect.removals() : removals,
         replica.cache().maxBlocks(),
-        dialect.hidesNamespaces() && replica.cache().hiddenNamespaces());
+        dialect.hidesNamespaces() && replica.cache().hiddenNamespaces(),
+        replica.cache().sglang());
   }
 
   private static EngineDialect dialect(ReplicaConfig.Dialect dialect) {
@@ -193,19 +197,20 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     if (engine == null) {
       return EngineView.UNSEEN;
     }
-    ReplicaConfig.Dialect dialect = dialect(replica);
-    boolean atMost = dialect.isUpperBound() && engine.trust() == Trust.EXACT;
+    Kind kind = kind(replica);
+    boolean atMost = kind.dialect.isUpperBound() && engine.trust() == Trust.EXACT;
     return new EngineView(
         engine.slot(),
         engine.space(),
         atMost ? Trust.SUSPECT : engine.trust(),
-        slower(dialect, engine));
+        slower(kind, engine),
+        kind.dialect.isSglang() ? kind.sglang.namespaces() : null);
   }
 
-  private static SlowerHits slower(ReplicaConfig.Dialect dialect, EngineStanding engine) {
+  private static SlowerHits slower(Kind kind, EngineStanding engine) {
     ChainSpace space = engine.space();
-    if (dialect.isSglang()) {
-      return new SlowerHits(SGLANG_LOAD_BACK_TOKENS, 1);
+    if (kind.dialect.isSglang()) {
+      return new SlowerHits(kind.sglang.loadBackTokens(), 1);
     }
     return engine.offloadChunkBlocks() == 1 || space == null
         ? SlowerHits.ALL
@@ -237,14 +242,16 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     return wanted;
   }
 
-  /** SGLang shows no {@code extra_key}, TensorRT-LLM neither adapters nor salts. */
+  /**
+   * TensorRT-LLM shows neither adapters nor salts; SGLang's hashes may show an {@code extra_key}.
+   */
   @Override
   public boolean hides(Replica replica, RequestNamespace namespace) {
     ReplicaConfig.Dialect dialect = dialect(replica);
     return switch (namespace) {
       case PLAIN -> false;
       case KEYED -> dialect.hidesKeys();
-      case EXTRA_KEY -> dialect.isSglang();
+      case EXTRA_KEY -> dialect.isSglang() && !kind(replica).sglang.namespaces().shows(null);
       case ANY -> dialect.hidesKeys() || dialect.isSglang();
     };
   }
@@ -260,6 +267,10 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   }
 
   private ReplicaConfig.Dialect dialect(Replica replica) {
-    return dialects.getOrDefault(replica.name(), ReplicaConfig.Dialect.VLLM);
+    return kind(replica).dialect;
+  }
+
+  private Kind kind(Replica replica) {
+    return kinds.getOrDefault(replica.name(), Kind.USUAL);
   }
 }

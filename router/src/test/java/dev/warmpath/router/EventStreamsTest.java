@@ -1,11 +1,15 @@
 package dev.warmpath.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
@@ -17,6 +21,7 @@ import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.net.URI;
 import java.time.Clock;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -47,6 +52,20 @@ class EventStreamsTest {
     assertThat(hides("sglang", RequestNamespace.ANY)).isTrue();
     assertThat(hides("trtllm", RequestNamespace.ANY)).isTrue();
     assertThat(hides("vllm", RequestNamespace.ANY)).isFalse();
+  }
+
+  @Test
+  void sglangHidesNoExtraKeyThatItsHashesShow() throws Exception {
+    String dynamo = "sglang, event-format: dynamo, loras: [fr=lora/fr]";
+    assertThat(hides(dynamo, RequestNamespace.EXTRA_KEY)).isFalse();
+    assertThat(hides(dynamo, RequestNamespace.KEYED)).isFalse();
+    assertThat(hides(dynamo, RequestNamespace.ANY)).as("of an unknown adapter").isTrue();
+    assertThat(source(dynamo).rules().sglang().namespaces())
+        .isEqualTo(SglangNamespaces.of(EventFormat.DYNAMO, Map.of("fr", "lora/fr")));
+    assertThat(source("sglang").rules().sglang()).isEqualTo(SglangRules.USUAL);
+    assertThatThrownBy(() -> source("vllm, event-format: dynamo"))
+        .hasMessageContaining("need dialect sglang");
+    assertThatThrownBy(() -> source("sglang, loras: [fr]")).hasMessageContaining("NAME=PATH");
   }
 
   private static boolean hides(String dialect, RequestNamespace namespace) throws ConfigException {

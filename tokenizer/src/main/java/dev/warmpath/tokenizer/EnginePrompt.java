@@ -32,10 +32,13 @@ public final class EnginePrompt {
       return new Inexact(
           Reason.INVALID_REQUEST, problem == null ? "a prompt has no tokens" : problem);
     }
-    if (body.hasNonNull("extra_key")) {
-      return new Inexact(Reason.HIDDEN_NAMESPACE, "the request has an extra_key");
+    String hidden = HiddenNamespace.of(body);
+    if (hidden != null) {
+      return new Inexact(Reason.HIDDEN_NAMESPACE, hidden);
     }
     PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
-    return new Tokens(List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
+    Tokens tokens =
+        new Tokens(List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
+    return tokens.in(HiddenNamespace.extraKey(body));
   }
 }

@@ -96,6 +96,11 @@ public final class ModelTokenizer implements AutoCloseable {
    *     known; what has been remembered until then stays of use
    */
   public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
+    PromptResult result = plain(kind, body, loraName);
+    return result instanceof Tokens tokens ? tokens.in(HiddenNamespace.extraKey(body)) : result;
+  }
+
+  private PromptResult plain(RequestKind kind, ObjectNode body, @Nullable String loraName) {
     RequestPrompt prompt = requests.read(kind, body, loraName);
     if (prompt instanceof RequestPrompt.Texts texts) {
       try {

@@ -29,6 +29,7 @@ public sealed interface PromptResult {
     private final boolean readsCache;
     private final boolean comparable;
     private final @Nullable String text;
+    private final @Nullable String extraKey;
 
     /**
      * A prompt of these tokens.
@@ -49,6 +50,7 @@ public sealed interface PromptResult {
       this.readsCache = readsCache;
       this.comparable = comparable;
       this.text = text;
+      this.extraKey = null;
       if (given.isEmpty()) {
         throw new IllegalArgumentException("sequences=0");
       }
@@ -66,6 +68,22 @@ public sealed interface PromptResult {
       this.readsCache = readsCache;
       this.comparable = comparable;
       this.text = text;
+      this.extraKey = null;
+    }
+
+    private Tokens(Tokens plain, String extraKey) {
+      this.given = plain.given;
+      this.encoded = plain.encoded;
+      this.keys = plain.keys;
+      this.readsCache = plain.readsCache;
+      this.comparable = plain.comparable;
+      this.text = plain.text;
+      this.extraKey = extraKey;
+    }
+
+    /** The same prompt in the name space that SGLang opens for an {@code extra_key}, if any. */
+    public Tokens in(@Nullable String extraKey) {
+      return extraKey == null ? this : new Tokens(this, extraKey);
     }
 
     /**
@@ -88,6 +106,11 @@ public sealed interface PromptResult {
       return keys;
     }
 
+    /** SGLang's {@code extra_key}, which {@link #keys} do not hold; null for none. */
+    public @Nullable String extraKey() {
+      return extraKey;
+    }
+
     /** False when the engine computes the whole prompt anew whatever it holds. */
     public boolean readsCache() {
       return readsCache;
@@ -107,11 +130,11 @@ public sealed interface PromptResult {
       return text;
     }
 
-    /** The block chain of the first sequence. */
-    public BlockChain chain(ChainSpace space) {
+    /** The block chain of the first sequence under {@link #keys} or others. */
+    public BlockChain chain(ChainSpace space, PromptKeys under) {
       return encoded == null
-          ? BlockChain.of(space, given.get(0), keys)
-          : encoded.chain(space, keys);
+          ? BlockChain.of(space, given.get(0), under)
+          : encoded.chain(space, under);
     }
 
     /** The tokens of all sequences together. */
@@ -159,7 +182,7 @@ public sealed interface PromptResult {
     MALFORMED_TEXT,
     /** A part of the text that cannot be cut is so long that its encoding could not be stopped. */
     UNCUTTABLE_TEXT,
-    /** SGLang's {@code extra_key}: its events do not show whose the blocks are. */
+    /** A name space of SGLang's ({@code extra_key}, {@code lora_path}) of which nobody can tell. */
     HIDDEN_NAMESPACE,
     /** A token id that the model does not have. */
     TOKEN_OUT_OF_RANGE,

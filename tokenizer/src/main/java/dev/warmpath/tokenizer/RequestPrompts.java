@@ -48,8 +48,9 @@ final class RequestPrompts {
     if (problem != null) {
       return refused(Reason.INVALID_REQUEST, problem);
     }
-    if (body.hasNonNull("extra_key")) {
-      return refused(Reason.HIDDEN_NAMESPACE, "the request has an extra_key");
+    String hidden = HiddenNamespace.of(body);
+    if (hidden != null) {
+      return refused(Reason.HIDDEN_NAMESPACE, hidden);
     }
     PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
     return kind == RequestKind.COMPLETION

@@ -106,7 +106,7 @@ class ChatPromptTest {
         "'messages': [{'role': 'user', 'content': [{'type': 'image_url',"
             + " 'image_url': {'url': 'u'}}]}] | MULTIMODAL",
         "'messages': [{'role': 'user', 'content': 'a'}], 'chat_template': 'x' | REQUEST_TEMPLATE",
-        "'messages': [{'role': 'user', 'content': 'a'}], 'extra_key': 'x' | HIDDEN_NAMESPACE",
+        "'messages': [{'role': 'user', 'content': 'a'}], 'extra_key': ['x'] | HIDDEN_NAMESPACE",
         "'messages': [{'role': 'user', 'content': 'a'}], 'n': 'x' | INVALID_REQUEST",
         "'messages': [{'role': 'user', 'content': 'a'}], 'kv_transfer_params':"
             + " {'prompt_token_ids': [1]} | KV_TRANSFER"

@@ -72,35 +72,14 @@ public final class EventApplier {
   private volatile @Nullable KnownScheme wanted;
 
   /** Takes a slot in {@code index} for the engine. */
-  public EventApplier(
-      KvIndex index, EngineSource source, SglangNamespaces namespaces, StreamCounters counters) {
-    this.index = index;
-    this.source = source;
-    this.namespaces = namespaces;
-    this.counters = counters;
-    calibration = new HashCalibration(source.hashSeed());
-    traffic = new TrafficWatch(source.rules().hiddenNamespaces());
-    slot = index.addEngine(source.rules().removals());
-    removals = new Removals(index, slot, groups, counters);
-    doubts = new Doubts(index, slot, counters);
-    nameRules = new NameRules(source.dialect(), counters);
-    capacity = new Capacity(source.rules().maxBlocks());
+  public EventApplier(KvIndex index, EngineSource source, StreamCounters counters) {
+    this(index, source, counters, index.addEngine(source.rules().removals()));
   }
 
   /** Goes on with a slot that {@code index} has kept for the engine. */
   public EventApplier(
       KvIndex index, EngineSource source, StreamCounters counters, int slot, LearnedCache learned) {
-    this.index = index;
-    this.source = source;
-    this.namespaces = SglangNamespaces.PLAIN;
-    this.counters = counters;
-    calibration = new HashCalibration(source.hashSeed());
-    traffic = new TrafficWatch(source.rules().hiddenNamespaces());
-    this.slot = slot;
-    removals = new Removals(index, slot, groups, counters);
-    doubts = new Doubts(index, slot, counters);
-    nameRules = new NameRules(source.dialect(), counters);
-    capacity = new Capacity(source.rules().maxBlocks());
+    this(index, source, counters, slot);
     groups.restore(learned.groups());
     chunks.restore(learned.facts().chunkBlocks());
     traffic.resume(learned.facts());
@@ -108,6 +87,20 @@ public final class EventApplier {
     mainGroup = learned.mainGroup();
     plain = groups.highest() == 0 && groups.isFullAttention(0);
     doubts.restore(learned.recalled());
+  }
+
+  private EventApplier(KvIndex index, EngineSource source, StreamCounters counters, int slot) {
+    this.index = index;
+    this.source = source;
+    this.counters = counters;
+    this.slot = slot;
+    namespaces = source.rules().sglang().namespaces();
+    calibration = new HashCalibration(source.hashSeed());
+    traffic = new TrafficWatch(source.rules().hiddenNamespaces());
+    removals = new Removals(index, slot, groups, counters);
+    doubts = new Doubts(index, slot, counters);
+    nameRules = new NameRules(source.dialect(), counters);
+    capacity = new Capacity(source.rules().maxBlocks());
   }
 
   /** What was learned beside what the index holds. */
@@ -439,7 +432,9 @@ public final class EventApplier {
   }
 
   private boolean mayHideKeys(EventRow store) {
-    return source.dialect() == EngineDialect.SGLANG || store.keys().perBlock().isEmpty();
+    return source.dialect() == EngineDialect.SGLANG
+        ? !namespaces.shows(store.keys().loraName())
+        : store.keys().perBlock().isEmpty();
   }
 
   /** Begins the blocks of a store and writes their local hashes, if they can be named. */
@@ -460,7 +455,10 @@ public final class EventApplier {
       calibration.saw(store, hashes[store.hashFrom()]);
     }
     if (source.dialect() == EngineDialect.SGLANG) {
-      hashes[store.hashFrom() + store.hashCount()] = namespaces.rootLocalHash(store.stored());
+      int first = store.hashFrom() + store.hashCount();
+      long plain = hashes[first];
+      hashes[first] = namespaces.rootLocalHash(store.stored());
+      counters.add(StreamCounter.KEYED_STORES, hashes[first] == plain ? 0 : 1);
     }
   }
 }

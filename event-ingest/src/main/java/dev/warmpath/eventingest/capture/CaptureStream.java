@@ -28,6 +28,11 @@ public record CaptureStream(
     return new CaptureStream(id, replica, 0, engine, model, Map.of());
   }
 
+  /** The same with what was configured at the engine. */
+  public CaptureStream with(Map<String, Object> config) {
+    return new CaptureStream(id, replica, dpRank, engine, model, Map.of("config", config));
+  }
+
   /** The engine's release, empty when not said. */
   public String engineVersion() {
     return fields.get("engine_version") instanceof String version ? version : "";

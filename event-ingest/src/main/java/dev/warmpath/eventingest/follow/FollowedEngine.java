@@ -17,7 +17,6 @@ import dev.warmpath.eventingest.memory.Recollection.Adopted;
 import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.recall.PromptHasher;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamMessage;
@@ -127,7 +126,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   private EventApplier applier(KvIndex index, @Nullable Adopted adopted) {
     return adopted == null
-        ? new EventApplier(index, source, SglangNamespaces.PLAIN, counters)
+        ? new EventApplier(index, source, counters)
         : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
   }
 

@@ -14,6 +14,7 @@ import dev.warmpath.kvindex.CopyCounting;
  * @param droppedBlocks see {@link EngineRules}
  * @param removals see {@link EngineRules}
  * @param hiddenNamespaces see {@link EngineRules}: what is held was believed accordingly
+ * @param namespaces see {@link EngineRules}, as text: what is held was named accordingly
  */
 public record EngineIdentity(
     EngineId id,
@@ -21,7 +22,8 @@ public record EngineIdentity(
     EngineDialect dialect,
     int droppedBlocks,
     CopyCounting removals,
-    boolean hiddenNamespaces) {
+    boolean hiddenNamespaces,
+    String namespaces) {
 
   /** Of a configured engine. */
   public static EngineIdentity of(EngineSource source) {
@@ -32,6 +34,7 @@ public record EngineIdentity(
         rules.dialect(),
         rules.droppedBlocks(),
         rules.removals(),
-        rules.hiddenNamespaces());
+        rules.hiddenNamespaces(),
+        rules.sglang().namespaces().text());
   }
 }

@@ -9,12 +9,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,31 +24,42 @@ import org.jspecify.annotations.Nullable;
  * named by that hash instead of its salt; a request that can compute the same hash finds it.
  *
  * <p>Immutable.
+ *
+ * @param format the format of the engine's events
+ * @param adapterIds ids of the adapters by name; blocks of other adapters are taken as they come
  */
-public final class SglangNamespaces {
+public record SglangNamespaces(EventFormat format, Map<String, String> adapterIds) {
 
-  /** Nothing is known of adapters. */
-  public static final SglangNamespaces PLAIN = new SglangNamespaces(Map.of());
+  /** Nothing is known of adapters, and the format is the usual one. */
+  public static final SglangNamespaces PLAIN = new SglangNamespaces(EventFormat.DEFAULT, Map.of());
 
   private static final byte[] URL_NAMESPACE =
       HexFormat.of().parseHex("6ba7b8119dad11d180b400c04fd430c8");
 
-  private final Map<String, String> adapterIds;
-
-  /**
-   * @param adapterIds ids of the adapters by name; blocks of other adapters are taken as they come
-   */
-  public SglangNamespaces(Map<String, String> adapterIds) {
-    this.adapterIds = Map.copyOf(adapterIds);
+  public SglangNamespaces {
+    adapterIds = Map.copyOf(adapterIds);
   }
 
-  /** The name spaces of an engine that was started with these adapters at {@code lora/NAME}. */
-  public static SglangNamespaces ofAdapters(Collection<String> names) {
+  /**
+   * The name spaces of an engine that was started with these adapters.
+   *
+   * @param paths where each of them lies, as the engine was told, by name
+   */
+  public static SglangNamespaces of(EventFormat format, Map<String, String> paths) {
     Map<String, String> ids = new HashMap<>();
-    for (String name : names) {
-      ids.put(name, adapterId(name, "lora/" + name));
-    }
-    return new SglangNamespaces(ids);
+    paths.forEach((name, path) -> ids.put(name, adapterId(name, path)));
+    return new SglangNamespaces(format, ids);
+  }
+
+  /** The adapters' names and ids, each NAME=ID, by name. */
+  public List<String> adapters() {
+    return new TreeMap<>(adapterIds)
+        .entrySet().stream().map(entry -> entry.getKey() + "=" + entry.getValue()).toList();
+  }
+
+  /** The same in a line of text, different for different ones. */
+  public String text() {
+    return format + " " + adapters();
   }
 
   /** SGLang's id of an adapter that was named at start. */
@@ -80,7 +90,7 @@ public final class SglangNamespaces {
   }
 
   /** Whether hashes show the {@code extra_key} of a request for this adapter (null for none). */
-  public boolean shows(EventFormat format, @Nullable String loraName) {
+  public boolean shows(@Nullable String loraName) {
     return loraName == null ? format == EventFormat.DYNAMO : adapterIds.containsKey(loraName);
   }
 
@@ -89,14 +99,12 @@ public final class SglangNamespaces {
    * engine's hashes do not show them.
    */
   public @Nullable PromptKeys keys(
-      EventFormat format, ChainSpace space, int[] promptIds, PromptKeys keys, String extraKey) {
+      ChainSpace space, int[] promptIds, PromptKeys keys, String extraKey) {
     String lora = keys.loraName();
     String adapter = lora == null ? "" : adapterIds.get(lora);
     int size = space.blockSizeTokens();
     boolean pairs = space.lookaheadTokens() > 0;
-    if (!shows(format, lora)
-        || adapter == null
-        || promptIds.length < size + space.lookaheadTokens()) {
+    if (!shows(lora) || adapter == null || promptIds.length < size + space.lookaheadTokens()) {
       return null;
     }
     long page = PageHasher.page(promptIds, size, pairs, keys.cacheSalt());
@@ -112,12 +120,14 @@ public final class SglangNamespaces {
     }
     boolean pairs = tokens.lookaheadTokens() > 0;
     long page = PageHasher.page(tokens.ids(), tokens.blockSizeTokens(), pairs, salt);
-    List<Long> plain = new ArrayList<>();
-    plain.add(adapter == null ? page : PageHasher.inNamespace(page, adapter, null));
-    if (salt != null) {
-      plain.add(PageHasher.inNamespace(page, adapter, salt));
+    if (adapter == null && salt == null) {
+      return hash == page;
     }
-    return plain.contains(hash);
+    if (hash == PageHasher.inNamespace(page, adapter, salt)) {
+      return true; // the other format's hash of a salt; it shows no less
+    }
+    return format == EventFormat.DEFAULT
+        && hash == (adapter == null ? page : PageHasher.inNamespace(page, adapter, null));
   }
 
   private static PromptKeys hidden(@Nullable String lora, long firstPageHash) {

@@ -207,8 +207,7 @@ public final class CaptureVerifier {
     ChainSpace space = engine.applier().space();
     String extraKey = request.text("extra_key");
     if (space != null && extraKey != null) {
-      PromptKeys hidden =
-          engine.namespaces().keys(engine.format(), space, tokenIds, keys, extraKey);
+      PromptKeys hidden = engine.namespaces().keys(space, tokenIds, keys, extraKey);
       return new Prediction(
           judges, unseen, hidden == null ? 0 : reusable(engine, space, tokenIds, hidden), null);
     }
@@ -230,7 +229,7 @@ public final class CaptureVerifier {
         engine.dialect() == EngineDialect.SGLANG
             ? "hidden_namespace".equals(request.text("unread"))
                 || (request.text("extra_key") != null
-                    && !engine.namespaces().shows(engine.format(), keys.loraName()))
+                    && !engine.namespaces().shows(keys.loraName()))
             : keys.cacheSalt() != null;
     if (hidden) {
       engine.applier().traffic().sawHidden();

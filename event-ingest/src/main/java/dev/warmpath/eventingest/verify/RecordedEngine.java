@@ -13,6 +13,7 @@ import dev.warmpath.eventingest.capture.live.ReplayBuffer;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamLimits;
@@ -21,8 +22,10 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import java.time.Clock;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -41,9 +44,7 @@ final class RecordedEngine implements EnginePort {
   private static final int REPLAYED_BATCHES = 10_000;
 
   private final EngineDialect dialect;
-  private final EventFormat format;
-  private final int loadBackTokens;
-  private final SglangNamespaces namespaces;
+  private final SglangRules sglang;
   private final StreamCounters counters = new StreamCounters();
   private final EventApplier applier;
   private final EngineStream stream;
@@ -67,20 +68,40 @@ final class RecordedEngine implements EnginePort {
     this.rehearsal = rehearsal;
     feed = new FaultyFeed(rehearsal.faults(), recorded.id());
     dialect = dialect(recorded.engine().toLowerCase(Locale.ROOT));
-    format = "dynamo".equals(recorded.config("format")) ? EventFormat.DYNAMO : EventFormat.DEFAULT;
-    loadBackTokens = number(recorded.config("load_back_threshold"), 10);
-    namespaces = SglangNamespaces.ofAdapters(texts(recorded.config("loras")));
+    sglang =
+        new SglangRules(
+            namespaces(recorded),
+            number(recorded.config("load_back_threshold"), SglangRules.LOAD_BACK_TOKENS));
     EngineId id =
         new EngineId(
             recorded.replica().isEmpty() ? "stream-" + recorded.id() : recorded.replica(),
             Math.max(0, recorded.dpRank()));
     EngineSource source =
         new EngineSource(
-            id, recorded.model(), "capture", false, "capture", rules(recorded, dialect));
-    applier = new EventApplier(index, source, namespaces, counters);
+            id,
+            recorded.model(),
+            "capture",
+            false,
+            "capture",
+            rules(recorded, dialect).with(sglang));
+    applier = new EventApplier(index, source, counters);
     stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
     stream.connected();
     answerRehearsed();
+  }
+
+  /** Adapters are recorded as NAME of one at {@code lora/NAME}, or as NAME=ID. */
+  private static SglangNamespaces namespaces(CaptureStream recorded) {
+    Map<String, String> ids = new HashMap<>();
+    for (String name : texts(recorded.config("loras"))) {
+      ids.put(name, SglangNamespaces.adapterId(name, "lora/" + name));
+    }
+    for (String adapter : texts(recorded.config("lora_ids"))) {
+      int equals = adapter.lastIndexOf('=');
+      ids.put(adapter.substring(0, Math.max(0, equals)), adapter.substring(equals + 1));
+    }
+    boolean dynamo = "dynamo".equals(recorded.config("format"));
+    return new SglangNamespaces(dynamo ? EventFormat.DYNAMO : EventFormat.DEFAULT, ids);
   }
 
   private static EngineDialect dialect(String engine) {
@@ -96,17 +117,13 @@ final class RecordedEngine implements EnginePort {
     return dialect;
   }
 
-  EventFormat format() {
-    return format;
-  }
-
   /** SGLang loads fewer tokens than these not back from the host. */
   int loadBackTokens() {
-    return loadBackTokens;
+    return sglang.loadBackTokens();
   }
 
   SglangNamespaces namespaces() {
-    return namespaces;
+    return sglang.namespaces();
   }
 
   EngineStream stream() {

@@ -9,7 +9,6 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.WireBatch;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
@@ -277,6 +276,6 @@ class CopiesOnTheWireTest {
     EngineRules rules = new EngineRules(dialect, 0, removals, 0, false);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
-    return new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    return new EventApplier(index, source, counters);
   }
 }

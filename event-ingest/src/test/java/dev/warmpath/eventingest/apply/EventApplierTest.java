@@ -9,7 +9,6 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.EventApplier.Effect;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
@@ -293,7 +292,7 @@ final class EventApplierTest {
         new EngineRules(dialect, droppedBlocks, dialect.removals(), 0, dialect.hidesNamespaces());
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
-    return new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    return new EventApplier(index, source, counters);
   }
 
   private Effect apply(KvEvent... events) {

@@ -7,7 +7,6 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
@@ -132,7 +131,6 @@ final class HashCalibrationTest {
             null,
             EngineRules.of(EngineDialect.VLLM),
             seed);
-    return new EventApplier(
-        new PlainKvIndex(1000), source, SglangNamespaces.PLAIN, new StreamCounters());
+    return new EventApplier(new PlainKvIndex(1000), source, new StreamCounters());
   }
 }

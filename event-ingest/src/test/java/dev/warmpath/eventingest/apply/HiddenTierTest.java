@@ -10,7 +10,6 @@ import dev.warmpath.eventingest.WireBatch;
 import dev.warmpath.eventingest.apply.EventApplier.Effect;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.kvindex.KvIndex;
@@ -39,8 +38,7 @@ final class HiddenTierTest {
   private final KvIndex index = new PlainKvIndex(100);
   private final StreamCounters counters = new StreamCounters();
   private final ColumnDecoder decoder = new ColumnDecoder();
-  private final EventApplier applier =
-      new EventApplier(index, source(), SglangNamespaces.PLAIN, counters);
+  private final EventApplier applier = new EventApplier(index, source(), counters);
   private long sequence;
 
   @Test

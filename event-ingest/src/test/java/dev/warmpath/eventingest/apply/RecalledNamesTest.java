@@ -9,7 +9,6 @@ import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
@@ -46,8 +45,7 @@ final class RecalledNamesTest {
 
   private final PlainKvIndex index = new PlainKvIndex(1000);
   private final StreamCounters counters = new StreamCounters();
-  private final EventApplier applier =
-      new EventApplier(index, source(), SglangNamespaces.PLAIN, counters);
+  private final EventApplier applier = new EventApplier(index, source(), counters);
 
   @Test
   void namesAreWantedWhileBlocksWaitForParentsOfAKnownEngine() {

@@ -11,7 +11,6 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamLimits;
@@ -44,7 +43,6 @@ class ReuseJudgeTest {
       new EventApplier(
           index,
           new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, EngineDialect.VLLM),
-          SglangNamespaces.PLAIN,
           counters);
   private final EngineStream stream =
       new EngineStream(applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, time, counters, 0);

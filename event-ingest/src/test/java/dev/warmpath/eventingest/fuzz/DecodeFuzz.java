@@ -8,7 +8,6 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
@@ -77,7 +76,7 @@ final class DecodeFuzz {
     for (EngineDialect dialect : EngineDialect.values()) {
       EngineId id = new EngineId(dialect.name(), 0);
       EngineSource source = new EngineSource(id, "m", "tcp://x", false, null, dialect);
-      appliers.add(new EventApplier(index, source, SglangNamespaces.PLAIN, new StreamCounters()));
+      appliers.add(new EventApplier(index, source, new StreamCounters()));
     }
   }
 

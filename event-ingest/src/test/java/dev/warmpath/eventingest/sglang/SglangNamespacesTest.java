@@ -12,6 +12,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,12 @@ final class SglangNamespacesTest {
   private static final int[] IDS = IntStream.rangeClosed(1, 33).toArray();
   private static final String FR = SglangNamespaces.adapterId("fr", "lora/fr");
 
-  private final SglangNamespaces namespaces = SglangNamespaces.ofAdapters(List.of("fr"));
+  private final SglangNamespaces namespaces = of(EventFormat.DEFAULT);
+  private final SglangNamespaces dynamo = of(EventFormat.DYNAMO);
+
+  private static SglangNamespaces of(EventFormat format) {
+    return SglangNamespaces.of(format, Map.of("fr", "lora/fr"));
+  }
 
   @Test
   void adapterIdFollowsFromNameAndPath() {
@@ -71,14 +77,29 @@ final class SglangNamespacesTest {
 
   @Test
   void extraKeyShowsOnlyWhereHashesCarryIt() {
-    assertThat(namespaces.shows(EventFormat.DEFAULT, null)).isFalse();
-    assertThat(namespaces.shows(EventFormat.DEFAULT, "fr")).isTrue();
-    assertThat(namespaces.shows(EventFormat.DYNAMO, null)).isTrue();
-    assertThat(namespaces.shows(EventFormat.DYNAMO, "loaded-later")).isFalse();
-    assertThat(
-            namespaces.keys(
-                EventFormat.DEFAULT, new ChainSpace("m", 16, 0), IDS, PromptKeys.NONE, "x"))
-        .isNull();
+    assertThat(namespaces.shows(null)).isFalse();
+    assertThat(namespaces.shows("fr")).isTrue();
+    assertThat(dynamo.shows(null)).isTrue();
+    assertThat(dynamo.shows("fr")).isTrue();
+    assertThat(dynamo.shows("loaded-later")).isFalse();
+    assertThat(namespaces.keys(new ChainSpace("m", 16, 0), IDS, PromptKeys.NONE, "x")).isNull();
+  }
+
+  @Test
+  void saltAloneInTheOtherFormatsHashIsNotPlain() {
+    BlockStored store = store(8148637879521523423L, null, "tenantA");
+    assertThat(dynamo.rootLocalHash(store))
+        .as("the default format shows no extra_key beside the salt")
+        .isNotEqualTo(store.localHash(0));
+    BlockStored own = store(-5506645415500093536L, null, "tenantA");
+    assertThat(dynamo.rootLocalHash(own)).isEqualTo(own.localHash(0));
+  }
+
+  @Test
+  void textTellsThemApart() {
+    assertThat(SglangNamespaces.PLAIN.text()).isEqualTo("DEFAULT []");
+    assertThat(dynamo.text()).isEqualTo("DYNAMO [fr=" + FR + "]");
+    assertThat(namespaces.text()).isNotEqualTo(dynamo.text());
   }
 
   private void assertPlain(long hash, @Nullable String lora, @Nullable String salt) {
@@ -96,11 +117,11 @@ final class SglangNamespacesTest {
     BlockStored store = store(hash, lora, salt);
     PromptKeys plain = new PromptKeys(lora, salt);
     ChainSpace space = new ChainSpace("m", 16, 0);
-    PromptKeys shared = namespaces.keys(format, space, IDS, plain, extraKey);
-    PromptKeys other = namespaces.keys(format, space, IDS, plain, extraKey + "y");
+    PromptKeys shared = of(format).keys(space, IDS, plain, extraKey);
+    PromptKeys other = of(format).keys(space, IDS, plain, extraKey + "y");
 
     assertThat(shared).isNotNull();
-    assertThat(namespaces.rootLocalHash(store)).isEqualTo(chain(shared));
+    assertThat(of(format).rootLocalHash(store)).isEqualTo(chain(shared));
     assertThat(namespaces.rootLocalHash(store)).isNotEqualTo(chain(plain));
     assertThat(namespaces.rootLocalHash(store)).isNotEqualTo(chain(other));
   }

@@ -11,7 +11,6 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.StreamFixture.MovableClock;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
@@ -174,7 +173,7 @@ class HostileEngineTest {
         new EngineRules(EngineDialect.VLLM, 0, CopyCounting.PER_COPY, maxBlocks, false);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
-    return new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    return new EventApplier(index, source, counters);
   }
 
   private EngineStream stream() {

@@ -8,7 +8,6 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -52,7 +51,7 @@ final class StreamFixture implements EnginePort {
     this.source = source;
     engine = new TestEngine();
     index = new PlainKvIndex(1000);
-    applier = new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    applier = new EventApplier(index, source, counters);
     stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
   }
 

@@ -50,6 +50,9 @@ record RequestBody(
     if (tokens.keys().cacheSalt() != null) {
       fields.put("cache_salt", tokens.keys().cacheSalt());
     }
+    if (tokens.extraKey() != null) {
+      fields.put("extra_key", tokens.extraKey());
+    }
     if (!tokens.readsCache()) {
       fields.put("reads_cache", false);
     }

@@ -5,10 +5,12 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.capture.CaptureStream;
+import dev.warmpath.eventingest.sglang.SglangRules;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +47,13 @@ final class StreamNumbers {
     Map<String, @Nullable Object> config = new LinkedHashMap<>();
     config.put("dropped_blocks", (long) rules.droppedBlocks());
     config.put("removals", rules.removals().name());
-    String kind = rules.dialect() == EngineDialect.SGLANG ? "sglang" : "vllm";
+    SglangRules sglang = rules.sglang();
+    if (rules.dialect() == EngineDialect.SGLANG) {
+      config.put("format", sglang.namespaces().format().name().toLowerCase(Locale.ROOT));
+      config.put("lora_ids", sglang.namespaces().adapters());
+      config.put("load_back_threshold", (long) sglang.loadBackTokens());
+    }
+    String kind = rules.dialect().name().toLowerCase(Locale.ROOT);
     EngineId id = engine.id();
     return new CaptureStream(
         number, id.replica(), id.dpRank(), kind, engine.model(), Map.of("config", config));

@@ -7,6 +7,7 @@ import static dev.warmpath.router.config.ConfigKey.integer;
 import static dev.warmpath.router.config.ConfigKey.text;
 import static dev.warmpath.router.config.ConfigKey.texts;
 
+import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.router.routing.policy.Policies;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -127,6 +128,21 @@ public final class ConfigKeys {
               true,
               "Whether requests that this router did not see may have had an `extra_key` (SGLang), or an adapter or"
                   + " `cache_salt` (TensorRT-LLM). false: never, so replays and what comes first are believed."),
+          choice(
+              "replicas[].event-format",
+              "default",
+              List.of("default", "dynamo"),
+              "SGLang: the `format` of its `--kv-events-config`; with `dynamo` its hashes show an `extra_key`. It must be"
+                  + " what the engine has: where it says `dynamo` and the engine does not, too much is credited."),
+          texts(
+              "replicas[].loras",
+              "SGLang: its `--lora-paths`, each NAME=PATH as it was told; what is loaded later is not among them."),
+          integer(
+              "replicas[].load-back-tokens",
+              SglangRules.LOAD_BACK_TOKENS,
+              0,
+              1_000_000,
+              "SGLang: hits on the host shorter than this stay there (`load_back_threshold`)."),
           texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
           integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
           integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),

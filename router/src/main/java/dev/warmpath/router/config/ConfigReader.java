@@ -239,12 +239,14 @@ final class ConfigReader {
           bool("bind"),
           integer("ranks"),
           ReplicaConfig.Dialect.of(text("dialect")),
-          ReplicaConfig.Cache.of(
-              optional("removals"),
+          new ReplicaConfig.Cache(
+              ReplicaConfig.Cache.removals(optional("removals")),
               integer("max-blocks"),
               integer("full-reports-per-minute"),
               optional("hash-seed"),
-              bool("hidden-namespaces")),
+              bool("hidden-namespaces"),
+              ReplicaConfig.Cache.sglang(
+                  text("event-format"), texts("loras"), integer("load-back-tokens"))),
           texts("models"));
     } catch (IllegalArgumentException e) {
       throw new ConfigException(section.origin(), path + ": " + e.getMessage());

@@ -1,10 +1,15 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -42,27 +47,36 @@ public record ReplicaConfig(
    * @param reportsPerMinute full reports that one rank may be asked for in a minute; 0 for none
    * @param hashSeed the engine's {@code PYTHONHASHSEED}, null if nobody said
    * @param hiddenNamespaces whether requests may be in name spaces that its events do not show
+   * @param sglang what else must be known of an SGLang engine
    */
   public record Cache(
       @Nullable CopyCounting removals,
       int maxBlocks,
       int reportsPerMinute,
       @Nullable String hashSeed,
-      boolean hiddenNamespaces) {
+      boolean hiddenNamespaces,
+      SglangRules sglang) {
 
-    static Cache of(
-        @Nullable String removals,
-        int maxBlocks,
-        int reportsPerMinute,
-        @Nullable String hashSeed,
-        boolean hiddenNamespaces) {
-      CopyCounting counting =
-          switch (removals == null ? "" : removals) {
-            case "per-copy" -> CopyCounting.PER_COPY;
-            case "last-copy" -> CopyCounting.PRESENCE;
-            default -> null;
-          };
-      return new Cache(counting, maxBlocks, reportsPerMinute, hashSeed, hiddenNamespaces);
+    static @Nullable CopyCounting removals(@Nullable String name) {
+      return switch (name == null ? "" : name) {
+        case "per-copy" -> CopyCounting.PER_COPY;
+        case "last-copy" -> CopyCounting.PRESENCE;
+        default -> null;
+      };
+    }
+
+    /** How an SGLang engine was started, with adapters that are each NAME=PATH. */
+    static SglangRules sglang(String eventFormat, List<String> loras, int loadBackTokens) {
+      Map<String, String> paths = new HashMap<>();
+      for (String lora : loras) {
+        int equals = lora.indexOf('=');
+        if (equals < 1 || equals == lora.length() - 1) {
+          throw new IllegalArgumentException("'loras' must each be NAME=PATH: '" + lora + "'");
+        }
+        paths.put(lora.substring(0, equals), lora.substring(equals + 1));
+      }
+      EventFormat format = EventFormat.valueOf(eventFormat.toUpperCase(Locale.ROOT));
+      return new SglangRules(SglangNamespaces.of(format, paths), loadBackTokens);
     }
   }
 
@@ -117,6 +131,9 @@ public record ReplicaConfig(
     }
     if (cache.reportsPerMinute() > 0 && dialect != Dialect.VLLM) {
       throw new IllegalArgumentException("'full-reports-per-minute' needs dialect vllm");
+    }
+    if (!dialect.isSglang() && !cache.sglang().namespaces().equals(SglangNamespaces.PLAIN)) {
+      throw new IllegalArgumentException("'event-format' and 'loras' need dialect sglang");
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet;
 
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.block.ChainSpace;
 import org.jspecify.annotations.Nullable;
 
@@ -13,8 +14,15 @@ import org.jspecify.annotations.Nullable;
  * @param space the name space of its block keys; null until its events have told
  * @param trust how far the index may be believed for it
  * @param slower what it makes of a hit in slower memory
+ * @param namespaces how SGLang's hashes show the name space of an {@code extra_key}; null for other
+ *     engines
  */
-public record EngineView(int slot, @Nullable ChainSpace space, Trust trust, SlowerHits slower) {
+public record EngineView(
+    int slot,
+    @Nullable ChainSpace space,
+    Trust trust,
+    SlowerHits slower,
+    @Nullable SglangNamespaces namespaces) {
 
   /**
    * What an engine makes of blocks that it finds in slower memory only.
@@ -38,6 +46,11 @@ public record EngineView(int slot, @Nullable ChainSpace space, Trust trust, Slow
       int whole = chunkTokens == 0 ? device : Math.max(device, all - all % chunkTokens);
       return whole - device < leastTokens ? device : whole;
     }
+  }
+
+  /** An engine of which no hash shows an {@code extra_key}. */
+  public EngineView(int slot, @Nullable ChainSpace space, Trust trust, SlowerHits slower) {
+    this(slot, space, trust, slower, null);
   }
 
   /** An engine that reads any block back from slower memory. */

@@ -123,6 +123,10 @@ final class ReplayCommandsTest {
             "a",
             "--engine",
             "sglang",
+            "--event-format",
+            "dynamo",
+            "--lora",
+            "fr=lora/fr",
             "--endpoint",
             "tcp://127.0.0.1:1",
             "--replay-endpoint",
@@ -132,6 +136,9 @@ final class ReplayCommandsTest {
       assertThat(reader.header().streams())
           .extracting(stream -> stream.id() + stream.replica() + stream.engine())
           .containsExactly("0asglang", "1engine-1vllm");
+      assertThat(reader.header().streams().get(0).config("format")).isEqualTo("dynamo");
+      assertThat(reader.header().streams().get(0).config("lora_ids"))
+          .isEqualTo(List.of("fr=678c9802de1a5cea8cbfb4957918e862"));
     }
     assertThat(run("capture", "--out", file.toString(), "--endpoint", "tcp://127.0.0.1:1"))
         .isEqualTo(Exit.FAILED);

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
 import dev.warmpath.eventingest.follow.RingLimits;
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.zmq.ReplayLimits;
 import dev.warmpath.kvindex.CopyCounting;
@@ -80,6 +83,9 @@ class ConfigTreeTest {
         .satisfies(replica -> assertThat(replica.replay()).isEqualTo("tcp://127.0.0.1:5657"));
   }
 
+  private static final SglangRules SGLANG =
+      new SglangRules(SglangNamespaces.of(EventFormat.DYNAMO, Map.of("fr", "lora/fr")), 0);
+
   @Test
   void readsReplicasAndModels() throws ConfigException {
     RouterConfig config =
@@ -96,6 +102,9 @@ class ConfigTreeTest {
                 max-blocks: 4096
                 hash-seed: "17"
                 hidden-namespaces: false
+                event-format: dynamo
+                loras: [fr=lora/fr]
+                load-back-tokens: 0
                 models: [qwen]
               - name: b
                 url: http://127.0.0.1:8001/
@@ -106,9 +115,9 @@ class ConfigTreeTest {
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(config.replicas().get(0).models()).containsExactly("qwen");
     assertThat(config.replicas().get(0).cache())
-        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096, 0, "17", false));
+        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096, 0, "17", false, SGLANG));
     assertThat(config.replicas().get(1).cache())
-        .isEqualTo(new ReplicaConfig.Cache(null, 0, 12, null, true));
+        .isEqualTo(new ReplicaConfig.Cache(null, 0, 12, null, true, SglangRules.USUAL));
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

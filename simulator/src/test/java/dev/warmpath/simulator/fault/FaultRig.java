@@ -15,7 +15,6 @@ import dev.warmpath.eventingest.memory.Recollection.Adopted;
 import dev.warmpath.eventingest.memory.Recovery;
 import dev.warmpath.eventingest.memory.file.SnapshotFormat;
 import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamLimits;
@@ -109,7 +108,7 @@ final class FaultRig implements EnginePort {
     Adopted adopted = new Recollection(index, restored.memory(), recovery).adopt(source);
     applier =
         adopted == null
-            ? new EventApplier(index, source, SglangNamespaces.PLAIN, counters)
+            ? new EventApplier(index, source, counters)
             : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
     stream = new EngineStream(applier, this, LIMITS, time, counters, rank);
     if (adopted != null) {

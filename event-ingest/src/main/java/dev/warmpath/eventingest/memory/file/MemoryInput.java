@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.knowledge.Gap;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.StreamMemory;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CopyCounting;
@@ -38,6 +39,9 @@ final class MemoryInput {
 
   /** The first version that tells what happened in a process's lifetime. */
   private static final int WITH_FACTS = 4;
+
+  /** The first version that says what SGLang's hashes were taken to show. */
+  private static final int WITH_NAMESPACES = 5;
 
   private final DataInputStream in;
   private final int version;
@@ -82,7 +86,9 @@ final class MemoryInput {
     int droppedBlocks = in.readInt();
     // Earlier versions believed all that replays brought.
     boolean hiddenNamespaces = version >= WITH_FACTS && in.readBoolean();
-    return new EngineIdentity(id, model, dialect, droppedBlocks, removals, hiddenNamespaces);
+    String namespaces = version < WITH_NAMESPACES ? SglangNamespaces.PLAIN.text() : text();
+    return new EngineIdentity(
+        id, model, dialect, droppedBlocks, removals, hiddenNamespaces, namespaces);
   }
 
   private StreamMemory stream(EngineDialect dialect) throws IOException {

@@ -55,6 +55,7 @@ final class MemoryOutput {
     text(identity.dialect().name() + (usual ? "" : " " + identity.removals().name()));
     out.writeInt(identity.droppedBlocks());
     out.writeBoolean(identity.hiddenNamespaces());
+    text(identity.namespaces());
   }
 
   private void write(StreamMemory stream) throws IOException {

@@ -28,7 +28,7 @@ public final class SnapshotFormat {
    */
 
   static final byte[] MAGIC = "WPROUTER".getBytes(StandardCharsets.US_ASCII);
-  static final int VERSION = 4;
+  static final int VERSION = 5;
   private static final int OLDEST_VERSION = 1;
   static final int HEAD_BYTES = 16;
   private static final int MAX_MEMORY_BYTES = 64 << 20;

@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.memory.file;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.apply.LifetimeFacts;
 import dev.warmpath.eventingest.knowledge.Gap;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
@@ -15,7 +16,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32C;
 
-/** The bytes that routers wrote before now, in versions 1 to 3 of the format. */
+/** The bytes that routers wrote before now, in versions 1 to 4 of the format. */
 public final class EarlierVersions {
 
   private final int version;
@@ -65,6 +66,9 @@ public final class EarlierVersions {
     boolean usual = identity.removals() == identity.dialect().removals();
     text(identity.dialect().name() + (usual ? "" : " " + identity.removals().name()));
     out.writeInt(identity.droppedBlocks());
+    if (version >= 4) {
+      out.writeBoolean(identity.hiddenNamespaces());
+    }
   }
 
   private void write(StreamMemory stream) throws IOException {
@@ -101,6 +105,14 @@ public final class EarlierVersions {
     }
     if (version >= 3) {
       out.writeBoolean(learned.recalled());
+    }
+    if (version >= 4) {
+      out.writeInt(learned.groups().windowTokens());
+      LifetimeFacts facts = learned.facts();
+      out.writeBoolean(facts.mayRepeat());
+      out.writeInt(facts.chunkBlocks());
+      out.writeBoolean(facts.hiddenSeen());
+      out.writeLong(facts.watchedFrom());
     }
   }
 

@@ -13,7 +13,6 @@ import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.StreamMemory;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
@@ -39,7 +38,7 @@ import org.junit.jupiter.api.Test;
 final class RememberedLifetimeTest {
 
   private static final IndexLimits LIMITS = IndexLimits.unbounded(100);
-  private static final int NOW = 4;
+  private static final int NOW = 5;
   private static final int BEFORE = 3;
   private static final int[] PROMPT = IntStream.range(0, 13).toArray();
 
@@ -190,7 +189,7 @@ final class RememberedLifetimeTest {
 
   private EventApplier first(EngineDialect dialect) {
     index = new RunKvIndex(LIMITS);
-    return new EventApplier(index, source(dialect), SglangNamespaces.PLAIN, counters);
+    return new EventApplier(index, source(dialect), counters);
   }
 
   private static EngineSource source(EngineDialect dialect) {

@@ -16,6 +16,8 @@ import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.StreamMemory;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CopyCounting;
@@ -30,6 +32,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -67,8 +70,8 @@ final class SnapshotFormatTest {
   @Test
   void anotherVersionIsRefusedAsSuch() throws IOException {
     byte[] bytes = bytes();
-    bytes[11] = 5;
-    assertRefused(bytes, "version 5", Reason.OTHER_VERSION);
+    bytes[11] = 6;
+    assertRefused(bytes, "version 6", Reason.OTHER_VERSION);
     bytes[11] = 0;
     assertRefused(bytes, "version 0", Reason.OTHER_VERSION);
   }
@@ -101,6 +104,16 @@ final class SnapshotFormatTest {
   }
 
   @Test
+  void earlierVersionsKnewTheUsualNamesOnly() throws IOException {
+    EngineMemory sglang = memory().engines().get(1);
+    assertThat(read(bytes()).memory().engines().get(1)).isEqualTo(sglang);
+    EngineMemory before =
+        read(EarlierVersions.bytes(4, memory(), index())).memory().engines().get(1);
+    assertThat(before.stream()).isEqualTo(sglang.stream());
+    assertThat(before.identity().namespaces()).isEqualTo(SglangNamespaces.PLAIN.text());
+  }
+
+  @Test
   void moreThanASnapshotIsRefused() throws IOException {
     byte[] bytes = bytes();
     assertRefused(Arrays.copyOf(bytes, bytes.length + 1), "longer", Reason.DAMAGED);
@@ -121,6 +134,9 @@ final class SnapshotFormatTest {
         .message()
         .isNotBlank();
   }
+
+  private static final String SHOWN =
+      new SglangNamespaces(EventFormat.DYNAMO, Map.of("fr", "1f")).text();
 
   private static Content read(byte[] bytes) throws IOException {
     return SnapshotFormat.read(new ByteArrayInputStream(bytes), LIMITS);
@@ -171,19 +187,37 @@ final class SnapshotFormatTest {
         List.of(
             new EngineMemory(
                 new EngineIdentity(
-                    new EngineId("a", 0), "m", EngineDialect.VLLM, 1, CopyCounting.PER_COPY, false),
+                    new EngineId("a", 0),
+                    "m",
+                    EngineDialect.VLLM,
+                    1,
+                    CopyCounting.PER_COPY,
+                    false,
+                    ""),
                 0,
                 3,
                 new StreamMemory(17, 0x123456789abcdefL, START, new Gap("lost", true), learned)),
             new EngineMemory(
                 new EngineIdentity(
-                    new EngineId("é", 7), "", EngineDialect.SGLANG, 0, CopyCounting.PER_COPY, true),
+                    new EngineId("é", 7),
+                    "",
+                    EngineDialect.SGLANG,
+                    0,
+                    CopyCounting.PER_COPY,
+                    true,
+                    SHOWN),
                 1,
                 0,
                 new StreamMemory(0, 1, Double.NaN, null, nothing)),
             new EngineMemory(
                 new EngineIdentity(
-                    new EngineId("u", 0), "", EngineDialect.TRTLLM, 0, CopyCounting.PRESENCE, true),
+                    new EngineId("u", 0),
+                    "",
+                    EngineDialect.TRTLLM,
+                    0,
+                    CopyCounting.PRESENCE,
+                    true,
+                    ""),
                 2,
                 0,
                 null)));

@@ -8,6 +8,9 @@ import dev.warmpath.eventingest.capture.RotatingCaptureWriter;
 import dev.warmpath.eventingest.capture.RotatingCaptureWriter.Limits;
 import dev.warmpath.eventingest.capture.live.CaptureRecorder;
 import dev.warmpath.eventingest.capture.live.RecordedSource;
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.router.cli.CaptureFiles;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.DurationText;
@@ -19,7 +22,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.ZContext;
@@ -80,8 +86,26 @@ public final class CaptureCommand implements WarmpathCommand {
     @Option(
         names = "--engine",
         paramLabel = "KIND",
-        description = "vllm, sglang or warmpath-sim. Default: vllm.")
+        description = "vllm, sglang, trtllm or warmpath-sim. Default: vllm.")
     private String kind = "vllm";
+
+    @Option(
+        names = "--event-format",
+        paramLabel = "FORMAT",
+        description = "Format of SGLang's events: default or dynamo. Default: default.")
+    private EventFormat format = EventFormat.DEFAULT;
+
+    @Option(
+        names = "--lora",
+        paramLabel = "NAME=PATH",
+        description = "An adapter of SGLang's --lora-paths, as it was told; may be repeated.")
+    private Map<String, String> loras = new HashMap<>();
+
+    @Option(
+        names = "--load-back-tokens",
+        paramLabel = "N",
+        description = "SGLang's load_back_threshold. Default: 10.")
+    private long loadBackTokens = SglangRules.LOAD_BACK_TOKENS;
 
     @Option(names = "--model", paramLabel = "NAME", description = "The model that it serves.")
     private String model = "";
@@ -94,8 +118,19 @@ public final class CaptureCommand implements WarmpathCommand {
 
     private RecordedSource source(int id) {
       String name = replica == null ? "engine-" + id : replica;
+      CaptureStream stream = CaptureStream.live(id, name, kind, model);
       return new RecordedSource(
-          CaptureStream.live(id, name, kind, model), endpoint, replayEndpoint, topic);
+          kind.equals("sglang") ? stream.with(config()) : stream, endpoint, replayEndpoint, topic);
+    }
+
+    private Map<String, Object> config() {
+      return Map.of(
+          "format",
+          format.name().toLowerCase(Locale.ROOT),
+          "lora_ids",
+          SglangNamespaces.of(format, loras).adapters(),
+          "load_back_threshold",
+          loadBackTokens);
     }
   }
 

@@ -96,6 +96,7 @@ public final class ServeFlags {
   private static Map<String, Object> replica(String flag) throws ConfigException {
     Map<String, Object> replica = new LinkedHashMap<>();
     List<String> models = new ArrayList<>();
+    List<String> loras = new ArrayList<>();
     boolean first = true;
     for (String part : flag.split(",", -1)) {
       String[] pair = pair(part, "--replica " + flag, first ? "NAME=URL" : "KEY=VALUE");
@@ -104,6 +105,8 @@ public final class ServeFlags {
         replica.put("url", pair[1]);
       } else if (pair[0].equals("model")) {
         models.add(pair[1]);
+      } else if (pair[0].equals("lora")) {
+        loras.add(pair[1]);
       } else {
         replica.put(pair[0], value(pair[1]));
       }
@@ -111,6 +114,9 @@ public final class ServeFlags {
     }
     if (!models.isEmpty()) {
       replica.put("models", models);
+    }
+    if (!loras.isEmpty()) {
+      replica.put("loras", loras);
     }
     return replica;
   }

@@ -63,7 +63,8 @@ public final class Assignment implements DispatchResult {
     this.engine = engine;
     this.promptTokens = prompt.lengthTokens();
     this.comparable = prompt.comparable();
-    this.hidden = dispatcher.feedback().hides(engine.replica(), prompt.namespace());
+    boolean shown = prompt.hasExtraKey() && reservation.chain != null;
+    this.hidden = !shown && dispatcher.feedback().hides(engine.replica(), prompt.namespace());
     this.prediction = prediction;
     this.reservation = reservation;
     this.cachedTokens = prediction.cachedTokens();

@@ -110,8 +110,9 @@ public final class Dispatcher {
     if (assignment.hidden()) {
       feedback().hiddenBegan(assignment.replica(), assignment.dpRank());
     }
-    if (prompt.fallback() != null) {
-      listener().fallback(prompt.fallback());
+    String fallback = prompt.fallback(choice.winner().chain());
+    if (fallback != null) {
+      listener().fallback(fallback);
     }
     listener().assigned(request, chooser.name(), choice.decision(), assignment);
     return assignment;

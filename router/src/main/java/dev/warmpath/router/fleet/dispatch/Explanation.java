@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param policy the policy's name
  * @param promptTokens the prompt's length, or −1
- * @param fallback why the prompt's tokens are not known, or null
+ * @param fallback why the prompt's tokens, or its blocks on the winner, are not known, or null
  * @param winner the engine that would win, or null
  * @param reason why it would, or why nobody would
  * @param engines the candidates
@@ -55,7 +55,7 @@ public record Explanation(
     return new Explanation(
         policy,
         prompt.lengthTokens(),
-        prompt.fallback(),
+        prompt.fallback(choice.winner().chain()),
         choice.winner().engine().name(),
         choice.decision().reason(),
         choice.candidatures(prompt),

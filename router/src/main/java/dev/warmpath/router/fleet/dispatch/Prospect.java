@@ -72,7 +72,7 @@ record Prospect(EngineState engine, Sighting sighting, int expectedTokens, Candi
 
   /** What the engine will report for {@code prompt} if it gets it. */
   Prediction prediction(Prompt prompt) {
-    if (prompt.fallback() != null) {
+    if (sighting.chain() == null) {
       return Prediction.none(Prediction.Basis.PROMPT_UNKNOWN);
     }
     if (!prompt.comparable()) {

@@ -1,8 +1,11 @@
 package dev.warmpath.router.fleet.match;
 
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.RequestNamespace;
@@ -27,11 +30,13 @@ public final class Prompt {
    */
   private static final ChainSpace ASSUMED = new ChainSpace("", 16, 0);
 
+  private static final String HIDDEN = PromptResult.Reason.HIDDEN_NAMESPACE.label();
+
   private final PromptResult.@Nullable Tokens tokens;
   private final @Nullable String fallback;
   private final RequestNamespace namespace;
   private final long prefixHash;
-  private final Map<ChainSpace, BlockChain> chains = new HashMap<>();
+  private final Map<Naming, BlockChain> chains = new HashMap<>();
 
   private Prompt(
       PromptResult.@Nullable Tokens tokens, @Nullable String fallback, RequestNamespace namespace) {
@@ -43,7 +48,13 @@ public final class Prompt {
 
   private static long prefixHash(PromptResult.Tokens tokens) {
     int[] ids = tokens.first(PREFIX_TOKENS);
-    return BlockHasher.localHash(ids, 0, ids.length, tokens.keys().of(0));
+    PromptKeys keys = tokens.keys();
+    String extraKey = tokens.extraKey();
+    PromptKeys all =
+        extraKey == null
+            ? keys
+            : new PromptKeys(keys.loraName(), keys.cacheSalt() + "\0" + extraKey);
+    return BlockHasher.localHash(ids, 0, ids.length, all.of(0));
   }
 
   /** The prompt that a request's reading gave; null where nothing was read. */
@@ -59,6 +70,11 @@ public final class Prompt {
   /** Why the tokens are not known, as a label; null if they are. */
   public @Nullable String fallback() {
     return fallback;
+  }
+
+  /** Why its blocks on an engine are not known, as a label; null if they are. */
+  public @Nullable String fallback(@Nullable BlockChain chain) {
+    return chain == null && tokens != null ? HIDDEN : fallback;
   }
 
   /** The name space of its blocks. */
@@ -90,11 +106,42 @@ public final class Prompt {
     return prefixHash;
   }
 
-  /** The chain in the space of one engine, null if the tokens are not known. */
-  @Nullable BlockChain chain(@Nullable ChainSpace space) {
-    if (tokens == null) {
+  /** Whether it is in the name space of an {@code extra_key}. */
+  public boolean hasExtraKey() {
+    return tokens != null && tokens.extraKey() != null;
+  }
+
+  /**
+   * The chain in the space of one engine; null if the tokens are not known, or the engine's hashes
+   * do not show in which name space they are.
+   */
+  @Nullable BlockChain chain(EngineView view) {
+    PromptResult.Tokens known = tokens;
+    if (known == null || (known.extraKey() != null && !shows(view, known))) {
       return null;
     }
-    return chains.computeIfAbsent(space == null ? ASSUMED : space, tokens::chain);
+    ChainSpace space = view.space() == null ? ASSUMED : view.space();
+    SglangNamespaces namespaces = known.extraKey() == null ? null : view.namespaces();
+    return chains.computeIfAbsent(
+        new Naming(space, namespaces), naming -> known.chain(space, naming.keys(known)));
+  }
+
+  private static boolean shows(EngineView view, PromptResult.Tokens tokens) {
+    SglangNamespaces namespaces = view.namespaces();
+    return namespaces != null && namespaces.shows(tokens.keys().loraName());
+  }
+
+  /** By what the blocks of one engine are named. */
+  private record Naming(ChainSpace space, @Nullable SglangNamespaces namespaces) {
+
+    PromptKeys keys(PromptResult.Tokens tokens) {
+      String extraKey = tokens.extraKey();
+      if (namespaces == null || extraKey == null) {
+        return tokens.keys();
+      }
+      int[] first = tokens.first(space.blockSizeTokens() + space.lookaheadTokens());
+      PromptKeys shown = namespaces.keys(space, first, tokens.keys(), extraKey);
+      return shown == null ? tokens.keys() : shown; // too short for a block, or it would be shown
+    }
   }
 }

@@ -4,14 +4,12 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,14 +30,14 @@ public record Sighting(
         : Math.min(chain.blocks(), matchedTokens / chain.space().blockSizeTokens());
   }
 
-  /** One sighting for each engine of {@code replicas}; the index is asked once for each space. */
+  /** One sighting for each engine of {@code replicas}; the index is asked once for each chain. */
   public static List<Sighting> all(List<Replica> replicas, Prompt prompt, Knowledge knowledge) {
-    Map<ChainSpace, PrefixMatches> matches = new HashMap<>();
+    IdentityHashMap<BlockChain, PrefixMatches> matches = new IdentityHashMap<>();
     List<Sighting> sightings = new ArrayList<>();
     for (Replica replica : replicas) {
       for (int rank = 0; rank < replica.ranks(); rank++) {
         EngineView view = knowledge.views().of(replica, rank);
-        BlockChain chain = prompt.chain(view.space());
+        BlockChain chain = prompt.chain(view);
         int matched =
             chain == null || !indexed(view) ? 0 : matched(view, chain, knowledge, matches);
         sightings.add(new Sighting(replica, rank, view, chain, matched));
@@ -56,13 +54,13 @@ public record Sighting(
       EngineView view,
       BlockChain chain,
       Knowledge knowledge,
-      Map<ChainSpace, PrefixMatches> matches) {
+      IdentityHashMap<BlockChain, PrefixMatches> matches) {
     PrefixMatches found =
         matches.computeIfAbsent(
-            chain.space(),
-            space -> {
+            chain,
+            asked -> {
               PrefixMatches answer = new PrefixMatches();
-              knowledge.index().match(chain, answer);
+              knowledge.index().match(asked, answer);
               return answer;
             });
     int all = found.tokens(view.slot());

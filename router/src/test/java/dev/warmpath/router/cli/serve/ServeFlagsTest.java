@@ -3,11 +3,14 @@ package dev.warmpath.router.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -31,7 +34,7 @@ class ServeFlagsTest {
                 "--set",
                 "timeouts.connect-ms=5",
                 "--replica",
-                "a=http://h:1,events=tcp://h:2,replay=tcp://h:3,bind=true,ranks=2,dialect=sglang,model=m,model=n",
+                "a=http://h:1,events=tcp://h:2,replay=tcp://h:3,bind=true,ranks=2,dialect=sglang,event-format=dynamo,lora=fr=lora/fr,lora=en=lora/en,load-back-tokens=0,model=m,model=n",
                 "--replica",
                 "b=http://h:4")
             .config();
@@ -45,6 +48,10 @@ class ServeFlagsTest {
     assertThat(a.bind()).isTrue();
     assertThat(a.ranks()).isEqualTo(2);
     assertThat(a.dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
+    assertThat(a.cache().sglang().namespaces())
+        .isEqualTo(
+            SglangNamespaces.of(EventFormat.DYNAMO, Map.of("fr", "lora/fr", "en", "lora/en")));
+    assertThat(a.cache().sglang().loadBackTokens()).isZero();
     assertThat(a.models()).containsExactly("m", "n");
     assertThat(ReplicaConfig.ofRank("tcp://h:5557", 2)).isEqualTo("tcp://h:5559");
     assertThat(config.replicas().get(1).events()).isNull();

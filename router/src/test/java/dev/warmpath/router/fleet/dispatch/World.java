@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
@@ -26,6 +27,7 @@ import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -125,13 +127,34 @@ final class World {
         new EngineView(view.slot(), view.space(), view.trust(), new SlowerHits(tokens, 1)));
   }
 
+  /** From now on the engine is an SGLang whose hashes show these name spaces. */
+  void shows(String name, SglangNamespaces namespaces) {
+    Replica replica = replica(name);
+    EngineView view = views.get(replica);
+    views.put(
+        replica,
+        new EngineView(view.slot(), view.space(), view.trust(), view.slower(), namespaces));
+  }
+
+  /** The engine stores the first blocks of a prompt, in the name space of its extra_key. */
+  void storeShown(String name, int blocks, PromptResult.Tokens prompt) {
+    SglangNamespaces namespaces = Objects.requireNonNull(views.get(replica(name)).namespaces());
+    String extraKey = Objects.requireNonNull(prompt.extraKey());
+    int[] ids = prompt.sequences().get(0);
+    PromptKeys keys = Objects.requireNonNull(namespaces.keys(SPACE, ids, prompt.keys(), extraKey));
+    store(name, blocks, BlockChain.of(SPACE, ids, keys), StorageTier.GPU);
+  }
+
   /** The engine stores the first blocks of a prompt. */
   void store(String name, int blocks, PromptResult prompt) {
     store(name, blocks, prompt, StorageTier.GPU);
   }
 
   void store(String name, int blocks, PromptResult prompt, StorageTier tier) {
-    BlockChain chain = chain(prompt);
+    store(name, blocks, chain(prompt), tier);
+  }
+
+  private void store(String name, int blocks, BlockChain chain, StorageTier tier) {
     StoredBlocks stored = new StoredBlocks().atRoot(tier, 0, SPACE.rootKey());
     for (int i = 0; i < blocks; i++) {
       stored.add(chain.blockKey(i), chain.localHash(i));

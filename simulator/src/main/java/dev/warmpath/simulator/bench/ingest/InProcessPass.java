@@ -3,7 +3,6 @@ package dev.warmpath.simulator.bench.ingest;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamLimits;
@@ -86,7 +85,7 @@ final class InProcessPass {
 
   private static EngineStream stream(KvIndex index, EngineSource source, Clock clock) {
     StreamCounters counters = new StreamCounters();
-    EventApplier applier = new EventApplier(index, source, SglangNamespaces.PLAIN, counters);
+    EventApplier applier = new EventApplier(index, source, counters);
     EngineStream stream =
         new EngineStream(applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, clock, counters, 0);
     stream.connected();

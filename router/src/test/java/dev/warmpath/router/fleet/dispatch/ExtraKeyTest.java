@@ -1,0 +1,113 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import dev.warmpath.tokenizer.body.RequestNamespace;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** A request with an extra_key finds its own blocks where hashes show them, and only there. */
+final class ExtraKeyTest {
+
+  private static final SglangNamespaces DYNAMO =
+      SglangNamespaces.of(EventFormat.DYNAMO, Map.of("fr", "lora/fr"));
+  private static final SglangNamespaces ADAPTER =
+      SglangNamespaces.of(EventFormat.DEFAULT, Map.of("fr", "lora/fr"));
+  private static final Tokens PLAIN = World.prompt(64, 40, 1, 1);
+  private static final Tokens X = PLAIN.in("x");
+
+  private final World world = new World("warm").with(1);
+
+  @Test
+  void findsItsOwnBlocksWhereHashesShowThem() {
+    world.shows("r0", DYNAMO);
+    world.storeShown("r0", 3, X);
+    assertThat(assign(X).predictedCachedTokens()).isEqualTo(48);
+    assertThat(assign(PLAIN.in("y")).predictedCachedTokens()).isZero();
+    assertThat(assign(PLAIN).predictedCachedTokens()).isZero();
+    assertThat(world.hidden).as("the hashes tell").isEmpty();
+    assertThat(fallbacks()).isEmpty();
+  }
+
+  @Test
+  void doesNotFindThoseOfPlainRequests() {
+    world.shows("r0", DYNAMO);
+    world.store("r0", 3, PLAIN);
+    assertThat(assign(X).predictedCachedTokens()).isZero();
+    assertThat(assign(PLAIN).predictedCachedTokens()).isEqualTo(48);
+  }
+
+  @Test
+  void isHiddenWhereHashesDoNotShowIt() {
+    world.shows("r0", SglangNamespaces.PLAIN);
+    world.store("r0", 3, PLAIN);
+    Assignment assignment = assign(X);
+    assertThat(assignment.prediction().basis()).isEqualTo(Prediction.Basis.PROMPT_UNKNOWN);
+    assertThat(assignment.predictedCachedTokens()).isEqualTo(Prediction.NONE);
+    assertThat(world.hidden).containsExactly("r0 began");
+    assertThat(fallbacks()).isNotEmpty();
+  }
+
+  @Test
+  void isHiddenOnOtherEngines() {
+    world.store("r0", 3, PLAIN);
+    assertThat(assign(X).predictedCachedTokens()).isEqualTo(Prediction.NONE);
+    assertThat(world.hidden).containsExactly("r0 began");
+  }
+
+  @Test
+  void isShownForKnownAdaptersInAnyFormat() {
+    Tokens french = adapter("fr").in("x");
+    world.shows("r0", ADAPTER);
+    world.storeShown("r0", 2, french);
+    assertThat(assign(french).predictedCachedTokens()).isEqualTo(32);
+    assertThat(assign(adapter("fr")).predictedCachedTokens()).isZero();
+    assertThat(world.hidden).isEmpty();
+    assertThat(assign(X).predictedCachedTokens()).isEqualTo(Prediction.NONE);
+    assertThat(world.hidden).containsExactly("r0 began");
+  }
+
+  @Test
+  void isHiddenForUnknownAdaptersInAnyFormat() {
+    world.shows("r0", DYNAMO);
+    assertThat(assign(adapter("loaded-later").in("x")).predictedCachedTokens())
+        .isEqualTo(Prediction.NONE);
+    assertThat(world.hidden).containsExactly("r0 began");
+  }
+
+  @Test
+  void goesWhereItsBlocksAreAmongEnginesOfSeveralKinds() {
+    world.add("r1");
+    world.add("r2");
+    world.shows("r0", SglangNamespaces.PLAIN);
+    world.shows("r1", DYNAMO);
+    world.store("r0", 6, PLAIN);
+    world.store("r2", 6, PLAIN);
+    world.storeShown("r1", 6, X);
+    assertThat(assign(X).engine()).isEqualTo("r1");
+  }
+
+  private List<String> fallbacks() {
+    return world.heard.stream().filter(said -> said.contains("hidden_namespace")).toList();
+  }
+
+  private Assignment assign(PromptResult.Tokens prompt) {
+    RequestNamespace namespace =
+        prompt.extraKey() == null ? RequestNamespace.PLAIN : RequestNamespace.EXTRA_KEY;
+    return (Assignment)
+        world.dispatcher.assign(
+            new DispatchRequest("m", prompt, null, namespace, ReportParameter.TAKEN, Set.of()));
+  }
+
+  private static Tokens adapter(String name) {
+    return new Tokens(PLAIN.sequences(), new PromptKeys(name, null), true, true, null);
+  }
+}
