@@ -79,7 +79,8 @@ final class EngineFlags {
   @Option(
       names = "--wire",
       defaultValue = "map",
-      description = "Form of the events: map (vLLM since 0.26) or array (to 0.22).")
+      description =
+          "Events and hashes: map (vLLM since 0.26), array (to 0.22), sglang or sglang_dynamo.")
   private WireForm wire = WireForm.MAP;
 
   @Option(names = "--bytes-hashes", description = "Publish whole digests, not 64-bit integers.")

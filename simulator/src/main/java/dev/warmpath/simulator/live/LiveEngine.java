@@ -5,13 +5,18 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineLoad;
 import dev.warmpath.simulator.engine.SimulatedEngine;
+import dev.warmpath.simulator.engine.cache.BlockHashing;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
 import dev.warmpath.simulator.live.http.EngineApi;
 import dev.warmpath.simulator.live.http.ServedModel;
 import dev.warmpath.simulator.live.publish.EventPublisher;
 import dev.warmpath.simulator.live.publish.PublisherOptions;
+import dev.warmpath.simulator.live.publish.WireForm;
+import dev.warmpath.simulator.live.sglang.SglangHashing;
+import dev.warmpath.simulator.live.sglang.SglangKeys;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult.Tokens;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
@@ -115,12 +120,10 @@ public final class LiveEngine implements AutoCloseable {
   private Lifetime begin() {
     EngineConfig config = options.engine();
     EventPublisher publisher = publisher();
-    int blockSize = config.cache().blockSizeTokens();
-    EngineHashing hashing = new EngineHashing(options.hashing(), blockSize, options.adapters());
     EngineDriver driver =
         new EngineDriver(
             Integer.toString(publisher.livePort()),
-            new SimulatedEngine(config, hashing),
+            new SimulatedEngine(config, hashing(config)),
             publisher::publish,
             options.speed());
     try {
@@ -130,6 +133,14 @@ public final class LiveEngine implements AutoCloseable {
       publisher.close();
       throw e;
     }
+  }
+
+  private BlockHashing hashing(EngineConfig config) {
+    WireForm form = options.events().form();
+    return form.isSglang()
+        ? new SglangHashing(form == WireForm.SGLANG_DYNAMO, options.adapters())
+        : new EngineHashing(
+            options.hashing(), config.cache().blockSizeTokens(), options.adapters());
   }
 
   private EventPublisher publisher() {
@@ -163,7 +174,12 @@ public final class LiveEngine implements AutoCloseable {
             vertx,
             tokenizer,
             model,
-            new EngineApi.Parts(driver, metrics, eventSources(publisher), options.answerTokens()));
+            new EngineApi.Parts(
+                driver,
+                metrics,
+                eventSources(publisher),
+                options.answerTokens(),
+                options.events().form().isSglang() ? SglangKeys::of : Tokens::keys));
     int port = options.ports().http();
     try {
       return await(vertx.createHttpServer().requestHandler(api.router()).listen(port, "127.0.0.1"));

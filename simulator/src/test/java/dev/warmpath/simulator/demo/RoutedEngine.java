@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
@@ -13,6 +14,8 @@ import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.live.LiveEngines;
+import dev.warmpath.simulator.live.publish.PublisherOptions;
+import dev.warmpath.simulator.live.publish.WireForm;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;
 import java.net.URI;
@@ -32,16 +35,28 @@ final class RoutedEngine implements AutoCloseable {
 
   private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
   private final LiveEngines launcher = new LiveEngines(tokenizer);
-  private final LiveEngine engine =
-      launcher.start(
-          LiveEngineOptions.of(
-              "sim",
-              new EngineConfig(
-                  KvCacheConfig.fullAttention(16, 1200),
-                  2048,
-                  32,
-                  8192,
-                  new StepCost(2, 0.01, 0, 0))));
+  private final LiveEngine engine;
+
+  /** A vLLM. */
+  RoutedEngine() {
+    this(WireForm.MAP, Map.of());
+  }
+
+  /**
+   * Any engine.
+   *
+   * @param adapters their paths by name
+   */
+  RoutedEngine(WireForm form, Map<String, String> adapters) {
+    EngineConfig config =
+        new EngineConfig(
+            KvCacheConfig.fullAttention(16, 1200), 2048, 32, 8192, new StepCost(2, 0.01, 0, 0));
+    engine =
+        launcher.start(
+            LiveEngineOptions.of("sim", config)
+                .with(PublisherOptions.DEFAULT.in(form, false), HashAlgorithm.SHA256)
+                .with(adapters));
+  }
 
   /** A body that asks for the completion of a text. */
   static String prompt(String text) {
@@ -83,6 +98,9 @@ final class RoutedEngine implements AutoCloseable {
     tokenizer.close();
   }
 
+  /** What became of a request; −1 predicted tokens for none. */
+  record Served(int predictedTokens, int cachedTokens, int promptTokens) {}
+
   /** A router under test, by its HTTP API. */
   record Router(RouterProcess process) implements AutoCloseable {
 
@@ -100,6 +118,17 @@ final class RoutedEngine implements AutoCloseable {
           post("http://127.0.0.1:" + process.port() + "/v1/completions", body);
       return Integer.parseInt(
           response.headers().firstValue("x-warmpath-cached-tokens").orElse("0"));
+    }
+
+    /** Sends a body; what was predicted, and what the engine says. */
+    Served serve(String body) throws IOException, InterruptedException {
+      HttpResponse<String> response =
+          post("http://127.0.0.1:" + process.port() + "/v1/completions", body);
+      JsonNode usage = JSON.readTree(response.body()).path("usage");
+      return new Served(
+          Integer.parseInt(response.headers().firstValue("x-warmpath-cached-tokens").orElse("-1")),
+          usage.path("prompt_tokens_details").required("cached_tokens").asInt(),
+          usage.required("prompt_tokens").asInt());
     }
 
     /** Tokens of a body that the router knows to be there. */

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
@@ -53,9 +54,14 @@ public final class EngineApi {
    *
    * @param eventSources body of {@code /kv_event_sources}
    * @param answerTokens usual length of an answer that nobody limits
+   * @param keys what tells a prompt's blocks apart beside its tokens
    */
   public record Parts(
-      EngineDriver driver, EngineMetrics metrics, String eventSources, int answerTokens) {}
+      EngineDriver driver,
+      EngineMetrics metrics,
+      String eventSources,
+      int answerTokens,
+      Function<Tokens, PromptKeys> keys) {}
 
   public EngineApi(Vertx vertx, ModelTokenizer tokenizer, ServedModel model, Parts parts) {
     this.vertx = vertx;
@@ -81,6 +87,7 @@ public final class EngineApi {
     router.get("/version").handler(at -> json(at.response(), "{\"version\":\"0.32.0\"}"));
     router.get("/health").handler(at -> at.response().end());
     router.get("/ping").handler(at -> at.response().end());
+    router.get("/model_info").handler(at -> json(at.response(), "{}")); // SGLang's
     router.get("/metrics").handler(this::metrics);
     return router;
   }
@@ -129,7 +136,7 @@ public final class EngineApi {
     int[] answer = answers.answer(prompt, Math.min(options.minTokens(), limit), limit);
     EngineRequest request =
         new EngineRequest(
-            id, prompt, answer, tokens.keys(), tokens.readsCache(), options.reports());
+            id, prompt, answer, parts.keys().apply(tokens), tokens.readsCache(), options.reports());
     return new Call.Choice(request, new Detokenizer(tokenizer), answer.length == limit);
   }
 

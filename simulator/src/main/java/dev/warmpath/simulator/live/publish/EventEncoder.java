@@ -6,6 +6,7 @@ import dev.warmpath.simulator.engine.cache.BlockHash;
 import dev.warmpath.simulator.engine.cache.CacheEvent;
 import dev.warmpath.simulator.engine.cache.CacheEvent.Removed;
 import dev.warmpath.simulator.engine.cache.CacheEvent.Stored;
+import dev.warmpath.simulator.live.sglang.SglangEvents;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;
@@ -19,7 +20,7 @@ import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessagePacker;
 
 /**
- * Writes the events of a step as vLLM's {@code EventBatch}.
+ * Writes the events of a step as vLLM's or SGLang's {@code EventBatch}.
  *
  * <p>Uses msgpack-core, so that payloads do not come from the code that reads them in ingest.
  *
@@ -59,7 +60,9 @@ public final class EventEncoder {
   }
 
   private void write(MessagePacker packer, CacheEvent event) throws IOException {
-    if (event instanceof Stored stored) {
+    if (form.isSglang()) {
+      SglangEvents.write(packer, event);
+    } else if (event instanceof Stored stored) {
       if (form == WireForm.ARRAY) {
         writeArray(packer, stored);
       } else {

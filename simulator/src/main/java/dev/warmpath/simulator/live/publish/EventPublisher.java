@@ -192,7 +192,7 @@ public final class EventPublisher implements AutoCloseable {
   private void reply(byte[] identity, byte[] head, byte[] number, byte[] payload) {
     replay.sendMore(identity);
     replay.sendMore(EMPTY);
-    if (options.form() == WireForm.MAP) {
+    if (options.form() != WireForm.ARRAY) {
       replay.sendMore(head);
     }
     replay.sendMore(number);

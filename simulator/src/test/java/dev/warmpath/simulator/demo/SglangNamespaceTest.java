@@ -1,0 +1,117 @@
+package dev.warmpath.simulator.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.simulator.demo.RoutedEngine.Router;
+import dev.warmpath.simulator.demo.RoutedEngine.Served;
+import dev.warmpath.simulator.live.publish.WireForm;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A router in front of an SGLang engine whose requests have an extra_key, a salt, an adapter. */
+@Timeout(60)
+class SglangNamespaceTest {
+
+  private static final int PAGE = 16;
+  private static final int REQUESTS = 80;
+  private static final Map<String, String> ADAPTERS = Map.of("fr", "lora/fr");
+  private static final Map<String, Object> DYNAMO =
+      Map.of("dialect", "sglang", "event-format", "dynamo", "loras", List.of("fr=lora/fr"));
+
+  private final Random random = new Random(11);
+
+  @Test
+  void everyRequestFindsWhatTheEngineReusesInDynamoFormat() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(WireForm.SGLANG_DYNAMO, ADAPTERS);
+        Router router = router(engine, DYNAMO)) {
+      int hits = 0;
+      int keyedHits = 0;
+      for (int i = 0; i < REQUESTS; i++) {
+        String body = body();
+        int matched = router.matchedTokens(body);
+        Served served = router.serve(body);
+        assertThat(matched).as(body).isEqualTo(served.cachedTokens());
+        assertThat(served.predictedTokens()).as(body).isEqualTo(served.cachedTokens());
+        hits += served.cachedTokens() > 0 ? 1 : 0;
+        keyedHits += served.cachedTokens() > 0 && body.contains("extra_key") ? 1 : 0;
+        awaitStored(router, body, served);
+      }
+      assertThat(hits).isGreaterThan(REQUESTS / 4);
+      assertThat(keyedHits).isPositive();
+      assertThat(router.counter("hidden_blocks")).isZero();
+      assertThat(router.counter("keyed_stores")).isPositive();
+      assertThat(router.metrics()).doesNotContain("hidden_namespace");
+      assertThat(router.events().required("trust").asText()).isEqualTo("exact");
+    }
+  }
+
+  @Test
+  void plainRequestNeverGetsWhatIsHidden() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(WireForm.SGLANG, ADAPTERS);
+        Router router = router(engine, Map.of("dialect", "sglang"))) {
+      String text = "Whose is this? ";
+      Served hidden = router.serve(body(text, ",\"extra_key\":\"x\""));
+      assertThat(hidden.cachedTokens()).isZero();
+      while (router.counter("hidden_blocks") == 0) {
+        Thread.onSpinWait();
+      }
+      assertThat(router.matchedTokens(body(text, ""))).isZero();
+      assertThat(router.serve(body(text, "")).cachedTokens()).isZero();
+      assertThat(router.matchedTokens(body(text, ",\"extra_key\":\"x\""))).isZero();
+    }
+  }
+
+  /** What the documentation warns of, so that the first test is known to be able to fail. */
+  @Test
+  void engineThatIsNotAsItIsSaidToBeIsCreditedTooMuch() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(WireForm.SGLANG, ADAPTERS);
+        Router router = router(engine, DYNAMO)) {
+      String text = "Whose is this? ";
+      router.serve(body(text, ",\"extra_key\":\"x\""));
+      while (router.matchedTokens(body(text, "")) == 0) {
+        Thread.onSpinWait();
+      }
+      assertThat(router.serve(body(text, "")).cachedTokens()).isZero();
+    }
+  }
+
+  /** All whole pages of a prompt are there once it was served, and the cache has room for all. */
+  private static void awaitStored(Router router, String body, Served served) throws Exception {
+    int whole = (served.promptTokens() - 1) / PAGE * PAGE;
+    while (router.matchedTokens(body) < whole) {
+      Thread.onSpinWait();
+    }
+    assertThat(router.matchedTokens(body)).isEqualTo(whole);
+  }
+
+  /** One of a few texts, some of which begin alike, in one of a few name spaces. */
+  private String body() {
+    String text = random.nextInt(2) + " is where it begins. ";
+    String keys =
+        List.of("", ",\"extra_key\":\"x\"", ",\"extra_key\":\"y\"").get(random.nextInt(3))
+            + (random.nextInt(3) == 0 ? ",\"cache_salt\":\"tenant\"" : "");
+    String body = body(text, keys);
+    String turn = ("Turn " + random.nextInt(3) + ". ").repeat(20);
+    body = body.replace("\"}", turn + "\"}");
+    return random.nextInt(3) == 0 ? body.replace("\"model\":\"sim\"", "\"model\":\"fr\"") : body;
+  }
+
+  private static String body(String text, String keys) {
+    return RoutedEngine.prompt(text).replace("\"max_tokens\":2", "\"max_tokens\":2" + keys);
+  }
+
+  private static Router router(RoutedEngine engine, Map<String, Object> ofReplica)
+      throws Exception {
+    Map<String, Object> settings =
+        Map.of("snapshot.enabled", false, "parity.enabled", false); // its chats are vLLM's
+    Router router = engine.router(settings, ofReplica).ready();
+    router.serve(RoutedEngine.prompt("The first one begins the stream. "));
+    while (!router.events().required("trust").asText().equals("exact")) {
+      Thread.onSpinWait();
+    }
+    return router;
+  }
+}
