@@ -116,9 +116,24 @@ final class NumberFilters {
     if (!method.equals("ceil") && !method.equals("floor")) {
       throw TemplateException.raised("method must be common, ceil or floor");
     }
-    double factor = Math.pow(10, precision);
-    double scaled = Arithmetic.real(value) * factor;
-    return (method.equals("ceil") ? Math.ceil(scaled) : Math.floor(scaled)) / factor;
+    return towards(
+        method.equals("ceil") ? RoundingMode.CEILING : RoundingMode.FLOOR, value, precision);
+  }
+
+  /** As {@code math.ceil(value * 10**precision) / 10**precision}, whose ceil is an integer. */
+  private static double towards(RoundingMode mode, Object value, int precision) {
+    boolean exact = precision >= 0 && !(value instanceof Double);
+    double scaled = exact ? 0 : Arithmetic.real(value) * Math.pow(10, precision);
+    if (Double.isNaN(scaled) || Double.isInfinite(scaled)) {
+      throw TemplateException.raised("cannot convert " + scaled + " to integer");
+    }
+    BigDecimal whole =
+        exact
+            ? new BigDecimal(Arithmetic.big(value)).movePointRight(precision)
+            : new BigDecimal(scaled).setScale(0, mode);
+    return precision >= 0
+        ? whole.movePointLeft(precision).doubleValue()
+        : whole.doubleValue() / Math.pow(10, precision);
   }
 
   private static Object common(Object value, int precision) {

@@ -10,8 +10,6 @@ import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.op.Text;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Lazy;
-import dev.warmpath.tokenizer.template.value.None;
-import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.Collections;
 import java.util.HashSet;
@@ -142,11 +140,7 @@ final class SelectionFilters {
       throw TemplateException.raised("map requires a filter argument");
     }
     AttributePath path = AttributePath.of(name);
-    return item -> {
-      Object found = path.get(budget, item);
-      boolean absent = found instanceof Undefined && !Given.isAbsent(otherwise);
-      return absent ? Given.or(otherwise, None.NONE) : found;
-    };
+    return item -> path.get(budget, item, otherwise);
   }
 
   private static Function<Object, Object> filter(Budget budget, CallArguments arguments) {

@@ -109,10 +109,11 @@ final class SequenceFilters {
     return sorted(budget, items, keys, Given.flag(given[0], false));
   }
 
+  /** A list, of a single key too, so that equal keys without an order do not matter. */
   private static Object sortKeys(
       Budget budget, Object item, @Nullable Object attribute, boolean cased) {
-    if (!(attribute instanceof String s) || s.indexOf(',') < 0) {
-      return sortKey(budget, item, attribute, cased);
+    if (!(attribute instanceof String s)) {
+      return List.of(sortKey(budget, item, attribute, cased));
     }
     List<Object> keys = new ArrayList<>();
     for (String one : s.split(",", -1)) {
@@ -162,9 +163,7 @@ final class SequenceFilters {
     List<Object> items = Iteration.toList(budget, value);
     List<Object> keys = new ArrayList<>();
     for (Object item : items) {
-      Object key = path.get(budget, item);
-      Object present = key instanceof Undefined ? Given.or(given[1], key) : key;
-      keys.add(sortKey(budget, present, null, cased));
+      keys.add(sortKey(budget, path.get(budget, item, given[1]), null, cased));
     }
     return grouped(budget, sorted(budget, items, keys, false), path, given[1], cased);
   }
@@ -179,8 +178,7 @@ final class SequenceFilters {
     List<Object> members = new ArrayList<>();
     Object last = null;
     for (Object item : sorted) {
-      Object found = path.get(budget, item);
-      Object key = found instanceof Undefined ? Given.or(otherwise, found) : found;
+      Object key = path.get(budget, item, otherwise);
       Object compared = sortKey(budget, key, null, cased);
       if (last == null || !Comparison.equal(budget, last, compared)) {
         members = new ArrayList<>();

@@ -57,8 +57,9 @@ public final class Tests {
     all.put("odd", (b, v, a) -> remainder(b, v, 2L) == 1);
     all.put("even", (b, v, a) -> remainder(b, v, 2L) == 0);
     all.put("divisibleby", (b, v, a) -> remainder(b, v, argument("divisibleby", a)) == 0);
-    all.put("filter", (b, v, a) -> v instanceof String s && Filters.find(s) != null);
-    all.put("test", (b, v, a) -> v instanceof String s && ALL.get(s) != null);
+    all.put(
+        "filter", (b, v, a) -> Comparison.key(v) instanceof String s && Filters.find(s) != null);
+    all.put("test", (b, v, a) -> Comparison.key(v) instanceof String s && ALL.get(s) != null);
     return Collections.unmodifiableMap(all);
   }
 

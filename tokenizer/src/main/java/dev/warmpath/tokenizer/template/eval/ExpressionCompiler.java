@@ -90,11 +90,20 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     return frame -> {
       Map<@Nullable Object, Object> map = new LinkedHashMap<>();
       for (int i = 0; i < keys.length; i++) {
-        map.put(Comparison.key(keys[i].eval(frame)), values[i].eval(frame));
+        put(map, keys[i].eval(frame), values[i].eval(frame));
       }
       frame.budget().built(keys.length);
       return map;
     };
+  }
+
+  /** A key stays as it was first written; one of another type than its like cannot be kept. */
+  private static void put(Map<@Nullable Object, Object> map, Object key, Object value) {
+    Object found = Comparison.key(key);
+    if (found instanceof Long && !(key instanceof Long) && !map.containsKey(found)) {
+      throw TemplateException.unsupported(Values.typeName(key) + " as a key");
+    }
+    map.put(found, value);
   }
 
   @Override
@@ -126,8 +135,25 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
             Object first = left.eval(frame);
             return Values.isTrue(first) ? first : right.eval(frame);
           };
+      case POWER -> power(left, right, isLiteral(binary.left()) && !isLiteral(binary.right()));
       default ->
           frame -> Arithmetic.apply(frame.budget(), operator, left.eval(frame), right.eval(frame));
+    };
+  }
+
+  /**
+   * A power.
+   *
+   * @param written whether Jinja2 writes the base as a number into its Python code, where the sign
+   *     of a negative one binds less than the power
+   */
+  private static Eval power(Eval base, Eval exponent, boolean written) {
+    return frame -> {
+      Object left = base.eval(frame);
+      Object right = exponent.eval(frame);
+      return written && Arithmetic.isSigned(left)
+          ? Arithmetic.negated(Arithmetic.power(Arithmetic.negated(left), right))
+          : Arithmetic.power(left, right);
     };
   }
 

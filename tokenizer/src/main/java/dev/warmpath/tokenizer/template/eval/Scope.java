@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.FirstUses;
+import dev.warmpath.tokenizer.template.tree.Signature;
 import dev.warmpath.tokenizer.template.tree.Statement;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import java.util.ArrayList;
@@ -57,7 +58,12 @@ final class Scope {
 
   /** Declares all that these statements assign in this scope. */
   Scope declareAll(List<Statement> body) {
-    FirstUses uses = FirstUses.of(body);
+    return declareAll(Signature.NONE, body);
+  }
+
+  /** The same for the body of a function. */
+  Scope declareAll(Signature signature, List<Statement> body) {
+    FirstUses uses = FirstUses.of(signature, body);
     setFirst.addAll(uses.setFirst());
     seen.addAll(uses.seen());
     return declareEach(body);

@@ -217,7 +217,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
             special(function, body, parameters, "varargs"),
             special(function, body, parameters, "kwargs"),
             special(function, body, parameters, "caller"));
-    function.declareAll(body);
+    function.declareAll(signature, body);
     ExpressionCompiler inside = new ExpressionCompiler(function, false);
     List<MacroFunction.Parameter> compiled = new ArrayList<>();
     for (int i = 0; i < parameters.size(); i++) {

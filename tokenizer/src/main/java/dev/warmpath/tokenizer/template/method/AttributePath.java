@@ -33,9 +33,21 @@ public record AttributePath(List<Object> steps) {
   }
 
   public Object get(Budget budget, Object item) {
+    return get(budget, item, null);
+  }
+
+  /**
+   * The same with something instead of what is missing, on the way too.
+   *
+   * @param otherwise null or none for nothing
+   */
+  public Object get(Budget budget, Object item, @Nullable Object otherwise) {
     Object value = item;
     for (Object step : steps) {
       value = Members.item(budget, value, step);
+      if (value instanceof Undefined && !Given.isAbsent(otherwise)) {
+        value = Values.of(otherwise);
+      }
     }
     return value;
   }

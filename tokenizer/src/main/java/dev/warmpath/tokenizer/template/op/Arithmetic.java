@@ -164,16 +164,21 @@ public final class Arithmetic {
     }
     double divisor = nonZero(right);
     if (!areIntegers(left, right)) {
-      double dividend = real(left);
-      return floor((dividend - floorMod(dividend, divisor)) / divisor);
+      return floorQuotient(real(left), divisor);
     }
     BigInteger[] parts = big(left).divideAndRemainder(big(right));
     boolean down = parts[1].signum() != 0 && parts[1].signum() != big(right).signum();
     return Values.integer(down ? parts[0].subtract(BigInteger.ONE) : parts[0]);
   }
 
-  private static double floor(double quotient) {
-    return Math.floor(quotient + 0.5 - 0.5 * Math.ulp(1.0));
+  /** As CPython's {@code float.__floordiv__}. */
+  private static double floorQuotient(double dividend, double divisor) {
+    double quotient = (dividend - floorMod(dividend, divisor)) / divisor;
+    if (quotient == 0) {
+      return Math.copySign(0.0, dividend / divisor);
+    }
+    double floor = Math.floor(quotient);
+    return quotient - floor > 0.5 ? floor + 1 : floor;
   }
 
   private static double floorMod(double dividend, double divisor) {
@@ -199,7 +204,8 @@ public final class Arithmetic {
     return Values.integer(m.signum() < 0 && rest.signum() != 0 ? rest.add(m) : rest);
   }
 
-  private static Object power(Object left, Object right) {
+  /** {@code left ** right}. */
+  public static Object power(Object left, Object right) {
     if (!areNumbers(left, right)) {
       throw cannot("**", left, right);
     }
@@ -241,6 +247,13 @@ public final class Arithmetic {
       return Values.integer(big(value).negate());
     }
     throw badOperand("unary -", value);
+  }
+
+  /** Whether the value is a number that is written with a minus. */
+  public static boolean isSigned(Object value) {
+    return value instanceof Double d
+        ? Math.copySign(1, d) < 0
+        : Values.isInteger(value) && big(value).signum() < 0;
   }
 
   /** {@code +value}. */

@@ -27,7 +27,7 @@ final class BlockParser {
   }
 
   Statement forLoop(int line) {
-    Expression target = template.target("in", false);
+    Expression target = template.stored("in", false);
     in.expectName("in");
     Expression items = expressions.tuple(false, "recursive");
     Expression filter = in.skipName("if") ? expressions.expression() : null;

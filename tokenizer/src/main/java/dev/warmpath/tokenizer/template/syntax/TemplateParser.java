@@ -7,6 +7,7 @@ import dev.warmpath.tokenizer.template.tree.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,7 @@ public final class TemplateParser {
   private final BlockParser blocks;
   private final boolean stock;
   private int loops;
+  private int fors;
 
   private TemplateParser(TokenStream in, boolean stock) {
     this.in = in;
@@ -94,6 +96,14 @@ public final class TemplateParser {
     return body;
   }
 
+  /** All of a {@code for}, in which nobody may assign to {@code loop}. */
+  private Statement inFor(Supplier<Statement> loop) {
+    fors++;
+    Statement statement = loop.get();
+    fors--;
+    return statement;
+  }
+
   List<Statement> loopBody(Set<String> endTags) {
     loops++;
     List<Statement> body = body(endTags);
@@ -126,7 +136,7 @@ public final class TemplateParser {
     Statement statement =
         switch (tag.text()) {
           case "set" -> set(line);
-          case "for" -> blocks.forLoop(line);
+          case "for" -> inFor(() -> blocks.forLoop(line));
           case "if" -> blocks.ifElse(line);
           case "macro" -> blocks.macro(line);
           case "call" -> blocks.callBlock(line);
@@ -169,7 +179,7 @@ public final class TemplateParser {
   }
 
   private Statement set(int line) {
-    Expression target = target("", true);
+    Expression target = stored("", true);
     if (in.skipOperator("=")) {
       return new Statement.Assign(target, expressions.tuple(), line);
     }
@@ -183,6 +193,17 @@ public final class TemplateParser {
       filter = expressions.operands().filter(filter);
     }
     return filter;
+  }
+
+  /** The target of an assignment or a loop. */
+  Expression stored(String endName, boolean withNamespaces) {
+    Expression target = target(endName, withNamespaces);
+    target.walk(node -> {
+      if (fors > 0 && node instanceof Expression.Name name && name.name().equals("loop")) {
+        throw in.failure("Can't assign to special loop variable in for-loop target");
+      }
+    });
+    return target;
   }
 
   /** Names to assign to, several as a tuple, up to {@code =}, the tag's end or this name. */

@@ -17,9 +17,10 @@ public final class FirstUses {
 
   private FirstUses() {}
 
-  /** The uses in the body of one scope. */
-  public static FirstUses of(List<Statement> body) {
+  /** The uses in the body of one scope, whose parameters' defaults are read before. */
+  public static FirstUses of(Signature signature, List<Statement> body) {
     FirstUses uses = new FirstUses();
+    signature.defaults().forEach(uses::read);
     uses.walk(body, true);
     return uses;
   }
