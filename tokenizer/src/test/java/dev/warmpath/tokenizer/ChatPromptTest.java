@@ -107,6 +107,8 @@ class ChatPromptTest {
             + " 'image_url': {'url': 'u'}}]}] | MULTIMODAL",
         "'messages': [{'role': 'user', 'content': 'a'}], 'chat_template': 'x' | REQUEST_TEMPLATE",
         "'messages': [{'role': 'user', 'content': 'a'}], 'extra_key': ['x'] | HIDDEN_NAMESPACE",
+        "'messages': [{'role': 'user', 'content': 'a'}], 'lora_path': 'x' | HIDDEN_NAMESPACE",
+        "'messages': [{'role': 'user', 'content': 'a'}], 'cache_salt': '\\u0000page:1' | INVALID_REQUEST",
         "'messages': [{'role': 'user', 'content': 'a'}], 'n': 'x' | INVALID_REQUEST",
         "'messages': [{'role': 'user', 'content': 'a'}], 'kv_transfer_params':"
             + " {'prompt_token_ids': [1]} | KV_TRANSFER"

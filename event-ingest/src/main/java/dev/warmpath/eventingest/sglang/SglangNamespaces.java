@@ -33,6 +33,9 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
   /** Nothing is known of adapters, and the format is the usual one. */
   public static final SglangNamespaces PLAIN = new SglangNamespaces(EventFormat.DEFAULT, Map.of());
 
+  /** Begins names that are made of a hash; a request's own salt that does is none of them. */
+  private static final String BY_HASH = "\0page:";
+
   private static final byte[] URL_NAMESPACE =
       HexFormat.of().parseHex("6ba7b8119dad11d180b400c04fd430c8");
 
@@ -118,6 +121,9 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
     if (lora != null && adapter == null) {
       return true;
     }
+    if (salt != null && salt.startsWith(BY_HASH)) {
+      return false;
+    }
     boolean pairs = tokens.lookaheadTokens() > 0;
     long page = PageHasher.page(tokens.ids(), tokens.blockSizeTokens(), pairs, salt);
     if (adapter == null && salt == null) {
@@ -131,6 +137,6 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
   }
 
   private static PromptKeys hidden(@Nullable String lora, long firstPageHash) {
-    return new PromptKeys(lora, "\0page:" + HexFormat.of().toHexDigits(firstPageHash));
+    return new PromptKeys(lora, BY_HASH + HexFormat.of().toHexDigits(firstPageHash));
   }
 }

@@ -24,7 +24,6 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -206,20 +205,16 @@ public final class CaptureVerifier {
     }
     ChainSpace space = engine.applier().space();
     String extraKey = request.text("extra_key");
-    if (space != null && extraKey != null) {
-      PromptKeys hidden = engine.namespaces().keys(space, tokenIds, keys, extraKey);
-      return new Prediction(
-          judges, unseen, hidden == null ? 0 : reusable(engine, space, tokenIds, hidden), null);
-    }
     boolean reads =
-        space != null
-            && request.body().get("prompt_logprobs") == null
+        request.body().get("prompt_logprobs") == null
             && !Boolean.FALSE.equals(request.body().get("reads_cache"));
-    return new Prediction(
-        judges,
-        unseen,
-        reads ? reusable(engine, Objects.requireNonNull(space), tokenIds, keys) : 0,
-        null);
+    PromptKeys shown =
+        space == null || extraKey == null
+            ? keys
+            : engine.namespaces().keys(space, tokenIds, keys, extraKey);
+    long tokens =
+        reads && space != null && shown != null ? reusable(engine, space, tokenIds, shown) : 0;
+    return new Prediction(judges, unseen, tokens, null);
   }
 
   /** The request's keys; from here on its stores may be of a hidden name space. */
@@ -230,7 +225,8 @@ public final class CaptureVerifier {
             ? "hidden_namespace".equals(request.text("unread"))
                 || (request.text("extra_key") != null
                     && !engine.namespaces().shows(keys.loraName()))
-            : keys.cacheSalt() != null;
+            : keys.cacheSalt() != null
+                || (engine.dialect() == EngineDialect.TRTLLM && keys.loraName() != null);
     if (hidden) {
       engine.applier().traffic().sawHidden();
       engine.applier().traffic().underWay(true);

@@ -96,6 +96,15 @@ final class SglangNamespacesTest {
   }
 
   @Test
+  void saltCannotPassForAHash() {
+    PromptKeys shared = dynamo.keys(new ChainSpace("m", 16, 0), IDS, PromptKeys.NONE, "x");
+    assertThat(shared).isNotNull();
+    String forged = shared.cacheSalt();
+    long page = PageHasher.inNamespace(page(forged), null, forged);
+    assertThat(dynamo.rootLocalHash(store(page, null, forged))).isNotEqualTo(chain(shared));
+  }
+
+  @Test
   void textTellsThemApart() {
     assertThat(SglangNamespaces.PLAIN.text()).isEqualTo("DEFAULT []");
     assertThat(dynamo.text()).isEqualTo("DYNAMO [fr=" + FR + "]");
