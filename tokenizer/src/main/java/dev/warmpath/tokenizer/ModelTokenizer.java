@@ -5,6 +5,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.body.HiddenNamespace;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.UncuttableTextException;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;

@@ -1,4 +1,4 @@
-package dev.warmpath.tokenizer;
+package dev.warmpath.tokenizer.body;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-final class HiddenNamespace {
+public final class HiddenNamespace {
 
   private HiddenNamespace() {}
 
   /** Why the request's name space cannot be told, or null if it can. */
-  static @Nullable String of(ObjectNode body) {
+  public static @Nullable String of(ObjectNode body) {
     if (body.hasNonNull("lora_path")) {
       return "the request has a lora_path";
     }
@@ -24,7 +24,7 @@ final class HiddenNamespace {
   }
 
   /** The request's {@code extra_key}, or null. */
-  static @Nullable String extraKey(ObjectNode body) {
+  public static @Nullable String extraKey(ObjectNode body) {
     JsonNode key = body.get("extra_key");
     return key != null && key.isTextual() && !key.textValue().isEmpty() ? key.textValue() : null;
   }
