@@ -22,6 +22,11 @@ public final class TinyTokenizer {
           + "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*"
           + "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*"
           + "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+  public static final String TEKKEN =
+      O200K.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace("{1,3}", "");
+  public static final String QWEN35 =
+      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}"
+          + "| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
   public static final String BLANKS =
       "{'type':'Replace','pattern':{'String':' '},'content':'\u2581'}";
   public static final String PREPEND = "{'type':'Prepend','prepend':'\u2581'}";
@@ -153,6 +158,23 @@ public final class TinyTokenizer {
     }
     steps.add(parse(GPT2.replace("'use_regex':true", "'use_regex':false")));
     return this;
+  }
+
+  /** Its patterns are written the other way round: what they do not find is removed. */
+  public TinyTokenizer inverted() {
+    for (JsonNode step : file.path("pre_tokenizer").path("pretokenizers")) {
+      if (step.has("invert")) {
+        ((ObjectNode) step).put("behavior", "Removed").put("invert", true);
+      }
+    }
+    return this;
+  }
+
+  /** Splits digits from the rest, each alone or together, then by GPT-2's pattern. */
+  public TinyTokenizer splitDigits(boolean eachAlone) {
+    return split(
+        "{'type':'Sequence','pretokenizers':[{'type':'Digits','individual_digits':%s},%s]}"
+            .formatted(eachAlone, GPT2));
   }
 
   /** A Metaspace with this scheme. */

@@ -23,16 +23,20 @@ final class KnownSplits {
    * space with a line break in it is split alike with and without what follows. GPT-2's pattern has
    * no \s*[\r\n]+: there "  \n" before a letter splits otherwise than alone.
    *
+   * A split of digits before GPT-2's goes through each digit's edges, whatever stands beside it. One
+   * of these patterns alone leaves no character out, so to remove what it leaves is to isolate what
+   * it finds.
+   *
    * NFC composes neither across white space nor with it.
    */
   private static final String TAIL = "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
   private static final String WORDS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|";
   private static final String SYMBOLS = "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*";
-  private static final String MARKS =
-      "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+"
-          + "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-          + "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*"
-          + "(?i:'s|'t|'re|'ve|'m|'ll|'d)?";
+  private static final String MARKED_WORDS =
+      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|";
+  private static final String MARKED_SYMBOLS = "| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*";
+  private static final String PATHS = "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*";
+  private static final String CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?";
   private static final String DEEPSEEK =
       "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+"
           + "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
@@ -43,11 +47,21 @@ final class KnownSplits {
       Map.of(
           List.of(WORDS + "\\p{N}" + SYMBOLS + TAIL), "Qwen 2 and 3",
           List.of(WORDS + "\\p{N}{1,3}" + SYMBOLS + TAIL), "Llama 3",
-          List.of(MARKS + "|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" + TAIL), "o200k",
+          List.of(MARKED_WORDS + "\\p{N}" + MARKED_SYMBOLS + TAIL), "Qwen 3.5",
+          List.of(cases(CONTRACTION) + "|\\p{N}{1,3}" + PATHS + TAIL), "o200k",
+          List.of(cases("") + "|\\p{N}" + PATHS + TAIL), "Tekken",
           List.of("\\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+", DEEPSEEK),
               "DeepSeek 3");
 
   private KnownSplits() {}
+
+  /** Words by the case of their letters, with this behind them. */
+  private static String cases(String suffix) {
+    return "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+"
+        + suffix
+        + "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*"
+        + suffix;
+  }
 
   /** The rule for this tokenizer, if its pre-tokenizer is one of the known. */
   static Optional<Placement.Inside> rule(TokenizerShape shape) {
@@ -63,7 +77,7 @@ final class KnownSplits {
       return Optional.empty();
     }
     if (last.path("use_regex").asBoolean(true)) {
-      return steps.size() == 1
+      return steps.subList(0, steps.size() - 1).stream().allMatch(KnownSplits::isDigits)
           ? Optional.of(new Placement.Inside(CutRule.spaces(), "GPT-2's splits"))
           : Optional.empty();
     }
@@ -71,7 +85,11 @@ final class KnownSplits {
   }
 
   private static Optional<Placement.Inside> known(List<JsonNode> steps) {
-    if (!steps.stream().allMatch(KnownSplits::isIsolatingPattern)) {
+    boolean known =
+        steps.size() == 1
+            ? isPattern(steps.get(0), "Removed", true) || isPattern(steps.get(0), "Isolated", false)
+            : steps.stream().allMatch(step -> isPattern(step, "Isolated", false));
+    if (!known) {
       return Optional.empty();
     }
     List<String> patterns =
@@ -80,10 +98,14 @@ final class KnownSplits {
         .map(name -> new Placement.Inside(CutRule.spacesAndLines(), name + "'s splits"));
   }
 
-  private static boolean isIsolatingPattern(JsonNode step) {
+  private static boolean isPattern(JsonNode step, String behavior, boolean invert) {
     return TokenizerShape.isType(step, "Split")
         && step.path("pattern").has("Regex")
-        && step.path("behavior").asText().equals("Isolated")
-        && !step.path("invert").asBoolean();
+        && step.path("behavior").asText().equals(behavior)
+        && step.path("invert").asBoolean() == invert;
+  }
+
+  private static boolean isDigits(JsonNode step) {
+    return TokenizerShape.isType(step, "Digits");
   }
 }

@@ -24,6 +24,20 @@ class PlacementsTest {
         of("GPT-2", bytes().split(TinyTokenizer.GPT2), Kind.INSIDE, Head.NONE),
         of("Llama 3", bytes().splitByPatterns(TinyTokenizer.LLAMA3), Kind.INSIDE, Head.NONE),
         of("o200k", bytes().splitByPatterns(TinyTokenizer.O200K), Kind.INSIDE, Head.NONE),
+        of("Tekken", bytes().splitByPatterns(TinyTokenizer.TEKKEN), Kind.INSIDE, Head.NONE),
+        of("Qwen 3.5", bytes().splitByPatterns(TinyTokenizer.QWEN35), Kind.INSIDE, Head.NONE),
+        of(
+            "tiktoken's, inverted",
+            bytes().splitByPatterns(TinyTokenizer.LLAMA3).inverted(),
+            Kind.INSIDE,
+            Head.NONE),
+        of(
+            "two patterns, inverted",
+            bytes().splitByPatterns(TinyTokenizer.LLAMA3, TinyTokenizer.LLAMA3).inverted(),
+            Kind.BETWEEN_TOKENS,
+            Head.NONE),
+        of("StarCoder", bytes().splitDigits(true), Kind.INSIDE, Head.NONE),
+        of("digits together", bytes().splitDigits(false), Kind.INSIDE, Head.NONE),
         of(
             "NFC",
             bytes().normalize("{'type':'NFC'}").splitByPatterns(TinyTokenizer.LLAMA3),
