@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.apply.HiddenRequests;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.memory.EngineIdentity;
@@ -17,6 +18,7 @@ import dev.warmpath.eventingest.memory.Recollection.Adopted;
 import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.recall.PromptHasher;
+import dev.warmpath.eventingest.ring.EngineRing;
 import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamMessage;
@@ -61,12 +63,6 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   private static final Logger LOG = LoggerFactory.getLogger(FollowedEngine.class);
 
-  /** SGLang tells of an answer's last blocks up to 40 steps late, or when it is idle. */
-  private static final Duration HIDDEN_AFTERWARDS = Duration.ofSeconds(30);
-
-  /** So long without a tick, and what came meanwhile may not have been read. */
-  private static final Duration STOOD_STILL = Duration.ofSeconds(5);
-
   /** Its local hash, its key in the chain and the engine's hash. */
   private static final int BYTES_A_BLOCK = 3 * Long.BYTES;
 
@@ -75,10 +71,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
   private boolean removed;
-  private int hiddenRequests;
-  private Instant hiddenUntil = Instant.MIN;
-  private Instant heardFrom;
-  private Instant tickedAt;
+  private final HiddenRequests hiddenRequests;
   private volatile long wantedReplay;
   private volatile long lagNanos;
   private volatile @Nullable String layoutMismatch;
@@ -110,9 +103,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
     promptHasher = shared.promptHasher();
     tap = shared.tap();
     clock = shared.clock();
-    heardFrom = clock.instant();
-    tickedAt = heardFrom;
     applier = applier(shared.index(), adopted);
+    hiddenRequests = new HiddenRequests(applier.traffic(), clock, this::tell);
     stream =
         new EngineStream(
             applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
@@ -252,33 +244,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     stream.tick();
     judge.applied();
     judge.tick();
-    watchTraffic(clock.instant());
-  }
-
-  /** A process that stood still has not read what came meanwhile: it waits anew. */
-  private void watchTraffic(Instant now) {
-    if (now.isAfter(tickedAt.plus(STOOD_STILL))) {
-      heardFrom = now;
-    }
-    tickedAt = now;
-    boolean heardLongEnough = heardFrom.plus(HIDDEN_AFTERWARDS).isBefore(now);
-    if (heardLongEnough) {
-      applier.traffic().watching();
-    }
-    if (heardLongEnough && hasEndedHiding(now) && applier.traffic().isUnderWay()) {
-      tell(() -> noneHides(now));
-    }
-  }
-
-  /** Behind all that waits in the ring; a request may have begun before this in it. */
-  private void noneHides(Instant decided) {
-    if (hasEndedHiding(decided)) {
-      applier.traffic().underWay(false);
-    }
-  }
-
-  private boolean hasEndedHiding(Instant now) {
-    return hiddenRequests == 0 && hiddenUntil.isBefore(now);
+    hiddenRequests.tick();
   }
 
   void gpuBlocks(long blocks) {
@@ -303,19 +269,12 @@ final class FollowedEngine implements EnginePort, LiveSink {
           "engine={} has requests in name spaces that its events do not show, though hidden-namespaces says that there are none",
           id());
     }
-    applier.traffic().sawHidden();
-    tell(() -> {
-      hiddenRequests++;
-      applier.traffic().underWay(true);
-    });
+    hiddenRequests.began();
   }
 
   /** One of those ended. */
   void hiddenEnded() {
-    tell(() -> {
-      hiddenRequests = Math.max(0, hiddenRequests - 1); // some may have begun before this
-      hiddenUntil = clock.instant().plus(HIDDEN_AFTERWARDS);
-    });
+    hiddenRequests.ended();
   }
 
   private void live(StreamMessage message, long arrivedNanos) {
@@ -341,7 +300,10 @@ final class FollowedEngine implements EnginePort, LiveSink {
   @Override
   public void up() {
     tap.connected(source.id());
-    tell(stream::connected);
+    tell(() -> {
+      hiddenRequests.connected();
+      stream.connected();
+    });
   }
 
   @Override

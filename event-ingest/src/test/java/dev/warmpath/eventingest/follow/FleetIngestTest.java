@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
 import dev.warmpath.kvindex.KvIndex;

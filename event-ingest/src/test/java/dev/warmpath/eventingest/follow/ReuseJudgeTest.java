@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.MovableClock;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.Trust;
@@ -20,11 +21,7 @@ import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,7 +32,7 @@ class ReuseJudgeTest {
   private static final int[] PROMPT = IntStream.range(0, 25).toArray();
   private static final int HELD_TOKENS = 24;
 
-  private final Time time = new Time();
+  private final MovableClock time = new MovableClock();
   private final StreamCounters counters = new StreamCounters();
   private final KvIndex index = new PlainKvIndex(100);
   private final TestEngine engine = new TestEngine();
@@ -54,7 +51,7 @@ class ReuseJudgeTest {
     stream.connected();
     engine.serve(PROMPT);
     deliver();
-    time.pass(10);
+    time.pass(Duration.ofSeconds(10));
     assertThat(stream.trust().trust()).isEqualTo(Trust.EXACT);
     assertThat(predicted()).isEqualTo(HELD_TOKENS);
   }
@@ -64,7 +61,7 @@ class ReuseJudgeTest {
     for (int i = 0; i < ReuseJudge.SHORT_HITS; i++) {
       assertThat(stream.trust().trust()).isEqualTo(Trust.EXACT);
       report(0, HELD_TOKENS);
-      time.pass(2);
+      time.pass(Duration.ofSeconds(2));
       judge.tick();
     }
 
@@ -81,7 +78,7 @@ class ReuseJudgeTest {
       engine.serve(IntStream.range(100 + 10 * i, 110 + 10 * i).toArray());
       engine.evict(IntStream.range(100 + 10 * i, 110 + 10 * i).toArray(), 1);
       deliver();
-      time.pass(2);
+      time.pass(Duration.ofSeconds(2));
       judge.tick();
     }
 
@@ -93,7 +90,7 @@ class ReuseJudgeTest {
   void shortHitsFarApartAreNoPattern() {
     for (int i = 0; i < 5; i++) {
       report(0, HELD_TOKENS);
-      time.pass(ReuseJudge.WINDOW.toSeconds());
+      time.pass(ReuseJudge.WINDOW);
       judge.tick();
     }
     assertThat(stream.trust().trust()).isEqualTo(Trust.EXACT);
@@ -104,7 +101,7 @@ class ReuseJudgeTest {
   void reportedHitProvesWhatIsDoubted() {
     stream.doubt("a test");
     assertThat(predicted()).isZero();
-    time.pass(5);
+    time.pass(Duration.ofSeconds(5));
 
     report(HELD_TOKENS, -1);
 
@@ -115,7 +112,7 @@ class ReuseJudgeTest {
   @Test
   void hitOfRequestFromBeforeTheDoubtProvesNothing() {
     stream.doubt("a test");
-    time.pass(5);
+    time.pass(Duration.ofSeconds(5));
     judge.reused(new ReportedReuse(chain(), HELD_TOKENS, -1, Duration.ofSeconds(9)));
 
     assertThat(predicted()).isZero();
@@ -141,28 +138,5 @@ class ReuseJudgeTest {
     PrefixMatches matches = new PrefixMatches();
     index.match(chain(), matches);
     return matches.tokens(applier.slot());
-  }
-
-  private static final class Time extends Clock {
-    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
-
-    void pass(long seconds) {
-      now = now.plusSeconds(seconds);
-    }
-
-    @Override
-    public Instant instant() {
-      return now;
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
-    }
   }
 }

@@ -2,7 +2,7 @@ package dev.warmpath.router.config;
 
 import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
-import dev.warmpath.eventingest.follow.RingLimits;
+import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.zmq.ReplayLimits;
 import dev.warmpath.router.config.ConfigNode.Listing;

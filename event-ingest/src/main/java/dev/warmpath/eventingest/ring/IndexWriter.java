@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.follow;
+package dev.warmpath.eventingest.ring;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe.
  */
-final class IndexWriter implements Runnable, RingReader {
+public final class IndexWriter implements Runnable, RingReader {
 
   private static final Logger LOG = LoggerFactory.getLogger(IndexWriter.class);
   private static final int MESSAGES_A_TURN = 64;
@@ -33,7 +33,7 @@ final class IndexWriter implements Runnable, RingReader {
   /**
    * @param tick is run about ten times a second
    */
-  IndexWriter(Runnable tick) {
+  public IndexWriter(Runnable tick) {
     this.tick = tick;
   }
 
@@ -43,7 +43,7 @@ final class IndexWriter implements Runnable, RingReader {
   }
 
   /** Ends {@link #run} soon. */
-  void close() {
+  public void close() {
     closed = true;
     wake();
   }

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.follow;
+package dev.warmpath.eventingest.ring;
 
 import dev.warmpath.eventingest.RingFill;
 import java.util.ArrayDeque;
@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread-safe.
  */
-final class EngineRing {
+public final class EngineRing {
 
   private record Entry(Runnable work, long bytes) {}
 
@@ -37,7 +37,7 @@ final class EngineRing {
    * @param allBytes what waits in all rings
    * @param reader is told of the ring when there is something in it and it does not know yet
    */
-  EngineRing(RingLimits limits, RingBytes allBytes, RingReader reader) {
+  public EngineRing(RingLimits limits, RingBytes allBytes, RingReader reader) {
     this.limits = limits;
     this.allBytes = allBytes;
     this.reader = reader;
@@ -45,7 +45,7 @@ final class EngineRing {
   }
 
   /** Adds a command; whether it will be run. */
-  boolean command(Runnable work) {
+  public boolean command(Runnable work) {
     lock.lock();
     try {
       return !closed && append(new Entry(work, COMMAND));
@@ -56,14 +56,14 @@ final class EngineRing {
   }
 
   /** Adds a message if there is room. */
-  boolean offer(Runnable work, int payloadBytes) {
+  public boolean offer(Runnable work, int payloadBytes) {
     boolean added = lay(work, payloadBytes);
     reader.wake();
     return added;
   }
 
   /** The same for one who wakes the reader afterwards, once for many messages. */
-  boolean lay(Runnable work, int payloadBytes) {
+  public boolean lay(Runnable work, int payloadBytes) {
     lock.lock();
     try {
       return !closed && hasRoom(payloadBytes, 1) && append(new Entry(work, payloadBytes));
@@ -73,7 +73,7 @@ final class EngineRing {
   }
 
   /** Adds a message as soon as half of the ring is free; false if it never will be. */
-  boolean put(Runnable work, int payloadBytes) throws InterruptedException {
+  public boolean put(Runnable work, int payloadBytes) throws InterruptedException {
     lock.lockInterruptibly();
     try {
       while (!closed && !hasRoom(payloadBytes, 2)) {
@@ -116,7 +116,8 @@ final class EngineRing {
     }
   }
 
-  RingFill fill() {
+  /** How full it is. */
+  public RingFill fill() {
     lock.lock();
     try {
       return new RingFill(messages, bytes, entries.size() - messages, limits.messages());
@@ -126,7 +127,7 @@ final class EngineRing {
   }
 
   /** Takes nothing more, and drops what waits. */
-  void close() {
+  public void close() {
     lock.lock();
     try {
       if (!closed) {

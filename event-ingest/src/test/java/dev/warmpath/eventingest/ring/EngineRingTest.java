@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.follow;
+package dev.warmpath.eventingest.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.follow;
+package dev.warmpath.eventingest.ring;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -8,13 +8,16 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>Thread-safe.
  */
-final class RingBytes {
+public final class RingBytes {
 
   private final long maxBytes;
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicInteger rings = new AtomicInteger();
 
-  RingBytes(long maxBytes) {
+  /**
+   * @param maxBytes more than these only for rings that hold less than their share
+   */
+  public RingBytes(long maxBytes) {
     this.maxBytes = maxBytes;
   }
 

@@ -1,11 +1,11 @@
-package dev.warmpath.eventingest.follow;
+package dev.warmpath.eventingest.ring;
 
 /**
  * Who takes what waits in the rings.
  *
  * <p>Thread-safe.
  */
-interface RingReader {
+public interface RingReader {
 
   /** There is something in a ring that is not known to have something. */
   void ready(EngineRing ring);
