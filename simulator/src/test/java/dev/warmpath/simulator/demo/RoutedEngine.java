@@ -104,12 +104,16 @@ final class RoutedEngine implements AutoCloseable {
   /** A router under test, by its HTTP API. */
   record Router(RouterProcess process) implements AutoCloseable {
 
-    /** Waits until the engine can be routed to. */
+    /** Waits until the engine can be routed to, and its events would be heard. */
     Router ready() throws IOException, InterruptedException {
-      while (explain(prompt("Ready? ")).path("engines").isEmpty()) {
+      while (explain(prompt("Ready? ")).path("engines").isEmpty() || !connected()) {
         Thread.onSpinWait();
       }
       return this;
+    }
+
+    private boolean connected() throws IOException, InterruptedException {
+      return !events().path("reason").asText("not connected").startsWith("not connected");
     }
 
     /** Sends a body; the tokens that the router predicted to be cached. */
