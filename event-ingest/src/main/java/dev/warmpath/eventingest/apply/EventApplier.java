@@ -2,25 +2,22 @@ package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.apply.GroupTable.Lesson;
+import dev.warmpath.eventingest.apply.BlockLayout.News;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.traffic.LifetimeFacts;
+import dev.warmpath.eventingest.traffic.TrafficWatch;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
-import dev.warmpath.eventingest.wire.decode.EventRow.Kind;
-import dev.warmpath.kvindex.CacheGroup;
-import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +51,7 @@ public final class EventApplier {
   private final SglangNamespaces namespaces;
   private final StreamCounters counters;
   private final int slot;
-  private final GroupTable groups = new GroupTable();
+  private final BlockLayout layout;
   private final Capacity capacity;
   private final OffloadChunks chunks = new OffloadChunks();
   private final StoredBlocks stored = new StoredBlocks();
@@ -63,12 +60,9 @@ public final class EventApplier {
   private final Doubts doubts;
   private final NameRules nameRules;
   private final TrafficWatch traffic;
-  private volatile @Nullable ChainSpace space;
-  private int mainGroup;
   private long storedBlocks;
   private boolean refused;
   private boolean leftOut;
-  private volatile boolean plain;
   private volatile @Nullable KnownScheme wanted;
 
   /** Takes a slot in {@code index} for the engine. */
@@ -80,12 +74,9 @@ public final class EventApplier {
   public EventApplier(
       KvIndex index, EngineSource source, StreamCounters counters, int slot, LearnedCache learned) {
     this(index, source, counters, slot);
-    groups.restore(learned.groups());
+    layout.restore(learned);
     chunks.restore(learned.facts().chunkBlocks());
     traffic.resume(learned.facts());
-    space = learned.space();
-    mainGroup = learned.mainGroup();
-    plain = groups.highest() == 0 && groups.isFullAttention(0);
     doubts.restore(learned.recalled());
   }
 
@@ -97,7 +88,8 @@ public final class EventApplier {
     namespaces = source.rules().sglang().namespaces();
     calibration = new HashCalibration(source.hashSeed());
     traffic = new TrafficWatch(source.rules().hiddenNamespaces());
-    removals = new Removals(index, slot, groups, counters);
+    layout = new BlockLayout(source);
+    removals = new Removals(index, slot, layout.groups(), counters);
     doubts = new Doubts(index, slot, counters);
     nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
@@ -108,7 +100,8 @@ public final class EventApplier {
     LifetimeFacts facts =
         new LifetimeFacts(
             traffic.mayRepeatAtAll(), chunks.memory(), traffic.hiddenSeen(), traffic.watchedFrom());
-    return new LearnedCache(groups.learned(), mainGroup, space, doubts.recalled(), facts);
+    return new LearnedCache(
+        groups().learned(), layout.mainGroup(), layout.space(), doubts.recalled(), facts);
   }
 
   /** The engine's slot in the index. */
@@ -118,7 +111,7 @@ public final class EventApplier {
 
   /** The space of the engine's block keys, or null until a block could be named. */
   public @Nullable ChainSpace space() {
-    return space;
+    return layout.space();
   }
 
   /** How the engine makes its hashes, as far as that was found out. */
@@ -133,7 +126,7 @@ public final class EventApplier {
 
   /** Whether the engine is known to keep all its blocks in one group of full attention. */
   public boolean isPlain() {
-    return plain;
+    return layout.isPlain();
   }
 
   /** Applies the events of one batch, in order. */
@@ -184,7 +177,7 @@ public final class EventApplier {
 
   /** How many blocks the engine can hold, with some slack; 0 if nobody knows. */
   public long mostBlocks() {
-    return capacity.most(groups.count());
+    return capacity.most(groups().count());
   }
 
   /** The engine says that its GPU has room for so many blocks, 0 if it does not say. */
@@ -222,9 +215,9 @@ public final class EventApplier {
 
   /** The engine was seen to reuse so many tokens of a prompt, since the last doubt. */
   public void reused(BlockChain prompt, int cachedTokens) {
-    ChainSpace current = space;
-    if (doubts.any() && prompt.space().equals(current) && groups.isFullAttention(mainGroup)) {
-      doubts.reused(prompt, mainGroup, cachedTokens / prompt.space().blockSizeTokens());
+    ChainSpace current = layout.space();
+    if (doubts.any() && prompt.space().equals(current) && layout.isMainFull()) {
+      doubts.reused(prompt, layout.mainGroup(), cachedTokens / prompt.space().blockSizeTokens());
     }
   }
 
@@ -239,17 +232,21 @@ public final class EventApplier {
   /** The engine was given a prompt, and these are the names of its blocks. */
   public void recalled(HashedPrompt prompt) {
     KnownScheme scheme = wanted;
-    if (scheme != null && prompt.isBy(scheme) && prompt.chain().space().equals(space)) {
+    if (scheme != null && prompt.isBy(scheme) && prompt.chain().space().equals(layout.space())) {
       long most = mostBlocks();
       doubts.recall(
-          prompt.names(stored, mainGroup),
+          prompt.names(stored, layout.mainGroup()),
           most > 0 ? Math.min(most, Doubts.MOST_RECALLED) : Doubts.MOST_RECALLED);
     }
   }
 
+  private GroupTable groups() {
+    return layout.groups();
+  }
+
   private boolean lacksNames() {
     return calibration.known() != null
-        && groups.isFullAttention(mainGroup)
+        && layout.isMainFull()
         && !isDistrusted()
         && stats().orphanBlocks() > 0;
   }
@@ -262,12 +259,10 @@ public final class EventApplier {
   /** Forgets what the engine holds and how it keeps it: the next lifetime may differ. */
   public void reset() {
     clear();
-    groups.forget();
+    layout.forget();
     capacity.reset();
-    space = null;
-    plain = false;
     calibration.reset();
-    index.layout(slot, layout());
+    index.layout(slot, layout.layout());
   }
 
   /** Frees the slot. */
@@ -275,99 +270,16 @@ public final class EventApplier {
     index.removeEngine(slot);
   }
 
-  /** Learns the groups of the whole batch first, so that no hit is judged by some of them. */
   private Effect learn(EventColumns batch) {
-    boolean news = false;
-    boolean changed = false;
-    for (int i = 0; i < batch.events(); i++) {
-      EventRow event = batch.row(i);
-      if (event.tier() != StorageTier.GPU || event.kind() == Kind.CLEARED) {
-        continue;
-      }
-      if (!groups.isOfWindow(event.windowTokens())) {
-        news |= groups.heardOfWindow();
-      } else if (event.kind() == Kind.REMOVED) {
-        news |= groups.heardOf(event.place().groupIdx());
-      } else if (event.hasTokens() || event.hashCount() == 0) {
-        Lesson lesson = groups.learn(event);
-        changed |= lesson == Lesson.CHANGED;
-        news |= lesson == Lesson.NEW;
-      }
-    }
-    ChainSpace before = space;
-    changed |= learnSpace(batch, changed);
-    if (changed) {
+    News news = layout.learn(batch);
+    if (news == News.VOID) {
       counters.add(StreamCounter.BLOCK_SIZE_CHANGES);
       clear();
     }
-    if (news || changed || !Objects.equals(before, space)) {
-      plain = groups.highest() == 0 && groups.isFullAttention(0);
-      index.layout(slot, layout());
+    if (news != News.NONE) {
+      index.layout(slot, layout.layout());
     }
-    return changed ? Effect.FORGOTTEN : Effect.NONE;
-  }
-
-  /** Sets the space from the main group's first dense store; whether an old one became void. */
-  private boolean learnSpace(EventColumns batch, boolean resized) {
-    CacheGroup main = groups.main();
-    if (main == null) {
-      return false;
-    }
-    ChainSpace old = space;
-    EventRow said = describingSpace(batch, main);
-    boolean stale =
-        old != null
-            && (resized || mainGroup != main.index() || (said != null && !agree(old, said)));
-    if (stale || (old == null && said != null)) {
-      space =
-          said == null
-              ? null
-              : new ChainSpace(source.model(), main.blockSizeTokens(), said.lookaheadTokens());
-    }
-    if (stale || old == null) {
-      mainGroup = main.index();
-    }
-    return stale;
-  }
-
-  private static boolean agree(ChainSpace space, EventRow store) {
-    return space.blockSizeTokens() == store.blockSizeTokens()
-        && space.lookaheadTokens() == store.lookaheadTokens();
-  }
-
-  private static @Nullable EventRow describingSpace(EventColumns batch, CacheGroup main) {
-    for (int i = 0; i < batch.events(); i++) {
-      EventRow event = batch.row(i);
-      if (event.kind() == Kind.STORED && describesSpace(event, main)) {
-        return event;
-      }
-    }
-    return null;
-  }
-
-  private static boolean describesSpace(EventRow store, CacheGroup main) {
-    return store.place().groupIdx() == main.index()
-        && store.tier() == StorageTier.GPU
-        && store.blockSizeTokens() == main.blockSizeTokens()
-        && store.hashCount() > 0
-        && isDense(store.naming());
-  }
-
-  private static boolean isDense(Naming naming) {
-    return switch (naming) {
-      case DENSE, UNKNOWN_KEY, UNNAMED_ADAPTER -> true;
-      default -> false;
-    };
-  }
-
-  private CacheLayout layout() {
-    ChainSpace current = space;
-    int lookaheadTokens = current == null ? 0 : current.lookaheadTokens();
-    int withheld =
-        source.dialect() == EngineDialect.SGLANG
-            ? 1 + lookaheadTokens
-            : Math.max(1, lookaheadTokens);
-    return new CacheLayout(groups.layout(), withheld, source.rules().droppedBlocks());
+    return news == News.VOID ? Effect.FORGOTTEN : Effect.NONE;
   }
 
   private void stored(EventColumns batch, EventRow store) {
@@ -382,7 +294,7 @@ public final class EventApplier {
     } else if (tier == StorageTier.REMOTE) {
       boolean ownTier = store.place().ownership() == null;
       counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
-    } else if (!groups.isOfWindow(store.windowTokens())) {
+    } else if (!groups().isOfWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
     } else if (mayBeHidden(tier) && mayHideKeys(store)) {
       counters.add(StreamCounter.HIDDEN_BLOCKS, count);
@@ -408,18 +320,18 @@ public final class EventApplier {
     if (doubts.any()) {
       capacity.recount(); // what is proven comes back uncounted
     }
-    return capacity.takes(count, tier, groups.count(), () -> stats().heldBlocks());
+    return capacity.takes(count, tier, groups().count(), () -> stats().heldBlocks());
   }
 
   /** Takes in what is new, or was said before. */
   private void repeated(EventColumns batch, EventRow store) {
     int count = store.hashCount();
     counters.add(StreamCounter.REPEATABLE_BLOCKS, count);
-    if (groups.isFullAttention(store.place().groupIdx())) {
+    if (groups().isFullAttention(store.place().groupIdx())) {
       name(store, StorageTier.GPU, batch.hashes());
       doubts.store(stored.ifAbsent().addAll(batch.hashes(), store.hashFrom(), count));
       capacity.recount(); // most of it was there before
-      refused |= capacity.isExceeded(stats().heldBlocks(), groups.count());
+      refused |= capacity.isExceeded(stats().heldBlocks(), groups().count());
     }
   }
 
@@ -439,9 +351,9 @@ public final class EventApplier {
 
   /** Begins the blocks of a store and writes their local hashes, if they can be named. */
   private void name(EventRow store, StorageTier tier, long[] hashes) {
-    ChainSpace current = space;
+    ChainSpace current = layout.space();
     int group = store.place().groupIdx();
-    if (current == null || !nameRules.nameable(store, tier, current, mainGroup)) {
+    if (current == null || !nameRules.nameable(store, tier, current, layout.mainGroup())) {
       stored.unnamed(tier, group);
       return;
     }

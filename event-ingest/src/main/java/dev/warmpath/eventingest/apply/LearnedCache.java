@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.apply;
 
+import dev.warmpath.eventingest.traffic.LifetimeFacts;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.util.List;

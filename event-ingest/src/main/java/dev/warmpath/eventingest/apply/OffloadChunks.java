@@ -1,5 +1,7 @@
 package dev.warmpath.eventingest.apply;
 
+import dev.warmpath.eventingest.traffic.LifetimeFacts;
+
 /**
  * How many blocks an engine's offload tiers give back together: a connector that describes its
  * chunks block by block loads none of them alone.

@@ -2,7 +2,6 @@ package dev.warmpath.eventingest.stream;
 
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
-import dev.warmpath.eventingest.apply.TrafficWatch;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.knowledge.Knowledge;
@@ -10,6 +9,7 @@ import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.Repairs.Replays;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
+import dev.warmpath.eventingest.traffic.TrafficWatch;
 import dev.warmpath.kvindex.block.BlockChain;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.apply;
+package dev.warmpath.eventingest.traffic;
 
 import java.time.Clock;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.apply;
+package dev.warmpath.eventingest.traffic;
 
 /**
  * What happened in the lifetime of an engine's process that no later event tells again, and on
@@ -27,7 +27,7 @@ public record LifetimeFacts(
   }
 
   /** The same, known by somebody who cannot have seen the requests that came later. */
-  LifetimeFacts unwatched() {
+  public LifetimeFacts unwatched() {
     return new LifetimeFacts(mayRepeat, chunkBlocks, hiddenSeen, TrafficWatch.NEVER);
   }
 }

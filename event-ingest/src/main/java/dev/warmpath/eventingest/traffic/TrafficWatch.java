@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.apply;
+package dev.warmpath.eventingest.traffic;
 
 /**
  * What is known of the requests behind one engine's batches: from which batch on this router has
@@ -62,12 +62,12 @@ public final class TrafficWatch {
    * @param othersMayHide whether requests that nobody here sees may be in name spaces that the
    *     events do not show
    */
-  TrafficWatch(boolean othersMayHide) {
+  public TrafficWatch(boolean othersMayHide) {
     this.othersMayHide = othersMayHide;
   }
 
   /** Goes on with what another process knew of the engine's process. */
-  void resume(LifetimeFacts facts) {
+  public void resume(LifetimeFacts facts) {
     hiddenSeen = facts.hiddenSeen();
     hiddenHeld = hiddenSeen;
     repeatedBefore = facts.mayRepeat();
@@ -114,7 +114,7 @@ public final class TrafficWatch {
   }
 
   /** A batch says that the engine holds nothing. */
-  void emptied() {
+  public void emptied() {
     if (!mayHide()) {
       hiddenHeld = false;
       emptied = true;
@@ -166,7 +166,7 @@ public final class TrafficWatch {
   }
 
   /** Whether the batch may be of requests in name spaces that it does not show. */
-  boolean mayHide() {
+  public boolean mayHide() {
     return underWay || isDark();
   }
 
@@ -174,7 +174,7 @@ public final class TrafficWatch {
    * Whether the engine may hold blocks of such requests, which it may move from one tier to another
    * long after they ended.
    */
-  boolean mayHoldHidden() {
+  public boolean mayHoldHidden() {
     return hiddenHeld || (othersMayHide && !emptied && watchedFrom > 0);
   }
 
@@ -184,20 +184,22 @@ public final class TrafficWatch {
   }
 
   /** Whether nobody can know it. */
-  boolean isDark() {
+  public boolean isDark() {
     return hiddenSeen ? (late && mayBeOfHiddenTime) || unseen : othersMayHide && unseen;
   }
 
   /** Whether the batch may announce again what was announced before. */
-  boolean mayHaveRepeated() {
+  public boolean mayHaveRepeated() {
     return mayRepeat || repeatedBefore || (resumed && unseen);
   }
 
-  boolean mayRepeatAtAll() {
+  /** Whether any batch of this process may have. */
+  public boolean mayRepeatAtAll() {
     return mayRepeat || repeatedBefore;
   }
 
-  long watchedFrom() {
+  /** The batch from which on all requests were seen; {@link #NEVER} for none. */
+  public long watchedFrom() {
     return watchedFrom;
   }
 }

@@ -11,7 +11,7 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.WireBatch;
-import dev.warmpath.eventingest.apply.LifetimeFacts;
+import dev.warmpath.eventingest.traffic.LifetimeFacts;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.apply;
+package dev.warmpath.eventingest.traffic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.memory.file;
 
-import static dev.warmpath.eventingest.apply.LifetimeFacts.NO_CHUNKS;
+import static dev.warmpath.eventingest.traffic.LifetimeFacts.NO_CHUNKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,8 +8,6 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.apply.LearnedCache.Groups;
-import dev.warmpath.eventingest.apply.LifetimeFacts;
-import dev.warmpath.eventingest.apply.TrafficWatch;
 import dev.warmpath.eventingest.knowledge.Gap;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
@@ -19,6 +17,8 @@ import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.StreamMemory;
+import dev.warmpath.eventingest.traffic.LifetimeFacts;
+import dev.warmpath.eventingest.traffic.TrafficWatch;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
