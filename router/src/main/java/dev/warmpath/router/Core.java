@@ -43,7 +43,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +63,7 @@ final class Core implements AutoCloseable {
   private final RouterConfig config;
   private final RouterMetrics metrics;
   private final Fleet fleet = new Fleet();
-  private final ModelCatalog catalog = new ModelCatalog(fleet);
+  private final ModelCatalog catalog;
   private final Heritage heritage;
   private final LoadedTokenizers tokenizers;
   private final @Nullable FleetCapture capture;
@@ -81,6 +83,7 @@ final class Core implements AutoCloseable {
   Core(RouterConfig config, Surroundings around, RouterMetrics metrics, HeritageReading reading) {
     this.config = config;
     this.metrics = metrics;
+    this.catalog = new ModelCatalog(fleet, sglang(config));
     this.tokenizers = tokenizers(config, around, reading);
     this.models = new Tokenizers(tokenizers, catalog);
     this.heritage = heritage(reading);
@@ -119,6 +122,15 @@ final class Core implements AutoCloseable {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
     this.keeper = keeper(config.snapshot(), around);
+  }
+
+  private static Predicate<Replica> sglang(RouterConfig config) {
+    Set<String> names =
+        config.replicas().stream()
+            .filter(replica -> replica.dialect().isSglang())
+            .map(ReplicaConfig::name)
+            .collect(Collectors.toSet());
+    return replica -> names.contains(replica.name());
   }
 
   private @Nullable Comparison comparison(Surroundings around) {

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -23,23 +24,44 @@ public final class ModelCatalog implements Tokenizers.Adapters {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Fleet fleet;
+  private final Predicate<Replica> joinsNames;
   private final Map<String, List<ServedModel>> byReplica = new ConcurrentHashMap<>();
 
-  public ModelCatalog(Fleet fleet) {
+  /**
+   * @param joinsNames whether requests to a replica name an adapter behind its base model, as
+   *     SGLang's do
+   */
+  public ModelCatalog(Fleet fleet, Predicate<Replica> joinsNames) {
     this.fleet = fleet;
+    this.joinsNames = joinsNames;
   }
 
-  void learn(Replica replica, List<ServedModel> models) {
-    byReplica.put(replica.name(), List.copyOf(models));
+  void learn(Replica replica, List<ServedModel> listed) {
+    List<ServedModel> models =
+        joinsNames.test(replica)
+            ? listed.stream().map(ServedModel::behindBase).toList()
+            : List.copyOf(listed);
+    byReplica.put(replica.name(), models);
     replica.models(models.stream().map(ServedModel::id).collect(Collectors.toSet()));
   }
 
   @Override
   public @Nullable String baseOf(String model) {
+    ServedModel adapter = adapter(model);
+    return adapter == null ? null : adapter.parent();
+  }
+
+  @Override
+  public String nameOf(String model) {
+    ServedModel adapter = adapter(model);
+    return adapter == null ? model : adapter.name();
+  }
+
+  private @Nullable ServedModel adapter(String model) {
     for (Replica replica : fleet.replicas()) {
       for (ServedModel served : of(replica)) {
         if (served.id().equals(model) && served.parent() != null) {
-          return served.parent();
+          return served;
         }
       }
     }

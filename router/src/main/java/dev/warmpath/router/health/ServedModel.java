@@ -3,6 +3,7 @@ package dev.warmpath.router.health;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,10 +15,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param id the name that requests use
+ * @param name the name that events use
  * @param parent the base model when this is an adapter, else null
  * @param entry the entry as the engine gave it; not to be changed
  */
-record ServedModel(String id, @Nullable String parent, JsonNode entry) {
+record ServedModel(String id, String name, @Nullable String parent, JsonNode entry) {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -43,7 +45,20 @@ record ServedModel(String id, @Nullable String parent, JsonNode entry) {
 
   private static ServedModel of(JsonNode entry) {
     JsonNode parent = entry.path("parent");
-    return new ServedModel(
-        entry.path("id").textValue(), parent.isTextual() ? parent.textValue() : null, entry);
+    String id = entry.path("id").textValue();
+    return new ServedModel(id, id, parent.isTextual() ? parent.textValue() : null, entry);
+  }
+
+  /**
+   * The same at an SGLang, where requests name an adapter BASE:ADAPTER. By its own name alone, which
+   * is what the engine lists, they get the base model.
+   */
+  ServedModel behindBase() {
+    if (parent == null) {
+      return this;
+    }
+    String joined = parent + ":" + name;
+    ObjectNode listed = entry.deepCopy();
+    return new ServedModel(joined, name, parent, listed.put("id", joined));
   }
 }

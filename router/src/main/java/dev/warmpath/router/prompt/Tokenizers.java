@@ -38,6 +38,11 @@ public final class Tokenizers {
 
     /** The base model of the adapter {@code model}; null if it is no adapter. */
     @Nullable String baseOf(String model);
+
+    /** How engines call the adapter {@code model} in their events. */
+    default String nameOf(String model) {
+      return model;
+    }
   }
 
   private final Source source;
@@ -69,6 +74,6 @@ public final class Tokenizers {
     String base = adapters.baseOf(model);
     Local own = source.of(model);
     Local fitting = own == null && base != null ? source.of(base) : own;
-    return fitting == null ? null : new Choice(fitting, base == null ? null : model);
+    return fitting == null ? null : new Choice(fitting, base == null ? null : adapters.nameOf(model));
   }
 }

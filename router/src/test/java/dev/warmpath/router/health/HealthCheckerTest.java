@@ -53,8 +53,8 @@ class HealthCheckerTest {
     Replica replica = new Replica("a", url, Set.of("m"), 1);
     Fleet fleet = new Fleet();
     fleet.add(replica);
-    var checker =
-        new HealthChecker(HEALTH, fleet, new ModelCatalog(fleet), r -> "/health", new Told(heard));
+    var catalog = new ModelCatalog(fleet, r -> false);
+    var checker = new HealthChecker(HEALTH, fleet, catalog, r -> "/health", new Told(heard));
     vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
 
     assertThat(heard.take()).isEqualTo("recovered a");

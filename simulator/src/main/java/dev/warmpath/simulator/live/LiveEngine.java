@@ -168,7 +168,8 @@ public final class LiveEngine implements AutoCloseable {
             options.model(),
             options.adapters(),
             options.engine().maxModelTokens(),
-            (long) wallClockSeconds());
+            (long) wallClockSeconds(),
+            options.events().form().isSglang());
     EngineApi api =
         new EngineApi(
             vertx,

@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.simulator.demo.RoutedEngine.Router;
 import dev.warmpath.simulator.demo.RoutedEngine.Served;
@@ -64,6 +65,22 @@ class SglangNamespaceTest {
     }
   }
 
+  /** An SGLang serves its base model under any name but BASE:ADAPTER, the adapter's own too. */
+  @Test
+  void adapterIsServedByItsWholeNameOnly() throws Exception {
+    try (RoutedEngine engine = new RoutedEngine(WireForm.SGLANG, ADAPTERS);
+        Router router =
+            router(engine, Map.of("dialect", "sglang", "loras", List.of("fr=lora/fr")))) {
+      String hidden = body("Whose is this? ", ",\"extra_key\":\"x\"");
+      String alone = hidden.replace("\"model\":\"sim\"", "\"model\":\"fr\"");
+      assertThatThrownBy(() -> router.serve(alone)).hasMessageContaining("404");
+      Served first = router.serve(french(hidden));
+      awaitStored(router, french(hidden), first);
+      assertThat(router.serve(french(hidden)).cachedTokens()).isPositive();
+      assertThat(router.matchedTokens(body("Whose is this? ", ""))).isZero();
+    }
+  }
+
   /** What the documentation warns of, so that the first test is known to be able to fail. */
   @Test
   void engineThatIsNotAsItIsSaidToBeIsCreditedTooMuch() throws Exception {
@@ -96,7 +113,11 @@ class SglangNamespaceTest {
     String body = body(text, keys);
     String turn = ("Turn " + random.nextInt(3) + ". ").repeat(20);
     body = body.replace("\"}", turn + "\"}");
-    return random.nextInt(3) == 0 ? body.replace("\"model\":\"sim\"", "\"model\":\"fr\"") : body;
+    return random.nextInt(3) == 0 ? french(body) : body;
+  }
+
+  private static String french(String body) {
+    return body.replace("\"model\":\"sim\"", "\"model\":\"sim:fr\"");
   }
 
   private static String body(String text, String keys) {

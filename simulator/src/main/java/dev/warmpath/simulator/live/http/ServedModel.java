@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param adapters path of each adapter by name
  * @param createdSeconds when the engine began, seconds since the epoch
+ * @param joinsNames whether requests name an adapter BASE:ADAPTER, as SGLang's do
  */
 public record ServedModel(
-    String name, Map<String, String> adapters, int maxModelTokens, long createdSeconds) {
+    String name, Map<String, String> adapters, int maxModelTokens, long createdSeconds, boolean joinsNames) {
 
   public ServedModel {
     adapters = Map.copyOf(new LinkedHashMap<>(adapters));
@@ -27,10 +28,15 @@ public record ServedModel(
     if (model == null || model.isEmpty() || model.equals(name)) {
       return null;
     }
-    if (!adapters.containsKey(model)) {
+    int colon = joinsNames ? model.indexOf(':') : -1;
+    if (joinsNames && colon < 0) {
+      return null; // SGLang serves its model under any name
+    }
+    String adapter = model.substring(colon + 1);
+    if (!adapters.containsKey(adapter)) {
       throw ApiException.unknownModel(model);
     }
-    return model;
+    return adapter;
   }
 
   String list() {
