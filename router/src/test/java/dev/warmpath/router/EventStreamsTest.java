@@ -66,6 +66,8 @@ class EventStreamsTest {
     assertThatThrownBy(() -> source("vllm, event-format: dynamo"))
         .hasMessageContaining("need dialect sglang");
     assertThatThrownBy(() -> source("sglang, loras: [fr]")).hasMessageContaining("NAME=PATH");
+    assertThatThrownBy(() -> source("sglang, loras: [fr=a, fr=b]"))
+        .hasMessageContaining("each name once: 'fr'");
   }
 
   private static boolean hides(String dialect, RequestNamespace namespace) throws ConfigException {

@@ -73,7 +73,10 @@ public record ReplicaConfig(
         if (equals < 1 || equals == lora.length() - 1) {
           throw new IllegalArgumentException("'loras' must each be NAME=PATH: '" + lora + "'");
         }
-        paths.put(lora.substring(0, equals), lora.substring(equals + 1));
+        String name = lora.substring(0, equals);
+        if (paths.put(name, lora.substring(equals + 1)) != null) {
+          throw new IllegalArgumentException("'loras' must have each name once: '" + name + "'");
+        }
       }
       EventFormat format = EventFormat.valueOf(eventFormat.toUpperCase(Locale.ROOT));
       return new SglangRules(SglangNamespaces.of(format, paths), loadBackTokens);

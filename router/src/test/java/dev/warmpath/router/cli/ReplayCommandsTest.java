@@ -122,7 +122,7 @@ final class ReplayCommandsTest {
             "--replica",
             "a",
             "--engine",
-            "sglang",
+            "SGLang-0.5.23",
             "--event-format",
             "dynamo",
             "--lora",
@@ -135,7 +135,7 @@ final class ReplayCommandsTest {
     try (CaptureReader reader = CaptureReader.open(captured)) {
       assertThat(reader.header().streams())
           .extracting(stream -> stream.id() + stream.replica() + stream.engine())
-          .containsExactly("0asglang", "1engine-1vllm");
+          .containsExactly("0aSGLang-0.5.23", "1engine-1vllm");
       assertThat(reader.header().streams().get(0).config("format")).isEqualTo("dynamo");
       assertThat(reader.header().streams().get(0).config("lora_ids"))
           .isEqualTo(List.of("fr=678c9802de1a5cea8cbfb4957918e862"));

@@ -120,7 +120,12 @@ public final class CaptureCommand implements WarmpathCommand {
       String name = replica == null ? "engine-" + id : replica;
       CaptureStream stream = CaptureStream.live(id, name, kind, model);
       return new RecordedSource(
-          kind.equals("sglang") ? stream.with(config()) : stream, endpoint, replayEndpoint, topic);
+          isSglang() ? stream.with(config()) : stream, endpoint, replayEndpoint, topic);
+    }
+
+    /** Whoever reads the capture takes it for one by the same rule. */
+    private boolean isSglang() {
+      return kind.toLowerCase(Locale.ROOT).startsWith("sglang");
     }
 
     private Map<String, Object> config() {
