@@ -50,8 +50,8 @@ record ServedModel(String id, String name, @Nullable String parent, JsonNode ent
   }
 
   /**
-   * The same at an SGLang, where requests name an adapter BASE:ADAPTER. By its own name alone, which
-   * is what the engine lists, they get the base model.
+   * The same at an SGLang, where requests name an adapter BASE:ADAPTER. By its own name alone,
+   * which is what the engine lists, they get the base model.
    */
   ServedModel behindBase() {
     if (parent == null) {

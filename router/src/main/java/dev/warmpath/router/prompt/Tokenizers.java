@@ -74,6 +74,8 @@ public final class Tokenizers {
     String base = adapters.baseOf(model);
     Local own = source.of(model);
     Local fitting = own == null && base != null ? source.of(base) : own;
-    return fitting == null ? null : new Choice(fitting, base == null ? null : adapters.nameOf(model));
+    return fitting == null
+        ? null
+        : new Choice(fitting, base == null ? null : adapters.nameOf(model));
   }
 }

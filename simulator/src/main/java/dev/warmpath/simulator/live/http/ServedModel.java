@@ -17,7 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param joinsNames whether requests name an adapter BASE:ADAPTER, as SGLang's do
  */
 public record ServedModel(
-    String name, Map<String, String> adapters, int maxModelTokens, long createdSeconds, boolean joinsNames) {
+    String name,
+    Map<String, String> adapters,
+    int maxModelTokens,
+    long createdSeconds,
+    boolean joinsNames) {
 
   public ServedModel {
     adapters = Map.copyOf(new LinkedHashMap<>(adapters));
