@@ -146,6 +146,26 @@ final class ReplayCommandsTest {
   }
 
   @Test
+  void captureTakesWhatAnSglangWasToldOfAnSglangOnly() {
+    List<String> words =
+        List.of("capture", "--out", file + ".new", "--endpoint", "tcp://127.0.0.1:1");
+    for (String[] told :
+        new String[][] {
+          {"--event-format", "dynamo"}, {"--lora", "fr=lora/fr"}, {"--load-back-tokens", "64"}
+        }) {
+      List<String> all = new ArrayList<>(words);
+      all.addAll(List.of(told));
+      assertThat(run(all.toArray(String[]::new))).as(told[0]).isEqualTo(Exit.USAGE);
+      assertThat(err.toString()).contains(told[0], "--engine at tcp://127.0.0.1:1 is vllm");
+    }
+    List<String> negative = new ArrayList<>(words);
+    negative.addAll(List.of("--engine", "sglang", "--load-back-tokens", "-1"));
+    assertThat(run(negative.toArray(String[]::new))).isEqualTo(Exit.USAGE);
+    assertThat(err.toString()).contains("--load-back-tokens -1 at tcp://127.0.0.1:1: below 0");
+    assertThat(Path.of(file + ".new")).doesNotExist();
+  }
+
+  @Test
   void progressIsShownWhenWantedAndNotAmongTheResults() {
     String name = file.toString();
     for (String[] command :

@@ -118,9 +118,28 @@ public final class CaptureCommand implements WarmpathCommand {
 
     private RecordedSource source(int id) {
       String name = replica == null ? "engine-" + id : replica;
+      requireFitting();
       CaptureStream stream = CaptureStream.live(id, name, kind, model);
       return new RecordedSource(
           isSglang() ? stream.with(config()) : stream, endpoint, replayEndpoint, topic);
+    }
+
+    private void requireFitting() {
+      boolean usual =
+          format == EventFormat.DEFAULT
+              && loras.isEmpty()
+              && loadBackTokens == SglangRules.LOAD_BACK_TOKENS;
+      if (!usual && !isSglang()) {
+        throw CommandException.usage(
+            "--event-format, --lora and --load-back-tokens are an SGLang's; --engine at "
+                + endpoint
+                + " is "
+                + kind);
+      }
+      if (loadBackTokens < 0) {
+        throw CommandException.usage(
+            "--load-back-tokens " + loadBackTokens + " at " + endpoint + ": below 0");
+      }
     }
 
     /** Whoever reads the capture takes it for one by the same rule. */

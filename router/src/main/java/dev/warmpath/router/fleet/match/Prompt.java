@@ -11,6 +11,7 @@ import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +54,9 @@ public final class Prompt {
     PromptKeys all =
         extraKey == null
             ? keys
-            : new PromptKeys(keys.loraName(), keys.cacheSalt() + "\0" + extraKey);
+            : new PromptKeys(
+                keys.loraName(),
+                Objects.requireNonNullElse(keys.cacheSalt(), "") + "\0" + extraKey);
     return BlockHasher.localHash(ids, 0, ids.length, all.of(0));
   }
 
