@@ -343,6 +343,18 @@ public final class EventApplier {
     return traffic.mayHide() || (tier != StorageTier.GPU && traffic.mayHoldHidden());
   }
 
+  /**
+   * Whether a replay of all batches brings what is known, and does not only take it away. Where
+   * hashes show the base model's name spaces, only adapters that nobody named may be left out.
+   */
+  public boolean believesReplays() {
+    return showsBase() || traffic.believesReplays();
+  }
+
+  private boolean showsBase() {
+    return source.dialect() == EngineDialect.SGLANG && namespaces.shows(null);
+  }
+
   private boolean mayHideKeys(EventRow store) {
     return source.dialect() == EngineDialect.SGLANG
         ? !namespaces.shows(store.keys().loraName())

@@ -149,7 +149,7 @@ public final class Knowledge {
 
   /** Whether a later replay may still bring what is missing. */
   public boolean healable() {
-    return healable && applier.traffic().believesReplays();
+    return healable && applier.believesReplays();
   }
 
   public void healable(boolean mayHeal) {

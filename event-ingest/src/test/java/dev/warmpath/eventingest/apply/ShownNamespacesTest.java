@@ -104,6 +104,18 @@ final class ShownNamespacesTest {
     assertThat(counters.get(StreamCounter.HIDDEN_BLOCKS)).isEqualTo(2);
   }
 
+  @Test
+  void replaysAreBelievedWhereTheBaseModelHidesNothing() {
+    EventApplier hiding = applier(EventFormat.DEFAULT);
+    hide(hiding);
+    assertThat(hiding.believesReplays()).isFalse();
+
+    EventApplier showing = applier(EventFormat.DYNAMO);
+    hide(showing);
+    assertThat(showing.traffic().believesReplays()).isFalse();
+    assertThat(showing.believesReplays()).isTrue();
+  }
+
   private static void hide(EventApplier applier) {
     applier.traffic().sawHidden();
     applier.traffic().underWay(true);
