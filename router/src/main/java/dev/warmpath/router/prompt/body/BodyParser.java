@@ -52,21 +52,26 @@ public final class BodyParser {
       parsedBytes.add(body.length);
       return json.readTree(body);
     }
+    try {
+      return read(body);
+    } catch (IOException e) {
+      parsedBytes.add(body.length);
+      return json.readTree(body); // one that reads piece by piece words some failures otherwise
+    }
+  }
+
+  private JsonNode read(byte[] body) throws IOException {
     long[] fingers = KnownBodies.fingers(body);
     KnownBody known = bodies.find(fingers);
     int shared = known == null ? 0 : known.shared(body);
-    if (known != null && shared > 0) {
-      try {
-        BodyReading reading = BodyReading.continued(json, known, shared, body);
-        knownBytes.add(known.start(shared));
-        parsedBytes.add(body.length - known.start(shared));
-        return remembered(fingers, body, reading, known.isContinuedFrom(shared) ? known : null);
-      } catch (IOException e) {
-        // The whole body tells best where it is malformed.
-      }
+    if (known == null || shared == 0) {
+      parsedBytes.add(body.length);
+      return remembered(fingers, body, BodyReading.whole(json, body), null);
     }
-    parsedBytes.add(body.length);
-    return remembered(fingers, body, BodyReading.whole(json, body), null);
+    BodyReading reading = BodyReading.continued(json, known, shared, body);
+    knownBytes.add(known.start(shared));
+    parsedBytes.add(body.length - known.start(shared));
+    return remembered(fingers, body, reading, known.isContinuedFrom(shared) ? known : null);
   }
 
   private JsonNode remembered(

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,12 @@ class BodyParserTest {
       assertSame(body.getBytes(UTF_8));
       body = random.nextInt(4) == 0 ? body(random) : changed(body, random);
     }
+  }
+
+  /** A body that ends in the middle of a value, whose failure was once worded otherwise. */
+  @Example
+  void failsLikeJacksonAtTheEndOfWhatWasCutShort() {
+    parsesLikeJacksonWhereverABodyChanges(6473021);
   }
 
   @Property(tries = 100)
