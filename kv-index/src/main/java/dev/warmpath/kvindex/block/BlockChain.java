@@ -120,12 +120,36 @@ public final class BlockChain {
 
   /** The block key of block {@code index}; the keys of all blocks are made on first use. */
   public long blockKey(int index) {
+    return allKeys()[index];
+  }
+
+  /**
+   * How many leading blocks this chain and {@code other} share. A block key names its whole prefix,
+   * so this takes a number of comparisons logarithmic in the length of the shorter chain.
+   */
+  public int sharedBlocks(BlockChain other) {
+    long[] own = allKeys();
+    long[] others = other.allKeys();
+    int shared = 0;
+    int differ = Math.min(own.length, others.length);
+    while (shared < differ) {
+      int middle = (shared + differ) >>> 1;
+      if (own[middle] == others[middle]) {
+        shared = middle + 1;
+      } else {
+        differ = middle;
+      }
+    }
+    return shared;
+  }
+
+  private long[] allKeys() {
     long[] keys = blockKeys;
     if (keys == null) {
       keys = keys();
       blockKeys = keys;
     }
-    return keys[index];
+    return keys;
   }
 
   private long[] keys() {

@@ -51,6 +51,19 @@ class BlockChainTest {
     assertThat(one.localHash(2)).isEqualTo(two.localHash(2));
   }
 
+  @Property
+  void sharesTheBlocksBeforeTheFirstOtherToken(
+      @ForAll @IntRange(max = 60) int one,
+      @ForAll @IntRange(max = 60) int other,
+      @ForAll @IntRange(max = 60) int same) {
+    int[] ids = IntStream.range(0, other).map(i -> i < same ? i : 1000 + i).toArray();
+    BlockChain chain = BlockChain.of(SPACE, IntStream.range(0, one).toArray(), PromptKeys.NONE);
+    BlockChain forked = BlockChain.of(SPACE, ids, PromptKeys.NONE);
+    int shared = Math.min(same, Math.min(one, other)) / 4;
+    assertThat(chain.sharedBlocks(forked)).isEqualTo(shared);
+    assertThat(forked.sharedBlocks(chain)).isEqualTo(shared);
+  }
+
   @Test
   void saltIsOnTheFirstBlockOnlyAndPartsTheWholeChain() {
     BlockChain plain = BlockChain.of(SPACE, PROMPT, PromptKeys.NONE);

@@ -2,38 +2,34 @@ package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import java.util.ArrayList;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Blocks that one engine does not hold yet but will, because prompts with them were sent to it.
  * They are for choosing only, never for predicting.
  *
- * <p>A block stays expected until the index shows it to the next request with that prefix that
- * comes here (confirmed), until its time is over (expired), until every request that brought it has
+ * <p>A request's blocks stay expected until the index shows them to a later request with that
+ * prefix that comes here (confirmed), until their time is over (expired), until the request has
  * failed (cancelled), or until room is needed and it is the oldest (dropped); each end is counted.
- * Requests that succeed cut its time to the {@linkplain Limits#settleNanos settling time}, by which
- * events have come.
+ * A request that succeeds cuts the time to the {@linkplain Limits#settleNanos settling time}, by
+ * which events have come. A block of several requests counts once for each.
  *
  * <p>Confined to the dispatcher's lock.
  */
 public final class ExpectedBlocks {
 
   /*
-   * Blocks are kept in the order of their last claim, which is also that of their deadlines, except
-   * that settling brings some forward. Deadlines are therefore checked where a block is used, and
-   * the expired are swept from the oldest end. A block object lives in the map once: a claim that
-   * outlives its block's place there changes nothing in it any more.
+   * One claim a request: its chain and the part [from, to) of it that is expected. A block key names
+   * its whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim.
+   * No cost grows with the length of a prompt. Claims stand in the order in which they were made.
    */
 
   /**
    * How many blocks an engine may have and how long they stay.
    *
    * @param blocks the most blocks expected of one engine
-   * @param keepNanos how long a block stays after the last request that brought it
-   * @param settleNanos how long it stays after these requests have all ended well
+   * @param keepNanos how long a request's blocks stay after it was sent
+   * @param settleNanos how long they stay after it has ended well
    */
   public record Limits(int blocks, long keepNanos, long settleNanos) {
 
@@ -53,26 +49,42 @@ public final class ExpectedBlocks {
     }
   }
 
-  /** What one request brings; a block may be in several claims. */
+  /** What one request brings. */
   public static final class Claim {
-    private final List<Block> blocks = new ArrayList<>();
+    private final BlockChain chain;
+    private final int to;
+    private int from;
+    private long deadlineNanos;
+
+    private Claim(BlockChain chain, int from, int to, long deadlineNanos) {
+      this.chain = chain;
+      this.from = from;
+      this.to = to;
+      this.deadlineNanos = deadlineNanos;
+    }
+
+    private int blocks() {
+      return to - from;
+    }
+
+    private boolean isOver(long nowNanos) {
+      return from == to || nowNanos - deadlineNanos >= 0;
+    }
+
+    /** Up to which block {@code other} runs along this claim; 0 if it does not lead into it. */
+    private int reach(BlockChain other) {
+      boolean leadsHere =
+          from < Math.min(to, other.blocks()) && other.blockKey(from) == chain.blockKey(from);
+      return leadsHere ? Math.min(to, chain.sharedBlocks(other)) : 0;
+    }
   }
 
   /** How many there are and how the others ended. */
   public record Counts(int expected, long confirmed, long expired, long cancelled, long dropped) {}
 
-  private static final class Block {
-    private final long key;
-    private int claims;
-    private long deadlineNanos;
-
-    Block(long key) {
-      this.key = key;
-    }
-  }
-
   private final Limits limits;
-  private final Map<Long, Block> blocks = new LinkedHashMap<>();
+  private final List<Claim> claims = new ArrayList<>();
+  private int expected;
   private long confirmed;
   private long expired;
   private long cancelled;
@@ -88,92 +100,80 @@ public final class ExpectedBlocks {
    */
   public int depth(BlockChain chain, int heldBlocks, long nowNanos) {
     int depth = heldBlocks;
-    while (depth < chain.blocks() && expects(chain.blockKey(depth), nowNanos)) {
-      depth++;
-    }
+    int before;
+    do {
+      before = depth;
+      for (Claim claim : claims) {
+        if (claim.from <= depth && depth < claim.to && !claim.isOver(nowNanos)) {
+          depth = Math.max(depth, claim.reach(chain));
+        }
+      }
+    } while (depth > before);
     return depth;
-  }
-
-  private boolean expects(long blockKey, long nowNanos) {
-    Block block = blocks.get(blockKey);
-    return block != null && !over(block, nowNanos);
-  }
-
-  private static boolean over(Block block, long nowNanos) {
-    return nowNanos - block.deadlineNanos >= 0;
   }
 
   /**
    * A request with this chain was sent: its first {@code heldBlocks} are confirmed, the others are
-   * expected from now on.
+   * expected from now on, as far as there may be so many.
    */
   public Claim claim(BlockChain chain, int heldBlocks, long nowNanos) {
-    sweep(nowNanos);
     confirm(chain, heldBlocks);
-    Claim claim = new Claim();
-    for (int i = heldBlocks; i < chain.blocks(); i++) {
-      claim.blocks.add(expect(chain.blockKey(i), nowNanos));
+    sweep(nowNanos);
+    int to = Math.min(chain.blocks(), heldBlocks + limits.blocks());
+    dropped += chain.blocks() - to;
+    Claim claim = new Claim(chain, heldBlocks, to, nowNanos + limits.keepNanos());
+    claims.add(claim);
+    expected += claim.blocks();
+    while (expected > limits.blocks()) {
+      dropped += take(claims.remove(0));
     }
     return claim;
   }
 
-  private Block expect(long blockKey, long nowNanos) {
-    Block known = blocks.remove(blockKey);
-    Block block = known == null ? new Block(blockKey) : known;
-    if (blocks.size() >= limits.blocks()) {
-      dropOldest();
-    }
-    block.claims++;
-    block.deadlineNanos = nowNanos + limits.keepNanos();
-    blocks.put(blockKey, block);
-    return block;
-  }
-
-  private void dropOldest() {
-    Iterator<Block> oldest = blocks.values().iterator();
-    oldest.next();
-    oldest.remove();
-    dropped++;
-  }
-
   private void confirm(BlockChain chain, int heldBlocks) {
-    for (int i = 0; i < heldBlocks && !blocks.isEmpty(); i++) {
-      if (blocks.remove(chain.blockKey(i)) != null) {
-        confirmed++;
+    for (Claim claim : claims) {
+      int shown = claim.from < heldBlocks ? Math.min(heldBlocks, claim.reach(chain)) : 0;
+      if (shown > claim.from) {
+        confirmed += shown - claim.from;
+        expected -= shown - claim.from;
+        claim.from = shown;
       }
     }
   }
 
   private void sweep(long nowNanos) {
-    Iterator<Block> oldest = blocks.values().iterator();
-    while (oldest.hasNext() && over(oldest.next(), nowNanos)) {
-      oldest.remove();
-      expired++;
-    }
+    claims.removeIf(claim -> {
+      boolean over = claim.isOver(nowNanos);
+      expired += over ? take(claim) : 0;
+      return over;
+    });
   }
 
-  /** The request failed: what nobody else brings is not expected any more. Once for each claim. */
+  /** The claim stands no more; returns of how many blocks it was. */
+  private int take(Claim claim) {
+    int blocks = claim.blocks();
+    claim.from = claim.to;
+    expected -= blocks;
+    return blocks;
+  }
+
+  /** The request failed: its blocks are not expected any more. */
   public void cancel(Claim claim) {
-    for (Block block : claim.blocks) {
-      if (--block.claims == 0 && blocks.remove(block.key, block)) {
-        cancelled++;
-      }
-    }
+    cancelled += take(claim);
+    claims.remove(claim);
   }
 
-  /** The request ended well: events about its blocks come now or never. Once for each claim. */
+  /** The request ended well: events about its blocks come now or never. */
   public void settle(Claim claim, long nowNanos) {
     long settled = nowNanos + limits.settleNanos();
-    for (Block block : claim.blocks) {
-      if (--block.claims == 0 && settled - block.deadlineNanos < 0) {
-        block.deadlineNanos = settled;
-      }
+    if (settled - claim.deadlineNanos < 0) {
+      claim.deadlineNanos = settled;
     }
   }
 
   /** The counts at {@code nowNanos}. */
   public Counts counts(long nowNanos) {
     sweep(nowNanos);
-    return new Counts(blocks.size(), confirmed, expired, cancelled, dropped);
+    return new Counts(expected, confirmed, expired, cancelled, dropped);
   }
 }
