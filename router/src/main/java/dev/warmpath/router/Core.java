@@ -110,11 +110,13 @@ final class Core implements AutoCloseable {
             fleet,
             new Knowledge(heritage.index(), streams, streams),
             Policies.named(config.policy().name(), config.policy().options()),
-            expectedBlocks(config.index()),
+            new Dispatcher.Limits(
+                expectedBlocks(config.index()), config.limits().atOnce().replicaRequests()),
             new Dispatcher.Surroundings(around.nanoClock(), around.random(), listener()));
     this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());
     this.prompts = newPrompts();
     try {
+      fleet.onRemoval(this::removed);
       config.replicas().forEach(replica -> add(replica, streams));
       ingest.dropUnclaimed();
     } catch (RuntimeException e) {
@@ -313,6 +315,11 @@ final class Core implements AutoCloseable {
   /** Asks engines for prompts; null if that is not wanted. */
   @Nullable RemotePrompts remote() {
     return remote == null ? null : remote.prompts();
+  }
+
+  private void removed(Replica replica) {
+    restarted(replica);
+    metrics.forget(replica);
   }
 
   private void restarted(Replica replica) {

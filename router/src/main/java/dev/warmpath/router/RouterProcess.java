@@ -13,6 +13,8 @@ import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.TokenizerCollector;
+import dev.warmpath.router.proxy.BodyRoom;
+import dev.warmpath.router.proxy.Connections;
 import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
@@ -59,12 +61,20 @@ public final class RouterProcess implements AutoCloseable {
   private final RouterConfig config;
   private final Core core;
   private final Vertx vertx;
-  private final Openness openness = new Openness();
+  private final Openness openness;
+  private final ProxyContext.Entrance entrance;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final AdminVerticle admin;
 
   private RouterProcess(RouterConfig config, Surroundings around) {
     this.config = config;
+    RouterConfig.Limits.AtOnce atOnce = config.limits().atOnce();
+    this.openness = new Openness(atOnce.requests());
+    this.entrance =
+        new ProxyContext.Entrance(
+            openness,
+            new BodyRoom(bodyRoom(atOnce.bodiesMb())),
+            new Connections.Count(atOnce.connections()));
     HeritageReading heritage = Core.heritage(config, around);
     RouterMetrics metrics = new RouterMetrics();
     this.vertx = newVertx(metrics);
@@ -93,6 +103,10 @@ public final class RouterProcess implements AutoCloseable {
       release();
       throw e;
     }
+  }
+
+  private static long bodyRoom(int configuredMb) {
+    return configuredMb > 0 ? (long) configuredMb << 20 : Runtime.getRuntime().maxMemory() / 4;
   }
 
   /**
@@ -202,7 +216,7 @@ public final class RouterProcess implements AutoCloseable {
             core.metrics(),
             around.random(),
             around.nanoClock(),
-            openness);
+            entrance);
     deploy(() -> newLoop(proxy), eventLoops(), "listen on " + shown(config.listen().address()));
     deploy(() -> admin, 1, "admin on " + shown(config.admin()));
     deploy(this::newHealthChecker, 1, "health checks");
@@ -251,6 +265,7 @@ public final class RouterProcess implements AutoCloseable {
     return new AdminContext(
         config.admin(),
         config.limits(),
+        config.policy().sessionHeader(),
         core.fleet(),
         core.dispatcher(),
         core.prompts(),
@@ -272,8 +287,8 @@ public final class RouterProcess implements AutoCloseable {
             core.ingest().visibleTimes(),
             core.ingest()::replaysRunning,
             core.index(),
-            openness::serving,
-            core.prompts()::waiting,
+            entrance,
+            core.prompts(),
             config.tokenizing().queue()));
   }
 

@@ -19,12 +19,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe if its parts are.
  *
+ * @param sessionHeader the request header that names a session
  * @param clear takes a replica's name, forgets what its caches hold, returns of how many engines
  * @param parity null if tokens are not compared
  */
 public record AdminContext(
     RouterConfig.Address address,
     RouterConfig.Limits limits,
+    String sessionHeader,
     Fleet fleet,
     Dispatcher dispatcher,
     PromptPool prompts,

@@ -65,6 +65,10 @@ public final class AdminVerticle extends VerticleBase {
   }
 
   private void serve(HttpServerRequest request) {
+    if (request.method().equals(HttpMethod.POST) && isCrossSite(request)) {
+      fail(request.response(), 403, "a page of another site may not ask for this");
+      return;
+    }
     switch (request.method().name() + " " + request.path()) {
       case "GET /admin/fleet" -> answer(request.response(), () -> FleetReport.of(admin).toString());
       case "GET /admin/tokenizers" ->
@@ -73,6 +77,17 @@ public final class AdminVerticle extends VerticleBase {
       case "GET /metrics" -> metrics(request.response());
       default -> act(request);
     }
+  }
+
+  /** Browsers say from where a page's request comes; other clients say nothing. */
+  private static boolean isCrossSite(HttpServerRequest request) {
+    String site = request.getHeader("sec-fetch-site");
+    if (site != null) {
+      return !site.equals("same-origin") && !site.equals("none");
+    }
+    String origin = request.getHeader("origin");
+    String host = request.getHeader("host");
+    return origin != null && (host == null || !origin.equalsIgnoreCase("http://" + host));
   }
 
   private void act(HttpServerRequest request) {
@@ -137,12 +152,16 @@ public final class AdminVerticle extends VerticleBase {
       if (body.length() > admin.limits().bodyBytes()) {
         fail(request.response(), 413, "the body is too large");
       } else {
-        explain(request.response(), request.getParam("path"), body.getBytes());
+        explain(request, body.getBytes());
       }
     });
   }
 
-  private void explain(HttpServerResponse response, @Nullable String path, byte[] body) {
+  private void explain(HttpServerRequest request, byte[] body) {
+    HttpServerResponse response = request.response();
+    String path = request.getParam("path");
+    String session = request.getParam("session");
+    String named = session == null ? request.getHeader(admin.sessionHeader()) : session;
     answer(
         response,
         () -> {
@@ -156,7 +175,7 @@ public final class AdminVerticle extends VerticleBase {
             response.setStatusCode(400);
             return error("no prompt is read for that path");
           }
-          return ExplainReport.of(admin, kind, body).toString();
+          return ExplainReport.of(admin, kind, body, named).toString();
         });
   }
 

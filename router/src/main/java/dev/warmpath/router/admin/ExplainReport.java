@@ -3,7 +3,6 @@ package dev.warmpath.router.admin;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
 import dev.warmpath.router.fleet.dispatch.Explanation;
 import dev.warmpath.router.fleet.dispatch.Explanation.Candidature;
 import dev.warmpath.router.prompt.ReadRequest;
@@ -13,6 +12,7 @@ import dev.warmpath.tokenizer.RequestKind;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The answer of {@code POST /admin/explain}: how a request would be read, what each engine holds of
@@ -26,12 +26,10 @@ final class ExplainReport {
 
   private ExplainReport() {}
 
-  static ObjectNode of(AdminContext admin, RequestKind kind, byte[] body) {
+  static ObjectNode of(
+      AdminContext admin, RequestKind kind, byte[] body, @Nullable String session) {
     ReadRequest read = admin.prompts().readNow(kind, body);
-    Explanation explanation =
-        admin
-            .dispatcher()
-            .explain(new DispatchRequest(read.model(), read.prompt(), read.sessionKey(), Set.of()));
+    Explanation explanation = admin.dispatcher().explain(read.toDispatch(session, Set.of()));
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
     root.put("model", read.model());

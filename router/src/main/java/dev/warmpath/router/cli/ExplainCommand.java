@@ -59,6 +59,12 @@ public final class ExplainCommand implements WarmpathCommand {
       description = "What the request is for, such as /v1/messages; default: as it looks.")
   private @Nullable String path;
 
+  @Option(
+      names = "--session",
+      paramLabel = "KEY",
+      description = "What the request's session header says.")
+  private @Nullable String session;
+
   @Option(names = "--json", description = "Print the router's answer, one JSON object.")
   private boolean json;
 
@@ -82,9 +88,11 @@ public final class ExplainCommand implements WarmpathCommand {
   }
 
   private String route() {
-    return path == null
-        ? "/admin/explain"
-        : "/admin/explain?path=" + URLEncoder.encode(path, StandardCharsets.UTF_8);
+    return "/admin/explain?" + parameter("path", path) + parameter("session", session);
+  }
+
+  private static String parameter(String name, @Nullable String value) {
+    return value == null ? "" : "&" + name + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8);
   }
 
   private JsonNode ask(byte[] body) throws InterruptedException {

@@ -35,6 +35,7 @@ public final class ConfigKeys {
           text("listen.host", "127.0.0.1", "Address that clients connect to."),
           integer("listen.port", 8080, 0, 65_535, "Port that clients connect to; 0 takes any."),
           integer("listen.event-loops", 0, 0, 256, "Event loops; 0 means one per core."),
+          bool("listen.metrics", false, "Answer `/metrics` on the clients' port too."),
           text("admin.host", "127.0.0.1", "Address of the admin endpoints."),
           integer("admin.port", 8081, 0, 65_535, "Port of the admin endpoints; 0 takes any."),
           choice("policy.name", "warm", Policies.names(), "How a replica is chosen."),
@@ -155,6 +156,18 @@ public final class ConfigKeys {
               DAY_MS,
               "Time between two looks at a replica's `/metrics` for restarts and sleep; 0: none."),
           integer("timeouts.connect-ms", 1_000, 1, DAY_MS, "Connecting to a replica."),
+          integer(
+              "timeouts.request-head-ms",
+              10_000,
+              1,
+              DAY_MS,
+              "From a client's connection to its first request's head."),
+          integer(
+              "timeouts.keep-alive-ms",
+              75_000,
+              1,
+              DAY_MS,
+              "From a response's end to the next request's head on the same connection."),
           integer("timeouts.request-body-ms", 30_000, 1, DAY_MS, "Reading a client's body."),
           integer("timeouts.first-byte-ms", 300_000, 1, DAY_MS, "From dispatch to the first byte."),
           integer(
@@ -169,7 +182,26 @@ public final class ConfigKeys {
               1_024,
               1 << 30,
               "Response bytes held for a slow client before its engine is paused."),
-          integer("limits.replica-connections", 4_096, 1, 65_536, "Connections to one replica."),
+          integer(
+              "limits.connections", 16_384, 1, 1_000_000, "Clients' connections; more are closed."),
+          integer(
+              "limits.requests",
+              8_192,
+              1,
+              1_000_000,
+              "Requests served at a time; more are refused."),
+          integer(
+              "limits.bodies-mb",
+              0,
+              0,
+              1_000_000,
+              "Most MiB that request bodies take until their responses begin; 0: a quarter of the Java heap."),
+          integer(
+              "limits.replica-requests",
+              4_096,
+              1,
+              65_536,
+              "Requests in flight at one replica; it gets no more, and if all are full requests are refused."),
           integer(
               "retry.attempts", 3, 1, 16, "Replicas tried for one request, the first included."),
           integer("retry.backoff-ms", 10, 0, 60_000, "Longest wait before the second attempt."),
@@ -181,7 +213,7 @@ public final class ConfigKeys {
               500,
               1,
               60_000,
-              "Time to tokenize a prompt; later it is routed on load."),
+              "Time to tokenize a prompt; later it is routed on load. If not even its model is found in as long again, it is refused."),
           integer(
               "tokenizing.body-bytes",
               4 << 20,
@@ -349,7 +381,11 @@ public final class ConfigKeys {
               1,
               4_096,
               "MiB that may wait for the disk; what finds no room is left out and marked."),
-          bool("headers.enabled", true, "Add the `x-warmpath-…` response headers."),
+          bool("headers.enabled", true, "Add the response header `x-warmpath-replica`."),
+          bool(
+              "headers.cached-tokens",
+              false,
+              "Add `x-warmpath-cached-tokens` too, the predicted cached tokens; it shows clients what others have cached."),
           integer(
               "shutdown.delay-ms", 0, 0, DAY_MS, "Time between failing readiness and refusing."),
           integer("shutdown.deadline-ms", 30_000, 0, DAY_MS, "Time for streams to finish."));

@@ -10,6 +10,7 @@ import dev.warmpath.router.config.ConfigNode.Mapping;
 import dev.warmpath.router.config.ConfigNode.Scalar;
 import dev.warmpath.router.config.RouterConfig.Address;
 import dev.warmpath.router.config.RouterConfig.Capture;
+import dev.warmpath.router.config.RouterConfig.Headers;
 import dev.warmpath.router.config.RouterConfig.Health;
 import dev.warmpath.router.config.RouterConfig.Index;
 import dev.warmpath.router.config.RouterConfig.Limits;
@@ -81,7 +82,7 @@ final class ConfigReader {
         of(root, "ingest").ingest(),
         of(root, "snapshot").snapshot(),
         of(root, "capture").capture(),
-        of(root, "headers").bool("enabled"),
+        of(root, "headers").headers(),
         of(root, "shutdown").shutdown());
   }
 
@@ -94,7 +95,11 @@ final class ConfigReader {
   }
 
   private Listen listen() {
-    return new Listen(address(), integer("event-loops"));
+    return new Listen(address(), integer("event-loops"), bool("metrics"));
+  }
+
+  private Headers headers() {
+    return new Headers(bool("enabled"), bool("cached-tokens"));
   }
 
   private Address address() {
@@ -118,8 +123,9 @@ final class ConfigReader {
 
   private Timeouts timeouts() {
     return new Timeouts(
+        new Timeouts.Clients(
+            integer("request-head-ms"), integer("request-body-ms"), integer("keep-alive-ms")),
         integer("connect-ms"),
-        integer("request-body-ms"),
         integer("first-byte-ms"),
         integer("stream-idle-ms"),
         integer("total-ms"));
@@ -131,7 +137,11 @@ final class ConfigReader {
         integer("header-bytes"),
         integer("json-depth"),
         integer("client-buffer-bytes"),
-        integer("replica-connections"));
+        new Limits.AtOnce(
+            integer("connections"),
+            integer("requests"),
+            integer("bodies-mb"),
+            integer("replica-requests")));
   }
 
   private Retry retry() {

@@ -33,7 +33,7 @@ public record RouterConfig(
     IngestOptions ingest,
     Snapshot snapshot,
     Capture capture,
-    boolean warmpathHeaders,
+    Headers headers,
     Shutdown shutdown) {
 
   public RouterConfig {
@@ -60,8 +60,19 @@ public record RouterConfig(
   /** A host and a port; port 0 takes any. */
   public record Address(String host, int port) {}
 
-  /** Where clients connect. */
-  public record Listen(Address address, int eventLoops) {}
+  /**
+   * Where clients connect.
+   *
+   * @param metrics whether metrics are served there too
+   */
+  public record Listen(Address address, int eventLoops, boolean metrics) {}
+
+  /**
+   * What the router adds to responses.
+   *
+   * @param cachedTokens whether that includes the predicted cached tokens
+   */
+  public record Headers(boolean enabled, boolean cachedTokens) {}
 
   /**
    * How a replica is chosen.
@@ -124,15 +135,24 @@ public record RouterConfig(
 
   /** How long each part of a request may take. */
   public record Timeouts(
-      int connectMs, int requestBodyMs, int firstByteMs, int streamIdleMs, int totalMs) {}
+      Clients clients, int connectMs, int firstByteMs, int streamIdleMs, int totalMs) {
+
+    /** How long a client may take. */
+    public record Clients(int headMs, int bodyMs, int keepAliveMs) {}
+  }
 
   /** How large things may get. */
   public record Limits(
-      int bodyBytes,
-      int headerBytes,
-      int jsonDepth,
-      int clientBufferBytes,
-      int replicaConnections) {}
+      int bodyBytes, int headerBytes, int jsonDepth, int clientBufferBytes, AtOnce atOnce) {
+
+    /**
+     * How many may be there at a time.
+     *
+     * @param bodiesMb request bodies together; 0 for a share of the heap
+     * @param replicaRequests requests in flight at one replica
+     */
+    public record AtOnce(int connections, int requests, int bodiesMb, int replicaRequests) {}
+  }
 
   /** What happens to a request that a replica did not begin to answer. */
   public record Retry(int attempts, int backoffMs, int backoffLimitMs) {

@@ -3,6 +3,8 @@ package dev.warmpath.router.fleet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 /**
  * The replicas that there are at the moment, in the order in which they came; names are unique.
@@ -12,6 +14,7 @@ import java.util.Optional;
 public final class Fleet {
 
   private final Object changes = new Object();
+  private final List<Consumer<Replica>> onRemoval = new CopyOnWriteArrayList<>();
   private volatile List<Replica> replicas = List.of();
 
   /** The replicas now, as a list that does not change any more. */
@@ -50,11 +53,18 @@ public final class Fleet {
 
   /** Forgets the replica at once; what runs there runs on. Returns it if there was one. */
   public Optional<Replica> remove(String name) {
+    Optional<Replica> found;
     synchronized (changes) {
-      Optional<Replica> found = find(name);
+      found = find(name);
       found.ifPresent(
           gone -> replicas = replicas.stream().filter(replica -> replica != gone).toList());
-      return found;
     }
+    found.ifPresent(gone -> onRemoval.forEach(listener -> listener.accept(gone)));
+    return found;
+  }
+
+  /** Calls {@code listener} with each replica that is removed from now on, by who removes it. */
+  public void onRemoval(Consumer<Replica> listener) {
+    onRemoval.add(listener);
   }
 }

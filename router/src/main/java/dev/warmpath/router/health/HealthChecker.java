@@ -13,8 +13,8 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
+import java.util.HashMap;
 import java.util.Map;
-import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -38,10 +38,21 @@ public final class HealthChecker extends VerticleBase {
   private final Fleet fleet;
   private final ModelCatalog catalog;
   private final Function<Replica, String> healthPath;
-  private final Map<Replica, Streak> streaks = new WeakHashMap<>();
-  private final Map<Replica, Boolean> asking = new WeakHashMap<>();
-  private final Map<Replica, SignWatch> watches = new WeakHashMap<>();
+  private final Map<Replica, Checked> checked = new HashMap<>();
   private final EngineNews news;
+
+  /** How a replica stood when it was looked at last. */
+  private static final class Checked {
+    private final Streak streak;
+    private final SignWatch signs;
+    private boolean asking;
+
+    Checked(Streak streak, SignWatch signs) {
+      this.streak = streak;
+      this.signs = signs;
+    }
+  }
+
   private long timer = -1;
   private long signTimer = -1;
   private @Nullable HttpClient client;
@@ -89,27 +100,39 @@ public final class HealthChecker extends VerticleBase {
   }
 
   private void checkAll() {
+    checked.keySet().retainAll(fleet.replicas());
     for (Replica replica : fleet.replicas()) {
-      if (asking.putIfAbsent(replica, true) == null) {
+      Checked state = checked(replica);
+      if (!state.asking) {
+        state.asking = true;
         check(replica);
       }
     }
+  }
+
+  private Checked checked(Replica replica) {
+    return checked.computeIfAbsent(
+        replica,
+        r -> new Checked(new Streak(health.rise(), health.fall()), new SignWatch(r, news)));
   }
 
   private void check(Replica replica) {
     get(replica, healthPath.apply(replica))
         .compose(body -> models(replica))
         .onComplete(done -> {
-          asking.remove(replica);
-          judge(replica, done.succeeded());
+          Checked state = checked.get(replica);
+          if (state != null) {
+            state.asking = false;
+            judge(replica, state.streak.after(done.succeeded()));
+          }
         });
   }
 
   /** Looks at every replica's metrics; one without an answer to that tells nothing. */
   private void watchAll() {
     for (Replica replica : fleet.replicas()) {
-      SignWatch watch = watches.computeIfAbsent(replica, r -> new SignWatch(r, news));
-      get(replica, "/metrics").onSuccess(page -> watch.saw(EngineSigns.read(page.toString())));
+      SignWatch signs = checked(replica).signs;
+      get(replica, "/metrics").onSuccess(page -> signs.saw(EngineSigns.read(page.toString())));
     }
   }
 
@@ -122,9 +145,7 @@ public final class HealthChecker extends VerticleBase {
         .otherwiseEmpty();
   }
 
-  private void judge(Replica replica, boolean good) {
-    Streak streak = streaks.computeIfAbsent(replica, r -> new Streak(health.rise(), health.fall()));
-    Replica.Health verdict = streak.after(good);
+  private void judge(Replica replica, Replica.Health verdict) {
     if (verdict != replica.health()) {
       LOG.info("replica {} is {}", replica.name(), verdict);
       replica.health(verdict);

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.prompt.Tokenizers;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,8 @@ public final class ModelCatalog implements Tokenizers.Adapters {
 
   private final Fleet fleet;
   private final Predicate<Replica> joinsNames;
-  private final Map<String, List<ServedModel>> byReplica = new ConcurrentHashMap<>();
+  private final Map<Replica, List<ServedModel>> byReplica = new ConcurrentHashMap<>();
+  private volatile Map<String, ServedModel> adapters = Map.of();
 
   /**
    * @param joinsNames whether requests to a replica name an adapter behind its base model, as
@@ -34,6 +36,7 @@ public final class ModelCatalog implements Tokenizers.Adapters {
   public ModelCatalog(Fleet fleet, Predicate<Replica> joinsNames) {
     this.fleet = fleet;
     this.joinsNames = joinsNames;
+    fleet.onRemoval(removed -> refresh());
   }
 
   void learn(Replica replica, List<ServedModel> listed) {
@@ -41,31 +44,33 @@ public final class ModelCatalog implements Tokenizers.Adapters {
         joinsNames.test(replica)
             ? listed.stream().map(ServedModel::behindBase).toList()
             : List.copyOf(listed);
-    byReplica.put(replica.name(), models);
     replica.models(models.stream().map(ServedModel::id).collect(Collectors.toSet()));
+    byReplica.put(replica, models);
+    refresh();
+  }
+
+  /** Lists adapters anew; an answer may have come after its replica was removed. */
+  private synchronized void refresh() {
+    byReplica.keySet().retainAll(fleet.replicas());
+    Map<String, ServedModel> all = new HashMap<>();
+    for (Replica replica : fleet.replicas()) {
+      of(replica).stream()
+          .filter(served -> served.parent() != null)
+          .forEach(served -> all.putIfAbsent(served.id(), served));
+    }
+    adapters = all;
   }
 
   @Override
   public @Nullable String baseOf(String model) {
-    ServedModel adapter = adapter(model);
+    ServedModel adapter = adapters.get(model);
     return adapter == null ? null : adapter.parent();
   }
 
   @Override
   public String nameOf(String model) {
-    ServedModel adapter = adapter(model);
+    ServedModel adapter = adapters.get(model);
     return adapter == null ? model : adapter.name();
-  }
-
-  private @Nullable ServedModel adapter(String model) {
-    for (Replica replica : fleet.replicas()) {
-      for (ServedModel served : of(replica)) {
-        if (served.id().equals(model) && served.parent() != null) {
-          return served;
-        }
-      }
-    }
-    return null;
   }
 
   /**
@@ -90,6 +95,6 @@ public final class ModelCatalog implements Tokenizers.Adapters {
   }
 
   private List<ServedModel> of(Replica replica) {
-    return byReplica.getOrDefault(replica.name(), List.of());
+    return byReplica.getOrDefault(replica, List.of());
   }
 }

@@ -11,6 +11,9 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.prompt.PromptPool;
+import dev.warmpath.router.proxy.Connections;
+import dev.warmpath.router.proxy.ProxyContext;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -29,8 +32,9 @@ public final class FleetCollector implements MultiCollector {
   /**
    * Where the state is read.
    *
-   * @param serving requests being served
-   * @param waiting prompts that wait for a tokenizer thread
+   * @param entrance what is being served
+   * @param prompts the prompts that wait
+   * @param waitingLimit how many may wait
    */
   public record Sources(
       Fleet fleet,
@@ -39,8 +43,8 @@ public final class FleetCollector implements MultiCollector {
       VisibleTimes visibleTimes,
       IntSupplier replaysRunning,
       KvIndex index,
-      IntSupplier serving,
-      IntSupplier waiting,
+      ProxyContext.Entrance entrance,
+      PromptPool prompts,
       int waitingLimit) {}
 
   private final Sources sources;
@@ -52,8 +56,9 @@ public final class FleetCollector implements MultiCollector {
   @Override
   public MetricSnapshots collect() {
     Snapshot snapshot = new Snapshot();
-    snapshot.add(Metric.REQUESTS_SERVING, sources.serving().getAsInt());
-    snapshot.add(Metric.TOKENIZER_WAITING, sources.waiting().getAsInt());
+    entrance(snapshot, sources.entrance());
+    snapshot.add(Metric.TOKENIZER_WAITING, sources.prompts().waiting());
+    snapshot.add(Metric.BODY_SCANS_WAITING, sources.prompts().scansWaiting());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
     index(snapshot, sources.index().totals());
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
@@ -62,6 +67,18 @@ public final class FleetCollector implements MultiCollector {
     snapshot.add(Metric.REPLAYS_RUNNING, sources.replaysRunning().getAsInt());
     sources.streams().get().forEach(status -> stream(snapshot, status));
     return snapshot.build();
+  }
+
+  private static void entrance(Snapshot to, ProxyContext.Entrance entrance) {
+    to.add(Metric.REQUESTS_SERVING, entrance.openness().serving());
+    to.add(Metric.REQUESTS_LIMIT, entrance.openness().limit());
+    to.add(Metric.REQUEST_BODIES_BYTES, entrance.bodies().bytes());
+    to.add(Metric.REQUEST_BODIES_MAX_BYTES, entrance.bodies().limitBytes());
+    Connections.Count connections = entrance.connections();
+    to.add(Metric.CONNECTIONS, connections.open());
+    to.add(Metric.CONNECTIONS_LIMIT, connections.limit());
+    to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.refused(), "limit");
+    to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.timedOut(), "idle");
   }
 
   private static void index(Snapshot to, IndexTotals totals) {

@@ -16,6 +16,15 @@ public enum Metric {
   FIRST_BYTE_SECONDS(
       Type.HISTOGRAM, "From a request's head to the first byte of a good response.", "replica"),
   REQUESTS_SERVING(Type.GAUGE, "Requests being served now."),
+  REQUESTS_LIMIT(Type.GAUGE, "Requests that may be served at a time."),
+  REQUEST_BODIES_BYTES(Type.GAUGE, "Bytes of request bodies whose responses have not begun."),
+  REQUEST_BODIES_MAX_BYTES(Type.GAUGE, "Bytes of such bodies that may be held."),
+  CONNECTIONS(Type.GAUGE, "Connections of clients that are open."),
+  CONNECTIONS_LIMIT(Type.GAUGE, "Connections of clients that may be open."),
+  CONNECTIONS_CLOSED_TOTAL(
+      Type.COUNTER,
+      "Connections that the router closed: limit (too many), idle (no request came in time).",
+      "reason"),
   REJECTED_TOTAL(Type.COUNTER, "Errors that the router answered itself.", "code"),
   RETRIES_TOTAL(Type.COUNTER, "Times that another replica was tried.", "cause"),
   FALLBACKS_TOTAL(Type.COUNTER, "Requests routed without knowing their prompt.", "cause"),
@@ -33,6 +42,9 @@ public enum Metric {
       Type.COUNTER, "Prompts whose length the engine counts otherwise: an alarm.", "engine"),
   TOKENIZER_WAITING(Type.GAUGE, "Prompts that wait for a tokenizer thread."),
   TOKENIZER_QUEUE_LIMIT(Type.GAUGE, "Prompts that may wait."),
+  BODY_SCANS_WAITING(
+      Type.GAUGE,
+      "Bodies that wait to be looked through without their prompt; as many may as prompts."),
   TOKENIZER_READY(
       Type.GAUGE, "1 when the model's tokenizer is loaded, 0 while it is not.", "model"),
   TOKENIZER_LOAD_FAILURES_TOTAL(

@@ -1,10 +1,12 @@
 package dev.warmpath.router.observe;
 
+import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.DispatchRequest;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.Outcome;
+import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.proxy.ProxyListener;
 import dev.warmpath.router.proxy.Route;
 import dev.warmpath.router.routing.Decision;
@@ -20,6 +22,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Counts what happens to requests, and holds the registry in which everything is scraped.
@@ -77,6 +81,23 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
   /** Where all metrics are. */
   public PrometheusMeterRegistry registry() {
     return registry;
+  }
+
+  /** Drops what was counted of a replica and its engines. */
+  public void forget(Replica replica) {
+    registry.getMeters().stream()
+        .filter(meter -> isOf(replica, meter.getId()))
+        .forEach(registry::remove);
+    engines(replica).forEach(predictionError::remove);
+  }
+
+  private static boolean isOf(Replica replica, Meter.Id id) {
+    return replica.name().equals(id.getTag("replica"))
+        || engines(replica).anyMatch(engine -> engine.equals(id.getTag("engine")));
+  }
+
+  private static Stream<String> engines(Replica replica) {
+    return IntStream.range(0, replica.ranks()).mapToObj(rank -> EngineState.name(replica, rank));
   }
 
   /** The metrics as text. */

@@ -4,11 +4,11 @@ import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -21,8 +21,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The threads that read prompts, so that event loops do not. At most a configured number of prompts
- * wait for them; one more is answered without its prompt. Of those that are given up, one thread
- * still finds out the model, which takes no more than a look through the bytes.
+ * wait for them. A body whose prompt finds no place, is too long or takes too long goes to one more
+ * thread, which looks through it once for everything but the prompt; as many bodies wait for that.
+ * One more is answered {@link Unread#OVERLOADED}.
  *
  * <p>Thread-safe.
  */
@@ -30,11 +31,12 @@ public final class PromptPool implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(PromptPool.class);
 
-  /** A prompt that is being read; who has no more time for it gives it up. Thread-safe. */
+  /** A body that is being read; who has no more time for it gives it up. Thread-safe. */
   public final class Ticket {
-    private final AtomicBoolean settled = new AtomicBoolean();
     private final byte[] body;
     private final Consumer<ReadRequest> done;
+    private final AtomicBoolean promptWanted = new AtomicBoolean(true);
+    private final AtomicBoolean settled = new AtomicBoolean();
     private @Nullable Thread reading;
 
     private Ticket(byte[] body, Consumer<ReadRequest> done) {
@@ -42,23 +44,46 @@ public final class PromptPool implements AutoCloseable {
       this.done = done;
     }
 
-    /** Answers soon without the prompt, unless it was answered already. */
-    public void giveUp(Unread why) {
-      if (!settled.compareAndSet(false, true)) {
-        return;
+    /**
+     * Answers soon without the prompt, unless it was answered already.
+     *
+     * @return whether the prompt was still wanted
+     */
+    public boolean giveUp(Unread why) {
+      if (!promptWanted.compareAndSet(true, false)) {
+        return false;
       }
       stop();
-      try {
-        models.execute(() -> done.accept(reader.readModel(body, why)));
-      } catch (RejectedExecutionException e) {
-        done.accept(ReadRequest.without(null, body, why));
-      }
+      scan(why);
+      return true;
     }
 
     /** Wants no answer any more. */
     public void drop() {
       settled.set(true);
       stop();
+    }
+
+    private void scan(@Nullable Unread why) {
+      promptWanted.set(false);
+      try {
+        scanner.execute(() -> {
+          if (!settled.get()) {
+            answer(withoutPrompt(why));
+          }
+        });
+      } catch (RejectedExecutionException e) {
+        answer(UNREADABLE);
+      }
+    }
+
+    private ReadRequest withoutPrompt(@Nullable Unread why) {
+      try {
+        return reader.readWithoutPrompt(body, why);
+      } catch (RuntimeException | Error e) {
+        LOG.error("reading a body failed, bodyBytes={}", body.length, e);
+        return UNREADABLE;
+      }
     }
 
     /** The thread that reads has better things to do. */
@@ -70,8 +95,9 @@ public final class PromptPool implements AutoCloseable {
 
     /** Whether the prompt is still wanted: from now on its thread may be interrupted. */
     private synchronized boolean begin() {
-      reading = settled.get() ? null : Thread.currentThread();
-      return reading != null;
+      boolean wanted = promptWanted.get() && !settled.get();
+      reading = wanted ? Thread.currentThread() : null;
+      return wanted;
     }
 
     /** From now on nobody interrupts the thread, and nothing is left of an interrupt. */
@@ -90,17 +116,23 @@ public final class PromptPool implements AutoCloseable {
       } finally {
         end();
       }
-      if (settled.get()) {
+      if (result == null || !promptWanted.get() || settled.get()) {
         return;
       }
       watch.read(kind, body, result);
       CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
       if (asked == null) {
-        answer(result);
+        answerRead(result);
       } else {
         CompletableFuture<?> unused =
             asked.whenComplete(
-                (found, failure) -> answer(found == null ? result : result.with(found)));
+                (found, failure) -> answerRead(found == null ? result : result.with(found)));
+      }
+    }
+
+    private void answerRead(ReadRequest result) {
+      if (promptWanted.compareAndSet(true, false)) {
+        answer(result);
       }
     }
 
@@ -110,24 +142,38 @@ public final class PromptPool implements AutoCloseable {
       }
     }
 
-    private ReadRequest attempt(RequestKind kind) {
+    /** Null if the prompt was given up meanwhile. */
+    private @Nullable ReadRequest attempt(RequestKind kind) {
       try {
         return reader.read(kind, body);
       } catch (CancellationException e) {
-        return ReadRequest.without(null, body, Unread.DEADLINE);
+        giveUp(Unread.DEADLINE);
       } catch (RuntimeException | StackOverflowError e) {
         LOG.error("reading a prompt failed, bodyBytes={}", body.length, e);
-        return reader.readModel(body, Unread.FAILURE);
+        giveUp(Unread.FAILURE);
       }
+      return null;
     }
   }
+
+  private static final ReadRequest UNREADABLE =
+      new ReadRequest(
+          null,
+          null,
+          null,
+          RequestNamespace.ANY,
+          ReportParameter.TAKEN,
+          false,
+          0,
+          Unread.UNREADABLE);
 
   private final PromptReader reader;
   private final BodyWatch watch;
   private final RemoteReader remote;
   private final ThreadPoolExecutor threads;
-  private final ExecutorService models;
+  private final ThreadPoolExecutor scanner;
   private final int longestBytes;
+  private final long deadlineMs;
 
   /**
    * A pool without prompts.
@@ -145,17 +191,21 @@ public final class PromptPool implements AutoCloseable {
     this.watch = watch;
     this.remote = remote;
     this.longestBytes = bounds.bodyBytes();
-    this.models = Executors.newSingleThreadExecutor(factory);
+    this.deadlineMs = bounds.deadlineMs();
+    this.scanner = threads(1, bounds, factory);
     int count =
         bounds.threads() > 0 ? bounds.threads() : Runtime.getRuntime().availableProcessors();
-    this.threads =
-        new ThreadPoolExecutor(
-            count, count, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(bounds.queue()), factory);
+    this.threads = threads(count, bounds, factory);
+  }
+
+  private static ThreadPoolExecutor threads(int count, Tokenizing bounds, ThreadFactory factory) {
+    return new ThreadPoolExecutor(
+        count, count, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(bounds.queue()), factory);
   }
 
   /**
-   * Reads the prompt in {@code body}; the answer is given at most once, on a thread of the pool,
-   * and without the prompt if the body is too long or the queue is full.
+   * Reads the prompt in {@code body}; the answer is given at most once, on any thread, and without
+   * the prompt if the body is too long or the queue is full.
    */
   public Ticket read(RequestKind kind, byte[] body, Consumer<ReadRequest> done) {
     Ticket ticket = new Ticket(body, done);
@@ -171,20 +221,32 @@ public final class PromptPool implements AutoCloseable {
     return ticket;
   }
 
-  /** Finds out the model of a body that makes an engine compute nothing. */
-  public Ticket readModel(byte[] body, Consumer<ReadRequest> done) {
+  /** Reads a body that makes an engine compute nothing. */
+  public Ticket readWithoutPrompt(byte[] body, Consumer<ReadRequest> done) {
     Ticket ticket = new Ticket(body, done);
-    try {
-      threads.execute(() -> ticket.answer(ReadRequest.ofModel(reader.model(body))));
-    } catch (RejectedExecutionException e) {
-      ticket.giveUp(Unread.QUEUE_FULL);
-    }
+    ticket.scan(null);
     return ticket;
   }
 
-  /** Reads the prompt on the caller's thread, as {@code explain} does. */
+  /**
+   * Reads the prompt on the caller's thread, and waits for an engine if one has to be asked, just
+   * as a request would.
+   */
   public ReadRequest readNow(RequestKind kind, byte[] body) {
-    return reader.read(kind, body);
+    if (body.length > longestBytes) {
+      return reader.readWithoutPrompt(body, Unread.TOO_LONG);
+    }
+    ReadRequest result = reader.read(kind, body);
+    CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
+    if (asked == null) {
+      return result;
+    }
+    PromptResult found =
+        asked
+            .completeOnTimeout(null, deadlineMs, TimeUnit.MILLISECONDS)
+            .exceptionally(failure -> null)
+            .join();
+    return found == null ? result : result.with(found);
   }
 
   /** Prompts that wait for a thread. */
@@ -192,9 +254,14 @@ public final class PromptPool implements AutoCloseable {
     return threads.getQueue().size();
   }
 
+  /** Bodies that wait to be read without their prompt. */
+  public int scansWaiting() {
+    return scanner.getQueue().size();
+  }
+
   @Override
   public void close() {
     threads.shutdownNow();
-    models.shutdownNow();
+    scanner.shutdownNow();
   }
 }

@@ -1,10 +1,9 @@
 package dev.warmpath.router.prompt;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
+import dev.warmpath.router.prompt.body.BodyFields;
 import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
@@ -38,57 +37,55 @@ public final class PromptReader {
   /** Reads the body whole. */
   public ReadRequest read(RequestKind kind, byte[] body) {
     if (!(parse(body) instanceof ObjectNode request)) {
-      return ReadRequest.without(null, body, Unread.BAD_JSON);
+      return readWithoutPrompt(body, Unread.BAD_JSON);
     }
-    String model = text(request, "model");
-    String session = session(request);
-    ReportParameter report = ReportParameter.of(request);
-    Tokenizers.Choice choice = tokenizers.choose(model);
-    RequestNamespace namespace = RequestNamespace.of(request, isAdapter(choice));
-    if (choice == null) {
-      return new ReadRequest(model, null, session, namespace, report, Unread.NO_TOKENIZER);
-    }
-    ModelTokenizer tokenizer = choice.local().tokenizer();
-    if (tokenizer == null) {
-      return new ReadRequest(model, null, session, namespace, report, choice.local().absent());
+    Tokenizers.Choice choice = tokenizers.choose(text(request, "model"));
+    ModelTokenizer tokenizer = choice == null ? null : choice.local().tokenizer();
+    if (choice == null || tokenizer == null) {
+      Unread why = choice == null ? Unread.NO_TOKENIZER : choice.local().absent();
+      return of(request, choice, null, estimate(body), why);
     }
     PromptResult prompt = tokenizer.prompt(kind, request, choice.loraName());
-    return new ReadRequest(model, prompt, session, namespace, report, null);
+    boolean known = prompt instanceof PromptResult.Tokens;
+    return of(request, choice, prompt, known ? 0 : estimate(body), null);
   }
 
-  /** Reads only the model, without building anything: for when there is no time for the rest. */
-  public ReadRequest readModel(byte[] body, Unread why) {
-    return ReadRequest.without(model(body), body, why);
+  private static int estimate(byte[] body) {
+    return BodyFields.of(body).estimatedTokens();
   }
 
-  /** The model that the body names, or null. */
-  @Nullable String model(byte[] body) {
-    try (JsonParser parser = bodies.tokens(body)) {
-      return model(parser);
-    } catch (IOException e) {
-      return null;
-    }
+  /**
+   * Reads all but the prompt, building nothing: for when there is no time or need for it.
+   *
+   * @param why why the prompt is not read; null if no engine computes one
+   */
+  public ReadRequest readWithoutPrompt(byte[] body, @Nullable Unread why) {
+    BodyFields found = BodyFields.of(body);
+    Tokenizers.Choice choice = tokenizers.choose(text(found.fields(), "model"));
+    return of(found.fields(), choice, null, why == null ? 0 : found.estimatedTokens(), why);
+  }
+
+  private static ReadRequest of(
+      ObjectNode fields,
+      Tokenizers.@Nullable Choice choice,
+      @Nullable PromptResult prompt,
+      int estimatedTokens,
+      @Nullable Unread why) {
+    String session = text(fields, "session_id");
+    return new ReadRequest(
+        text(fields, "model"),
+        prompt,
+        session == null ? text(fields, "user") : session,
+        RequestNamespace.of(fields, isAdapter(choice)),
+        ReportParameter.of(fields),
+        BodyFields.isStreamed(fields),
+        estimatedTokens,
+        why);
   }
 
   /** A model that nobody knows may be an adapter. */
   private static boolean isAdapter(Tokenizers.@Nullable Choice choice) {
     return choice == null || choice.loraName() != null;
-  }
-
-  private static @Nullable String model(JsonParser parser) throws IOException {
-    if (parser.nextToken() != JsonToken.START_OBJECT) {
-      return null;
-    }
-    String found = null;
-    while (parser.nextToken() == JsonToken.FIELD_NAME) {
-      boolean isModel = parser.currentName().equals("model");
-      JsonToken value = parser.nextToken();
-      if (isModel) {
-        found = value == JsonToken.VALUE_STRING ? parser.getText() : null;
-      }
-      parser.skipChildren();
-    }
-    return found;
   }
 
   private @Nullable JsonNode parse(byte[] body) {
@@ -97,11 +94,6 @@ public final class PromptReader {
     } catch (IOException e) {
       return null;
     }
-  }
-
-  private static @Nullable String session(ObjectNode request) {
-    String session = text(request, "session_id");
-    return session == null ? text(request, "user") : session;
   }
 
   private static @Nullable String text(ObjectNode request, String field) {

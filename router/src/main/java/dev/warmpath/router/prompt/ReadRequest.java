@@ -1,9 +1,11 @@
 package dev.warmpath.router.prompt;
 
+import dev.warmpath.router.fleet.dispatch.DispatchRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.ReportParameter;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param sessionKey what the body calls its session or user, or null
  * @param namespace in which name space of an engine its blocks are
  * @param report whether it makes the engine announce again what it holds
+ * @param streamed whether it asks for a stream of events
+ * @param estimatedTokens how long its prompt may be, for when its tokens are not known
  * @param unread why there is no prompt, as a metric label; null when there is one
  */
 public record ReadRequest(
@@ -24,6 +28,8 @@ public record ReadRequest(
     @Nullable String sessionKey,
     RequestNamespace namespace,
     ReportParameter report,
+    boolean streamed,
+    int estimatedTokens,
     @Nullable Unread unread) {
 
   /** Why a prompt was not read. */
@@ -45,7 +51,9 @@ public record ReadRequest(
     /** Tokenizing took too long. */
     DEADLINE,
     /** The tokenizer failed, which is a bug of ours. */
-    FAILURE;
+    FAILURE,
+    /** Not even the model was found out, for lack of time or by a bug: it cannot be routed. */
+    UNREADABLE;
 
     /** The name in metrics and answers: lower case with underscores. */
     public String label() {
@@ -53,19 +61,28 @@ public record ReadRequest(
     }
   }
 
+  /**
+   * The request as it is dispatched.
+   *
+   * @param sessionHeader what the client's header calls its session, or null: it goes before the
+   *     body
+   * @param excluded names of replicas that have failed it already
+   */
+  public DispatchRequest toDispatch(@Nullable String sessionHeader, Set<String> excluded) {
+    return new DispatchRequest(
+        model,
+        prompt,
+        sessionHeader == null ? sessionKey : sessionHeader,
+        namespace,
+        report,
+        streamed,
+        estimatedTokens,
+        excluded);
+  }
+
   /** The same with a prompt that was found out elsewhere. */
   ReadRequest with(PromptResult found) {
-    return new ReadRequest(model, found, sessionKey, namespace, report, null);
-  }
-
-  /** A body that makes an engine compute nothing, so that only the model matters. */
-  static ReadRequest ofModel(@Nullable String model) {
-    return new ReadRequest(model, null, null, RequestNamespace.PLAIN, ReportParameter.TAKEN, null);
-  }
-
-  /** A body of which nobody knows more than the model. */
-  static ReadRequest without(@Nullable String model, byte[] body, Unread why) {
     return new ReadRequest(
-        model, null, null, RequestNamespace.ofUnread(body), ReportParameter.ofUnread(body), why);
+        model, found, sessionKey, namespace, report, streamed, estimatedTokens, null);
   }
 }

@@ -81,6 +81,16 @@ record ApiError(int status, String type, String code, String message) {
     return new ApiError(503, "service_unavailable_error", code, message);
   }
 
+  /** Too much is going on in the router itself. */
+  static ApiError overloaded(String what) {
+    return unavailable("overloaded", "The router is overloaded: " + what + ".");
+  }
+
+  /** A bug of ours. */
+  static ApiError internal() {
+    return new ApiError(500, "internal_error", "internal_error", "The router failed.");
+  }
+
   static ApiError shuttingDown() {
     return unavailable("shutting_down", "The router is shutting down.");
   }

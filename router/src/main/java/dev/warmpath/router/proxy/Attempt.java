@@ -8,7 +8,9 @@ import dev.warmpath.router.fleet.dispatch.Prediction;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.proxy.usage.UsageScanner;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientRequest;
@@ -36,6 +38,8 @@ final class Attempt {
    *   502/503/504 ─▶ exchange.retry,        client gone            ─▶ abandon: reset upstream
    *   else an error of our own              last byte              ─▶ complete
    * The response's head is sent with its first byte, so until then a retry is possible.
+   * While the client reads too slowly the replica is paused, and its silence is not its fault: the
+   * watchdog then waits for the client.
    */
 
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
@@ -48,6 +52,7 @@ final class Attempt {
 
   private boolean over;
   private boolean headSent;
+  private boolean pausedOnce;
   private long totalTimer = -1;
   private @Nullable HttpClientRequest upstream;
   private @Nullable HttpClientResponse answer;
@@ -58,7 +63,7 @@ final class Attempt {
     this.proxy = proxy;
     this.loop = loop;
     this.assignment = assignment;
-    this.watchdog = new Watchdog(loop.vertx(), proxy.nanoClock(), this::tooSlow);
+    this.watchdog = new Watchdog(loop.vertx(), proxy.nanoClock());
   }
 
   /** An attempt that only holds its assignment until the real one begins. */
@@ -69,16 +74,22 @@ final class Attempt {
 
   void start(HttpServerRequest client, String requestId, Buffer body) {
     Timeouts limits = proxy.config().timeouts();
-    watchdog.phase(limits.firstByteMs());
-    totalTimer = loop.vertx().setTimer(limits.totalMs(), id -> tooSlow());
+    watch(limits.firstByteMs(), this::tooSlow);
+    totalTimer = loop.vertx().setTimer(limits.totalMs(), exchange.guarded(id -> totalOver()));
     Future<HttpClientRequest> connecting = loop.client().request(options(client, requestId));
-    connecting.onComplete(connected -> {
-      if (connected.failed()) {
-        unreachable("connect");
-      } else {
-        send(connected.result(), body);
-      }
-    });
+    Handler<AsyncResult<HttpClientRequest>> connected =
+        tried -> {
+          if (tried.failed()) {
+            unreachable("connect");
+          } else {
+            send(tried.result(), body);
+          }
+        };
+    connecting.onComplete(exchange.guarded(connected));
+  }
+
+  private void watch(long limitMs, Runnable expired) {
+    watchdog.phase(limitMs, () -> exchange.guarded(v -> expired.run()).handle(null));
   }
 
   private RequestOptions options(HttpServerRequest client, String requestId) {
@@ -104,16 +115,16 @@ final class Attempt {
       request.reset();
       return;
     }
-    request.exceptionHandler(e -> broken());
-    request
-        .send(body)
-        .onComplete(sent -> {
+    request.exceptionHandler(exchange.guarded(e -> broken()));
+    Handler<AsyncResult<HttpClientResponse>> responded =
+        sent -> {
           if (sent.failed()) {
             unreachable("no_response");
           } else {
             answered(sent.result());
           }
-        });
+        };
+    request.send(body).onComplete(exchange.guarded(responded));
   }
 
   private void answered(HttpClientResponse found) {
@@ -121,13 +132,13 @@ final class Attempt {
       return;
     }
     answer = found;
+    found.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
     if (RETRYABLE.contains(found.statusCode()) && retry("status_" + found.statusCode(), false)) {
       return;
     }
     usage = UsageScanner.of(Optional.ofNullable(found.getHeader("content-type")).orElse(""));
-    found.handler(this::chunk);
-    found.endHandler(v -> complete());
-    found.exceptionHandler(e -> broken());
+    found.handler(exchange.guarded(this::chunk));
+    found.endHandler(exchange.guarded(v -> complete()));
   }
 
   private boolean retry(String cause, boolean sameAgain) {
@@ -162,6 +173,9 @@ final class Attempt {
   private void scan(Buffer chunk) {
     if (usage != null) {
       usage.feed(chunk.getBytes());
+      if (usage.hasContent() && isGood()) {
+        assignment.firstToken();
+      }
     }
   }
 
@@ -170,11 +184,23 @@ final class Attempt {
     if (from == null) {
       return;
     }
+    pausedOnce = true;
     from.pause();
-    down.drainHandler(v -> {
-      watchdog.alive();
-      from.resume();
-    });
+    watch(proxy.config().timeouts().streamIdleMs(), this::clientStalled);
+    down.drainHandler(
+        exchange.guarded(v -> {
+          if (!over) {
+            watch(proxy.config().timeouts().streamIdleMs(), this::tooSlow);
+          }
+          from.resume();
+        }));
+  }
+
+  private void clientStalled() {
+    breakOff(
+        ApiError.upstream(408, "client_stalled", "The client read nothing for too long."),
+        Ending.CUT_OFF,
+        Outcome.CANCELLED);
   }
 
   private void sendHead() {
@@ -182,9 +208,12 @@ final class Attempt {
     HttpServerResponse down = exchange.response();
     headSent = true;
     exchange.committed();
-    watchdog.phase(proxy.config().timeouts().streamIdleMs());
+    watch(proxy.config().timeouts().streamIdleMs(), this::tooSlow);
+    down.setWriteQueueMaxSize(proxy.config().limits().clientBufferBytes());
+    if (from.statusCode() < 500) {
+      assignment.answered();
+    }
     if (isGood()) {
-      assignment.firstByte();
       proxy
           .listener()
           .firstByte(exchange.route(), assignment.replica().name(), exchange.elapsedNanos());
@@ -198,11 +227,12 @@ final class Attempt {
   }
 
   private void addOwnHeaders(HttpServerResponse down) {
-    if (!proxy.config().warmpathHeaders()) {
+    if (!proxy.config().headers().enabled()) {
       return;
     }
     down.putHeader("x-warmpath-replica", assignment.replica().name());
-    if (assignment.predictedCachedTokens() != Prediction.NONE) {
+    boolean tellsCached = proxy.config().headers().cachedTokens();
+    if (tellsCached && assignment.predictedCachedTokens() != Prediction.NONE) {
       String tokens = Integer.toString(assignment.predictedCachedTokens());
       down.putHeader("x-warmpath-cached-tokens", tokens);
     }
@@ -267,14 +297,24 @@ final class Attempt {
   }
 
   private void tooSlow() {
-    if (over) {
-      return;
+    if (!over && (headSent || !retry("timeout", false))) {
+      timedOut(Outcome.FAILED);
     }
+  }
+
+  /** Whose fault it is that the whole time is over cannot be told if the client was slow too. */
+  private void totalOver() {
+    if (!over) {
+      timedOut(pausedOnce ? Outcome.CANCELLED : Outcome.FAILED);
+    }
+  }
+
+  private void timedOut(Outcome outcome) {
     ApiError error = ApiError.upstream(504, "timeout", "The replica took too long.");
     if (headSent) {
-      breakOff(error, Ending.CUT_OFF, Outcome.FAILED);
+      breakOff(error, Ending.CUT_OFF, outcome);
     } else {
-      finish(Outcome.FAILED);
+      finish(outcome);
       reset();
       exchange.reject(error);
     }

@@ -12,6 +12,7 @@ import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.ReportParameter;
 import io.vertx.core.Context;
+import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
@@ -23,6 +24,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One client's request from its head to the last byte of its response: the body is read, its prompt
@@ -38,7 +41,10 @@ final class Exchange {
    * I1  At most one attempt exists at a time; it owns exactly one assignment and finishes it.
    * I2  `over` turns true exactly once, by end(); after that nothing is sent and no attempt starts.
    * I3  Every path out of a callback that may come late begins with a look at `over`.
+   * I4  Every callback, the attempt's too, is guarded: what it throws ends the exchange.
    */
+
+  private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
   static final int CLIENT_GONE_STATUS = 499;
 
@@ -77,18 +83,42 @@ final class Exchange {
 
   void start() {
     response.putHeader(RequestIds.HEADER, requestId);
-    response.closeHandler(v -> clientGone());
-    response.exceptionHandler(e -> clientGone());
-    request.exceptionHandler(e -> clientGone());
-    request.handler(this::bodyChunk);
-    request.endHandler(v -> bodyEnd());
-    timer =
-        loop.vertx()
-            .setTimer(
-                proxy.config().timeouts().requestBodyMs(), id -> refuse(ApiError.bodyTimeout()));
+    response.closeHandler(guarded(v -> clientGone()));
+    response.exceptionHandler(guarded(e -> clientGone()));
+    request.exceptionHandler(guarded(e -> clientGone()));
+    request.handler(guarded(this::bodyChunk));
+    request.endHandler(guarded(v -> bodyEnd()));
+    startTimer(proxy.config().timeouts().clients().bodyMs(), () -> refuse(ApiError.bodyTimeout()));
     if (declaredBytes() > proxy.config().limits().bodyBytes()) {
       refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
     }
+  }
+
+  /** The boundary of failures: nothing thrown within an exchange leaves it, or leaves it open. */
+  <T> Handler<T> guarded(Handler<T> handler) {
+    return event -> {
+      try {
+        handler.handle(event);
+      } catch (RuntimeException | Error e) {
+        failed(e);
+      }
+    };
+  }
+
+  private void failed(Throwable bug) {
+    LOG.error("a request failed, id={} path={}", requestId, route.path(), bug);
+    try {
+      breakOff(ApiError.internal());
+    } catch (RuntimeException | Error e) {
+      LOG.error("ending it failed too, id={}", requestId, e);
+      finish();
+      request.connection().close();
+    }
+  }
+
+  void startTimer(long delayMs, Runnable due) {
+    cancelTimer();
+    timer = loop.vertx().setTimer(delayMs, guarded(id -> due.run()));
   }
 
   private long declaredBytes() {
@@ -107,7 +137,16 @@ final class Exchange {
       refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
       return;
     }
+    if (!proxy.entrance().bodies().take(chunk.length())) {
+      refuse(ApiError.overloaded("bodies of other requests take all the room there is"));
+      return;
+    }
     body.appendBuffer(chunk);
+  }
+
+  private void dropBody() {
+    proxy.entrance().bodies().give(body.length());
+    body = Buffer.buffer();
   }
 
   /**
@@ -119,10 +158,9 @@ final class Exchange {
       return;
     }
     bodyRefused = true;
-    body = Buffer.buffer();
     reject(error);
     if (!request.isEnded()) {
-      int patience = proxy.config().timeouts().requestBodyMs();
+      int patience = proxy.config().timeouts().clients().bodyMs();
       long closing = loop.vertx().setTimer(patience, id -> request.connection().close());
       request.endHandler(v -> loop.vertx().cancelTimer(closing));
       request.exceptionHandler(e -> loop.vertx().cancelTimer(closing));
@@ -133,21 +171,26 @@ final class Exchange {
     if (over || bodyRefused) {
       return;
     }
-    cancelTimer();
-    timer = loop.vertx().setTimer(proxy.config().tokenizing().deadlineMs(), id -> giveUpReading());
-    ticket = readPrompt(r -> loop.context().runOnContext(v -> promptRead(r)));
+    startTimer(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
+    ticket = readPrompt(r -> loop.context().runOnContext(guarded(v -> promptRead(r))));
   }
 
   private PromptPool.Ticket readPrompt(Consumer<ReadRequest> done) {
     RequestKind kind = route.kind();
     return kind == null
-        ? proxy.prompts().readModel(body.getBytes(), done)
+        ? proxy.prompts().readWithoutPrompt(body.getBytes(), done)
         : proxy.prompts().read(kind, body.getBytes(), done);
   }
 
+  /** First the prompt is given up; if the rest cannot be read in as much time, the request is. */
   private void giveUpReading() {
-    if (ticket != null) {
-      ticket.giveUp(Unread.DEADLINE);
+    if (ticket == null) {
+      return;
+    }
+    if (ticket.giveUp(Unread.DEADLINE)) {
+      startTimer(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
+    } else {
+      reject(ApiError.overloaded("too many bodies wait to be read"));
     }
   }
 
@@ -161,6 +204,10 @@ final class Exchange {
     if (result.unread() != null) {
       proxy.listener().unread(result.unread().label());
     }
+    if (result.unread() == Unread.UNREADABLE) {
+      reject(ApiError.overloaded("too many bodies wait to be read"));
+      return;
+    }
     DispatchResult chosen = proxy.dispatcher().assign(dispatchRequest());
     if (chosen instanceof Assignment assignment) {
       begin(assignment);
@@ -170,11 +217,8 @@ final class Exchange {
   }
 
   private DispatchRequest dispatchRequest() {
-    ReadRequest known = Objects.requireNonNull(read);
-    String header = request.getHeader(proxy.config().policy().sessionHeader());
-    String session = header == null ? known.sessionKey() : header;
-    return new DispatchRequest(
-        known.model(), known.prompt(), session, known.namespace(), known.report(), tried);
+    String session = request.getHeader(proxy.config().policy().sessionHeader());
+    return Objects.requireNonNull(read).toDispatch(session, tried);
   }
 
   private ApiError nobody(DispatchResult.Cause cause) {
@@ -239,7 +283,7 @@ final class Exchange {
       return;
     }
     attempt = Attempt.waiting(this, proxy, loop, assignment);
-    timer = loop.vertx().setTimer(wait, id -> begin(assignment));
+    startTimer(wait, () -> begin(assignment));
   }
 
   HttpServerResponse response() {
@@ -260,7 +304,7 @@ final class Exchange {
 
   /** The response has begun: no other replica can be tried, the body is not needed any more. */
   void committed() {
-    body = Buffer.buffer();
+    dropBody();
   }
 
   /** Answers with an error of our own; nothing has been sent yet. */
@@ -274,10 +318,13 @@ final class Exchange {
 
   /** The process ends: what has begun is cut off, with an error if one can still be said. */
   void cut() {
+    guarded(v -> breakOff(ApiError.shuttingDown())).handle(null);
+  }
+
+  private void breakOff(ApiError error) {
     if (over) {
       return;
     }
-    ApiError error = ApiError.shuttingDown();
     Attempt current = attempt;
     if (current != null && response.headWritten()) {
       current.breakOff(error, Ending.CUT_OFF, Outcome.CANCELLED);
@@ -286,6 +333,10 @@ final class Exchange {
         current.abandon(Outcome.CANCELLED);
       }
       reject(error);
+    }
+    if (!over) {
+      end(response.getStatusCode(), Ending.CUT_OFF);
+      request.connection().close();
     }
   }
 
@@ -301,17 +352,24 @@ final class Exchange {
 
   /** Notes the end, once. */
   void end(int status, Ending ending) {
+    if (finish()) {
+      proxy.listener().ended(route, status, ending, elapsedNanos());
+    }
+  }
+
+  /** Lets go of all that the exchange holds, once. */
+  private boolean finish() {
     if (over) {
-      return;
+      return false;
     }
     over = true;
+    onEnd.run();
     cancelTimer();
     if (ticket != null) {
       ticket.drop();
     }
-    body = Buffer.buffer();
-    proxy.listener().ended(route, status, ending, elapsedNanos());
-    onEnd.run();
+    dropBody();
+    return true;
   }
 
   private void cancelTimer() {

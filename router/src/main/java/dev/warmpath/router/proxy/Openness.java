@@ -21,10 +21,20 @@ public final class Openness {
     CLOSING
   }
 
+  private final int limit;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private int serving;
   private volatile Stage stage = Stage.OPEN;
+
+  /**
+   * A process that is open.
+   *
+   * @param limit requests that may be served at a time
+   */
+  public Openness(int limit) {
+    this.limit = limit;
+  }
 
   public Stage stage() {
     return stage;
@@ -52,18 +62,27 @@ public final class Openness {
     }
   }
 
-  void entered() {
-    change(1);
+  /** Requests that may be served at a time. */
+  public int limit() {
+    return limit;
   }
 
-  void left() {
-    change(-1);
-  }
-
-  private void change(int by) {
+  /** Lets one more request in, unless there are too many; each that enters leaves once. */
+  boolean enter() {
     lock.lock();
     try {
-      serving += by;
+      boolean fits = serving < limit;
+      serving += fits ? 1 : 0;
+      return fits;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void leave() {
+    lock.lock();
+    try {
+      serving--;
       changed.signalAll();
     } finally {
       lock.unlock();

@@ -21,4 +21,8 @@ public record ProxyContext(
     ProxyListener listener,
     RandomGenerator random,
     LongSupplier nanoClock,
-    Openness openness) {}
+    Entrance entrance) {
+
+  /** What bounds the requests that are served at a time. */
+  public record Entrance(Openness openness, BodyRoom bodies, Connections.Count connections) {}
+}

@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +27,6 @@ public final class ProxyVerticle extends VerticleBase {
 
   private static final int ANY_PORT_SHARED_BY_ALL_LOOPS = -1;
   private static final int REPLICA_KEEP_ALIVE_SECONDS = 4;
-  private static final int IDLE_MARGIN_MS = 60_000;
   private static final String JSON = "application/json";
 
   private final ProxyContext proxy;
@@ -37,6 +35,7 @@ public final class ProxyVerticle extends VerticleBase {
   private volatile int port;
   private @Nullable HttpServer server;
   private Exchange.@Nullable Loop loop;
+  private @Nullable Connections connections;
 
   /**
    * An event loop that is not running yet.
@@ -59,6 +58,14 @@ public final class ProxyVerticle extends VerticleBase {
     HttpClient client = vertx.createHttpClient(clientOptions(), poolOptions());
     loop = new Exchange.Loop(vertx, context, client, new RequestIds(proxy.random()));
     server = vertx.createHttpServer(serverOptions()).requestHandler(this::serve);
+    RouterConfig.Timeouts.Clients clients = proxy.config().timeouts().clients();
+    connections =
+        new Connections(
+            vertx,
+            proxy.nanoClock(),
+            new Connections.Timeouts(clients.headMs(), clients.keepAliveMs()),
+            proxy.entrance().connections());
+    connections.watch(server);
     return server
         .listen(at.port() == 0 ? ANY_PORT_SHARED_BY_ALL_LOOPS : at.port(), at.host())
         .onSuccess(listening -> port = listening.actualPort());
@@ -68,6 +75,9 @@ public final class ProxyVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     cutAll();
+    if (connections != null) {
+      connections.stop();
+    }
     Future<Void> closed = server == null ? Future.succeededFuture() : server.close();
     return closed.eventually(() -> loop == null ? Future.succeededFuture() : loop.client().close());
   }
@@ -90,9 +100,7 @@ public final class ProxyVerticle extends VerticleBase {
         .setMaxInitialLineLength(limits.headerBytes())
         .setHandle100ContinueAutomatically(true)
         .setHttp2ClearTextEnabled(false)
-        .setTcpNoDelay(true)
-        .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
-        .setIdleTimeout(proxy.config().timeouts().totalMs() + IDLE_MARGIN_MS);
+        .setTcpNoDelay(true);
   }
 
   /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
@@ -105,25 +113,38 @@ public final class ProxyVerticle extends VerticleBase {
         .setConnectTimeout(proxy.config().timeouts().connectMs());
   }
 
+  /** The dispatcher bounds requests; each has a connection of its own. */
   private PoolOptions poolOptions() {
-    return new PoolOptions().setHttp1MaxSize(proxy.config().limits().replicaConnections());
+    int most = proxy.config().limits().atOnce().replicaRequests();
+    return new PoolOptions().setHttp1MaxSize(most).setMaxWaitQueueSize(most);
   }
 
   private void serve(HttpServerRequest request) {
+    Objects.requireNonNull(connections).began(request);
     Route route = Route.find(request.path()).orElse(null);
-    if (route == null) {
+    if (route == null || !isServed(route)) {
       decline(request, Form.OPENAI, ApiError.notFound("There is no such path here."));
     } else if (!route.takes(request.method().name())) {
       request.response().putHeader("allow", route.allowed());
       decline(request, route.errors(), ApiError.methodNotAllowed(route.allowed()));
     } else if (!route.isPassedOn()) {
       page(route, request.response());
-    } else if (proxy.openness().stage() == Openness.Stage.CLOSING) {
+    } else if (openness().stage() == Openness.Stage.CLOSING) {
       request.response().putHeader("connection", "close");
       decline(request, route.errors(), ApiError.shuttingDown());
+    } else if (!openness().enter()) {
+      decline(request, route.errors(), ApiError.overloaded("it serves all the requests it may"));
     } else {
       exchange(route, request);
     }
+  }
+
+  private boolean isServed(Route route) {
+    return route != Route.METRICS || proxy.config().listen().metrics();
+  }
+
+  private Openness openness() {
+    return proxy.entrance().openness();
   }
 
   private void decline(HttpServerRequest request, Form form, ApiError error) {
@@ -133,23 +154,23 @@ public final class ProxyVerticle extends VerticleBase {
 
   private void exchange(Route route, HttpServerRequest request) {
     Exchange.Loop own = Objects.requireNonNull(loop);
-    proxy.openness().entered();
     Exchange[] self = new Exchange[1];
     Exchange exchange = new Exchange(proxy, own, route, request, () -> ended(self));
     self[0] = exchange;
     exchanges.add(exchange);
-    exchange.start();
+    exchange.guarded(v -> exchange.start()).handle(null);
   }
 
   private void ended(Exchange[] exchange) {
     exchanges.remove(exchange[0]);
-    proxy.openness().left();
+    openness().leave();
   }
 
   private void page(Route route, HttpServerResponse response) {
     switch (route) {
       case MODELS -> models(response);
-      case HEALTH -> health(response);
+      case HEALTH, READY -> ready(response);
+      case LIVE -> response.putHeader("content-type", JSON).end("{\"status\":\"ok\"}");
       default -> metrics(response);
     }
   }
@@ -163,8 +184,8 @@ public final class ProxyVerticle extends VerticleBase {
     }
   }
 
-  private void health(HttpServerResponse response) {
-    boolean open = proxy.openness().stage() == Openness.Stage.OPEN;
+  private void ready(HttpServerResponse response) {
+    boolean open = openness().stage() == Openness.Stage.OPEN;
     int up = proxy.pages().replicasUp();
     String status = open ? up > 0 ? "ok" : "no_replica" : "leaving";
     response

@@ -18,6 +18,8 @@ public enum Route {
   RESPONSES("/v1/responses", "POST", RequestKind.RESPONSES),
   MODELS("/v1/models", "GET", null),
   HEALTH("/health", "GET", null),
+  LIVE("/health/live", "GET", null),
+  READY("/health/ready", "GET", null),
   METRICS("/metrics", "GET", null);
 
   private final String path;

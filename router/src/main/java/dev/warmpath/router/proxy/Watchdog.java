@@ -14,20 +14,24 @@ final class Watchdog {
 
   private final Vertx vertx;
   private final LongSupplier nanoClock;
-  private final Runnable expired;
+  private Runnable expired = () -> {};
   private long limitNanos;
   private long lifeNanos;
   private long timer = -1;
 
-  Watchdog(Vertx vertx, LongSupplier nanoClock, Runnable expired) {
+  Watchdog(Vertx vertx, LongSupplier nanoClock) {
     this.vertx = vertx;
     this.nanoClock = nanoClock;
-    this.expired = expired;
   }
 
-  /** Starts a new phase in which {@code limitMs} may pass between two signs of life. */
-  void phase(long limitMs) {
+  /**
+   * Starts a new phase in which {@code limitMs} may pass between two signs of life.
+   *
+   * @param expired what to do when more has passed; throws nothing
+   */
+  void phase(long limitMs, Runnable expired) {
     stop();
+    this.expired = expired;
     limitNanos = TimeUnit.MILLISECONDS.toNanos(limitMs);
     alive();
     timer = vertx.setTimer(limitMs, id -> ring());

@@ -11,6 +11,7 @@ import dev.warmpath.router.rig.Rig;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -65,6 +66,55 @@ class AdminTest {
       rig.untilIdle();
       assertThat(rig.backends.get(0).bodies.size() + rig.backends.get(1).bodies.size())
           .isEqualTo(3);
+    }
+  }
+
+  @Test
+  void explainKnowsTheSession() throws Exception {
+    try (Rig rig = new Rig(4, tree -> tree.set("policy.name", "consistent-hash", "test"))) {
+      String body = "{\"model\":\"m\"}";
+      for (String session : List.of("a", "b", "c", "d", "e", "f")) {
+        JsonNode named = JSON.readTree(explain(rig, "?session=" + session, body).body());
+        HttpRequest.Builder asked =
+            HttpRequest.newBuilder(uri(rig, "/admin/explain"))
+                .header("x-session-id", session)
+                .POST(HttpRequest.BodyPublishers.ofString(body));
+        JsonNode headed = JSON.readTree(rig.send(asked.build()).body());
+        HttpRequest.Builder real =
+            rig.post("/v1/completions", body.getBytes(UTF_8)).header("x-session-id", session);
+        String served =
+            rig.send(real.build()).headers().firstValue("x-warmpath-replica").orElseThrow();
+        assertThat(named.path("winner").asText()).isEqualTo(served);
+        assertThat(headed.path("winner").asText()).isEqualTo(served);
+        assertThat(named.path("reason").asText()).isEqualTo("session");
+        rig.untilIdle();
+      }
+    }
+  }
+
+  @Test
+  void aPageOfAnotherSiteMaySetNothingGoing() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      String own = "http://127.0.0.1:" + rig.router.adminPort();
+      assertThat(clearedBy(rig, "")).contains(" 200 ");
+      assertThat(clearedBy(rig, "origin: " + own + "\r\n")).contains(" 200 ");
+      assertThat(clearedBy(rig, "sec-fetch-site: same-origin\r\n")).contains(" 200 ");
+      assertThat(clearedBy(rig, "origin: http://evil.example\r\n")).contains(" 403 ");
+      assertThat(clearedBy(rig, "origin: null\r\n")).contains(" 403 ");
+      assertThat(clearedBy(rig, "sec-fetch-site: cross-site\r\norigin: " + own + "\r\n"))
+          .contains(" 403 ");
+    }
+  }
+
+  private static String clearedBy(Rig rig, String header) throws Exception {
+    try (RawClient client = new RawClient(rig.router.adminPort())) {
+      client.write(
+          "POST /admin/replicas/r0/clear HTTP/1.1\r\nhost: 127.0.0.1:"
+              + rig.router.adminPort()
+              + "\r\n"
+              + header
+              + "content-length: 0\r\n\r\n");
+      return client.readUntil("\r\n");
     }
   }
 

@@ -24,7 +24,7 @@ class MetricsTest {
       rig.chat("nonsense");
       rig.chat("{\"model\":\"unknown\"}");
       rig.untilIdle();
-      String scrape = new String(rig.get("/metrics").body(), UTF_8);
+      String scrape = new String(rig.admin("/metrics").body(), UTF_8);
       assertThat(scrape)
           .contains(
               "warmpath_requests_total{ending=\"complete\",path=\"/v1/chat/completions\",status=\"200\"} 5.0",

@@ -18,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -118,11 +119,11 @@ class PromptPoolTest {
   void aFullQueueAnswersAtOnceAndADeadlineAnswersOnce() throws Exception {
     CountDownLatch block = new CountDownLatch(1);
     PromptReader reader =
-        new PromptReader(new Tokenizers(models(Map.of()), model -> waitFor(block)), bodies(16));
+        new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
     try (PromptPool pool =
         new PromptPool(
             reader,
-            BodyWatch.NONE,
+            (kind, body, read) -> waitFor(block),
             RemoteReader.NONE,
             new Tokenizing(1, 1, 100, 1_000, true, false, 0),
             Thread::new)) {
@@ -180,30 +181,66 @@ class PromptPoolTest {
       ticket.giveUp(Unread.DEADLINE);
       assertThat(first.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.DEADLINE);
       assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.NO_TOKENIZER);
-      assertThat(calls).hasValue(2);
+      assertThat(calls).as("each prompt, and what was given up without its prompt").hasValue(3);
     }
   }
 
   @Test
   void aFailureIsAnAnswerToo() throws Exception {
-    PromptReader reader =
-        new PromptReader(
-            new Tokenizers(
-                models(Map.of()),
-                model -> {
-                  throw new IllegalStateException("a bug");
-                }),
-            bodies(16));
-    try (PromptPool pool =
-        new PromptPool(
-            reader,
-            BodyWatch.NONE,
-            RemoteReader.NONE,
-            new Tokenizing(1, 1, 100, 1_000, true, false, 0),
-            Thread::new)) {
+    AtomicInteger calls = new AtomicInteger();
+    assertThat(readBy(failing(() -> calls.getAndIncrement() == 0)).unread())
+        .isEqualTo(Unread.FAILURE);
+    assertThat(readBy(failing(() -> true)).unread()).isEqualTo(Unread.UNREADABLE);
+  }
+
+  private static PromptReader failing(BooleanSupplier fails) {
+    Tokenizers.Adapters adapters =
+        model -> {
+          if (fails.getAsBoolean()) {
+            throw new IllegalStateException("a bug");
+          }
+          return null;
+        };
+    return new PromptReader(new Tokenizers(models(Map.of()), adapters), bodies(16));
+  }
+
+  private static ReadRequest readBy(PromptReader reader) throws Exception {
+    try (PromptPool pool = pool(reader, new Tokenizing(1, 1, 100, 1_000, true, false, 0))) {
       CompletableFuture<ReadRequest> read = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, read::complete);
-      assertThat(read.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.FAILURE);
+      return read.get(10, TimeUnit.SECONDS);
+    }
+  }
+
+  private static PromptPool pool(PromptReader reader, Tokenizing bounds) {
+    return new PromptPool(reader, BodyWatch.NONE, RemoteReader.NONE, bounds, Thread::new);
+  }
+
+  @Test
+  void bodiesThatWaitToBeLookedThroughAreBounded() throws Exception {
+    CountDownLatch block = new CountDownLatch(1);
+    CountDownLatch blocked = new CountDownLatch(1);
+    Tokenizers.Adapters adapters =
+        model -> {
+          blocked.countDown();
+          waitFor(block);
+          return null;
+        };
+    PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), adapters), bodies(16));
+    try (PromptPool pool = pool(reader, new Tokenizing(1, 1, 100, 10, true, false, 0))) {
+      CompletableFuture<ReadRequest> first = new CompletableFuture<>();
+      CompletableFuture<ReadRequest> second = new CompletableFuture<>();
+      CompletableFuture<ReadRequest> third = new CompletableFuture<>();
+      PromptPool.Ticket given = pool.read(RequestKind.CHAT, BODY, first::complete);
+      blocked.await();
+      pool.read(RequestKind.CHAT, BODY, second::complete);
+      assertThat(pool.scansWaiting()).isEqualTo(1);
+      pool.read(RequestKind.CHAT, BODY, third::complete);
+      assertThat(third.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.UNREADABLE);
+      assertThat(given.giveUp(Unread.DEADLINE)).as("its prompt was given up before").isFalse();
+      block.countDown();
+      assertThat(first.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.TOO_LONG);
+      assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.TOO_LONG);
     }
   }
 
@@ -212,7 +249,8 @@ class PromptPoolTest {
     PromptReader reader =
         new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
     assertThat(reader.read(RequestKind.CHAT, bytes).unread()).isNotNull();
-    assertThat(reader.readModel(bytes, Unread.DEADLINE).unread()).isEqualTo(Unread.DEADLINE);
+    assertThat(reader.readWithoutPrompt(bytes, Unread.DEADLINE).unread())
+        .isEqualTo(Unread.DEADLINE);
   }
 
   private static BodyParser bodies(int depthLimit) {
@@ -240,20 +278,19 @@ class PromptPoolTest {
   }
 
   private static String model(PromptReader reader, String body) {
-    return reader.readModel(body.getBytes(UTF_8), Unread.DEADLINE).model();
+    return reader.readWithoutPrompt(body.getBytes(UTF_8), Unread.DEADLINE).model();
   }
 
   private static void waitUntilTaken(PromptPool pool) {
     Rig.until(() -> pool.waiting() == 0);
   }
 
-  private static String waitFor(CountDownLatch latch) {
+  private static void waitFor(CountDownLatch latch) {
     try {
       latch.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    return null;
   }
 
   @Test

@@ -44,7 +44,7 @@ class AnthropicPathsTest {
       assertThat(expectedBlocks(rig)).isZero();
       assertThat(post(rig, "/v1/messages", BODY).statusCode()).isEqualTo(200);
       assertThat(expectedBlocks(rig)).isPositive();
-      String scrape = new String(rig.get("/metrics").body(), UTF_8);
+      String scrape = new String(rig.admin("/metrics").body(), UTF_8);
       assertThat(scrape)
           .doesNotContain("warmpath_fallbacks_total{")
           .contains("warmpath_requests_total{ending=\"complete\",path=\"" + COUNT + "\"");

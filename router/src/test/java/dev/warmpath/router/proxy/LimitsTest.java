@@ -152,6 +152,7 @@ class LimitsTest {
         "/v1",
         "/v1/",
         "/v1/chat/completions/",
+        "/metrics",
         "/collective_rpc",
         "/sleep",
         "/v1/models/m",
@@ -180,9 +181,9 @@ class LimitsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/health", "/v1/models", "/metrics"})
+  @ValueSource(strings = {"/health", "/health/live", "/health/ready", "/v1/models", "/metrics"})
   void theHeadOfAPageMayBeAskedFor(String path) throws Exception {
-    try (Rig rig = new Rig(1);
+    try (Rig rig = new Rig(1, tree -> tree.set("listen.metrics", true, "test"));
         RawClient client = new RawClient(rig.router.port())) {
       client.write("HEAD " + path + " HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
       assertThat(client.readToEnd()).contains(" 200 ").endsWith("\r\n\r\n");
@@ -203,6 +204,8 @@ class LimitsTest {
   void withoutReplicasItStartsAndSaysSo() throws Exception {
     try (Rig rig = new Rig(0)) {
       assertThat(rig.get("/health").statusCode()).isEqualTo(503);
+      assertThat(rig.get("/health/ready").statusCode()).isEqualTo(503);
+      assertThat(rig.get("/health/live").statusCode()).as("it needs no restart").isEqualTo(200);
       assertThat(rig.get("/v1/models").statusCode()).isEqualTo(503);
       HttpResponse<byte[]> response = rig.chat("{}");
       assertThat(response.statusCode()).isEqualTo(503);

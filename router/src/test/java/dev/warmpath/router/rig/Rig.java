@@ -11,8 +11,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -93,20 +95,39 @@ public final class Rig implements AutoCloseable {
   }
 
   public HttpResponse<byte[]> chat(String body) throws IOException, InterruptedException {
-    return send(
-        post("/v1/chat/completions", body.getBytes(java.nio.charset.StandardCharsets.UTF_8))
-            .build());
+    return send(post("/v1/chat/completions", body.getBytes(StandardCharsets.UTF_8)).build());
   }
 
   public CompletableFuture<HttpResponse<byte[]>> chatLater(String body) {
     return http.sendAsync(
-        post("/v1/chat/completions", body.getBytes(java.nio.charset.StandardCharsets.UTF_8))
-            .build(),
+        post("/v1/chat/completions", body.getBytes(StandardCharsets.UTF_8)).build(),
         HttpResponse.BodyHandlers.ofByteArray());
   }
 
   public HttpResponse<byte[]> get(String path) throws IOException, InterruptedException {
     return send(HttpRequest.newBuilder(uri(path)).timeout(PATIENCE).build());
+  }
+
+  public HttpResponse<byte[]> admin(String path) throws IOException, InterruptedException {
+    URI uri = URI.create("http://127.0.0.1:" + router.adminPort() + path);
+    return send(HttpRequest.newBuilder(uri).timeout(PATIENCE).build());
+  }
+
+  /** The metrics now, each with its labels as a scrape shows them. */
+  public Map<String, Double> metrics() {
+    Map<String, Double> metrics = new HashMap<>();
+    try {
+      String page = new String(admin("/metrics").body(), StandardCharsets.UTF_8);
+      page.lines()
+          .filter(line -> !line.startsWith("#"))
+          .forEach(line -> {
+            int space = line.lastIndexOf(' ');
+            metrics.put(line.substring(0, space), Double.valueOf(line.substring(space + 1)));
+          });
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    return metrics;
   }
 
   public long up() {

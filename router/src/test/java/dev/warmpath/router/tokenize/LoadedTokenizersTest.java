@@ -221,7 +221,7 @@ class LoadedTokenizersTest {
       assertThat(shown.path("problem").asText()).contains("nothing");
       assertThat(shown.path("failedLoads").asInt()).isPositive();
       rig.chat("{\"model\":\"m\",\"messages\":[]}");
-      String scrape = new String(rig.get("/metrics").body(), UTF_8);
+      String scrape = new String(rig.admin("/metrics").body(), UTF_8);
       assertThat(scrape)
           .contains(
               "warmpath_tokenizer_ready{model=\"m\"} 0.0",
@@ -243,7 +243,7 @@ class LoadedTokenizersTest {
       String chat = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]}";
       assertThat(rig.chat(chat.formatted("a".repeat(1 << 20))).statusCode()).isEqualTo(200);
       assertThat(rig.chat(chat.formatted("a b ".repeat(1 << 18))).statusCode()).isEqualTo(200);
-      assertThat(new String(rig.get("/metrics").body(), UTF_8))
+      assertThat(new String(rig.admin("/metrics").body(), UTF_8))
           .containsOnlyOnce("warmpath_fallbacks_total{")
           .contains("warmpath_fallbacks_total{cause=\"uncuttable_text\"} 1.0");
     }
@@ -260,7 +260,7 @@ class LoadedTokenizersTest {
       String chat = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]}";
       rig.chat(chat.formatted("some words of no sense ".repeat(1_000)));
       JsonNode memory = admin(rig).path("models").get(0).path("memory");
-      String scrape = new String(rig.get("/metrics").body(), UTF_8);
+      String scrape = new String(rig.admin("/metrics").body(), UTF_8);
       for (String value : List.of("bytes", "maxBytes", "evictions")) {
         long sum = 0;
         for (String layer : List.of("prefix", "chunk", "word")) {

@@ -107,7 +107,10 @@ public final class CheckLiveCommand implements WarmpathCommand {
   private RouterConfig config() {
     try {
       ConfigTree anyPorts =
-          ConfigTree.empty().set("listen.port", 0, "check-live").set("admin.port", 0, "check-live");
+          ConfigTree.empty()
+              .set("listen.port", 0, "check-live")
+              .set("admin.port", 0, "check-live")
+              .set("headers.cached-tokens", true, "check-live");
       return flags.config(anyPorts);
     } catch (ConfigException e) {
       throw CommandException.usage(String.join(System.lineSeparator(), e.problems()));

@@ -3,7 +3,6 @@ package dev.warmpath.tokenizer.body;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.charset.StandardCharsets;
-import java.util.regex.Pattern;
 
 /**
  * Whether a request makes vLLM announce again what it holds of the prompt ({@code vllm_xargs:
@@ -14,18 +13,15 @@ import java.util.regex.Pattern;
 public enum ReportParameter {
   /** The request has no extra parameters: this one may be added. */
   FREE,
-  /** It has extra parameters of its own, or nobody could read it: it is left as it is. */
+  /** It has extra parameters of its own: they are left as they are. */
   TAKEN,
-  /** It asks for a full report, or may do so. */
+  /** It asks for a full report. */
   ASKED;
 
   private static final String PARAMETERS = "vllm_xargs";
   private static final String MODE = "kv_cache_report_mode";
   private static final byte[] ADDED =
       ("\"" + PARAMETERS + "\":{\"" + MODE + "\":\"full\"},").getBytes(StandardCharsets.US_ASCII);
-
-  /** The parameters' name, or letters of it that no writer of JSON would escape. */
-  private static final Pattern SUSPICIOUS = Pattern.compile(PARAMETERS + "|\\\\u00[5-7]");
 
   /** In a body that was read. */
   public static ReportParameter of(ObjectNode body) {
@@ -34,12 +30,6 @@ public enum ReportParameter {
       return FREE;
     }
     return parameters.has(MODE) ? ASKED : TAKEN;
-  }
-
-  /** In a body that was not read: whatever may ask counts as asking. */
-  public static ReportParameter ofUnread(byte[] body) {
-    String text = new String(body, StandardCharsets.ISO_8859_1);
-    return SUSPICIOUS.matcher(text).find() ? ASKED : TAKEN;
   }
 
   /** The body of a {@link #FREE} request that asks; the rest of its bytes stays as it is. */

@@ -1,8 +1,6 @@
 package dev.warmpath.tokenizer.body;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.nio.charset.StandardCharsets;
-import java.util.regex.Pattern;
 
 /**
  * In which name space of an engine the blocks of a request are. Some engines' events do not tell,
@@ -20,10 +18,6 @@ public enum RequestNamespace {
   /** Nobody could tell: it may be in any. */
   ANY;
 
-  /** A field's name, or letters of one that no writer of JSON would escape. */
-  private static final Pattern SUSPICIOUS =
-      Pattern.compile("extra_key|cache_salt|lora_path|\\\\u00[5-7]");
-
   /**
    * Of a body that was read.
    *
@@ -35,11 +29,5 @@ public enum RequestNamespace {
       return keyed ? ANY : EXTRA_KEY;
     }
     return keyed ? KEYED : PLAIN;
-  }
-
-  /** Of a body that was not read: what may be in another name space counts as being there. */
-  public static RequestNamespace ofUnread(byte[] body) {
-    String text = new String(body, StandardCharsets.ISO_8859_1);
-    return SUSPICIOUS.matcher(text).find() ? ANY : KEYED; // the model may be an adapter
   }
 }

@@ -24,15 +24,6 @@ final class ReportParameterTest {
   }
 
   @Test
-  void unreadBodyThatMayAskCountsAsAsking() {
-    assertThat(ofUnread("{'prompt':'caf\\u00e9'}")).isEqualTo(ReportParameter.TAKEN);
-    assertThat(ofUnread("{'vllm_xargs':{'kv_cache_report_mode':'full'}}"))
-        .isEqualTo(ReportParameter.ASKED);
-    assertThat(ofUnread("{'vllm\\u005fxargs':{'kv_cache_report_mode':'full'}}"))
-        .isEqualTo(ReportParameter.ASKED);
-  }
-
-  @Test
   void isAddedAndTheRestStays() throws Exception {
     byte[] body = bytes(" \n{ 'prompt' : 'a{é', 'n':1}");
     byte[] asking = ReportParameter.addedTo(body);
@@ -48,10 +39,6 @@ final class ReportParameterTest {
 
   private static ReportParameter of(String body) throws Exception {
     return ReportParameter.of((ObjectNode) JSON.readTree(bytes(body)));
-  }
-
-  private static ReportParameter ofUnread(String body) {
-    return ReportParameter.ofUnread(bytes(body));
   }
 
   private static byte[] bytes(String body) {

@@ -13,14 +13,15 @@ import org.jspecify.annotations.Nullable;
  * An engine that was given a request, and the load and expected blocks that are reserved for it
  * there until {@link #finished}.
  *
- * <p>To be told, each at most once that counts: {@link #firstByte}, {@link #usage}, {@link
- * #finished}. Whatever comes again, or after the end, does nothing.
+ * <p>To be told, each at most once that counts: {@link #answered}, {@link #firstToken}, {@link
+ * #usage}, {@link #finished}. Whatever comes again, or after the end, does nothing.
  *
  * <p>Thread-safe.
  */
 public final class Assignment implements DispatchResult {
 
   private static final double NANOS_PER_MILLI = 1e6;
+  private static final double NONE_YET = -1;
 
   private final Dispatcher dispatcher;
   private final EngineState engine;
@@ -31,10 +32,9 @@ public final class Assignment implements DispatchResult {
   private final Reservation reservation;
 
   private volatile boolean asksReport;
-  private boolean answering;
   private boolean reported;
   private boolean over;
-  private double firstByteMillis;
+  private double firstTokenMillis = NONE_YET;
   private int cachedTokens;
 
   /**
@@ -43,6 +43,7 @@ public final class Assignment implements DispatchResult {
    * @param share its load
    * @param claim the blocks expected because of it, null if its tokens are not known
    * @param alone whether no prompt was queued before it
+   * @param probe whether it shows if a suspended engine answers again
    * @param sinceNanos when it was dispatched
    * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
    */
@@ -50,6 +51,7 @@ public final class Assignment implements DispatchResult {
       EngineLoad.Share share,
       ExpectedBlocks.@Nullable Claim claim,
       boolean alone,
+      boolean probe,
       long sinceNanos,
       @Nullable BlockChain chain) {}
 
@@ -107,16 +109,24 @@ public final class Assignment implements DispatchResult {
     asksReport = true;
   }
 
-  /** The first byte of a good answer came: the prompt has been computed. */
-  public void firstByte() {
+  /** The engine began an answer, if only to refuse the request as wrong: it is alive. */
+  public void answered() {
     synchronized (dispatcher.lock()) {
-      if (answering || over) {
+      if (!over) {
+        engine.suspension().answered();
+      }
+    }
+  }
+
+  /** A stream brought its first content: the prompt has been computed. */
+  public void firstToken() {
+    synchronized (dispatcher.lock()) {
+      if (firstTokenMillis != NONE_YET || over) {
         return;
       }
-      answering = true;
-      firstByteMillis = (dispatcher.nanos() - reservation.sinceNanos) / NANOS_PER_MILLI;
-      engine.load().prefilled(reservation.share);
-      engine.suspension().answered();
+      long now = dispatcher.nanos();
+      firstTokenMillis = (now - reservation.sinceNanos) / NANOS_PER_MILLI;
+      engine.load().prefilled(reservation.share, now);
     }
   }
 
@@ -157,8 +167,7 @@ public final class Assignment implements DispatchResult {
         return;
       }
       over = true;
-      giveBack();
-      conclude(outcome);
+      conclude(outcome, dispatcher.nanos());
     }
     if (hidden) {
       dispatcher.feedback().hiddenEnded(replica(), dpRank());
@@ -166,30 +175,26 @@ public final class Assignment implements DispatchResult {
     dispatcher.listener().finished(this, outcome);
   }
 
-  private void giveBack() {
-    if (!answering) {
-      engine.load().prefilled(reservation.share);
-    }
-    engine.load().remove(reservation.share);
-  }
-
-  private void conclude(Outcome outcome) {
-    boolean completed = outcome == Outcome.COMPLETED;
-    endClaim(completed || (answering && outcome == Outcome.CANCELLED));
-    if (completed) {
+  private void conclude(Outcome outcome, long nowNanos) {
+    boolean prefilled = !engine.load().isQueued(reservation.share, nowNanos);
+    engine.load().remove(reservation.share, nowNanos);
+    endClaim(outcome == Outcome.COMPLETED || (prefilled && outcome == Outcome.CANCELLED), nowNanos);
+    if (outcome == Outcome.COMPLETED) {
       engine.suspension().answered();
       learn();
     } else if (outcome == Outcome.FAILED) {
-      engine.suspension().failed(dispatcher.nanos());
+      engine.suspension().failed(nowNanos);
+    } else if (reservation.probe) {
+      engine.suspension().probeEnded();
     }
   }
 
-  private void endClaim(boolean computed) {
+  private void endClaim(boolean computed, long nowNanos) {
     if (reservation.claim == null) {
       return;
     }
     if (computed) {
-      engine.expected().settle(reservation.claim, dispatcher.nanos());
+      engine.expected().settle(reservation.claim, nowNanos);
     } else {
       engine.expected().cancel(reservation.claim);
     }
@@ -197,8 +202,8 @@ public final class Assignment implements DispatchResult {
 
   /** A time is a sample of the engine's speed if nothing was ahead and the work is known. */
   private void learn() {
-    if (reservation.alone && answering && comparable && cachedTokens >= 0) {
-      engine.prefill().observe(promptTokens - cachedTokens, promptTokens, firstByteMillis);
+    if (reservation.alone && firstTokenMillis != NONE_YET && comparable && cachedTokens >= 0) {
+      engine.prefill().observe(promptTokens - cachedTokens, promptTokens, firstTokenMillis);
     }
   }
 }

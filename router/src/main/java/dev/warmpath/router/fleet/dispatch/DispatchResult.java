@@ -20,6 +20,8 @@ public sealed interface DispatchResult permits Assignment, DispatchResult.NoCand
     DOWN,
     /** It has failed this request already. */
     EXCLUDED,
+    /** It has as many requests in flight as it may. */
+    FULL,
     /** It failed too many requests just now; it is still taken where there is nobody else. */
     SUSPENDED;
 

@@ -6,6 +6,7 @@ import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.match.Prompt;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives each request to an engine: asks the index what the candidates hold of its prompt, adds what
@@ -50,10 +52,17 @@ public final class Dispatcher {
   public record Surroundings(
       LongSupplier nanoClock, RandomGenerator random, DispatchListener listener) {}
 
+  /**
+   * Bounds of what is given out.
+   *
+   * @param replicaRequests requests in flight at one replica
+   */
+  public record Limits(ExpectedBlocks.Limits expectedBlocks, int replicaRequests) {}
+
   private final Object lock = new Object();
   private final Fleet fleet;
   private final Knowledge knowledge;
-  private final ExpectedBlocks.Limits limits;
+  private final Limits limits;
   private final Surroundings surroundings;
   private volatile Policy policy;
 
@@ -63,11 +72,7 @@ public final class Dispatcher {
   private long nextDraw;
 
   public Dispatcher(
-      Fleet fleet,
-      Knowledge knowledge,
-      Policy policy,
-      ExpectedBlocks.Limits limits,
-      Surroundings surroundings) {
+      Fleet fleet, Knowledge knowledge, Policy policy, Limits limits, Surroundings surroundings) {
     this.fleet = fleet;
     this.knowledge = knowledge;
     this.policy = policy;
@@ -99,8 +104,27 @@ public final class Dispatcher {
     Assignment assignment;
     synchronized (lock) {
       choice = choose(chooser, request, prompt, sightings);
-      assignment = reserve(choice, prompt);
+      assignment = choice == null ? null : reserve(choice, request, prompt);
     }
+    if (choice == null || assignment == null) {
+      listener().unassigned(Cause.FULL);
+      return new DispatchResult.NoCandidate(Cause.FULL);
+    }
+    try {
+      tell(request, prompt, chooser, choice, assignment);
+    } catch (RuntimeException | Error e) {
+      assignment.finished(Outcome.CANCELLED);
+      throw e;
+    }
+    return assignment;
+  }
+
+  private void tell(
+      DispatchRequest request,
+      Prompt prompt,
+      Policy chooser,
+      Choice choice,
+      Assignment assignment) {
     if (request.report() == ReportParameter.ASKED) {
       feedback().reportAsked(assignment.replica(), assignment.dpRank());
     } else if (request.report() == ReportParameter.FREE && prompt.readsCache()) {
@@ -115,7 +139,6 @@ public final class Dispatcher {
       listener().fallback(fallback);
     }
     listener().assigned(request, chooser.name(), choice.decision(), assignment);
-    return assignment;
   }
 
   private void tellPrompt(Prospect winner, Prompt prompt, Assignment assignment) {
@@ -144,8 +167,11 @@ public final class Dispatcher {
     }
     List<Sighting> sightings = Sighting.all(eligible.replicas(), prompt, knowledge);
     synchronized (lock) {
+      Eligible now = eligible.without(this::isFull);
       Choice choice = choose(chooser, request, prompt, sightings);
-      return Explanation.of(chooser.name(), prompt, eligible, choice);
+      return choice == null
+          ? Explanation.ofNobody(chooser.name(), prompt, now)
+          : Explanation.of(chooser.name(), prompt, now, choice);
     }
   }
 
@@ -163,14 +189,20 @@ public final class Dispatcher {
     return reports;
   }
 
-  private Choice choose(
+  /** Null if every candidate has as many requests as it may. */
+  private @Nullable Choice choose(
       Policy chooser, DispatchRequest request, Prompt prompt, List<Sighting> sightings) {
     forgetRemoved();
     long now = nanos();
     List<Prospect> prospects = new ArrayList<>(sightings.size());
     for (Sighting sighting : sightings) {
       EngineState engine = state(sighting.replica(), sighting.dpRank());
-      prospects.add(Prospect.of(engine, sighting, prompt, now));
+      if (!isFull(sighting.replica())) {
+        prospects.add(Prospect.of(engine, sighting, prompt, now));
+      }
+    }
+    if (prospects.isEmpty()) {
+      return null;
     }
     RoutingRequest routed =
         new RoutingRequest(
@@ -178,9 +210,9 @@ public final class Dispatcher {
     return Choice.among(prospects, routed, chooser, now);
   }
 
-  private Assignment reserve(Choice choice, Prompt prompt) {
+  private Assignment reserve(Choice choice, DispatchRequest request, Prompt prompt) {
     Prospect winner = choice.winner();
-    Assignment.Reservation reservation = winner.reserve(choice.request(), nanos());
+    Assignment.Reservation reservation = winner.reserve(request, choice.request(), nanos());
     winner.engine().chosen(turn++);
     nextDraw = surroundings.random().nextLong();
     return new Assignment(this, winner.engine(), prompt, winner.prediction(prompt), reservation);
@@ -196,13 +228,25 @@ public final class Dispatcher {
   }
 
   private EngineState state(Replica replica, int dpRank) {
-    return states.computeIfAbsent(replica, this::newStates).get(dpRank);
+    return states(replica).get(dpRank);
+  }
+
+  private List<EngineState> states(Replica replica) {
+    return states.computeIfAbsent(replica, this::newStates);
+  }
+
+  private boolean isFull(Replica replica) {
+    int inFlight = 0;
+    for (EngineState engine : states(replica)) {
+      inFlight += engine.load().requests();
+    }
+    return inFlight >= limits.replicaRequests();
   }
 
   private List<EngineState> newStates(Replica replica) {
     List<EngineState> engines = new ArrayList<>(replica.ranks());
     for (int rank = 0; rank < replica.ranks(); rank++) {
-      engines.add(new EngineState(replica, rank, limits));
+      engines.add(new EngineState(replica, rank, limits.expectedBlocks()));
     }
     return engines;
   }

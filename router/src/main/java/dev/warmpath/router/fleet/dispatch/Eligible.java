@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +43,13 @@ record Eligible(List<Replica> replicas, Map<String, Cause> passedOver) {
       return Cause.DOWN;
     }
     return request.excluded().contains(replica.name()) ? Cause.EXCLUDED : null;
+  }
+
+  /** The same without the replicas that are full. */
+  Eligible without(Predicate<Replica> full) {
+    Map<String, Cause> more = new LinkedHashMap<>(passedOver);
+    replicas.stream().filter(full).forEach(replica -> more.put(replica.name(), Cause.FULL));
+    return new Eligible(replicas.stream().filter(full.negate()).toList(), more);
   }
 
   /** Why there is none, if there is none: what keeps back the replica that came nearest. */

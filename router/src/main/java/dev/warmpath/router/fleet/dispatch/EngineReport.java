@@ -33,7 +33,7 @@ public record EngineReport(
         state.dpRank(),
         state.name(),
         view,
-        state.load().snapshot(),
+        state.load().snapshot(nowNanos),
         state.expected().counts(nowNanos),
         state.prefill().cost(),
         state.prefill().samples(),

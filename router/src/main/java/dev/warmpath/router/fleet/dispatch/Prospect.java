@@ -28,7 +28,7 @@ record Prospect(EngineState engine, Sighting sighting, int expectedTokens, Candi
         new Candidate(
             engine.name(),
             prompt.readsCache() ? creditTokens(sighting, expected) : 0,
-            engine.load().snapshot(),
+            engine.load().snapshot(nowNanos),
             engine.prefill().cost(),
             engine.lastTurn());
     return new Prospect(engine, sighting, expected, candidate);
@@ -89,20 +89,19 @@ record Prospect(EngineState engine, Sighting sighting, int expectedTokens, Candi
   }
 
   /** Takes the engine's load and expected blocks for the request. */
-  Assignment.Reservation reserve(RoutingRequest request, long nowNanos) {
-    boolean alone = engine.load().snapshot().queuedPrefillTokens() == 0;
-    EngineLoad.Share share = share(request);
-    engine.load().add(share);
-    return new Assignment.Reservation(share, claim(nowNanos), alone, nowNanos, sighting.chain());
+  Assignment.Reservation reserve(DispatchRequest request, RoutingRequest routed, long nowNanos) {
+    boolean alone = engine.load().isIdle(nowNanos);
+    EngineLoad.Share share = share(request, routed);
+    engine.load().add(share, nowNanos);
+    return new Assignment.Reservation(
+        share, claim(nowNanos), alone, engine.suspension().chosen(), nowNanos, sighting.chain());
   }
 
-  private EngineLoad.Share share(RoutingRequest request) {
-    if (!request.promptKnown()) {
-      return new EngineLoad.Share(0, 0, 0);
-    }
-    int uncached = Math.max(0, request.promptTokens() - candidate.creditTokens());
-    long micros = Math.round(1000 * candidate.prefillMillis(request));
-    return new EngineLoad.Share(uncached, micros, request.promptTokens());
+  private EngineLoad.Share share(DispatchRequest request, RoutingRequest routed) {
+    int length = routed.promptKnown() ? routed.promptTokens() : request.estimatedTokens();
+    int uncached = Math.max(0, length - candidate.creditTokens());
+    long micros = Math.round(1000 * candidate.prefillCost().millis(uncached, length));
+    return new EngineLoad.Share(uncached, micros, length, request.streamed());
   }
 
   private ExpectedBlocks.@Nullable Claim claim(long nowNanos) {

@@ -1,51 +1,151 @@
 package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.router.routing.Load;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what an engine was given and has not finished. Every share that is taken is given back
- * once, its prefill part at the first byte or, without one, at the end.
+ * Counts what an engine was given and has not finished. Every share that is added is removed once.
+ * Its prefill is queued until the prompt is known to be computed, and shrinks as time passes.
  *
  * <p>Confined to the dispatcher's lock.
  */
 public final class EngineLoad {
 
-  private int requests;
-  private long prefillTokens;
-  private long prefillMicros;
-  private long contextTokens;
+  /*
+   * The engine is taken to compute prompts in the order in which they were sent. The time since the
+   * first of them became the first (headNanos) counts as work done on it, up to its own estimate: a
+   * prompt that takes longer than estimated holds those behind it where they are. Only a stream
+   * shows when its prompt is computed. Of other responses the first byte comes after the last
+   * token, so their prompts leave the queue when their estimate is over.
+   */
 
   /**
    * What one request adds.
    *
-   * @param prefillTokens prompt tokens to compute
-   * @param prefillMicros the time for these, whole microseconds so that sums return to zero
-   * @param contextTokens tokens of its prompt
+   * <p>Confined to the dispatcher's lock.
    */
-  public record Share(int prefillTokens, long prefillMicros, int contextTokens) {}
+  public static final class Share {
+    private final int prefillTokens;
+    private final long prefillMicros;
+    private final int contextTokens;
+    private final boolean streamed;
+    private boolean queued;
+    private @Nullable Share before;
+    private @Nullable Share behind;
 
-  /** A request with this share was sent. */
-  public void add(Share share) {
+    /**
+     * @param prefillTokens prompt tokens to compute
+     * @param prefillMicros the time for these, whole microseconds so that sums return to zero
+     * @param contextTokens tokens of its prompt
+     * @param streamed whether its response will show when the prompt is computed
+     */
+    public Share(int prefillTokens, long prefillMicros, int contextTokens, boolean streamed) {
+      this.prefillTokens = prefillTokens;
+      this.prefillMicros = prefillMicros;
+      this.contextTokens = contextTokens;
+      this.streamed = streamed;
+    }
+  }
+
+  private int requests;
+  private long contextTokens;
+  private long queuedTokens;
+  private long queuedMicros;
+  private @Nullable Share head;
+  private @Nullable Share tail;
+  private long headNanos;
+
+  /** A request with this share is sent. */
+  public void add(Share share, long nowNanos) {
+    advance(nowNanos);
     requests++;
-    prefillTokens += share.prefillTokens();
-    prefillMicros += share.prefillMicros();
-    contextTokens += share.contextTokens();
+    contextTokens += share.contextTokens;
+    queuedTokens += share.prefillTokens;
+    queuedMicros += share.prefillMicros;
+    share.queued = true;
+    share.before = tail;
+    if (tail == null) {
+      head = share;
+      headNanos = nowNanos;
+    } else {
+      tail.behind = share;
+    }
+    tail = share;
   }
 
-  /** Its prompt has been computed. */
-  public void prefilled(Share share) {
-    prefillTokens -= share.prefillTokens();
-    prefillMicros -= share.prefillMicros();
+  /** Its prompt is computed; without effect if that was known. */
+  public void prefilled(Share share, long nowNanos) {
+    advance(nowNanos);
+    if (!share.queued) {
+      return;
+    }
+    if (share == head) {
+      headNanos = nowNanos;
+    }
+    unlink(share);
   }
 
-  /** It is over, after {@link #prefilled}. */
-  public void remove(Share share) {
+  /** The request is over. */
+  public void remove(Share share, long nowNanos) {
+    prefilled(share, nowNanos);
     requests--;
-    contextTokens -= share.contextTokens();
+    contextTokens -= share.contextTokens;
+  }
+
+  /** Requests that were sent and are not over. */
+  public int requests() {
+    return requests;
+  }
+
+  /** Whether the request's prompt still counts as not computed. */
+  public boolean isQueued(Share share, long nowNanos) {
+    advance(nowNanos);
+    return share.queued;
+  }
+
+  /** Whether no prompt is queued. */
+  public boolean isIdle(long nowNanos) {
+    advance(nowNanos);
+    return head == null;
   }
 
   /** The counts now. */
-  public Load snapshot() {
-    return new Load(requests, prefillTokens, prefillMicros / 1000.0, contextTokens);
+  public Load snapshot(long nowNanos) {
+    advance(nowNanos);
+    Share first = head;
+    long done = first == null ? 0 : Math.min(first.prefillMicros, sinceHeadMicros(nowNanos));
+    return new Load(requests, queuedTokens, (queuedMicros - done) / 1000.0, contextTokens);
+  }
+
+  private void advance(long nowNanos) {
+    Share first = head;
+    while (first != null && !first.streamed && sinceHeadMicros(nowNanos) >= first.prefillMicros) {
+      headNanos += TimeUnit.MICROSECONDS.toNanos(first.prefillMicros);
+      unlink(first);
+      first = head;
+    }
+  }
+
+  private long sinceHeadMicros(long nowNanos) {
+    return Math.max(0, TimeUnit.NANOSECONDS.toMicros(nowNanos - headNanos));
+  }
+
+  private void unlink(Share share) {
+    if (share.before == null) {
+      head = share.behind;
+    } else {
+      share.before.behind = share.behind;
+    }
+    if (share.behind == null) {
+      tail = share.before;
+    } else {
+      share.behind.before = share.before;
+    }
+    share.before = null;
+    share.behind = null;
+    share.queued = false;
+    queuedTokens -= share.prefillTokens;
+    queuedMicros -= share.prefillMicros;
   }
 }

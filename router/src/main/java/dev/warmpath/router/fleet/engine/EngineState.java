@@ -22,8 +22,13 @@ public final class EngineState {
   public EngineState(Replica replica, int dpRank, ExpectedBlocks.Limits limits) {
     this.replica = replica;
     this.dpRank = dpRank;
-    this.name = replica.ranks() == 1 ? replica.name() : replica.name() + "/" + dpRank;
+    this.name = name(replica, dpRank);
     this.expected = new ExpectedBlocks(limits);
+  }
+
+  /** How a replica's engine is called: by its name, with the rank behind it if it has several. */
+  public static String name(Replica replica, int dpRank) {
+    return replica.ranks() == 1 ? replica.name() : replica.name() + "/" + dpRank;
   }
 
   public Replica replica() {

@@ -3,11 +3,12 @@ package dev.warmpath.router.fleet.engine;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps an engine that fails request after request from getting more of them: whoever fails at once
- * never has much in flight, and would look the least loaded of all.
+ * Keeps an engine that fails request after request from getting more of them: an engine that fails
+ * fast looks idle and would attract all traffic.
  *
  * <p>After {@value #FAILURES} failures in a row it is suspended for a second, after each further
- * one twice as long, up to half a minute. Any success ends it.
+ * one twice as long, up to half a minute. Then it gets one request at a time, a probe, until it has
+ * answered one. Any answer ends the suspension, a refusal of the request (4xx) too.
  *
  * <p>Confined to the dispatcher's lock.
  */
@@ -20,9 +21,11 @@ public final class Suspension {
 
   private int failuresInRow;
   private long untilNanos;
+  private boolean probing;
 
   /** It failed a request at {@code nowNanos}. */
   public void failed(long nowNanos) {
+    probing = false;
     failuresInRow++;
     if (failuresInRow >= FAILURES) {
       int doublings = Math.min(failuresInRow - FAILURES, MOST_DOUBLINGS);
@@ -33,10 +36,23 @@ public final class Suspension {
   /** It answered. */
   public void answered() {
     failuresInRow = 0;
+    probing = false;
   }
 
-  /** Whether it should get nothing at {@code nowNanos} if there is anybody else. */
+  /** It is given a request; returns whether that is a probe. */
+  public boolean chosen() {
+    boolean probe = failuresInRow >= FAILURES;
+    probing |= probe;
+    return probe;
+  }
+
+  /** A probe ended without showing anything, as when its client left. */
+  public void probeEnded() {
+    probing = false;
+  }
+
+  /** Whether it should get nothing at {@code nowNanos} if there is another engine. */
   public boolean active(long nowNanos) {
-    return failuresInRow >= FAILURES && nowNanos - untilNanos < 0;
+    return failuresInRow >= FAILURES && (probing || nowNanos - untilNanos < 0);
   }
 }

@@ -126,7 +126,15 @@ public final class Prompt {
     ChainSpace space = view.space() == null ? ASSUMED : view.space();
     SglangNamespaces namespaces = known.extraKey() == null ? null : view.namespaces();
     return chains.computeIfAbsent(
-        new Naming(space, namespaces), naming -> known.chain(space, naming.keys(known)));
+        new Naming(space, namespaces), naming -> withKeys(known.chain(space, naming.keys(known))));
+  }
+
+  /** Makes the block keys now, not under the dispatcher's lock. */
+  private static BlockChain withKeys(BlockChain chain) {
+    if (chain.blocks() > 0) {
+      long unused = chain.blockKey(0);
+    }
+    return chain;
   }
 
   private static boolean shows(EngineView view, PromptResult.Tokens tokens) {

@@ -1,7 +1,6 @@
 package dev.warmpath.router.prompt.body;
 
 import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -81,11 +80,6 @@ public final class BodyParser {
       bodies.put(fingers, read, needless);
     }
     return reading.result();
-  }
-
-  /** A parser of the body that remembers nothing and builds nothing. */
-  public JsonParser tokens(byte[] body) throws IOException {
-    return json.getFactory().createParser(body);
   }
 
   /** What is remembered. */

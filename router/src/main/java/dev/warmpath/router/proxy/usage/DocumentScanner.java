@@ -47,6 +47,11 @@ final class DocumentScanner extends UsageScanner {
   }
 
   @Override
+  public boolean hasContent() {
+    return false;
+  }
+
+  @Override
   public Usage usage() {
     return fields.usage();
   }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +21,21 @@ final class EventStreamScanner extends UsageScanner {
   static final int LINE_LIMIT_BYTES = 1 << 16;
 
   private static final byte[] DATA = "data:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] EVENT = "event:".getBytes(StandardCharsets.US_ASCII);
+
+  /** Events that may come before the prompt is computed. */
+  private static final Set<String> OPENING =
+      Set.of(
+          "response.created", "response.queued", "response.in_progress", "message_start", "ping");
+
   private static final byte[] KEY = "\"usage\"".getBytes(StandardCharsets.US_ASCII);
 
   private Usage usage = Usage.NONE;
   private byte[] started = new byte[0];
   private @Nullable DocumentScanner longLine;
   private boolean betweenEvents = true;
+  private boolean opening;
+  private boolean hasContent;
 
   @Override
   public void feed(byte[] chunk) {
@@ -40,6 +50,11 @@ final class EventStreamScanner extends UsageScanner {
       betweenEvents = false;
       keep(chunk, from, chunk.length);
     }
+  }
+
+  @Override
+  public boolean hasContent() {
+    return hasContent;
   }
 
   @Override
@@ -62,6 +77,7 @@ final class EventStreamScanner extends UsageScanner {
       line(started, 0, started.length);
     } else {
       betweenEvents = false;
+      hasContent |= !opening;
       adopt(longLine.usage());
     }
     started = new byte[0];
@@ -87,8 +103,17 @@ final class EventStreamScanner extends UsageScanner {
   private void line(byte[] bytes, int from, int to) {
     boolean empty = to == from || (to == from + 1 && bytes[from] == '\r');
     betweenEvents = empty;
-    if (!empty && isAt(DATA, bytes, from, to) && holdsUsage(bytes, from + DATA.length, to)) {
-      parse(bytes, from + DATA.length, to);
+    if (empty) {
+      opening = false;
+    } else if (isAt(DATA, bytes, from, to)) {
+      hasContent |= !opening;
+      if (holdsUsage(bytes, from + DATA.length, to)) {
+        parse(bytes, from + DATA.length, to);
+      }
+    } else if (!hasContent && isAt(EVENT, bytes, from, to)) {
+      int begin = from + EVENT.length;
+      String name = new String(bytes, begin, to - begin, StandardCharsets.UTF_8);
+      opening = OPENING.contains(name.strip());
     }
   }
 

@@ -23,6 +23,12 @@ public abstract sealed class UsageScanner permits DocumentScanner, EventStreamSc
   /** Looks at the next bytes, which are not kept. */
   public abstract void feed(byte[] chunk);
 
+  /**
+   * Whether a stream has brought something of the answer itself, so that the prompt is computed. A
+   * single document never has: it comes when all is computed.
+   */
+  public abstract boolean hasContent();
+
   /** What the response said so far. */
   public abstract Usage usage();
 

@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet.dispatch;
 
 import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.StorageTier;
@@ -27,7 +28,7 @@ class AssignmentTest {
     Assignment assignment = world.assign(prompt(1000));
     double millis = PrefillCost.DEFAULT.millis(200, 1000);
     assertThat(load()).isEqualTo(new Load(1, 200, Math.round(1000 * millis) / 1000.0, 1000));
-    assignment.firstByte();
+    assignment.firstToken();
     assertThat(load()).isEqualTo(new Load(1, 0, 0, 1000));
     assignment.finished(Outcome.COMPLETED);
     assertThat(load()).isEqualTo(Load.NONE);
@@ -41,15 +42,15 @@ class AssignmentTest {
     Assignment assignment = world.assign(prompt(1000));
     assignment.finished(outcome);
     assignment.finished(Outcome.FAILED);
-    assignment.firstByte();
+    assignment.firstToken();
     assignment.usage(1000, 16);
     assignment.finished(outcome);
     assertThat(load()).isEqualTo(before);
     assertThat(world.heard)
         .filteredOn(line -> line.startsWith("finished") || line.startsWith("compared"))
         .containsExactly("finished r0 " + outcome);
-    other.firstByte();
-    other.firstByte();
+    other.firstToken();
+    other.firstToken();
     other.finished(outcome);
     assertThat(load()).isEqualTo(Load.NONE);
   }
@@ -71,7 +72,7 @@ class AssignmentTest {
       names = {"COMPLETED", "CANCELLED"})
   void whatWasComputedIsExpectedUntilItsEventsMustHaveCome(Outcome outcome) {
     Assignment assignment = world.assign(prompt(1000));
-    assignment.firstByte();
+    assignment.firstToken();
     assignment.finished(outcome);
     world.pass(1_999);
     assertThat(expected()).isEqualTo(62);
@@ -101,7 +102,7 @@ class AssignmentTest {
     for (int i = 0; i < 50; i++) {
       Assignment assignment = world.assign(prompt(0, 4000, 0, i));
       world.pass(2000);
-      assignment.firstByte();
+      assignment.firstToken();
       assignment.usage(4000, 0);
       assignment.finished(Outcome.COMPLETED);
     }
@@ -115,12 +116,105 @@ class AssignmentTest {
     Assignment first = world.assign(prompt(4000));
     Assignment second = world.assign(prompt(0, 4000, 0, 1));
     world.pass(2000);
-    first.firstByte();
+    first.firstToken();
     first.finished(Outcome.COMPLETED);
     world.pass(2000);
-    second.firstByte();
+    second.firstToken();
     second.finished(Outcome.COMPLETED);
     assertThat(world.report("r0").prefillSamples()).isEqualTo(1);
+  }
+
+  @Test
+  void aResponseThatIsNoStreamTeachesNothing() {
+    Assignment assignment = (Assignment) world.dispatcher.assign(plain(prompt(4000)));
+    world.pass(2000);
+    assignment.answered();
+    assignment.usage(4000, 0);
+    assignment.finished(Outcome.COMPLETED);
+    assertThat(world.report("r0").prefillSamples()).isZero();
+    assertThat(world.report("r0").prefillCost()).isEqualTo(PrefillCost.DEFAULT);
+  }
+
+  @Test
+  void thePromptOfAResponseThatIsNoStreamLeavesTheQueueByItsEstimate() {
+    double millis = PrefillCost.DEFAULT.millis(4000, 4000);
+    Assignment first = (Assignment) world.dispatcher.assign(plain(prompt(0, 4000, 0, 1)));
+    world.dispatcher.assign(plain(prompt(0, 4000, 0, 2)));
+    assertThat(load().queuedPrefillMillis()).isCloseTo(2 * millis, within(0.01));
+    world.pass((long) millis / 2);
+    assertThat(load().queuedPrefillMillis()).isCloseTo(1.5 * millis, within(1.0));
+    assertThat(load().queuedPrefillTokens()).isEqualTo(8000);
+    world.pass((long) millis);
+    assertThat(load().queuedPrefillMillis()).isCloseTo(0.5 * millis, within(1.0));
+    assertThat(load().queuedPrefillTokens()).isEqualTo(4000);
+    world.pass((long) millis);
+    assertThat(load()).isEqualTo(new Load(2, 0, 0, 8000));
+    first.finished(Outcome.CANCELLED);
+    assertThat(expected()).as("computed by then, so its events come").isPositive();
+  }
+
+  @Test
+  void aStreamHoldsThoseBehindItUntilItsFirstToken() {
+    double millis = PrefillCost.DEFAULT.millis(4000, 4000);
+    Assignment first = world.assign(prompt(0, 4000, 0, 1));
+    Assignment second = world.assign(prompt(0, 4000, 0, 2));
+    world.pass(60_000);
+    assertThat(load().queuedPrefillMillis()).isCloseTo(millis, within(0.01));
+    first.firstToken();
+    assertThat(load().queuedPrefillMillis()).isCloseTo(millis, within(0.01));
+    world.pass((long) millis / 2);
+    assertThat(load().queuedPrefillMillis()).isCloseTo(millis / 2, within(1.0));
+    second.finished(Outcome.FAILED);
+    assertThat(load().queuedPrefillMillis()).isZero();
+  }
+
+  @Test
+  void aPromptThatIsNotKnownWeighsWhatItMay() {
+    DispatchRequest unread =
+        new DispatchRequest(
+            "m", null, null, RequestNamespace.PLAIN, ReportParameter.TAKEN, true, 3000, Set.of());
+    Assignment assignment = (Assignment) world.dispatcher.assign(unread);
+    assertThat(load().queuedPrefillTokens()).isEqualTo(3000);
+    assertThat(load().contextTokens()).isEqualTo(3000);
+    world.pass(500);
+    assignment.firstToken();
+    assignment.usage(3100, 0);
+    assignment.finished(Outcome.COMPLETED);
+    assertThat(load()).isEqualTo(Load.NONE);
+    assertThat(world.report("r0").prefillSamples()).as("a guess teaches nothing").isZero();
+  }
+
+  @Test
+  void aSuspendedEngineIsProbedByOneRequestAtATime() {
+    World world = new World("least-requests").with(2);
+    failThrice(world, "r0");
+    assertThat(world.assign(prompt(10)).engine()).isEqualTo("r1");
+    world.pass(1_000);
+    Assignment probe = world.assign(prompt(10));
+    assertThat(probe.engine()).as("has less in flight").isEqualTo("r0");
+    assertThat(world.assign(prompt(10)).engine()).isEqualTo("r1");
+    assertThat(world.assign(prompt(10)).engine()).isEqualTo("r1");
+    probe.finished(Outcome.CANCELLED);
+    Assignment second = world.assign(prompt(10));
+    assertThat(second.engine()).as("the first probe showed nothing").isEqualTo("r0");
+    second.answered();
+    second.finished(Outcome.REFUSED);
+    assertThat(world.assign(prompt(10)).engine()).as("even a refusal is an answer").isEqualTo("r0");
+    assertThat(world.assign(prompt(10)).engine()).isEqualTo("r0");
+  }
+
+  private static void failThrice(World world, String engine) {
+    for (int failures = 0; failures < 3; ) {
+      Assignment assignment = world.assign(prompt(10));
+      boolean fails = assignment.engine().equals(engine);
+      failures += fails ? 1 : 0;
+      assignment.finished(fails ? Outcome.FAILED : Outcome.COMPLETED);
+    }
+  }
+
+  private static DispatchRequest plain(PromptResult prompt) {
+    return new DispatchRequest(
+        "m", prompt, null, RequestNamespace.PLAIN, ReportParameter.TAKEN, false, 0, Set.of());
   }
 
   private Load load() {
@@ -158,7 +252,7 @@ class AssignmentTest {
     World world = new World("warm").with(1);
     DispatchRequest unread =
         new DispatchRequest(
-            "m", null, null, RequestNamespace.EXTRA_KEY, ReportParameter.TAKEN, Set.of());
+            "m", null, null, RequestNamespace.EXTRA_KEY, ReportParameter.TAKEN, true, 0, Set.of());
     Assignment hidden = (Assignment) world.dispatcher.assign(unread);
     assertThat(world.hidden).containsExactly("r0 began");
     hidden.finished(Outcome.COMPLETED);

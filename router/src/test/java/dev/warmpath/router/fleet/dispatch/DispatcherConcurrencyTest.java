@@ -59,7 +59,7 @@ class DispatcherConcurrencyTest {
           open.add(assignment);
         }
       }
-      case 1 -> some(random, open).forEach(Assignment::firstByte);
+      case 1 -> some(random, open).forEach(Assignment::firstToken);
       case 2 -> some(random, open).forEach(assignment -> assignment.usage(160, 16));
       case 3 -> {
         Outcome outcome = Outcome.values()[random.nextInt(Outcome.values().length)];
@@ -84,7 +84,7 @@ class DispatcherConcurrencyTest {
     for (int i = 0; i < 50; i++) {
       Assignment assignment = world.assign(prompt(320));
       atOnce(thread -> {
-        assignment.firstByte();
+        assignment.firstToken();
         assignment.finished(Outcome.values()[thread % Outcome.values().length]);
         return null;
       });

@@ -3,6 +3,7 @@ package dev.warmpath.router.fleet.dispatch;
 import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static dev.warmpath.router.fleet.dispatch.World.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -10,6 +11,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.Prediction.Basis;
+import dev.warmpath.router.routing.Load;
 import dev.warmpath.tokenizer.PromptResult;
 import java.net.URI;
 import java.util.List;
@@ -145,6 +147,30 @@ class DispatcherTest {
   }
 
   @Test
+  void aReplicaThatIsFullGetsNothing() {
+    World tight = new World("least-requests", 2).with(2);
+    for (int i = 0; i < 4; i++) {
+      tight.assign(prompt(10));
+    }
+    assertThat(tight.report("r0").load().requestsInFlight()).isEqualTo(2);
+    assertThat(tight.dispatcher.assign(request(prompt(10)))).isEqualTo(new NoCandidate(Cause.FULL));
+    Explanation explanation = tight.dispatcher.explain(request(prompt(10)));
+    assertThat(explanation.winner()).isNull();
+    assertThat(explanation.passedOver()).containsEntry("r1", Cause.FULL);
+    tight.add("r2");
+    assertThat(tight.assign(prompt(10)).engine()).isEqualTo("r2");
+  }
+
+  @Test
+  void whatAListenerThrowsLeavesNothingReserved() {
+    World failing = new World("warm").with(1);
+    failing.broken = true;
+    assertThatThrownBy(() -> failing.assign(prompt(100))).hasMessage("broken");
+    assertThat(failing.report("r0").load()).isEqualTo(Load.NONE);
+    assertThat(failing.report("r0").expectedBlocks().expected()).isZero();
+  }
+
+  @Test
   void aRetryGoesElsewhereEvenIfThatIsColder() {
     world.with(2).store("r0", 50, prompt(1000));
     Assignment first = world.assign(prompt(1000));
@@ -161,7 +187,7 @@ class DispatcherTest {
     Assignment running = world.assign(prompt(1000));
     world.fleet.remove("r0");
     assertThat(world.assign(prompt(1000)).replica().name()).isEqualTo("r1");
-    running.firstByte();
+    running.firstToken();
     running.finished(Outcome.COMPLETED);
     Replica again = world.add("r0");
     assertThat(again).isNotSameAs(running.replica());

@@ -40,7 +40,7 @@ class ExplanationTest {
     if (random.nextInt(10) == 0) {
       assignment.finished(Outcome.FAILED);
     } else if (random.nextBoolean()) {
-      assignment.firstByte();
+      assignment.firstToken();
       world.store(assignment.engine(), 30, prompt);
       assignment.finished(Outcome.COMPLETED);
     }

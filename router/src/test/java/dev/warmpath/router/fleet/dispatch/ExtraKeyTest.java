@@ -104,7 +104,8 @@ final class ExtraKeyTest {
         prompt.extraKey() == null ? RequestNamespace.PLAIN : RequestNamespace.EXTRA_KEY;
     return (Assignment)
         world.dispatcher.assign(
-            new DispatchRequest("m", prompt, null, namespace, ReportParameter.TAKEN, Set.of()));
+            new DispatchRequest(
+                "m", prompt, null, namespace, ReportParameter.TAKEN, true, 0, Set.of()));
   }
 
   private static Tokens adapter(String name) {

@@ -34,6 +34,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /** A fleet, an index, a clock that stands still, and a dispatcher among them. */
@@ -51,7 +52,13 @@ final class World {
   final List<EngineFeedback.Reuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
+  boolean broken;
+
   World(String policy) {
+    this(policy, Integer.MAX_VALUE);
+  }
+
+  World(String policy, int replicaRequests) {
     dispatcher =
         new Dispatcher(
             fleet,
@@ -86,8 +93,8 @@ final class World {
                   }
                 }),
             Policies.named(policy, Map.of()),
-            ExpectedBlocks.Limits.DEFAULT,
-            new Dispatcher.Surroundings(nanos::get, new Random(3), new Ear(heard)));
+            new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests),
+            new Dispatcher.Surroundings(nanos::get, new Random(3), new Ear(heard, () -> broken)));
   }
 
   /** Adds replicas r0, r1, … that are up and whose index is exact and empty. */
@@ -206,11 +213,14 @@ final class World {
   }
 
   /** Writes down what it hears. */
-  private record Ear(List<String> heard) implements DispatchListener {
+  private record Ear(List<String> heard, BooleanSupplier broken) implements DispatchListener {
 
     @Override
     public void assigned(
         DispatchRequest request, String policy, Decision decision, Assignment assignment) {
+      if (broken.getAsBoolean()) {
+        throw new IllegalStateException("broken");
+      }
       heard.add("assigned " + policy + " " + decision.reason() + " " + assignment.engine());
     }
 

@@ -49,6 +49,22 @@ class SuspensionTest {
     assertThat(suspension.active(0)).isFalse();
   }
 
+  @Test
+  void afterItsTimeOneProbeAtATime() {
+    fail(3, 0);
+    assertThat(suspension.chosen()).isTrue();
+    assertThat(suspension.active(SECOND)).isTrue();
+    suspension.probeEnded();
+    assertThat(suspension.active(SECOND)).isFalse();
+    assertThat(suspension.chosen()).isTrue();
+    suspension.failed(SECOND);
+    assertThat(suspension.active(3 * SECOND - 1)).isTrue();
+    assertThat(suspension.active(3 * SECOND)).isFalse();
+    suspension.answered();
+    assertThat(suspension.chosen()).isFalse();
+    assertThat(suspension.active(3 * SECOND)).isFalse();
+  }
+
   private void fail(int times, long nowNanos) {
     for (int i = 0; i < times; i++) {
       suspension.failed(nowNanos);

@@ -285,7 +285,10 @@ class ParityWatchTest {
   }
 
   private static String scrape(Rig rig) {
-    return send(rig, HttpRequest.newBuilder(rig.uri("/metrics")));
+    return send(
+        rig,
+        HttpRequest.newBuilder(
+            URI.create("http://127.0.0.1:" + rig.router.adminPort() + "/metrics")));
   }
 
   private static URI admin(Rig rig, String path) {

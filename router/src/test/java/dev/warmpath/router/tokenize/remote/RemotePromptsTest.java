@@ -8,6 +8,8 @@ import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import java.math.BigInteger;
+import java.net.URI;
+import java.net.http.HttpRequest;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -67,6 +69,19 @@ class RemotePromptsTest {
               "warmpath_remote_prompts_total{outcome=\"ok\",source=\"render\"} 1.0",
               "warmpath_remote_prompts_total{outcome=\"ok\",source=\"memory\"} 1.0")
           .doesNotContain("cause=\"request_template\"");
+    }
+  }
+
+  @Test
+  void explainAsksTheEngineAsARequestDoes() throws Exception {
+    Engine engine = new Engine();
+    engine.answers.put(RENDER, "{\"token_ids\":[1,2,3],\"features\":null}");
+    try (Rig rig = rig(engine)) {
+      URI uri = URI.create("http://127.0.0.1:" + rig.router.adminPort() + "/admin/explain");
+      HttpRequest asked =
+          HttpRequest.newBuilder(uri).POST(HttpRequest.BodyPublishers.ofString(CHAT)).build();
+      assertThat(new String(rig.send(asked).body(), UTF_8))
+          .contains("\"prompt\":{\"exact\":true,\"tokens\":3}");
     }
   }
 
@@ -193,6 +208,6 @@ class RemotePromptsTest {
   }
 
   private static String scrape(Rig rig) throws Exception {
-    return new String(rig.get("/metrics").body(), UTF_8);
+    return new String(rig.admin("/metrics").body(), UTF_8);
   }
 }

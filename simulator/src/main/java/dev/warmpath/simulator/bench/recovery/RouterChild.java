@@ -52,6 +52,7 @@ final class RouterChild implements AutoCloseable {
         """
         listen: {port: %d}
         admin: {port: %d}
+        headers: {cached-tokens: true}
         health: {interval-ms: 500, timeout-ms: 5000, fall: 20}
         models: [{name: %s, tokenizer: embedded}]
         snapshot: {dir: %s, interval-ms: %d, max-pause-ms: 30000}

@@ -1,0 +1,42 @@
+package dev.warmpath.router.proxy;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The room that request bodies take together, from their first byte until their response begins.
+ *
+ * <p>Thread-safe.
+ */
+public final class BodyRoom {
+
+  private final long limitBytes;
+  private final AtomicLong bytes = new AtomicLong();
+
+  public BodyRoom(long limitBytes) {
+    this.limitBytes = limitBytes;
+  }
+
+  /** Takes so much more, unless there is too little. */
+  boolean take(int more) {
+    if (bytes.addAndGet(more) > limitBytes) {
+      bytes.addAndGet(-more);
+      return false;
+    }
+    return true;
+  }
+
+  /** Gives back so much. */
+  void give(int less) {
+    bytes.addAndGet(-less);
+  }
+
+  /** Bytes that are taken. */
+  public long bytes() {
+    return bytes.get();
+  }
+
+  /** Bytes that may be taken. */
+  public long limitBytes() {
+    return limitBytes;
+  }
+}

@@ -1,0 +1,84 @@
+package dev.warmpath.router.prompt.body;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import dev.warmpath.tokenizer.body.RequestNamespace;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BodyFieldsTest {
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      textBlock =
+          """
+          {"model":"m","user":"u","x":{"model":"no"}}     | {"model":"m","user":"u"}
+          {"model":"a","model":"b"}                       | {"model":"b"}
+          {"model":"a","model":null}                      | {}
+          {"stream":true,"n":2}                           | {"stream":true}
+          {"\\u0065xtra_key":"x","cache_salt":["s"]}      | {"extra_key":"x","cache_salt":[]}
+          {"vllm_xargs":{"a":{"b":1},"c":[1]},"user":"u"} | {"vllm_xargs":{"a":null,"c":null},"user":"u"}
+          {"vllm_xargs":[1],"top_p":NaN,"user":"u"}       | {"vllm_xargs":{},"user":"u"}
+          """)
+  void keepsWhatNamesSomething(String body, String fields) throws Exception {
+    assertThat(of(body).fields()).isEqualTo(new ObjectMapper().readTree(fields));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "7", "[{\"model\":\"m\"}]", "{\"model\":\"m\"", "{\"model\":\"m\",\"x\":[1"})
+  void whatIsNoObjectSaysNothing(String body) {
+    assertThat(of(body).fields()).isEmpty();
+    assertThat(of(body).estimatedTokens()).isZero();
+  }
+
+  @Test
+  void theDeepestThatAnEngineReadsIsRead() {
+    String deep = "[".repeat(900) + "]".repeat(900);
+    assertThat(of("{\"x\":" + deep + ",\"model\":\"m\"}").fields().path("model").asText())
+        .isEqualTo("m");
+  }
+
+  @Test
+  void estimatesFromTextAndNumbers() {
+    String text = "x".repeat(4_000);
+    assertThat(of("{\"prompt\":\"" + text + "\"}").estimatedTokens()).isEqualTo(1_000);
+    assertThat(of("{\"prompt\":[1,2,3,4,5]}").estimatedTokens()).isEqualTo(5);
+    String chat = "{\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]}";
+    assertThat(of(chat).estimatedTokens()).isBetween(1_000, 1_010);
+  }
+
+  @Test
+  void anImageWrittenOutIsNoText() {
+    String image = "{\"url\":\"data:image/png;base64," + "A".repeat(1 << 20) + "\"}";
+    String chat =
+        "{\"messages\":[{\"content\":[{\"image_url\":" + image + "},{\"text\":\"what?\"}]}]}";
+    assertThat(of(chat).estimatedTokens()).isLessThan(20);
+  }
+
+  @Test
+  void saysOfANameSpaceAndAReportWhatTheWholeBodySays() throws Exception {
+    String body =
+        "{\"model\":\"m\",\"extra_key\":7,\"vllm_xargs\":{\"kv_cache_report_mode\":\"full\"}}";
+    assertThat(RequestNamespace.of(of(body).fields(), false)).isEqualTo(RequestNamespace.EXTRA_KEY);
+    assertThat(ReportParameter.of(of(body).fields())).isEqualTo(ReportParameter.ASKED);
+  }
+
+  @Property
+  void anyBytesAreRead(@ForAll byte[] bytes) {
+    assertThat(BodyFields.of(bytes).estimatedTokens()).isNotNegative();
+  }
+
+  private static BodyFields of(String body) {
+    return BodyFields.of(body.getBytes(UTF_8));
+  }
+}
