@@ -4,9 +4,8 @@ import static java.lang.Double.NaN;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.router.cli.Main;
+import dev.warmpath.simulator.bench.process.JavaCommand;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -17,7 +16,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -144,25 +142,11 @@ final class RouterChild implements AutoCloseable {
   }
 
   private Process start() throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-        .filter(RouterChild::isForBoth)
-        .forEach(command::add);
-    command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
-    command.add(Main.class.getName());
-    command.addAll(List.of("serve", "--config", config.toString()));
+    List<String> command = JavaCommand.warmpath(List.of("serve", "--config", config.toString()));
     return new ProcessBuilder(command)
         .redirectErrorStream(true)
         .redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve("router.log").toFile()))
         .start();
-  }
-
-  private static boolean isForBoth(String option) {
-    return option.startsWith("-X")
-        || option.startsWith("--enable-native-access")
-        || option.startsWith("--sun-misc");
   }
 
   private static int freePort() throws IOException {
