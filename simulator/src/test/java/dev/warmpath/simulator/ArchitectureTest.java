@@ -59,4 +59,13 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("io.vertx..", "org.zeromq..");
+
+  @ArchTest
+  static final ArchRule NETTY_ONLY_IN_THE_GATEWAY_BENCH =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("dev.warmpath.simulator.bench.gateway..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("io.netty..");
 }

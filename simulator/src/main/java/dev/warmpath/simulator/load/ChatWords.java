@@ -8,7 +8,7 @@ import java.util.Random;
  *
  * <p>Confined to one thread.
  */
-final class ChatWords {
+public final class ChatWords {
 
   private static final List<String> WORDS =
       List.of(
@@ -24,10 +24,17 @@ final class ChatWords {
           "test", "ticket", "time", "token", "travel", "tree", "under", "value", "warm", "water",
           "week", "white", "window", "winter", "word", "write", "yellow", "zone");
 
+  private static final int SHORTEST = 4; // characters of a word, with the space behind it
+
   private final Random random;
 
-  ChatWords(long seed) {
+  public ChatWords(long seed) {
     random = new Random(seed);
+  }
+
+  /** So many characters of words in sentences; the last word may be cut. */
+  public String chars(int chars) {
+    return text(chars / SHORTEST + 1).substring(0, chars);
   }
 
   /** So many words, in sentences. */

@@ -15,7 +15,7 @@ public record Percentiles(long p50, long p99, long p999) {
   private static final int DIGITS = 3;
 
   /** Of the first {@code count} of {@code values}. */
-  static Percentiles of(long[] values, int count) {
+  public static Percentiles of(long[] values, int count) {
     Histogram histogram = new Histogram(DIGITS);
     for (int i = 0; i < count; i++) {
       histogram.recordValue(Math.max(0, values[i]));
