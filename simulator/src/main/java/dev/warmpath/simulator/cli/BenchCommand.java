@@ -2,6 +2,7 @@ package dev.warmpath.simulator.cli;
 
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.cli.gateway.BenchGatewayCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -20,7 +21,8 @@ import picocli.CommandLine.Spec;
       BenchIngestCommand.class,
       BenchChurnCommand.class,
       BenchRecoveryCommand.class,
-      BenchTokenizeCommand.class
+      BenchTokenizeCommand.class,
+      BenchGatewayCommand.class
     })
 public final class BenchCommand implements WarmpathCommand {
 
