@@ -11,12 +11,10 @@ import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
-import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
-import dev.warmpath.router.health.EngineNews;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
@@ -108,7 +106,8 @@ final class Core implements AutoCloseable {
     this.dispatcher =
         new Dispatcher(
             fleet,
-            new Knowledge(heritage.index(), streams, streams),
+            heritage.index(),
+            streams,
             Policies.named(config.policy().name(), config.policy().options()),
             new Dispatcher.Limits(
                 expectedBlocks(config.index()), config.limits().atOnce().replicaRequests()),
@@ -117,6 +116,7 @@ final class Core implements AutoCloseable {
     this.prompts = newPrompts();
     try {
       fleet.onRemoval(this::removed);
+      streams.onRestart(this::restarted);
       config.replicas().forEach(replica -> add(replica, streams));
       ingest.dropUnclaimed();
     } catch (RuntimeException e) {
@@ -329,11 +329,6 @@ final class Core implements AutoCloseable {
     if (remote != null) {
       remote.prompts().restarted(replica);
     }
-  }
-
-  /** Who is told what replicas give away of themselves. */
-  EngineNews news() {
-    return new NewsRelay(streams, this::restarted);
   }
 
   LoadedTokenizers tokenizers() {

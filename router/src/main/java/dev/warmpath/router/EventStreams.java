@@ -15,18 +15,17 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.fleet.EngineFeedback;
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.EngineView.SlowerHits;
-import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.health.EngineNews;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -36,7 +35,7 @@ import java.util.stream.IntStream;
  *
  * <p>Thread-safe.
  */
-final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
+final class EventStreams implements EnginePort {
 
   private final EventIngest ingest;
   private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
@@ -48,6 +47,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   private final Map<EngineId, ReportBudget> reports = new ConcurrentHashMap<>();
 
   private final LongSupplier nanoClock;
+  private volatile Consumer<Replica> onRestart = replica -> {};
 
   /** What kind of engine a replica is. */
   private record Kind(ReplicaConfig.Dialect dialect, SglangRules sglang) {
@@ -57,6 +57,11 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   EventStreams(EventIngest ingest, LongSupplier nanoClock) {
     this.ingest = ingest;
     this.nanoClock = nanoClock;
+  }
+
+  /** Calls {@code listener} whenever a replica's engines are seen to be other processes. */
+  void onRestart(Consumer<Replica> listener) {
+    onRestart = listener;
   }
 
   /** Follows the events of every rank, if the replica has any. */
@@ -125,6 +130,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   /** A stream that saw another process itself since the last time has begun anew already. */
   @Override
   public void restarted(Replica replica, String why) {
+    onRestart.accept(replica);
     for (EngineStatus engine : engines(replica)) {
       if (restarts(engine) == restartsSeen.getOrDefault(engine.id(), 0L)) {
         ingest.restarted(engine.id(), why);
@@ -192,7 +198,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   }
 
   @Override
-  public EngineView of(Replica replica, int dpRank) {
+  public EngineView view(Replica replica, int dpRank) {
     EngineStanding engine = ingest.standing(new EngineId(replica.name(), dpRank));
     if (engine == null) {
       return EngineView.UNSEEN;

@@ -237,7 +237,7 @@ public final class RouterProcess implements AutoCloseable {
             dialects.getOrDefault(replica.name(), ReplicaConfig.Dialect.VLLM).isSglang()
                 ? "/model_info"
                 : "/health";
-    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.news());
+    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.streams());
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {

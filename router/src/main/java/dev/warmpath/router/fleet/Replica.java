@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet;
 
 import java.net.URI;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,7 @@ public final class Replica {
   private volatile Set<String> models;
   private volatile Health health = Health.DOWN;
   private volatile boolean draining;
+  private final AtomicInteger requests = new AtomicInteger();
 
   /**
    * A replica that is down until {@link #health(Health)} says otherwise.
@@ -82,6 +84,21 @@ public final class Replica {
 
   public void health(Health found) {
     health = found;
+  }
+
+  /** Requests in flight on all its ranks. */
+  public int requests() {
+    return requests.get();
+  }
+
+  /** A request is about to be sent there. */
+  public void began() {
+    requests.incrementAndGet();
+  }
+
+  /** One of those is over. */
+  public void ended() {
+    requests.decrementAndGet();
   }
 
   /** Whether it gets no new requests while the old ones run out. */

@@ -2,6 +2,7 @@ package dev.warmpath.router.health;
 
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -39,7 +40,7 @@ public final class HealthChecker extends VerticleBase {
   private final ModelCatalog catalog;
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
-  private final EngineNews news;
+  private final EnginePort port;
 
   /** How a replica stood when it was looked at last. */
   private static final class Checked {
@@ -61,16 +62,16 @@ public final class HealthChecker extends VerticleBase {
    * Checks the replicas of {@code fleet}.
    *
    * @param healthPath the path that tells the health of a replica by its status
-   * @param news told what the replicas' health and metrics give away of their lifetimes and caches
+   * @param port told what the replicas' health and metrics give away of their lifetimes and caches
    */
   public HealthChecker(
       RouterConfig.Health health,
       Fleet fleet,
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
-      EngineNews news) {
+      EnginePort port) {
     this.health = health;
-    this.news = news;
+    this.port = port;
     this.fleet = fleet;
     this.catalog = catalog;
     this.healthPath = healthPath;
@@ -113,7 +114,7 @@ public final class HealthChecker extends VerticleBase {
   private Checked checked(Replica replica) {
     return checked.computeIfAbsent(
         replica,
-        r -> new Checked(new Streak(health.rise(), health.fall()), new SignWatch(r, news)));
+        r -> new Checked(new Streak(health.rise(), health.fall()), new SignWatch(r, port)));
   }
 
   private void check(Replica replica) {
@@ -150,7 +151,7 @@ public final class HealthChecker extends VerticleBase {
       LOG.info("replica {} is {}", replica.name(), verdict);
       replica.health(verdict);
       if (verdict == Replica.Health.UP) {
-        news.recovered(replica);
+        port.recovered(replica);
       }
     }
   }

@@ -3,13 +3,12 @@ package dev.warmpath.router.observe;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
-import dev.warmpath.router.fleet.dispatch.Outcome;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.proxy.ProxyListener;
 import dev.warmpath.router.proxy.Route;
-import dev.warmpath.router.routing.Decision;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
@@ -133,8 +132,8 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
 
   @Override
   public void assigned(
-      DispatchRequest request, String policy, Decision decision, Assignment assignment) {
-    count(Metric.PICKS_TOTAL, assignment.engine(), policy, decision.reason());
+      PreparedRequest request, String policy, String reason, Assignment assignment) {
+    count(Metric.PICKS_TOTAL, assignment.engine(), policy, reason);
   }
 
   @Override

@@ -1,11 +1,11 @@
 package dev.warmpath.router.prompt;
 
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.ReportParameter;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,22 +62,19 @@ public record ReadRequest(
   }
 
   /**
-   * The request as it is dispatched.
+   * The request as it is dispatched, with its prompt hashed.
    *
    * @param sessionHeader what the client's header calls its session, or null: it goes before the
    *     body
-   * @param excluded names of replicas that have failed it already
    */
-  public DispatchRequest toDispatch(@Nullable String sessionHeader, Set<String> excluded) {
-    return new DispatchRequest(
+  public PreparedRequest prepare(@Nullable String sessionHeader) {
+    return new PreparedRequest(
         model,
-        prompt,
+        Prompt.of(prompt, namespace),
         sessionHeader == null ? sessionKey : sessionHeader,
-        namespace,
         report,
         streamed,
-        estimatedTokens,
-        excluded);
+        estimatedTokens);
   }
 
   /** The same with a prompt that was found out elsewhere. */

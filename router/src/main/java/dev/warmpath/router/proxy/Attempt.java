@@ -3,7 +3,7 @@ package dev.warmpath.router.proxy;
 import dev.warmpath.router.config.RouterConfig.Timeouts;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.Outcome;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.dispatch.Prediction;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.usage.Usage;

@@ -1,10 +1,10 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
-import dev.warmpath.router.fleet.dispatch.Outcome;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
@@ -67,7 +67,7 @@ final class Exchange {
   private long timer = -1;
   private int attempts;
   private PromptPool.@Nullable Ticket ticket;
-  private @Nullable ReadRequest read;
+  private @Nullable PreparedRequest prepared;
   private @Nullable Attempt attempt;
 
   Exchange(ProxyContext proxy, Loop loop, Route route, HttpServerRequest request, Runnable onEnd) {
@@ -172,7 +172,16 @@ final class Exchange {
       return;
     }
     startTimer(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    ticket = readPrompt(r -> loop.context().runOnContext(guarded(v -> promptRead(r))));
+    String session = request.getHeader(proxy.config().policy().sessionHeader());
+    ticket =
+        readPrompt(read -> {
+          try {
+            First first = first(read, session);
+            loop.context().runOnContext(guarded(v -> promptRead(first)));
+          } catch (RuntimeException | Error e) {
+            loop.context().runOnContext(v -> failed(e));
+          }
+        });
   }
 
   private PromptPool.Ticket readPrompt(Consumer<ReadRequest> done) {
@@ -194,35 +203,48 @@ final class Exchange {
     }
   }
 
-  private void promptRead(ReadRequest result) {
+  /**
+   * What a thread of the pool found out and did.
+   *
+   * @param unread why the prompt was not read, or null
+   * @param result null if no engine was asked for
+   */
+  private record First(
+      PreparedRequest request, @Nullable Unread unread, @Nullable DispatchResult result) {}
+
+  private First first(ReadRequest read, @Nullable String session) {
+    PreparedRequest request = read.prepare(session);
+    boolean isRoutable = read.unread() != Unread.UNREADABLE;
+    return new First(
+        request,
+        read.unread(),
+        isRoutable ? proxy.dispatcher().assign(request, Set.of()) : null);
+  }
+
+  private void promptRead(First first) {
     if (over) {
+      if (first.result instanceof Assignment assignment) {
+        assignment.finished(Outcome.CANCELLED);
+      }
       return;
     }
     cancelTimer();
     ticket = null;
-    read = result;
-    if (result.unread() != null) {
-      proxy.listener().unread(result.unread().label());
+    prepared = first.request;
+    if (first.unread != null) {
+      proxy.listener().unread(first.unread.label());
     }
-    if (result.unread() == Unread.UNREADABLE) {
+    if (first.result == null) {
       reject(ApiError.overloaded("too many bodies wait to be read"));
-      return;
-    }
-    DispatchResult chosen = proxy.dispatcher().assign(dispatchRequest());
-    if (chosen instanceof Assignment assignment) {
+    } else if (first.result instanceof Assignment assignment) {
       begin(assignment);
     } else {
-      reject(nobody(((NoCandidate) chosen).cause()));
+      reject(nobody(((NoCandidate) first.result).cause()));
     }
-  }
-
-  private DispatchRequest dispatchRequest() {
-    String session = request.getHeader(proxy.config().policy().sessionHeader());
-    return Objects.requireNonNull(read).toDispatch(session, tried);
   }
 
   private ApiError nobody(DispatchResult.Cause cause) {
-    String model = read == null ? null : read.model();
+    String model = prepared == null ? null : prepared.model();
     if (cause == DispatchResult.Cause.UNKNOWN_MODEL && model != null) {
       return ApiError.unknownModel(model);
     }
@@ -249,10 +271,10 @@ final class Exchange {
     if (attempts >= proxy.config().retry().attempts()) {
       return Optional.empty();
     }
-    DispatchResult next = proxy.dispatcher().assign(dispatchRequest());
+    DispatchResult next = proxy.dispatcher().assign(Objects.requireNonNull(prepared), tried);
     if (sameAgain && next instanceof NoCandidate none && isExcluded(none)) {
       tried.clear();
-      next = proxy.dispatcher().assign(dispatchRequest());
+      next = proxy.dispatcher().assign(Objects.requireNonNull(prepared), tried);
     }
     return next instanceof Assignment assignment ? Optional.of(assignment) : Optional.empty();
   }

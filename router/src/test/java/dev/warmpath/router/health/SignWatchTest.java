@@ -2,6 +2,7 @@ package dev.warmpath.router.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Replica;
 import java.net.URI;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ class SignWatchTest {
   private final SignWatch watch =
       new SignWatch(
           new Replica("a", URI.create("http://h:1"), Set.of(), 1),
-          new EngineNews() {
+          new EnginePort() {
             @Override
             public void unchanged(Replica replica) {}
 

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  * one twice as long, up to half a minute. Then it gets one request at a time, a probe, until it has
  * answered one. Any answer ends the suspension, a refusal of the request (4xx) too.
  *
- * <p>Confined to the dispatcher's lock.
+ * <p>Confined to its engine's lock.
  */
 public final class Suspension {
 

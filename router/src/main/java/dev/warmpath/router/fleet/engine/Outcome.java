@@ -1,4 +1,4 @@
-package dev.warmpath.router.fleet.dispatch;
+package dev.warmpath.router.fleet.engine;
 
 /** How a dispatched request ended. Immutable. */
 public enum Outcome {

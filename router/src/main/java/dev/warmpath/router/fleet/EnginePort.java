@@ -5,20 +5,19 @@ import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 
 /**
- * Who is told what engines say of their caches in their answers. Implementations are thread-safe,
- * fast and throw nothing.
+ * What the router asks and tells the side of the engines' events: how an engine stands in the
+ * index, what its answers say of its cache, and what its health and metrics give away.
+ * Implementations are thread-safe, fast and throw nothing: each dispatch asks for every candidate.
  *
  * <p>Thread-safe.
  */
-public interface EngineFeedback {
+public interface EnginePort {
 
-  /** Tells nobody. */
-  EngineFeedback NONE = new EngineFeedback() {};
+  /** Knows and learns nothing. */
+  EnginePort NONE = new EnginePort() {};
 
   /**
    * What an engine said of one prompt.
-   *
-   * <p>Immutable.
    *
    * @param prompt its blocks, in the engine's space
    * @param cachedTokens how many of its tokens the engine reused
@@ -26,6 +25,11 @@ public interface EngineFeedback {
    * @param agoNanos how long ago the prompt was dispatched
    */
   record Reuse(BlockChain prompt, int cachedTokens, int predictedTokens, long agoNanos) {}
+
+  /** What is known now of one engine; {@link EngineView#UNSEEN} for one without events. */
+  default EngineView view(Replica replica, int dpRank) {
+    return EngineView.UNSEEN;
+  }
 
   /** An engine said how much of a prompt it reused. */
   default void reused(Replica replica, int dpRank, Reuse reuse) {}
@@ -59,4 +63,25 @@ public interface EngineFeedback {
 
   /** One of those ended. */
   default void hiddenEnded(Replica replica, int dpRank) {}
+
+  /** The replica's engines are the same processes as before. */
+  default void unchanged(Replica replica) {}
+
+  /** The replica's engines are other processes than before. */
+  default void restarted(Replica replica, String why) {}
+
+  /** The replica answers its health checks again, or for the first time. */
+  default void recovered(Replica replica) {}
+
+  /** The replica's engines have run since then, in seconds since 1970; said again and again. */
+  default void runsSince(Replica replica, double startSeconds) {}
+
+  /**
+   * The GPU of each of the replica's engines has room for so many blocks at most; 0 if the replica
+   * does not say.
+   */
+  default void gpuBlocks(Replica replica, long blocks) {}
+
+  /** The replica's caches are empty, whether or not its events say so yet. */
+  default void cleared(Replica replica, String why) {}
 }
