@@ -110,7 +110,9 @@ final class Core implements AutoCloseable {
             streams,
             Policies.named(config.policy().name(), config.policy().options()),
             new Dispatcher.Limits(
-                expectedBlocks(config.index()), config.limits().atOnce().replicaRequests()),
+                expectedBlocks(config.index()),
+                config.limits().atOnce().replicaRequests(),
+                config.queue().requests()),
             new Dispatcher.Surroundings(around.nanoClock(), around.random(), listener()));
     this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());
     this.prompts = newPrompts();

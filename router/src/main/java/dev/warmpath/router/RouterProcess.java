@@ -25,13 +25,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
-import io.vertx.micrometer.Label;
-import io.vertx.micrometer.MetricsDomain;
-import io.vertx.micrometer.MicrometerMetricsFactory;
-import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -77,7 +72,7 @@ public final class RouterProcess implements AutoCloseable {
             new Connections.Count(atOnce.connections()));
     HeritageReading heritage = Core.heritage(config, around);
     RouterMetrics metrics = new RouterMetrics();
-    this.vertx = newVertx(metrics);
+    this.vertx = newVertx();
     this.core = newCore(around, metrics, heritage);
     this.admin = new AdminVerticle(adminContext(config));
     core.metrics().registry().getPrometheusRegistry().register(collector());
@@ -180,30 +175,23 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private Vertx newVertx(RouterMetrics metrics) {
-    MicrometerMetricsOptions measured =
-        new MicrometerMetricsOptions()
-            .setEnabled(true)
-            .setLabels(EnumSet.of(Label.HTTP_CODE, Label.HTTP_METHOD, Label.CLIENT_NAME));
-    EnumSet.complementOf(EnumSet.of(MetricsDomain.HTTP_SERVER, MetricsDomain.HTTP_CLIENT))
-        .forEach(measured::addDisabledMetricsCategory);
+  private Vertx newVertx() {
     VertxOptions options =
         new VertxOptions()
             .setEventLoopPoolSize(eventLoops() + LOOPS_BESIDES_THE_PROXY)
-            .setMetricsOptions(measured)
+            .setPreferNativeTransport(true)
             .setFileSystemOptions(
                 new FileSystemOptions()
                     .setFileCachingEnabled(false)
                     .setClassPathResolvingEnabled(false));
-    return Vertx.builder()
-        .with(options)
-        .withMetrics(new MicrometerMetricsFactory(metrics.registry()))
-        .build();
+    return Vertx.vertx(options);
   }
 
   private int eventLoops() {
     int configured = config.listen().eventLoops();
-    return configured > 0 ? configured : Runtime.getRuntime().availableProcessors();
+    return configured > 0
+        ? configured
+        : Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   }
 
   private void deploy(Surroundings around) {
@@ -282,7 +270,7 @@ public final class RouterProcess implements AutoCloseable {
     return new FleetCollector(
         new FleetCollector.Sources(
             core.fleet(),
-            core.dispatcher()::report,
+            core.dispatcher(),
             core.ingest()::status,
             core.ingest().visibleTimes(),
             core.ingest()::replaysRunning,

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.fleet.dispatch.Explanation;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.tokenizer.PromptResult;
@@ -27,7 +28,7 @@ final class ExplainReport {
   static ObjectNode of(
       AdminContext admin, RequestKind kind, byte[] body, @Nullable String session) {
     ReadRequest read = admin.prompts().readNow(kind, body);
-    Explanation explanation = admin.dispatcher().explain(read.prepare(session));
+    Explanation explanation = admin.dispatcher().explain(read.prepare(new RequestHead(session, 0, null)));
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
     root.put("model", read.model());

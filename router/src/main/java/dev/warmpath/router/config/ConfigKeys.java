@@ -34,7 +34,7 @@ public final class ConfigKeys {
       List.of(
           text("listen.host", "127.0.0.1", "Address that clients connect to."),
           integer("listen.port", 8080, 0, 65_535, "Port that clients connect to; 0 takes any."),
-          integer("listen.event-loops", 0, 0, 256, "Event loops; 0 means one per core."),
+          integer("listen.event-loops", 0, 0, 256, "Event loops; 0: one for two cores, as tokenizer threads need the others."),
           bool("listen.metrics", false, "Answer `/metrics` on the clients' port too."),
           text("admin.host", "127.0.0.1", "Address of the admin endpoints."),
           integer("admin.port", 8081, 0, 65_535, "Port of the admin endpoints; 0 takes any."),
@@ -201,11 +201,33 @@ public final class ConfigKeys {
               4_096,
               1,
               65_536,
-              "Requests in flight at one replica; it gets no more, and if all are full requests are refused."),
+              "Requests in flight at one replica; if all are full, requests wait (`queue`)."),
+          integer(
+              "queue.requests",
+              1_000,
+              0,
+              1_000_000,
+              "Requests that may wait while all replicas that could take them are full; more are refused."),
+          integer(
+              "queue.timeout-ms", 30_000, 1, DAY_MS, "Longest wait there; then it is refused."),
+          text(
+              "queue.priority-header",
+              null,
+              "Request header with a whole number: the lower, the earlier it leaves the queue; without it 0. None: all are equal."),
+          text(
+              "queue.client-header",
+              "authorization",
+              "Request header that tells clients apart; each has its turn in the queue."),
           integer(
               "retry.attempts", 3, 1, 16, "Replicas tried for one request, the first included."),
           integer("retry.backoff-ms", 10, 0, 60_000, "Longest wait before the second attempt."),
           integer("retry.backoff-limit-ms", 500, 0, 60_000, "Longest wait before any attempt."),
+          integer(
+              "retry.budget-percent",
+              20,
+              0,
+              1_000,
+              "Retries in 100 requests, beyond 200 that may come at once."),
           integer("tokenizing.threads", 0, 0, 256, "Tokenizer threads; 0 means one per core."),
           integer("tokenizing.queue", 256, 1, 65_536, "Prompts that may wait for a thread."),
           integer(

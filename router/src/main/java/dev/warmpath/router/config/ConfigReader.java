@@ -18,6 +18,7 @@ import dev.warmpath.router.config.RouterConfig.Listen;
 import dev.warmpath.router.config.RouterConfig.Model;
 import dev.warmpath.router.config.RouterConfig.Parity;
 import dev.warmpath.router.config.RouterConfig.Policy;
+import dev.warmpath.router.config.RouterConfig.Queue;
 import dev.warmpath.router.config.RouterConfig.Rendering;
 import dev.warmpath.router.config.RouterConfig.Retry;
 import dev.warmpath.router.config.RouterConfig.Shutdown;
@@ -75,6 +76,7 @@ final class ConfigReader {
         of(root, "health").health(),
         of(root, "timeouts").timeouts(),
         of(root, "limits").limits(),
+        of(root, "queue").queue(),
         of(root, "retry").retry(),
         of(root, "tokenizing").tokenizing(),
         of(root, "parity").parity(),
@@ -145,7 +147,19 @@ final class ConfigReader {
   }
 
   private Retry retry() {
-    return new Retry(integer("attempts"), integer("backoff-ms"), integer("backoff-limit-ms"));
+    return new Retry(
+        integer("attempts"),
+        integer("backoff-ms"),
+        integer("backoff-limit-ms"),
+        integer("budget-percent"));
+  }
+
+  private Queue queue() {
+    return new Queue(
+        integer("requests"),
+        integer("timeout-ms"),
+        optional("priority-header"),
+        optional("client-header"));
   }
 
   private Tokenizing tokenizing() {

@@ -26,6 +26,7 @@ public record RouterConfig(
     Health health,
     Timeouts timeouts,
     Limits limits,
+    Queue queue,
     Retry retry,
     Tokenizing tokenizing,
     Parity parity,
@@ -154,8 +155,26 @@ public record RouterConfig(
     public record AtOnce(int connections, int requests, int bodiesMb, int replicaRequests) {}
   }
 
-  /** What happens to a request that a replica did not begin to answer. */
-  public record Retry(int attempts, int backoffMs, int backoffLimitMs) {
+  /**
+   * What happens to a request when all replicas that could take it are full.
+   *
+   * @param requests how many may wait
+   * @param timeoutMs how long
+   * @param priorityHeader null if all are equal
+   * @param clientHeader null if all count as one client's
+   */
+  public record Queue(
+      int requests,
+      int timeoutMs,
+      @Nullable String priorityHeader,
+      @Nullable String clientHeader) {}
+
+  /**
+   * What happens to a request that a replica did not begin to answer.
+   *
+   * @param budgetPercent retries in 100 requests
+   */
+  public record Retry(int attempts, int backoffMs, int backoffLimitMs, int budgetPercent) {
     public Retry {
       if (backoffMs > backoffLimitMs) {
         throw new IllegalArgumentException(

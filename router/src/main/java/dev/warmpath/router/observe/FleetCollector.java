@@ -9,6 +9,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.prompt.PromptPool;
@@ -38,7 +39,7 @@ public final class FleetCollector implements MultiCollector {
    */
   public record Sources(
       Fleet fleet,
-      Supplier<List<EngineReport>> engines,
+      Dispatcher dispatcher,
       Supplier<List<EngineStatus>> streams,
       VisibleTimes visibleTimes,
       IntSupplier replaysRunning,
@@ -57,12 +58,14 @@ public final class FleetCollector implements MultiCollector {
   public MetricSnapshots collect() {
     Snapshot snapshot = new Snapshot();
     entrance(snapshot, sources.entrance());
+    snapshot.add(Metric.QUEUE_REQUESTS, sources.dispatcher().queued());
+    snapshot.add(Metric.QUEUE_LIMIT, sources.dispatcher().queueLimit());
     snapshot.add(Metric.TOKENIZER_WAITING, sources.prompts().waiting());
     snapshot.add(Metric.BODY_SCANS_WAITING, sources.prompts().scansWaiting());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
     index(snapshot, sources.index().totals());
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
-    sources.engines().get().forEach(report -> engine(snapshot, report));
+    sources.dispatcher().report().forEach(report -> engine(snapshot, report));
     snapshot.add(Metric.EVENT_VISIBLE_SECONDS, sources.visibleTimes());
     snapshot.add(Metric.REPLAYS_RUNNING, sources.replaysRunning().getAsInt());
     sources.streams().get().forEach(status -> stream(snapshot, status));

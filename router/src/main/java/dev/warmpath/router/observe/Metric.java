@@ -17,6 +17,10 @@ public enum Metric {
       Type.HISTOGRAM, "From a request's head to the first byte of a good response.", "replica"),
   REQUESTS_SERVING(Type.GAUGE, "Requests being served now."),
   REQUESTS_LIMIT(Type.GAUGE, "Requests that may be served at a time."),
+  QUEUE_REQUESTS(Type.GAUGE, "Requests that wait because all replicas for them are full."),
+  QUEUE_LIMIT(Type.GAUGE, "Requests that may wait so."),
+  QUEUE_WAIT_SECONDS(
+      Type.HISTOGRAM, "From a request's head until it left the queue, of those that waited."),
   REQUEST_BODIES_BYTES(Type.GAUGE, "Bytes of request bodies whose responses have not begun."),
   REQUEST_BODIES_MAX_BYTES(Type.GAUGE, "Bytes of such bodies that may be held."),
   CONNECTIONS(Type.GAUGE, "Connections of clients that are open."),

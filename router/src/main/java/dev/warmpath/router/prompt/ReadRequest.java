@@ -1,6 +1,7 @@
 package dev.warmpath.router.prompt;
 
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.ReportParameter;
@@ -64,17 +65,18 @@ public record ReadRequest(
   /**
    * The request as it is dispatched, with its prompt hashed.
    *
-   * @param sessionHeader what the client's header calls its session, or null: it goes before the
-   *     body
+   * @param head what its headers say, which goes before the body
    */
-  public PreparedRequest prepare(@Nullable String sessionHeader) {
+  public PreparedRequest prepare(RequestHead head) {
     return new PreparedRequest(
         model,
         Prompt.of(prompt, namespace),
-        sessionHeader == null ? sessionKey : sessionHeader,
+        head.session() == null ? sessionKey : head.session(),
         report,
         streamed,
-        estimatedTokens);
+        estimatedTokens,
+        head.priority(),
+        head.client());
   }
 
   /** The same with a prompt that was found out elsewhere. */

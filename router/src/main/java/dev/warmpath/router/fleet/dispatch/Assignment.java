@@ -90,6 +90,11 @@ public final class Assignment implements DispatchResult {
     engine.answered(reservation);
   }
 
+  /** The engine asked for so much time without requests. */
+  public void rest(int seconds) {
+    engine.rest(seconds, dispatcher.nanos());
+  }
+
   /** A stream brought its first content: the prompt has been computed. */
   public void firstToken() {
     engine.firstToken(reservation, dispatcher.nanos());
@@ -136,5 +141,6 @@ public final class Assignment implements DispatchResult {
       dispatcher.port().hiddenEnded(replica(), dpRank());
     }
     dispatcher.listener().finished(this, outcome);
+    dispatcher.freed();
   }
 }

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -60,8 +61,10 @@ public final class Dispatcher {
    * Bounds of what is given out.
    *
    * @param replicaRequests requests in flight at one replica
+   * @param queueRequests requests that may wait for a replica that has room
    */
-  public record Limits(ExpectedBlocks.Limits expectedBlocks, int replicaRequests) {}
+  public record Limits(
+      ExpectedBlocks.Limits expectedBlocks, int replicaRequests, int queueRequests) {}
 
   private final Fleet fleet;
   private final KvIndex index;
@@ -73,6 +76,7 @@ public final class Dispatcher {
   private final ThreadLocal<Selection> selections = ThreadLocal.withInitial(Selection::new);
   private volatile Policy policy;
   private volatile EngineTable table = EngineTable.EMPTY;
+  private final WaitingRequests waiting;
 
   public Dispatcher(
       Fleet fleet,
@@ -88,6 +92,8 @@ public final class Dispatcher {
     this.limits = limits;
     this.surroundings = surroundings;
     this.seed = surroundings.random().nextLong();
+    this.waiting =
+        new WaitingRequests(limits.queueRequests(), request -> assign(request, Set.of()));
   }
 
   public Policy policy() {
@@ -100,7 +106,44 @@ public final class Dispatcher {
   }
 
   /**
-   * Gives the request to an engine, if there is one for it.
+   * Gives the request to an engine, or lets it wait for one if all are full. None overtakes an
+   * equal one that waits.
+   *
+   * @param later gets what became of a request that had to wait, on any thread
+   */
+  public DispatchResult admit(PreparedRequest request, Consumer<DispatchResult> later) {
+    if (!waiting.precedes(request)) {
+      DispatchResult result = assign(request, Set.of());
+      if (!(result instanceof DispatchResult.NoCandidate none) || none.cause() != Cause.FULL) {
+        return result;
+      }
+    }
+    DispatchResult.Queued queued = waiting.add(request, later);
+    if (queued == null) {
+      listener().unassigned(Cause.QUEUE_FULL);
+      return new DispatchResult.NoCandidate(Cause.QUEUE_FULL);
+    }
+    waiting.drain(); // what made room before it was there gave it nothing
+    return queued;
+  }
+
+  /** Requests that wait for a replica that has room. */
+  public int queued() {
+    return waiting.count();
+  }
+
+  /** How many may wait. */
+  public int queueLimit() {
+    return waiting.limit();
+  }
+
+  /** A request is over, or the fleet may have changed: there may be room for one that waits. */
+  public void freed() {
+    waiting.drain();
+  }
+
+  /**
+   * Gives the request to an engine, if there is one for it now.
    *
    * @param excluded names of replicas that have failed it already
    */
@@ -121,8 +164,7 @@ public final class Dispatcher {
       long turn = turns.get();
       long now = nanos();
       if (!stand(selection, request, now, Selection.PassedOver.UNHEARD)) {
-        listener().unassigned(selection.nearest());
-        return new DispatchResult.NoCandidate(selection.nearest());
+        return nobody(selection.nearest());
       }
       RoutingRequest routed = routed(request, turn);
       int winner = chooser.choose(routed, selection.candidates());
@@ -134,6 +176,13 @@ public final class Dispatcher {
         return told(request, chooser.name(), reason, entry, reservation);
       }
     }
+  }
+
+  private DispatchResult nobody(Cause nearest) {
+    if (nearest != Cause.FULL) {
+      listener().unassigned(nearest); // one that finds all full may wait
+    }
+    return new DispatchResult.NoCandidate(nearest);
   }
 
   private boolean stand(

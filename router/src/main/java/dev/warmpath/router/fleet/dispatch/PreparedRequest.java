@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param report whether it makes the engine announce again what it holds
  * @param streamed whether its response will show when the prompt is computed
  * @param estimatedTokens how long its prompt may be, where its tokens are not known
+ * @param priority the lower, the earlier it leaves the queue
+ * @param client whose request it is, or null: clients have their turns in the queue
  */
 public record PreparedRequest(
     @Nullable String model,
@@ -24,7 +26,9 @@ public record PreparedRequest(
     @Nullable String sessionKey,
     ReportParameter report,
     boolean streamed,
-    int estimatedTokens) {
+    int estimatedTokens,
+    int priority,
+    @Nullable String client) {
 
   /** How long its prompt is, or may be. */
   int promptTokens() {

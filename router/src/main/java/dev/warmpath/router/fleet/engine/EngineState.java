@@ -139,6 +139,11 @@ public final class EngineState {
     }
   }
 
+  /** It asked for so much time without requests. */
+  public synchronized void rest(int seconds, long nowNanos) {
+    suspension.rest(seconds, nowNanos);
+  }
+
   /** Whether the request is over. */
   public synchronized boolean isOver(Reservation reservation) {
     return reservation.over;

@@ -60,6 +60,10 @@ final class World {
   }
 
   World(String policy, int replicaRequests) {
+    this(policy, replicaRequests, 4);
+  }
+
+  World(String policy, int replicaRequests, int queueRequests) {
     dispatcher =
         new Dispatcher(
             fleet,
@@ -97,7 +101,7 @@ final class World {
               }
             },
             Policies.named(policy, Map.of()),
-            new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests),
+            new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests, queueRequests),
             new Dispatcher.Surroundings(nanos::get, new Random(3), new Ear(heard, () -> broken)));
   }
 
@@ -213,7 +217,9 @@ final class World {
         null,
         ReportParameter.TAKEN,
         streamed,
-        estimatedTokens);
+        estimatedTokens,
+        0,
+        null);
   }
 
   /** A prompt that shares its first tokens with all others of the same family. */
