@@ -89,6 +89,7 @@ public final class Knowledge {
   public void complete() {
     forgetDoubts();
     belief.complete();
+    healable = false;
   }
 
   /** Nothing but doubts is left of what the engine held; they end too. */

@@ -136,7 +136,7 @@ final class Repairs {
   /** Live messages were refused for lack of room. */
   void missed() {
     missed = true;
-    if (!isRunning()) {
+    if (repairing() == null) {
       makeUp();
     }
   }
@@ -254,6 +254,7 @@ final class Repairs {
     if (first != null && first.sequence() > lifetime.next() && asker.exhausted()) {
       giveUp(current);
     }
+    clearAfterwards &= current.repairs();
     drain();
   }
 
@@ -268,7 +269,7 @@ final class Repairs {
 
   private void failed(Progress current) {
     if (!current.repairs()) {
-      drain();
+      clearAfterwards = false; // what was heard meanwhile is newer
     } else if (!asker.exhausted()) {
       repair(current.why);
     } else {

@@ -30,6 +30,9 @@ final class EngineStreamProperties {
       if (random.nextInt(15) == 0) {
         wire.readMetrics();
       }
+      if (random.nextInt(10) == 0) {
+        fixture.stream.recovered();
+      }
       responses.come();
       wire.carry();
     }
