@@ -272,6 +272,7 @@ public final class RouterProcess implements AutoCloseable {
             core.ingest().visibleTimes(),
             core.ingest()::replaysRunning,
             core.index(),
+            core.ingest()::writerStalledSeconds,
             openness::serving,
             core.prompts()::waiting,
             config.tokenizing().queue()));

@@ -182,6 +182,11 @@ public final class Knowledge {
     belief.unproven();
   }
 
+  /** Nobody will take batches in any more. */
+  public void abandon(String why) {
+    belief.abandon(why);
+  }
+
   /** Draws the conclusion; see {@link Belief#settle}. */
   public void settle(boolean started, boolean connected, @Nullable String repairing) {
     belief.settle(started, connected, repairing);

@@ -240,6 +240,28 @@ public final class EngineStream {
   }
 
   /**
+   * The router has failed at something of this engine's, perhaps half-way. All is forgotten and
+   * asked for again: at once, but at most once a rest, since the same batch may fail again.
+   *
+   * @throws RuntimeException or an error if that fails too; then the index may be wrong
+   */
+  public void failed(String why) {
+    traffic.heard();
+    repairs.forget(why);
+    knowledge.healable(port.canReplay());
+    if (account.isConnected() && repairs.mayAsk()) {
+      repairs.repair(why);
+    }
+    asker.rest();
+    settleTrust();
+  }
+
+  /** Nobody will call this any more: nothing is believed from now on. */
+  public void abandon(String why) {
+    knowledge.abandon(why);
+  }
+
+  /**
    * The engine said that it reused so many tokens of a prompt.
    *
    * @param dispatched when the prompt was sent to the engine, on the stream's clock

@@ -133,6 +133,14 @@ final class Repairs {
     startOver();
   }
 
+  /** Nothing that is known can be believed, and live batches may have been dropped. */
+  void forget(String why) {
+    clearAfterwards = false;
+    account.forget(why);
+    startOver();
+    droppedLive = true;
+  }
+
   /** Live messages were refused for lack of room. */
   void missed() {
     missed = true;

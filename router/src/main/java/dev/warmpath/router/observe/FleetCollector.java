@@ -15,6 +15,7 @@ import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.DoubleSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -29,6 +30,7 @@ public final class FleetCollector implements MultiCollector {
   /**
    * Where the state is read.
    *
+   * @param writerStalledSeconds since the index writer began its last turn
    * @param serving requests being served
    * @param waiting prompts that wait for a tokenizer thread
    */
@@ -39,6 +41,7 @@ public final class FleetCollector implements MultiCollector {
       VisibleTimes visibleTimes,
       IntSupplier replaysRunning,
       KvIndex index,
+      DoubleSupplier writerStalledSeconds,
       IntSupplier serving,
       IntSupplier waiting,
       int waitingLimit) {}
@@ -56,6 +59,8 @@ public final class FleetCollector implements MultiCollector {
     snapshot.add(Metric.TOKENIZER_WAITING, sources.waiting().getAsInt());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
     index(snapshot, sources.index().totals());
+    double stalled = sources.writerStalledSeconds().getAsDouble();
+    snapshot.add(Metric.INDEX_WRITER_STALLED_SECONDS, stalled);
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
     sources.engines().get().forEach(report -> engine(snapshot, report));
     snapshot.add(Metric.EVENT_VISIBLE_SECONDS, sources.visibleTimes());

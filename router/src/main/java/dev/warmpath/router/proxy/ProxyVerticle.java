@@ -164,15 +164,23 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private void health(HttpServerResponse response) {
-    boolean open = proxy.openness().stage() == Openness.Stage.OPEN;
     int up = proxy.pages().replicasUp();
-    String status = open ? up > 0 ? "ok" : "no_replica" : "leaving";
+    String status = status(up);
     response
         .setStatusCode(status.equals("ok") ? 200 : 503)
         .putHeader("content-type", JSON)
         .end(
             "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s}"
                 .formatted(status, proxy.pages().replicas(), up, tokenizers()));
+  }
+
+  private String status(int up) {
+    if (proxy.openness().stage() != Openness.Stage.OPEN) {
+      return "leaving";
+    } else if (!proxy.pages().indexing()) {
+      return "no_index_writer";
+    }
+    return up > 0 ? "ok" : "no_replica";
   }
 
   /** A request whose tokenizer is not ready is routed on load, so this does not fail readiness. */
