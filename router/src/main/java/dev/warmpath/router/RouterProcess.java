@@ -275,6 +275,7 @@ public final class RouterProcess implements AutoCloseable {
             core.ingest().visibleTimes(),
             core.ingest()::replaysRunning,
             core.index(),
+            core.ingest()::writerStalledSeconds,
             entrance,
             core.prompts(),
             config.tokenizing().queue()));

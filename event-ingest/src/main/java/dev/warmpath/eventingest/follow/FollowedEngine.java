@@ -37,6 +37,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -83,7 +85,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
       KvIndex index,
       Clock clock,
       IngestOptions options,
-      Supplier<EngineRing> rings,
+      Function<Consumer<Throwable>, EngineRing> rings,
       ZContext context,
       ReplayClient replayClient,
       ScheduledExecutorService replays,
@@ -96,7 +98,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
    */
   FollowedEngine(EngineSource source, Shared shared, @Nullable Adopted adopted) {
     this.source = source;
-    ring = shared.rings().get();
+    ring = shared.rings().apply(this::failed);
     replayClient = shared.replayClient();
     replays = shared.replays();
     visibleTimes = shared.visibleTimes();
@@ -241,10 +243,28 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   /** Lets time pass. */
   void tick() {
-    stream.tick();
-    judge.applied();
-    judge.tick();
-    hiddenRequests.tick();
+    try {
+      stream.tick();
+      judge.applied();
+      judge.tick();
+      hiddenRequests.tick();
+    } catch (RuntimeException | Error e) {
+      failed(e);
+    }
+  }
+
+  /** Something of the engine's was left half-done, so nothing that is known of it is believed. */
+  private void failed(Throwable thrown) {
+    counters.add(StreamCounter.WRITE_FAILURES);
+    LOG.error("engine={} is forgotten and learned anew: a bug of the router", id(), thrown);
+    if (!removed) {
+      stream.failed("a bug of the router");
+    }
+  }
+
+  /** The writer has ended. */
+  void abandon() {
+    stream.abandon("the index writer has ended");
   }
 
   void gpuBlocks(long blocks) {

@@ -89,6 +89,7 @@ public final class Knowledge {
   public void complete() {
     forgetDoubts();
     belief.complete();
+    healable = false;
   }
 
   /** Nothing but doubts is left of what the engine held; they end too. */
@@ -179,6 +180,11 @@ public final class Knowledge {
   /** What is known comes from another process, and nobody has vouched for it yet. */
   public void unproven() {
     belief.unproven();
+  }
+
+  /** Nobody will take batches in any more. */
+  public void abandon(String why) {
+    belief.abandon(why);
   }
 
   /** Draws the conclusion; see {@link Belief#settle}. */

@@ -43,10 +43,10 @@ final class Account {
     }
   }
 
-  /** Takes a batch in. */
+  /** Takes a batch in; it counts as applied only once it is. */
   void apply(StreamMessage batch) {
-    lifetime.add(batch);
     String lost = knowledge.apply(batch.sequence(), batch.payload());
+    lifetime.add(batch);
     if (lost != null) {
       lose(lost);
     }
@@ -86,7 +86,13 @@ final class Account {
   /** What was restored cannot be shown to be true. */
   void refuse(String why) {
     lifetime.decided(Outcome.NO_ANSWER, why);
-    knowledge.reset("restored from a snapshot, and " + why);
+    forget("restored from a snapshot, and " + why);
+  }
+
+  /** Nothing that is known can be believed, of whatever process it is. */
+  void forget(String why) {
+    lifetime.decided(Outcome.NO_ANSWER, why);
+    knowledge.reset(why);
     lifetime.end();
   }
 }

@@ -12,12 +12,12 @@ import org.zeromq.ZContext;
 import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
-import org.zeromq.ZMonitor;
 
 /**
  * Hears one engine's live stream: subscribes to everything and hands it over, undecoded.
  *
- * <p>A connection whose peer does not shake hands in time is closed and opened anew.
+ * <p>A connection whose peer does not shake hands in time is closed and opened anew. Where the port
+ * is bound here, connections that bring no messages of the engine change nothing.
  *
  * <p>Confined to its poller's thread, except {@link #reopen}, {@link #stop} and {@link
  * #boundEndpoint}.
@@ -34,6 +34,10 @@ public final class EventSubscriber {
   private static final int HIGH_WATER_MARK = 16_384;
 
   private static final long LARGEST_MESSAGE_BYTES = 256L << 20;
+
+  /** The protocol of a peer that names no version of ZMTP: an HTTP client, a port scanner. */
+  private static final int UNVERSIONED = 0;
+
   private static final int WATCHED =
       ZMQ.EVENT_CONNECTED
           | ZMQ.EVENT_ACCEPTED
@@ -44,7 +48,8 @@ public final class EventSubscriber {
   private final String endpoint;
   private final boolean bind;
   private final LiveSink sink;
-  private final List<List<byte[]>> received = new ArrayList<>();
+  private final Peers peers = new Peers();
+  private final List<Frames> received = new ArrayList<>();
   private volatile boolean stopped;
   private volatile boolean reopen;
   private volatile @Nullable String boundEndpoint;
@@ -90,11 +95,11 @@ public final class EventSubscriber {
       return 0;
     }
     for (int i = 0; i < MESSAGES_A_TURN; i++) {
-      List<byte[]> frames = Frames.receive(open, ZMQ.DONTWAIT);
-      if (frames == null) {
+      Frames message = Frames.receive(open, ZMQ.DONTWAIT);
+      if (message == null) {
         break;
       }
-      received.add(frames);
+      received.add(message);
     }
     drainMonitor(); // before what was received: a loss is known before what follows it
     return handOver();
@@ -131,6 +136,7 @@ public final class EventSubscriber {
     }
     live = null;
     monitor = null;
+    peers.clear();
     lost();
   }
 
@@ -189,40 +195,50 @@ public final class EventSubscriber {
     }
     ZEvent event = ZEvent.recv(reader, ZMQ.DONTWAIT);
     while (event != null) {
-      heard(event.getEvent());
+      heard(event);
       event = ZEvent.recv(reader, ZMQ.DONTWAIT);
     }
   }
 
-  private void heard(ZMonitor.Event event) {
-    switch (event) {
+  private void heard(ZEvent event) {
+    switch (event.getEvent()) {
       case CONNECTED, ACCEPTED -> {
-        awaitsHandshake = true;
         connected = true;
+        peers.opened(event.getValue());
+        awaitsHandshake = !bind; // a bound socket cuts off who does not shake hands
         deafSinceNanos = System.nanoTime();
       }
-      case HANDSHAKE_PROTOCOL -> found();
+      case HANDSHAKE_PROTOCOL -> shookHands(event.getValue());
       default -> {
         awaitsHandshake = false;
-        lost();
+        peers.closed(event.getValue());
+        lostIfGone();
       }
     }
   }
 
+  private void shookHands(int protocol) {
+    if (protocol != UNVERSIONED && !up) {
+      peers.forgetPublisher();
+      found();
+    }
+  }
+
   private int handOver() {
-    for (List<byte[]> frames : received) {
-      StreamMessage message = StreamMessage.ofLive(frames);
+    for (Frames frames : received) {
+      StreamMessage message = StreamMessage.ofLive(frames.all());
       if (message == null || message.endsReplay()) {
-        sink.badMessage(frames.size());
+        sink.badMessage(frames.all().size());
         continue;
       }
-      if (awaitsHandshake) {
+      if (peers.publishes(frames.peer()) || awaitsHandshake) {
         found();
       }
-      sink.message(frames.get(0), message);
+      sink.message(frames.all().get(0), message);
     }
     int messages = received.size();
     received.clear();
+    lostIfGone();
     return messages;
   }
 
@@ -234,6 +250,12 @@ public final class EventSubscriber {
     awaitsHandshake = false;
     up = true;
     sink.up();
+  }
+
+  private void lostIfGone() {
+    if (peers.isEngineGone()) {
+      lost();
+    }
   }
 
   private void lost() {

@@ -106,10 +106,10 @@ public final class ReplayClient {
 
   /** The frames of one reply without the delimiter, or null if none came in time. */
   private static @Nullable List<byte[]> reply(ZMQ.Socket socket) {
-    List<byte[]> frames = Frames.receive(socket, 0);
-    if (frames == null || frames.isEmpty() || frames.get(0).length > 0) {
-      return frames;
+    Frames reply = Frames.receive(socket, 0);
+    if (reply == null || reply.all().get(0).length > 0) {
+      return reply == null ? null : reply.all();
     }
-    return new ArrayList<>(frames.subList(1, frames.size()));
+    return new ArrayList<>(reply.all().subList(1, reply.all().size()));
   }
 }

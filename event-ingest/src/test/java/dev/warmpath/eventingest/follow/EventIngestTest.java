@@ -14,6 +14,8 @@ import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.ring.RingLimits;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.zmq.ReplayLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -256,6 +258,36 @@ final class EventIngestTest {
   }
 
   @Test
+  void liveBatchesDoNotWaitForADeadReplaySocket() {
+    IngestOptions asksAllTheTime =
+        new IngestOptions(
+            1,
+            RingLimits.DEFAULT,
+            new ReplayLimits(1, Duration.ofMillis(50), Duration.ofSeconds(60), 1_000, 1 << 20),
+            new BackoffLimits(300_000, 300_000),
+            new StreamLimits(64, 1 << 20, 1, Duration.ZERO, Duration.ZERO));
+    KvIndex fresh = new PlainKvIndex(1000);
+    try (TestPublisher publisher = new TestPublisher(0);
+        EventIngest following = new EventIngest(fresh, Clock.systemUTC(), asksAllTheTime)) {
+      following.add(source(publisher.endpoint(), publisher.replayEndpoint()));
+      Await.until("it is asked again", () -> counter(following, "replays") == 2);
+      engine.serve(A);
+      Await.until(
+          "a batch is heard while it is",
+          () -> {
+            publisher.send(0, engine.payload(0));
+            return following.status().get(0).lastSequence() == 0;
+          });
+      publisher.send(1, engine.serve(B).payload(1));
+
+      Await.until("so is the next", () -> following.status().get(0).lastSequence() == 1);
+      assertThat(following.status().get(0).trust()).isEqualTo(Trust.EXACT);
+      assertThat(following.status().get(0).bufferedBatches()).isZero();
+      assertThat(counter(following, "replay_failures")).as("it is still asked").isEqualTo(1);
+    }
+  }
+
+  @Test
   void engineThatCannotBeFollowedLeavesTheOthersAlone() {
     EngineId other = new EngineId("nowhere", 0);
     ingest.add(new EngineSource(other, "m", "nonsense://x", false, null, EngineDialect.VLLM));
@@ -345,6 +377,10 @@ final class EventIngestTest {
 
   private long counter(String name) {
     return status().counters().get(name);
+  }
+
+  private static long counter(EventIngest following, String name) {
+    return following.status().get(0).counters().get(name);
   }
 
   private void awaitTrust(Trust trust) {

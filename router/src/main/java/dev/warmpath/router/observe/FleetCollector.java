@@ -19,6 +19,7 @@ import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.DoubleSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
@@ -33,6 +34,7 @@ public final class FleetCollector implements MultiCollector {
   /**
    * Where the state is read.
    *
+   * @param writerStalledSeconds since the index writer began its last turn
    * @param entrance what is being served
    * @param prompts the prompts that wait
    * @param waitingLimit how many may wait
@@ -44,6 +46,7 @@ public final class FleetCollector implements MultiCollector {
       VisibleTimes visibleTimes,
       IntSupplier replaysRunning,
       KvIndex index,
+      DoubleSupplier writerStalledSeconds,
       ProxyContext.Entrance entrance,
       PromptPool prompts,
       int waitingLimit) {}
@@ -64,6 +67,8 @@ public final class FleetCollector implements MultiCollector {
     snapshot.add(Metric.BODY_SCANS_WAITING, sources.prompts().scansWaiting());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
     index(snapshot, sources.index().totals());
+    double stalled = sources.writerStalledSeconds().getAsDouble();
+    snapshot.add(Metric.INDEX_WRITER_STALLED_SECONDS, stalled);
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
     sources.dispatcher().report().forEach(report -> engine(snapshot, report));
     snapshot.add(Metric.EVENT_VISIBLE_SECONDS, sources.visibleTimes());

@@ -123,6 +123,10 @@ public enum Metric {
       Type.COUNTER, "Look-ups that a write disturbed, so that they began again."),
   INDEX_UNANSWERED_QUERIES_TOTAL(
       Type.COUNTER, "Queries disturbed so often that they credited nobody."),
+  INDEX_WRITER_STALLED_SECONDS(
+      Type.GAUGE,
+      "Since the index writer began its last turn; beyond a second it is busy, stuck or has ended:"
+          + " an alarm."),
   EVENT_TRUST(
       Type.GAUGE, "1 for the trust in the engine's events that holds now.", "engine", "trust"),
   EVENT_TRUST_SINCE_SECONDS(

@@ -188,7 +188,7 @@ public final class ProxyVerticle extends VerticleBase {
     switch (route) {
       case MODELS -> models(response);
       case HEALTH, READY -> ready(response);
-      case LIVE -> response.putHeader("content-type", JSON).end("{\"status\":\"ok\"}");
+      case LIVE -> live(response);
       default -> metrics(response);
     }
   }
@@ -202,16 +202,33 @@ public final class ProxyVerticle extends VerticleBase {
     }
   }
 
+  /** Whether the process does its work; if not, only a restart helps. */
+  private void live(HttpServerResponse response) {
+    boolean alive = proxy.pages().indexing();
+    response
+        .setStatusCode(alive ? 200 : 503)
+        .putHeader("content-type", JSON)
+        .end("{\"status\":\"%s\"}".formatted(alive ? "ok" : "no_index_writer"));
+  }
+
   private void ready(HttpServerResponse response) {
-    boolean open = openness().stage() == Openness.Stage.OPEN;
     int up = proxy.pages().replicasUp();
-    String status = open ? up > 0 ? "ok" : "no_replica" : "leaving";
+    String status = status(up);
     response
         .setStatusCode(status.equals("ok") ? 200 : 503)
         .putHeader("content-type", JSON)
         .end(
             "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s}"
                 .formatted(status, proxy.pages().replicas(), up, tokenizers()));
+  }
+
+  private String status(int up) {
+    if (openness().stage() != Openness.Stage.OPEN) {
+      return "leaving";
+    } else if (!proxy.pages().indexing()) {
+      return "no_index_writer";
+    }
+    return up > 0 ? "ok" : "no_replica";
   }
 
   /** A request whose tokenizer is not ready is routed on load, so this does not fail readiness. */
