@@ -155,6 +155,12 @@ public final class ConfigKeys {
               0,
               DAY_MS,
               "Time between two looks at a replica's `/metrics` for restarts and sleep; 0: none."),
+          integer(
+              "health.engine-queue",
+              0,
+              0,
+              1_000_000,
+              "Requests that may wait in a replica's own queue, as its `/metrics` say; beyond, they wait here, where they can still go to another. 0: any number."),
           integer("timeouts.connect-ms", 1_000, 1, DAY_MS, "Connecting to a replica."),
           integer(
               "timeouts.request-head-ms",
@@ -235,7 +241,7 @@ public final class ConfigKeys {
               500,
               1,
               60_000,
-              "Time to tokenize a prompt; later it is routed on load. If not even its model is found in as long again, it is refused."),
+              "Time to tokenize a prompt; later it is routed on load. If not even its model is found in ten times that, it is refused."),
           integer(
               "tokenizing.body-bytes",
               4 << 20,

@@ -120,7 +120,8 @@ final class ConfigReader {
         integer("timeout-ms"),
         integer("rise"),
         integer("fall"),
-        integer("metrics-interval-ms"));
+        integer("metrics-interval-ms"),
+        integer("engine-queue"));
   }
 
   private Timeouts timeouts() {

@@ -131,8 +131,13 @@ public record RouterConfig(
     }
   }
 
-  /** When a replica counts as up. */
-  public record Health(int intervalMs, int timeoutMs, int rise, int fall, int metricsIntervalMs) {}
+  /**
+   * When a replica counts as up, and as full.
+   *
+   * @param engineQueue requests that may wait in its engines' own queues; 0 for any number
+   */
+  public record Health(
+      int intervalMs, int timeoutMs, int rise, int fall, int metricsIntervalMs, int engineQueue) {}
 
   /** How long each part of a request may take. */
   public record Timeouts(

@@ -21,6 +21,9 @@ public final class Replica {
     DOWN
   }
 
+  /** The {@link #limit} of a replica of which nothing was learned. */
+  public static final int NO_LIMIT = Integer.MAX_VALUE;
+
   private final String name;
   private final URI baseUrl;
   private final int ranks;
@@ -28,6 +31,7 @@ public final class Replica {
   private volatile Health health = Health.DOWN;
   private volatile boolean draining;
   private final AtomicInteger requests = new AtomicInteger();
+  private volatile int limit = NO_LIMIT;
 
   /**
    * A replica that is down until {@link #health(Health)} says otherwise.
@@ -84,6 +88,15 @@ public final class Replica {
 
   public void health(Health found) {
     health = found;
+  }
+
+  /** How many requests in flight it takes before they would wait there, as far as was learned. */
+  public int limit() {
+    return limit;
+  }
+
+  public void limit(int learned) {
+    limit = learned;
   }
 
   /** Requests in flight on all its ranks. */

@@ -16,7 +16,7 @@ final class SignWatch {
 
   private final Replica replica;
   private final EnginePort port;
-  private EngineSigns settled = new EngineSigns(Double.NaN, false, null);
+  private EngineSigns settled = EngineSigns.NONE;
   private EngineSigns last = settled;
 
   SignWatch(Replica replica, EnginePort port) {
@@ -56,7 +56,8 @@ final class SignWatch {
         new EngineSigns(
             Double.isNaN(signs.startSeconds()) ? settled.startSeconds() : signs.startSeconds(),
             signs.asleep(),
-            signs.cacheConfig() == null ? settled.cacheConfig() : signs.cacheConfig());
+            signs.cacheConfig() == null ? settled.cacheConfig() : signs.cacheConfig(),
+            signs.waiting());
   }
 
   private static boolean alike(EngineSigns one, EngineSigns other) {

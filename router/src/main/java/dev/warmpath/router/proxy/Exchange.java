@@ -204,13 +204,13 @@ final class Exchange {
         : proxy.prompts().read(kind, body.whole(), done);
   }
 
-  /** First the prompt is given up; if the rest cannot be read in as much time, the request is. */
+  /** First the prompt is given up; if the rest cannot be read in ten times that, the request is. */
   private void giveUpReading() {
     if (ticket == null) {
       return;
     }
     if (ticket.giveUp(Unread.DEADLINE)) {
-      within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
+      within(10L * proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
     } else {
       reject(ApiError.overloaded("too many bodies wait to be read"));
     }

@@ -207,7 +207,7 @@ final class Selection {
     rows.clear();
     boolean anySuspended = false;
     for (Entry entry : entries) {
-      if (entry.engine.replica().requests() >= mostRequests) {
+      if (isFull(entry, mostRequests)) {
         nearest = Cause.FULL;
         passedOver.because(entry.engine.replica().name(), Cause.FULL);
       } else if (entry.engine.isSuspended(nowNanos)) {
@@ -222,10 +222,15 @@ final class Selection {
     return !rows.isEmpty();
   }
 
+  private static boolean isFull(Entry entry, int mostRequests) {
+    Replica replica = entry.engine.replica();
+    return replica.requests() >= Math.min(mostRequests, replica.limit());
+  }
+
   private void suspended(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     boolean noOther = rows.isEmpty();
     for (Entry entry : entries) {
-      if (rows.contains(entry) || entry.engine.replica().requests() >= mostRequests) {
+      if (rows.contains(entry) || isFull(entry, mostRequests)) {
         continue;
       }
       if (noOther) {
