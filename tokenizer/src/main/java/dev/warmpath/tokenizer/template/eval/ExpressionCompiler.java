@@ -78,7 +78,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
       for (Eval item : items) {
         values.add(item.eval(frame));
       }
-      frame.budget().built(items.length);
+      frame.budget().elements(items.length);
       return isTuple ? Tuple.copyOf(values) : values;
     };
   }
@@ -92,7 +92,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
       for (int i = 0; i < keys.length; i++) {
         put(map, keys[i].eval(frame), values[i].eval(frame));
       }
-      frame.budget().built(keys.length);
+      frame.budget().elements(keys.length);
       return map;
     };
   }

@@ -272,7 +272,7 @@ public final class StringMethods {
             "sequence item: expected str instance, " + Values.typeName(item) + " found");
       }
       out.append(first ? "" : self).append(s);
-      budget.text(s.length() + self.length());
+      budget.text((long) s.length() + self.length());
       budget.output(out.length());
     }
     return out.toString();
@@ -291,8 +291,8 @@ public final class StringMethods {
       throw TemplateException.raised("The fill character must be exactly one character long");
     }
     int width = Given.count(given[0], 0, "width");
-    budget.text(width);
-    int missing = Math.max(0, width - Strings.length(self));
+    int missing = missing(width, self);
+    budget.text(self.length() + (long) missing * fill.length());
     int left =
         switch (side) {
           case LEFT -> missing;
@@ -302,10 +302,15 @@ public final class StringMethods {
     return fill.repeat(left) + self + fill.repeat(missing - left);
   }
 
+  /** How many characters a text lacks to be of a width, which may be negative. */
+  private static int missing(int width, String text) {
+    return Math.max(0, Math.max(0, width) - Strings.length(text));
+  }
+
   private static String zeroFilled(Budget budget, String self, CallArguments a) {
     int width = Given.count(a.bindRequired("zfill", 1, "width")[0], 0, "width");
-    budget.text(width);
-    int missing = Math.max(0, width - Strings.length(self));
+    int missing = missing(width, self);
+    budget.text((long) self.length() + missing);
     boolean signed = self.startsWith("-") || self.startsWith("+");
     int at = signed ? 1 : 0;
     return self.substring(0, at) + "0".repeat(missing) + self.substring(at);
