@@ -115,7 +115,7 @@ public final class PromptPool implements AutoCloseable {
         return reader.read(kind, body);
       } catch (CancellationException e) {
         return ReadRequest.without(null, body, Unread.DEADLINE);
-      } catch (RuntimeException | StackOverflowError e) {
+      } catch (RuntimeException | VirtualMachineError e) {
         LOG.error("reading a prompt failed, bodyBytes={}", body.length, e);
         return reader.readModel(body, Unread.FAILURE);
       }

@@ -10,6 +10,7 @@ import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -186,25 +187,38 @@ class PromptPoolTest {
 
   @Test
   void aFailureIsAnAnswerToo() throws Exception {
+    List<Throwable> failures =
+        List.of(
+            new IllegalStateException("a bug"), new StackOverflowError(), new OutOfMemoryError());
+    Iterator<Throwable> next = failures.iterator();
     PromptReader reader =
         new PromptReader(
-            new Tokenizers(
-                models(Map.of()),
-                model -> {
-                  throw new IllegalStateException("a bug");
-                }),
-            bodies(16));
+            new Tokenizers(models(Map.of()), model -> sneaky(next.next())), bodies(16));
+    AtomicInteger threads = new AtomicInteger();
     try (PromptPool pool =
         new PromptPool(
             reader,
             BodyWatch.NONE,
             RemoteReader.NONE,
             new Tokenizing(1, 1, 100, 1_000, true, false, 0),
-            Thread::new)) {
-      CompletableFuture<ReadRequest> read = new CompletableFuture<>();
-      pool.read(RequestKind.CHAT, BODY, read::complete);
-      assertThat(read.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.FAILURE);
+            work -> {
+              threads.incrementAndGet();
+              return new Thread(work);
+            })) {
+      for (Throwable failure : failures) {
+        CompletableFuture<ReadRequest> read = new CompletableFuture<>();
+        pool.read(RequestKind.CHAT, BODY, read::complete);
+        assertThat(read.get(10, TimeUnit.SECONDS).unread())
+            .as("%s", failure)
+            .isEqualTo(Unread.FAILURE);
+      }
+      assertThat(threads).as("threads that it took").hasValue(1);
     }
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T extends Throwable> String sneaky(Throwable failure) throws T {
+    throw (T) failure;
   }
 
   @Property

@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.time.ZoneId;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * A model's chat template: Jinja2 source that renders as the engines render it, in a sandboxed
@@ -55,16 +56,26 @@ public final class ChatTemplate {
    * @throws TemplateException of kind SYNTAX when Jinja2 would not compile it either
    */
   public static ChatTemplate parse(String source, Clock clock, TemplateLimits limits) {
+    return carried(() -> new ChatTemplate(source, TemplateParser.parse(source), clock, limits));
+  }
+
+  /**
+   * The limits are meant to come first; a thread with a small stack or a heap that is nearly full
+   * still gets an answer.
+   */
+  private static <T> T carried(Supplier<T> work) {
     try {
-      return new ChatTemplate(source, TemplateParser.parse(source), clock, limits);
+      return work.get();
     } catch (StackOverflowError e) {
       throw TemplateException.limit("out of stack");
+    } catch (OutOfMemoryError e) {
+      throw TemplateException.limit("out of memory");
     }
   }
 
   /** The output for these variables. */
   public String render(Map<String, ?> values) {
-    return program.run(values, globals, new Budget(limits));
+    return carried(() -> program.run(values, globals, new Budget(limits)));
   }
 
   /**
@@ -72,8 +83,10 @@ public final class ChatTemplate {
    * nor {@code strftime_now}, as vLLM tries templates.
    */
   public String renderStock(Map<String, ?> values) {
-    Program stock = Program.compile(TemplateParser.parseStock(source));
-    return stock.run(values, Globals.stock(), new Budget(limits));
+    return carried(() -> {
+      Program stock = Program.compile(TemplateParser.parseStock(source));
+      return stock.run(values, Globals.stock(), new Budget(limits));
+    });
   }
 
   /** Whether the template loops over a message's content: vLLM's content format "openai". */

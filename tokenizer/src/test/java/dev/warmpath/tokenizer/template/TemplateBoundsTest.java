@@ -8,10 +8,12 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateException.Kind;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.time.Clock;
+import java.util.AbstractList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -197,6 +199,38 @@ class TemplateBoundsTest {
       assertThat(Thread.interrupted()).isTrue();
     }
     assertThat(template.render(Map.of())).isEmpty();
+  }
+
+  /** A list that cannot be read, as when the machine is out of what reading takes. */
+  private static List<Object> failing(VirtualMachineError error) {
+    return new AbstractList<>() {
+      @Override
+      public Object get(int index) {
+        throw error;
+      }
+
+      @Override
+      public int size() {
+        return 1;
+      }
+    };
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {OutOfMemoryError.class, StackOverflowError.class})
+  void aRenderThatTheMachineCannotCarryIsRefused(Class<? extends VirtualMachineError> error)
+      throws ReflectiveOperationException {
+    Map<String, Object> variables =
+        Map.of("x", failing(error.getDeclaredConstructor().newInstance()));
+    ChatTemplate template = ChatTemplate.parse("a{% for y in x %}{{ y }}{% endfor %}");
+    List<Function<Map<String, Object>, String>> renders =
+        List.of(template::render, template::renderStock);
+    for (Function<Map<String, Object>, String> render : renders) {
+      assertThatThrownBy(() -> render.apply(variables))
+          .isInstanceOf(TemplateException.class)
+          .extracting(e -> ((TemplateException) e).kind())
+          .isEqualTo(Kind.LIMIT);
+    }
   }
 
   @ParameterizedTest

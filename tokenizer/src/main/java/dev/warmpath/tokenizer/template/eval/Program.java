@@ -45,12 +45,7 @@ public final class Program {
     Frame frame = new Frame(new Frame.Context(variables, globals, budget), frameSize);
     int expected = Math.min(MOST_INITIAL_CHARS, lastTailChars + lastTailChars / 8);
     Output out = new Output(Math.max(INITIAL_CHARS, expected));
-    try {
-      body.run(frame, out);
-    } catch (StackOverflowError e) {
-      // The depth bound is meant to come first; a thread with a small stack still gets an answer.
-      throw TemplateException.limit("out of stack");
-    }
+    body.run(frame, out);
     lastTailChars = out.longestTailChars();
     return out.toString();
   }
