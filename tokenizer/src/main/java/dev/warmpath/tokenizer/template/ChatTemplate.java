@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.time.ZoneId;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 
 /**
@@ -22,11 +23,16 @@ import java.util.function.Supplier;
  *
  * <p>Values are String, Long, Integer, BigInteger, Double, Boolean, null (None), List and Map; they
  * are read, not changed. A render fails with a {@link TemplateException} that says whether Jinja2
- * would fail too, and never runs longer, deeper or wider than its {@link TemplateLimits}.
+ * would fail too, and never runs longer, deeper or wider than its {@link TemplateLimits}. Who waits
+ * for a parse or a render gives it up by interrupting its thread.
  *
  * <p>Immutable.
  */
 public final class ChatTemplate {
+
+  /** Models' own templates have up to 20,000 characters. */
+  private static final int MAX_CHARS = 1 << 18;
+
   private final String source;
   private final Program program;
   private final TemplateLimits limits;
@@ -35,10 +41,12 @@ public final class ChatTemplate {
   private final boolean iteratesContent;
   private final boolean iteratesContentByUsualName;
 
-  private ChatTemplate(String source, Statement.Scoped tree, Clock clock, TemplateLimits limits) {
+  private ChatTemplate(String source, Clock clock, TemplateLimits limits) {
+    Budget budget = new Budget(limits);
+    Statement.Scoped tree = TemplateParser.parse(source, budget);
     this.source = source;
     this.limits = limits;
-    this.program = Program.compile(tree);
+    this.program = Program.compile(tree, budget);
     this.globals = Globals.all(clock);
     this.variables = Variables.of(tree);
     this.iteratesContent = ContentFormat.iteratesContent(tree);
@@ -53,10 +61,16 @@ public final class ChatTemplate {
   /**
    * A template with its own clock, whose zone counts, and limits.
    *
-   * @throws TemplateException of kind SYNTAX when Jinja2 would not compile it either
+   * @throws TemplateException of kind SYNTAX when Jinja2 would not compile it either; LIMIT when it
+   *     is too long
+   * @throws CancellationException if the thread is interrupted before it is read
    */
   public static ChatTemplate parse(String source, Clock clock, TemplateLimits limits) {
-    return carried(() -> new ChatTemplate(source, TemplateParser.parse(source), clock, limits));
+    if (source.length() > MAX_CHARS) {
+      throw TemplateException.limit(
+          "a template of " + source.length() + " characters, more than " + MAX_CHARS);
+    }
+    return carried(() -> new ChatTemplate(source, clock, limits));
   }
 
   /**
@@ -84,7 +98,8 @@ public final class ChatTemplate {
    */
   public String renderStock(Map<String, ?> values) {
     return carried(() -> {
-      Program stock = Program.compile(TemplateParser.parseStock(source));
+      Budget budget = new Budget(limits);
+      Program stock = Program.compile(TemplateParser.parseStock(source, budget), budget);
       return stock.run(values, Globals.stock(), new Budget(limits));
     });
   }

@@ -3,11 +3,17 @@ package dev.warmpath.tokenizer.template;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import dev.warmpath.tokenizer.template.eval.Program;
+import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateException.Kind;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.TemplateParser;
+import dev.warmpath.tokenizer.template.tree.Statement;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.AbstractList;
 import java.util.HashMap;
 import java.util.List;
@@ -27,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Templates that mean harm, or nothing at all, end within their bounds. */
 class TemplateBoundsTest {
+  private static final Duration HANG = Duration.ofSeconds(60);
   private static final TemplateLimits SMALL = new TemplateLimits(1 << 14, 1 << 19, 2000);
   private static final List<String> PIECES =
       List.of(
@@ -201,6 +208,65 @@ class TemplateBoundsTest {
     assertThat(template.render(Map.of())).isEmpty();
   }
 
+  @Test
+  void aParseWhoseThreadIsInterruptedIsGivenUp() {
+    String template = "{{ a }}".repeat(30_000);
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(() -> ChatTemplate.parse(template))
+          .isInstanceOf(CancellationException.class);
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+  }
+
+  @Test
+  void aCompilationWhoseThreadIsInterruptedIsGivenUp() {
+    Budget budget = new Budget(TemplateLimits.DEFAULT);
+    Statement.Scoped tree = TemplateParser.parse("{{ x" + "[1:]".repeat(300) + " }}", budget);
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(() -> Program.compile(tree, budget))
+          .isInstanceOf(CancellationException.class);
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+  }
+
+  @Test
+  void aTemplateLongerThanAnyIsRefusedUnread() {
+    String template = "{{a}}".repeat(800_000);
+    TemplateException refusal =
+        assertTimeoutPreemptively(
+            HANG,
+            () ->
+                catchThrowableOfType(TemplateException.class, () -> ChatTemplate.parse(template)));
+    assertThat(refusal).hasMessage("a template of 4000000 characters, more than 262144");
+    assertThat(refusal.kind()).isEqualTo(Kind.LIMIT);
+    assertThat(ChatTemplate.parse("x".repeat(1 << 18)).render(Map.of())).hasSize(1 << 18);
+  }
+
+  /** In one pass, however long; what takes a pass per word or per loop takes hours for these. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{{a}}",
+        "{%for a@ in messages%}{%endfor%}",
+        "{%set b@=messages%}",
+        "{%set b$=b@%}",
+        "{%macro m(c)%}{%endmacro%}{{m(x)}}",
+      })
+  void aLongLineIsReadInOnePass(String piece) {
+    StringBuilder template = new StringBuilder("{%set b0=messages%}");
+    for (int i = 0; template.length() < 2_000_000; i++) {
+      template.append(piece.replace("@", "" + i).replace("$", "" + (i + 1)));
+    }
+    Budget budget = new Budget(TemplateLimits.DEFAULT);
+    assertTimeoutPreemptively(
+        HANG,
+        () -> ContentFormat.iteratesContent(TemplateParser.parse(template.toString(), budget)));
+  }
+
   /** A list that cannot be read, as when the machine is out of what reading takes. */
   private static List<Object> failing(VirtualMachineError error) {
     return new AbstractList<>() {
@@ -320,6 +386,6 @@ class TemplateBoundsTest {
         "{% with %}", "{% call x() %}", "{% generation %}", "{% block a %}", "{% elif x %}"
       })
   void deepBlocksAreStoppedInTheParser(String opening) {
-    assertThat(kind(opening.repeat(20_000))).isEqualTo(Kind.SYNTAX);
+    assertThat(kind(opening.repeat(10_000))).isEqualTo(Kind.SYNTAX);
   }
 }

@@ -234,10 +234,8 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
   }
 
   /** Of literals Jinja2 takes slices beforehand, and by other rules. */
-  private static boolean isLiteral(Expression expression) {
-    boolean[] literal = {true};
-    expression.walk(node -> literal[0] &= !(node instanceof Expression.Name));
-    return literal[0];
+  private boolean isLiteral(Expression expression) {
+    return !scope.any(expression, node -> node instanceof Expression.Name);
   }
 
   private Eval slice(Eval target, Expression.Slice slice, boolean isLiteral) {

@@ -32,10 +32,11 @@ public final class Program {
   /**
    * A template that runs.
    *
+   * @param budget what compiling may cost
    * @throws TemplateException of kind SYNTAX for filters and tests that do not exist
    */
-  public static Program compile(Statement.Scoped template) {
-    Scope root = Scope.root().declareAll(template.body());
+  public static Program compile(Statement.Scoped template, Budget budget) {
+    Scope root = Scope.root(budget).declareAll(template.body());
     Exec body = StatementCompiler.body(template.body(), root);
     return new Program(body, root.functionSize());
   }
