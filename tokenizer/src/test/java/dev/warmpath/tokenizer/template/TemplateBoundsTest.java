@@ -246,19 +246,52 @@ class TemplateBoundsTest {
     assertThat(ChatTemplate.parse("x".repeat(1 << 18)).render(Map.of())).hasSize(1 << 18);
   }
 
-  /** In one pass, however long; what takes a pass per word or per loop takes hours for these. */
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "{{a}}",
+        "(y ~ 'b') in x",
+        "(y ~ 'b') in x|safe",
+        "x.find(y ~ 'b')",
+        "x.rfind('b' ~ y)",
+        "x.count(y ~ 'b')",
+        "x.replace(y ~ 'b', '')",
+        "x.split(y ~ 'b')",
+        "x.rsplit('b' ~ y)",
+        "x.partition(y ~ 'b')",
+        "x.rpartition('b' ~ y)",
+        "x.strip('b' * 1000000 ~ 'a')",
+      })
+  void aSearchForWhatNearlyFitsEverywhereIsStopped(String search) {
+    String variables = "{% set x = 'a' * 2000000 %}{% set y = 'a' * 1000000 %}";
+    String template = variables + "{{ (" + search + ")|string|length }}";
+    TemplateLimits limits = new TemplateLimits(1 << 22, 1 << 23, 2000);
+    assertTimeoutPreemptively(
+        HANG,
+        () -> {
+          ChatTemplate parsed = ChatTemplate.parse(template, Clock.systemUTC(), limits);
+          return catchThrowableOfType(TemplateException.class, () -> parsed.render(Map.of()));
+        });
+  }
+
+  /** What goes over the rest of the line for each word takes minutes for this. */
+  @Test
+  void aLongLineIsReadInOnePass() {
+    String template = "{{a}}".repeat(20_000) + "x".repeat(24 << 20);
+    Budget budget = new Budget(TemplateLimits.DEFAULT);
+    assertTimeoutPreemptively(HANG, () -> TemplateParser.parse(template, budget));
+  }
+
+  /** What goes over all loops, assignments or calls for each takes minutes for these. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
         "{%for a@ in messages%}{%endfor%}",
-        "{%set b@=messages%}",
         "{%set b$=b@%}",
         "{%macro m(c)%}{%endmacro%}{{m(x)}}",
       })
-  void aLongLineIsReadInOnePass(String piece) {
+  void loopsOverContentAreFoundInOnePass(String piece) {
     StringBuilder template = new StringBuilder("{%set b0=messages%}");
-    for (int i = 0; template.length() < 2_000_000; i++) {
+    for (int i = 0; template.length() < 1_500_000; i++) {
       template.append(piece.replace("@", "" + i).replace("$", "" + (i + 1)));
     }
     Budget budget = new Budget(TemplateLimits.DEFAULT);

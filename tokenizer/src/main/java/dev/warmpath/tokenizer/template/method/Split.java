@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.method;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.op.Strings;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import java.util.ArrayList;
@@ -41,9 +42,11 @@ public final class Split {
   private static List<Object> fromStart(Budget budget, String s, String by, int most) {
     List<Object> parts = new ArrayList<>();
     int from = 0;
-    for (int at = s.indexOf(by); at >= 0 && parts.size() < most; at = s.indexOf(by, from)) {
+    int at = Strings.indexOf(budget, s, by, 0);
+    while (at >= 0 && parts.size() < most) {
       add(budget, parts, s.substring(from, at));
       from = at + by.length();
+      at = Strings.indexOf(budget, s, by, from);
     }
     add(budget, parts, s.substring(from));
     return parts;
@@ -53,7 +56,7 @@ public final class Split {
     List<Object> parts = new ArrayList<>();
     int to = s.length();
     while (parts.size() < most && to >= by.length()) {
-      int at = s.lastIndexOf(by, to - by.length());
+      int at = Strings.lastIndexOf(budget, s, by, to - by.length());
       if (at < 0) {
         break;
       }

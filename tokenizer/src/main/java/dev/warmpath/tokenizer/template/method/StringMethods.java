@@ -177,7 +177,10 @@ public final class StringMethods {
     if (given[1] != null || given[2] != null) {
       throw TemplateException.unsupported("str." + name + " with bounds");
     }
-    int unit = name.equals("find") ? self.indexOf(part) : self.lastIndexOf(part);
+    int unit =
+        name.equals("find")
+            ? Strings.indexOf(budget, self, part, 0)
+            : Strings.lastIndexOf(budget, self, part, self.length());
     return unit < 0 ? -1 : self.codePointCount(0, unit);
   }
 
@@ -197,8 +200,10 @@ public final class StringMethods {
       return Strings.length(within) + 1L;
     }
     long count = 0;
-    for (int i = within.indexOf(part); i >= 0; i = within.indexOf(part, i + part.length())) {
+    int at = Strings.indexOf(budget, within, part, 0);
+    while (at >= 0) {
       count++;
+      at = Strings.indexOf(budget, within, part, at + part.length());
     }
     return count;
   }
@@ -218,7 +223,7 @@ public final class StringMethods {
     int left = count < 0 ? Integer.MAX_VALUE : count;
     int search = 0;
     while (left-- > 0) {
-      int at = search > s.length() ? -1 : s.indexOf(old, search);
+      int at = search > s.length() ? -1 : Strings.indexOf(budget, s, old, search);
       if (at < 0) {
         break;
       }
@@ -254,7 +259,10 @@ public final class StringMethods {
       throw TemplateException.raised("empty separator");
     }
     budget.text(self.length());
-    int at = first ? self.indexOf(by) : self.lastIndexOf(by);
+    int at =
+        first
+            ? Strings.indexOf(budget, self, by, 0)
+            : Strings.lastIndexOf(budget, self, by, self.length());
     if (at < 0) {
       return first ? Tuple.of(self, "", "") : Tuple.of("", "", self);
     }
