@@ -10,6 +10,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.encode.TextEncoder;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.train.BpeTrainer;
 import dev.warmpath.tokenizer.train.TokenizerFile;
@@ -17,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -256,6 +258,34 @@ class PromptTest {
     assertThatThrownBy(() -> ModelTokenizer.load(directory))
         .isInstanceOf(TokenizerLoadException.class)
         .hasMessageContaining(broken + ": not a usable tokenizer");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{'additional_special_tokens': ['\\ud800']}",
+        "{'add_bos_token': true, 'bos_token': '\\ud800'}",
+      })
+  void aConfigurationThatFailsLateLeavesNothingOpen(String config) throws IOException {
+    write("tokenizer_config.json", config);
+    int open = TextEncoder.open();
+    assertThatThrownBy(() -> ModelTokenizer.load(directory))
+        .isInstanceOf(TokenizerLoadException.class);
+    assertThat(TextEncoder.open()).isEqualTo(open);
+  }
+
+  @Test
+  void aLoadThatIsGivenUpLeavesNothingOpen() throws IOException {
+    write("tokenizer_config.json", "{'chat_template': '" + "{{ a }}".repeat(30_000) + "'}");
+    int open = TextEncoder.open();
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(() -> ModelTokenizer.load(directory))
+          .isInstanceOf(CancellationException.class);
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+    assertThat(TextEncoder.open()).isEqualTo(open);
   }
 
   private Tokens tokens(String body) {

@@ -148,7 +148,7 @@ public final class PromptPool implements AutoCloseable {
         return reader.read(kind, body);
       } catch (CancellationException e) {
         giveUp(Unread.DEADLINE);
-      } catch (RuntimeException | StackOverflowError e) {
+      } catch (RuntimeException | VirtualMachineError e) {
         LOG.error("reading a prompt failed, bodyBytes={}", body.length, e);
         giveUp(Unread.FAILURE);
       }
