@@ -61,7 +61,7 @@ public final class RouterProcess implements AutoCloseable {
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final AdminVerticle admin;
 
-  private RouterProcess(RouterConfig config, Surroundings around) {
+  private RouterProcess(RouterConfig config, Surroundings around, Runnable beforeListening) {
     this.config = config;
     RouterConfig.Limits.AtOnce atOnce = config.limits().atOnce();
     this.openness = new Openness(atOnce.requests());
@@ -93,6 +93,7 @@ public final class RouterProcess implements AutoCloseable {
                 .getPrometheusRegistry()
                 .register(new CaptureCollector(status)));
     try {
+      beforeListening.run();
       deploy(around);
     } catch (StartException e) {
       release();
@@ -110,7 +111,18 @@ public final class RouterProcess implements AutoCloseable {
    * @throws StartException when that cannot be
    */
   public static RouterProcess start(RouterConfig config, Surroundings around) {
-    return new RouterProcess(config, around);
+    return start(config, around, () -> {});
+  }
+
+  /**
+   * Starts a router and returns when its ports are open.
+   *
+   * @param beforeListening done when all is there but the ports; they open when it returns
+   * @throws StartException when that cannot be
+   */
+  public static RouterProcess start(
+      RouterConfig config, Surroundings around, Runnable beforeListening) {
+    return new RouterProcess(config, around, beforeListening);
   }
 
   /** Starts a router with the machine's clocks. */

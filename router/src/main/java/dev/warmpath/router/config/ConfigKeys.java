@@ -415,6 +415,13 @@ public final class ConfigKeys {
               false,
               "Add `x-warmpath-cached-tokens` too, the predicted cached tokens; it shows clients what others have cached."),
           integer(
+              "warm-up.seconds",
+              5,
+              0,
+              600,
+              "`serve`: longest time in which requests are sent over the loopback to a stub engine before the process listens, so that it is fast at once; 0: none."),
+          integer("warm-up.requests", 20_000, 1, 10_000_000, "How many of them are sent at most."),
+          integer(
               "shutdown.delay-ms", 0, 0, DAY_MS, "Time between failing readiness and refusing."),
           integer("shutdown.deadline-ms", 30_000, 0, DAY_MS, "Time for streams to finish."));
 

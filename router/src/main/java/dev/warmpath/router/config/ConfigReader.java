@@ -25,6 +25,7 @@ import dev.warmpath.router.config.RouterConfig.Shutdown;
 import dev.warmpath.router.config.RouterConfig.Snapshot;
 import dev.warmpath.router.config.RouterConfig.Timeouts;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import dev.warmpath.router.config.RouterConfig.WarmUp;
 import dev.warmpath.router.routing.policy.Policies;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -85,6 +86,7 @@ final class ConfigReader {
         of(root, "snapshot").snapshot(),
         of(root, "capture").capture(),
         of(root, "headers").headers(),
+        of(root, "warm-up").warmUp(),
         of(root, "shutdown").shutdown());
   }
 
@@ -229,6 +231,10 @@ final class ConfigReader {
         bool("requests"),
         integer("quiet-ms"),
         new Capture.Room(integer("max-mb"), integer("keep"), integer("queue-mb")));
+  }
+
+  private WarmUp warmUp() {
+    return new WarmUp(integer("seconds"), integer("requests"));
   }
 
   private Shutdown shutdown() {

@@ -35,6 +35,7 @@ public record RouterConfig(
     Snapshot snapshot,
     Capture capture,
     Headers headers,
+    WarmUp warmUp,
     Shutdown shutdown) {
 
   public RouterConfig {
@@ -245,6 +246,14 @@ public record RouterConfig(
     /** How large the files and the queue before them may get. */
     public record Room(int maxMb, int keep, int queueMb) {}
   }
+
+  /**
+   * What is done before the process listens.
+   *
+   * @param seconds longest time; 0 for no warm-up
+   * @param requests how many requests at most
+   */
+  public record WarmUp(int seconds, int requests) {}
 
   /** How long leaving may take. */
   public record Shutdown(int delayMs, int deadlineMs) {}
