@@ -10,14 +10,11 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineFeedback;
 import dev.warmpath.router.fleet.EngineView;
-import dev.warmpath.router.fleet.EngineView.SlowerHits;
 import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineNews;
@@ -49,9 +46,13 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
   private final LongSupplier nanoClock;
 
-  /** What kind of engine a replica is. */
-  private record Kind(ReplicaConfig.Dialect dialect, SglangRules sglang) {
-    static final Kind USUAL = new Kind(ReplicaConfig.Dialect.VLLM, SglangRules.USUAL);
+  /**
+   * What kind of engine a replica is.
+   *
+   * @param upperBound whether what it announces is only the most that it may reuse
+   */
+  private record Kind(EngineRules rules, boolean upperBound) {
+    static final Kind USUAL = new Kind(EngineRules.of(EngineDialect.VLLM), false);
   }
 
   EventStreams(EventIngest ingest, LongSupplier nanoClock) {
@@ -62,7 +63,7 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   /** Follows the events of every rank, if the replica has any. */
   void follow(ReplicaConfig replica, String model) {
     if (replica.events() != null) {
-      kinds.put(replica.name(), new Kind(replica.dialect(), replica.cache().sglang()));
+      kinds.put(replica.name(), new Kind(rules(replica), replica.dialect().isUpperBound()));
       sources(replica, model).forEach(source -> follow(replica, source));
     }
   }
@@ -198,28 +199,18 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
       return EngineView.UNSEEN;
     }
     Kind kind = kind(replica);
-    boolean atMost = kind.dialect.isUpperBound() && engine.trust() == Trust.EXACT;
+    boolean atMost = kind.upperBound && engine.trust() == Trust.EXACT;
     return new EngineView(
         engine.slot(),
         engine.space(),
         atMost ? Trust.SUSPECT : engine.trust(),
-        slower(kind, engine),
-        kind.dialect.isSglang() ? kind.sglang.namespaces() : null);
-  }
-
-  private static SlowerHits slower(Kind kind, EngineStanding engine) {
-    ChainSpace space = engine.space();
-    if (kind.dialect.isSglang()) {
-      return new SlowerHits(kind.sglang.loadBackTokens(), 1);
-    }
-    return engine.offloadChunkBlocks() == 1 || space == null
-        ? SlowerHits.ALL
-        : new SlowerHits(0, engine.offloadChunkBlocks() * space.blockSizeTokens());
+        engine.slower(),
+        kind.rules.namespaces());
   }
 
   @Override
   public void reportAsked(Replica replica, int dpRank) {
-    if (!dialect(replica).isSglang()) {
+    if (rules(replica).dialect() != EngineDialect.SGLANG) {
       ingest.mayRepeat(new EngineId(replica.name(), dpRank));
     }
   }
@@ -247,12 +238,12 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
    */
   @Override
   public boolean hides(Replica replica, RequestNamespace namespace) {
-    ReplicaConfig.Dialect dialect = dialect(replica);
+    EngineRules rules = rules(replica);
     return switch (namespace) {
       case PLAIN -> false;
-      case KEYED -> dialect.hidesKeys();
-      case EXTRA_KEY -> dialect.isSglang() && !kind(replica).sglang.namespaces().shows(null);
-      case ANY -> dialect.hidesKeys() || dialect.isSglang();
+      case KEYED -> rules.dialect().hidesKeys();
+      case EXTRA_KEY -> rules.hidesExtraKey(null);
+      case ANY -> rules.dialect().hidesNamespaces();
     };
   }
 
@@ -266,8 +257,8 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     ingest.hiddenEnded(new EngineId(replica.name(), dpRank));
   }
 
-  private ReplicaConfig.Dialect dialect(Replica replica) {
-    return kind(replica).dialect;
+  private EngineRules rules(Replica replica) {
+    return kind(replica).rules;
   }
 
   private Kind kind(Replica replica) {

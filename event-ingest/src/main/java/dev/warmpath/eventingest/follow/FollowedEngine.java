@@ -171,7 +171,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
         applier.space(),
         stream.trust().trust(),
         applier.isPlain(),
-        applier.offloadChunkBlocks());
+        applier.slower());
   }
 
   EngineStatus status() {

@@ -10,6 +10,7 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.SlowerHits;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
@@ -209,7 +210,9 @@ final class EventIngestTest {
       ingest.settle();
       assertThat(predicted(A)).isEqualTo(16);
       assertThat(ingest.standing(ID))
-          .isEqualTo(new EngineStanding(status().slot(), status().space(), Trust.EXACT, true, 1));
+          .isEqualTo(
+              new EngineStanding(
+                  status().slot(), status().space(), Trust.EXACT, true, SlowerHits.ALL));
     }
   }
 
