@@ -5,7 +5,6 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
-import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
@@ -21,6 +20,7 @@ import dev.warmpath.router.health.EngineNews;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -120,58 +120,59 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
   @Override
   public void unchanged(Replica replica) {
-    engines(replica).forEach(engine -> restartsSeen.put(engine.id(), restarts(engine)));
+    engines(replica.name()).forEach(engine -> restartsSeen.put(engine, restarts(engine)));
   }
 
   /** A stream that saw another process itself since the last time has begun anew already. */
   @Override
   public void restarted(Replica replica, String why) {
-    for (EngineStatus engine : engines(replica)) {
-      if (restarts(engine) == restartsSeen.getOrDefault(engine.id(), 0L)) {
-        ingest.restarted(engine.id(), why);
+    for (EngineId engine : engines(replica.name())) {
+      if (restarts(engine) == restartsSeen.getOrDefault(engine, 0L)) {
+        ingest.restarted(engine, why);
       }
     }
   }
 
   @Override
   public void recovered(Replica replica) {
-    engines(replica).forEach(engine -> ingest.recovered(engine.id()));
+    engines(replica.name()).forEach(ingest::recovered);
   }
 
   @Override
   public void runsSince(Replica replica, double startSeconds) {
-    engines(replica).forEach(engine -> ingest.runsSince(engine.id(), startSeconds));
+    engines(replica.name()).forEach(engine -> ingest.runsSince(engine, startSeconds));
   }
 
-  private static long restarts(EngineStatus engine) {
-    return engine.counters().getOrDefault(StreamCounter.RESTARTS.label(), 0L);
+  private long restarts(EngineId engine) {
+    return ingest.count(engine, StreamCounter.RESTARTS);
   }
 
   @Override
   public void gpuBlocks(Replica replica, long blocks) {
-    engines(replica).forEach(engine -> ingest.gpuBlocks(engine.id(), blocks));
+    engines(replica.name()).forEach(engine -> ingest.gpuBlocks(engine, blocks));
   }
 
   @Override
   public void cleared(Replica replica, String why) {
-    engines(replica).forEach(engine -> ingest.cleared(engine.id(), why));
+    clear(replica.name(), why);
   }
 
   /** Clears what is known of a replica's caches; returns of how many engines. */
   int clear(String replica, String why) {
-    List<EngineStatus> engines = engines(replica);
-    engines.forEach(engine -> ingest.cleared(engine.id(), why));
+    List<EngineId> engines = engines(replica);
+    engines.forEach(engine -> ingest.cleared(engine, why));
     return engines.size();
   }
 
-  private List<EngineStatus> engines(Replica replica) {
-    return engines(replica.name());
-  }
-
-  private List<EngineStatus> engines(String replica) {
-    return ingest.status().stream()
-        .filter(engine -> engine.id().replica().equals(replica))
-        .toList();
+  /** The replica's engines that are followed: all its ranks or none. */
+  private List<EngineId> engines(String replica) {
+    List<EngineId> engines = new ArrayList<>();
+    EngineId next = new EngineId(replica, 0);
+    while (ingest.standing(next) != null) {
+      engines.add(next);
+      next = new EngineId(replica, engines.size());
+    }
+    return engines;
   }
 
   @Override

@@ -174,6 +174,10 @@ final class FollowedEngine implements EnginePort, LiveSink {
         applier.slower());
   }
 
+  long count(StreamCounter counter) {
+    return counters.get(counter);
+  }
+
   EngineStatus status() {
     TrustState trust = stream.trust();
     double lagSeconds =
