@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param hashScheme how the engine makes its hashes, as far as that was found out
  * @param counters counts since the engine was added, by metric name; the same names for every
  *     engine
- * @param lagSeconds time from arrival to application of the last batch; while a replay runs, time
- *     since it began
+ * @param lagSeconds time from arrival to visibility of the last live batch that the index shows;
+ *     while a replay runs that may bring what is missing, time since it began
  * @param ring what waits between its sockets and the index
  * @param bufferedBatches live batches that wait for the end of a replay
  * @param layoutMismatch how its blocks differ from those of other engines of its model; null if

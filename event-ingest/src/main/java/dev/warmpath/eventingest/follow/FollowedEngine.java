@@ -204,9 +204,9 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   @Override
   public void message(byte[] topic, StreamMessage message) {
-    long arrivedNanos = System.nanoTime();
+    StreamMessage batch = message.arrived(System.nanoTime());
     tap.live(source.id(), topic, message);
-    if (!ring.lay(() -> live(message, arrivedNanos), message.payload().length)) {
+    if (!ring.lay(() -> live(batch), batch.payload().length)) {
       counters.add(StreamCounter.QUEUE_OVERFLOWS);
       if (missed.compareAndSet(false, true)) {
         tell(this::missed);
@@ -281,14 +281,20 @@ final class FollowedEngine implements EnginePort, LiveSink {
     hiddenRequests.ended();
   }
 
-  private void live(StreamMessage message, long arrivedNanos) {
+  private void live(StreamMessage batch) {
     if (!removed) {
-      stream.live(message);
+      stream.live(batch);
       judge.applied();
     }
-    long took = System.nanoTime() - arrivedNanos;
-    lagNanos = took;
-    visibleTimes.add(took);
+  }
+
+  @Override
+  public void applied(StreamMessage batch) {
+    if (batch.arrivedNanos() != StreamMessage.UNTIMED) {
+      long took = System.nanoTime() - batch.arrivedNanos();
+      lagNanos = took;
+      visibleTimes.add(took);
+    }
   }
 
   private void missed() {
