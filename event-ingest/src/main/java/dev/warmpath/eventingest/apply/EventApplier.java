@@ -152,6 +152,7 @@ public final class EventApplier {
     counters.add(StreamCounter.EVENTS, batch.events());
     counters.add(StreamCounter.BLOCKS_STORED, storedBlocks);
     removals.count();
+    stored.trim();
     wanted = lacksNames() ? calibration.known() : null;
     return judged(effect);
   }

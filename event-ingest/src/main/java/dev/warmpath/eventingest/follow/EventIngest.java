@@ -103,7 +103,7 @@ public final class EventIngest implements AutoCloseable {
             options,
             () -> new EngineRing(options.ring(), bytes, writer),
             context,
-            new ReplayClient(context, options.replay(), () -> closed),
+            new ReplayClient(context, options.replay(), options.ring().bytes(), () -> closed),
             replays,
             tap,
             new VisibleTimes(),

@@ -110,7 +110,13 @@ final class FollowedEngine implements EnginePort, LiveSink {
             applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
     backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
     judge = new ReuseJudge(stream, counters, clock);
-    subscriber = new EventSubscriber(shared.context(), source.endpoint(), source.bind(), this);
+    subscriber =
+        new EventSubscriber(
+            shared.context(),
+            source.endpoint(),
+            source.bind(),
+            this,
+            shared.options().ring().bytes());
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
     }
@@ -194,6 +200,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
         counters.snapshot(),
         lagSeconds,
         ring.fill(),
+        subscriber.queuedBytes(),
         stream.bufferedBatches(),
         layoutMismatch);
   }
@@ -207,11 +214,21 @@ final class FollowedEngine implements EnginePort, LiveSink {
     StreamMessage batch = message.arrived(System.nanoTime());
     tap.live(source.id(), topic, message);
     if (!ring.lay(() -> live(batch), batch.payload().length)) {
-      counters.add(StreamCounter.QUEUE_OVERFLOWS);
-      if (missed.compareAndSet(false, true)) {
-        tell(this::missed);
-      }
+      refused();
     }
+  }
+
+  @Override
+  public void refused() {
+    counters.add(StreamCounter.QUEUE_OVERFLOWS);
+    if (missed.compareAndSet(false, true)) {
+      tell(this::missed);
+    }
+  }
+
+  @Override
+  public void oversized() {
+    counters.add(StreamCounter.OVERSIZED_MESSAGES);
   }
 
   /** An engine said how much of a prompt it reused. */
@@ -406,6 +423,11 @@ final class FollowedEngine implements EnginePort, LiveSink {
         Thread.currentThread().interrupt();
         return false;
       }
+    }
+
+    @Override
+    public void oversized() {
+      counters.add(StreamCounter.OVERSIZED_MESSAGES);
     }
 
     @Override

@@ -110,6 +110,7 @@ public final class FleetCollector implements MultiCollector {
     RingFill ring = status.ring();
     to.add(Metric.EVENT_RING_MESSAGES, ring.messages(), engine);
     to.add(Metric.EVENT_RING_BYTES, ring.bytes(), engine);
+    to.add(Metric.EVENT_SOCKET_BYTES, status.socketBytes(), engine);
     to.add(Metric.EVENT_RING_SHARE, (double) ring.messages() / ring.maxMessages(), engine);
     to.add(Metric.EVENT_RING_COMMANDS, ring.commands(), engine);
     to.add(Metric.EVENT_BUFFERED_BATCHES, status.bufferedBatches(), engine);

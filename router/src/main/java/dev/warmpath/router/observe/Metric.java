@@ -128,6 +128,10 @@ public enum Metric {
   EVENT_RING_MESSAGES(Type.GAUGE, "Messages that wait between socket and index.", "engine"),
   EVENT_RING_BYTES(
       Type.GAUGE, "Bytes of the messages that wait between socket and index.", "engine"),
+  EVENT_SOCKET_BYTES(
+      Type.GAUGE,
+      "Bytes that wait in the engine's live socket; at twice ingest.ring-bytes more are refused.",
+      "engine"),
   EVENT_RING_SHARE(
       Type.GAUGE, "Messages that wait, of those that find room; at 1 more are refused.", "engine"),
   EVENT_RING_COMMANDS(
