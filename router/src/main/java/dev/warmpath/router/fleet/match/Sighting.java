@@ -2,7 +2,6 @@ package dev.warmpath.router.fleet.match;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.PrefixMatches;
-import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Knowledge;
@@ -63,8 +62,6 @@ public record Sighting(
               knowledge.index().match(asked, answer);
               return answer;
             });
-    int all = found.tokens(view.slot());
-    int device = found.tokens(view.slot(), StorageTier.GPU);
-    return view.slower().reused(device, all);
+    return view.slower().reused(found, view.slot());
   }
 }
