@@ -17,8 +17,8 @@ import org.zeromq.ZMQException;
  * Hears one engine's live stream: subscribes to everything and hands it over, undecoded.
  *
  * <p>A connection whose peer does not shake hands in time is closed and opened anew, and so is one
- * that JeroMQ ended and gave up, which it does when a frame is beyond all measure. Where the port is
- * bound here, connections that bring no messages of the engine change nothing.
+ * that JeroMQ ended and gave up, which it does when a frame is beyond all measure. Where the port
+ * is bound here, connections that bring no messages of the engine change nothing.
  *
  * <p>Confined to its poller's thread, except {@link #reopen}, {@link #stop} and {@link
  * #boundEndpoint}.
