@@ -76,6 +76,12 @@ public final class CheckLiveCommand implements WarmpathCommand {
       description = "Wait after each answer for the engine's events (${DEFAULT-VALUE}).")
   private long settleMillis;
 
+  @Option(
+      names = "--idle-ms",
+      defaultValue = "60000",
+      description = "Give up a request of which nothing came for so long (${DEFAULT-VALUE}).")
+  private long idleMillis;
+
   @Option(names = "--seed", defaultValue = "1", description = "Of the words (${DEFAULT-VALUE}).")
   private long seed;
 
@@ -102,7 +108,8 @@ public final class CheckLiveCommand implements WarmpathCommand {
 
   private CheckReport check(RouterProcess router, EvictionWatch evictions, ChatLoad load)
       throws InterruptedException {
-    ChatClient client = new ChatClient("http://127.0.0.1:" + router.port(), System::nanoTime);
+    ChatClient client =
+        new ChatClient("http://127.0.0.1:" + router.port(), idle(), System::nanoTime);
     Function<String, List<Sighting>> sightings =
         body -> router.sightings(RequestKind.CHAT, body.getBytes(UTF_8));
     LiveCheck check = new LiveCheck(client, sightings, evictions, Duration.ofMillis(settleMillis));
@@ -133,5 +140,12 @@ public final class CheckLiveCommand implements WarmpathCommand {
     String model = config.models().get(0).name();
     int active = Math.max(clients, Math.min(chats, 8));
     return new ChatLoad(model, chats * turns, active, turns, TENANTS, 120, 40, 24, seed);
+  }
+
+  private Duration idle() {
+    if (idleMillis < 1) {
+      throw CommandException.usage("--idle-ms=" + idleMillis + " must be at least 1");
+    }
+    return Duration.ofMillis(idleMillis);
   }
 }

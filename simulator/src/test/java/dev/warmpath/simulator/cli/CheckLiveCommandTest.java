@@ -12,6 +12,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,6 +58,30 @@ final class CheckLiveCommandTest {
       assertThat(run.count("over")).as(run.toString()).isPositive();
       assertThat(run.count("evicted")).as(run.toString()).isZero();
       assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    }
+  }
+
+  @Test
+  void stalledStreamIsAFailureAndTheRunGoesOn() throws Exception {
+    AtomicInteger chats = new AtomicInteger();
+    CountDownLatch over = new CountDownLatch(1);
+    TamperedEngine.Chat stalling =
+        (engine, exchange) -> {
+          if (chats.incrementAndGet() == 2) {
+            engine.stall(
+                exchange, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", over);
+          } else {
+            engine.pass(exchange, answer -> answer);
+          }
+        };
+    try (TamperedEngine engine = new TamperedEngine(BLOCKS, stalling)) {
+      Run run = run(engine, "--idle-ms", "3000");
+
+      assertThat(run.count("failed")).as(run.toString()).isEqualTo(1);
+      assertThat(run.count("requests")).isEqualTo(CHATS);
+      assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    } finally {
+      over.countDown();
     }
   }
 

@@ -21,6 +21,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.UnaryOperator;
@@ -89,6 +90,21 @@ final class TamperedEngine implements AutoCloseable {
     try (OutputStream out = exchange.getResponseBody()) {
       out.write(answer);
     }
+  }
+
+  /** Begins an answer, and sends nothing more. */
+  void stall(HttpExchange exchange, String begin, CountDownLatch over) throws IOException {
+    exchange.getRequestBody().readAllBytes();
+    exchange.getResponseHeaders().add("content-type", "text/event-stream");
+    exchange.sendResponseHeaders(200, 0);
+    exchange.getResponseBody().write(begin.getBytes(UTF_8));
+    exchange.getResponseBody().flush();
+    try {
+      over.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    exchange.close();
   }
 
   private static HttpResponse<String> send(HttpRequest request) throws IOException {
