@@ -142,7 +142,7 @@ public final class EngineApi {
     EngineRequest request =
         new EngineRequest(
             id, prompt, answer, parts.keys().apply(tokens), tokens.readsCache(), options.reports());
-    return new Call.Choice(request, new Detokenizer(tokenizer), answer.length == limit);
+    return new Call.Choice(request, new Detokenizer(tokenizer::decode), answer.length == limit);
   }
 
   private Tokens prompt(RequestKind kind, ObjectNode body, CallOptions options) {
