@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class EngineDriver implements AutoCloseable {
 
+  /** The slowest that an engine can be. */
+  public static final double MIN_SPEED = 1e-3;
+
   private static final Logger LOG = LoggerFactory.getLogger(EngineDriver.class);
 
   private final SimulatedEngine engine;
@@ -57,11 +60,11 @@ public final class EngineDriver implements AutoCloseable {
    * Starts stepping.
    *
    * @param events takes the events of each step, on the engine's thread
-   * @param speed how many times faster than the time model; at least 1e-3
+   * @param speed how many times faster than the time model; at least {@link #MIN_SPEED}
    */
   public EngineDriver(
       String name, SimulatedEngine engine, Consumer<List<CacheEvent>> events, double speed) {
-    if (!(speed >= 1e-3)) {
+    if (!(speed >= MIN_SPEED)) {
       throw new IllegalArgumentException("speed=" + speed);
     }
     this.engine = engine;
