@@ -1,7 +1,6 @@
 package dev.warmpath.simulator.demo;
 
 import dev.warmpath.router.cli.progress.ProgressBar;
-import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.load.ChatClient;
 import dev.warmpath.simulator.load.ChatLoad;
 import dev.warmpath.simulator.load.LoadReport;
@@ -82,8 +81,7 @@ public final class Demo implements AutoCloseable {
 
   private LoadReport run(String policy) throws InterruptedException {
     closeFleet();
-    LiveEngineOptions engine = LiveEngineOptions.of(DemoPlan.MODEL, plan.engine());
-    DemoFleet started = new DemoFleet(tokenizer, engine, plan.replicas(), policy);
+    DemoFleet started = new DemoFleet(tokenizer, plan.engine(), plan.replicas(), policy);
     fleet = started;
     started.awaitReady();
     ChatLoad load = plan.load();

@@ -12,7 +12,7 @@ class DemoTest {
   @Test
   void warmServesMoreFromCacheThanTakingTurns() throws Exception {
     StringBuilder shown = new StringBuilder();
-    try (Demo demo = new Demo(new DemoPlan(90, 2), IDLE, shown::append)) {
+    try (Demo demo = new Demo(new DemoPlan(90, 2, 20), IDLE, shown::append)) {
       DemoReport report = demo.run();
 
       assertThat(report.errors()).isZero();
