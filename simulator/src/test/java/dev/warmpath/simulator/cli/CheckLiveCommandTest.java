@@ -75,7 +75,7 @@ final class CheckLiveCommandTest {
           }
         };
     try (TamperedEngine engine = new TamperedEngine(BLOCKS, stalling)) {
-      Run run = run(engine, "--idle-ms", "3000");
+      Run run = run(engine, "--idle-ms", "2000");
 
       assertThat(run.count("failed")).as(run.toString()).isEqualTo(1);
       assertThat(run.count("requests")).isEqualTo(CHATS);
