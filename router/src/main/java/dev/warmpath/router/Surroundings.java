@@ -26,10 +26,15 @@ public record Surroundings(
     @Nullable Path dataDirectory,
     UnaryOperator<KvIndex> watch) {
 
+  /** With an index that nobody watches. */
+  public Surroundings(
+      Clock clock, LongSupplier nanoClock, RandomGenerator random, @Nullable Path dataDirectory) {
+    this(clock, nanoClock, random, dataDirectory, index -> index);
+  }
+
   /** The machine's clocks and a random seed; nothing is kept. */
   public static Surroundings ofTheMachine() {
-    return new Surroundings(
-        Clock.systemUTC(), System::nanoTime, new Random(), null, index -> index);
+    return new Surroundings(Clock.systemUTC(), System::nanoTime, new Random(), null);
   }
 
   /** The same with a directory to keep snapshots in. */
