@@ -6,7 +6,9 @@ import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.DispatchRequest;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.match.Sighting;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.observe.CaptureCollector;
 import dev.warmpath.router.observe.FleetCollector;
@@ -15,10 +17,12 @@ import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.TokenizerCollector;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;
+import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.snapshot.HeritageReading;
+import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -34,6 +38,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -141,6 +146,13 @@ public final class RouterProcess implements AutoCloseable {
   /** What gives requests to engines. */
   public Dispatcher dispatcher() {
     return core.dispatcher();
+  }
+
+  /** What the index shows of a request's prompt on each engine that may get it. */
+  public List<Sighting> sightings(RequestKind kind, byte[] body) {
+    ReadRequest read = core.prompts().readNow(kind, body);
+    return core.dispatcher()
+        .sightings(new DispatchRequest(read.model(), read.prompt(), read.sessionKey(), Set.of()));
   }
 
   /** Requests being served now. */

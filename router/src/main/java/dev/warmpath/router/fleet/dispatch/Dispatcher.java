@@ -175,6 +175,13 @@ public final class Dispatcher {
     }
   }
 
+  /** What the index shows of the prompt on each engine that may get the request. */
+  public List<Sighting> sightings(DispatchRequest request) {
+    Eligible eligible = Eligible.of(fleet.replicas(), request);
+    Prompt prompt = Prompt.of(request.prompt(), request.namespace());
+    return Sighting.all(eligible.replicas(), prompt, knowledge);
+  }
+
   /** All engines of the fleet. */
   public List<EngineReport> report() {
     List<EngineReport> reports = new ArrayList<>();
