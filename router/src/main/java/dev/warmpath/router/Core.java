@@ -63,6 +63,7 @@ final class Core implements AutoCloseable {
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog;
   private final Heritage heritage;
+  private final KvIndex index;
   private final LoadedTokenizers tokenizers;
   private final @Nullable FleetCapture capture;
   private final EventIngest ingest;
@@ -85,10 +86,11 @@ final class Core implements AutoCloseable {
     this.tokenizers = tokenizers(config, around, reading);
     this.models = new Tokenizers(tokenizers, catalog);
     this.heritage = heritage(reading);
+    this.index = around.watch().apply(heritage.index());
     this.capture = capture(around);
     this.ingest =
         new EventIngest(
-            heritage.index(),
+            index,
             around.clock(),
             config.ingest(),
             heritage.recollection(),
@@ -106,7 +108,7 @@ final class Core implements AutoCloseable {
     this.dispatcher =
         new Dispatcher(
             fleet,
-            heritage.index(),
+            index,
             streams,
             Policies.named(config.policy().name(), config.policy().options()),
             new Dispatcher.Limits(
@@ -280,7 +282,7 @@ final class Core implements AutoCloseable {
   }
 
   KvIndex index() {
-    return heritage.index();
+    return index;
   }
 
   /** Where metrics find how snapshots and recovery stand. */

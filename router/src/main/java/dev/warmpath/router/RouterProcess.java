@@ -7,6 +7,8 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.observe.CaptureCollector;
 import dev.warmpath.router.observe.FleetCollector;
@@ -19,6 +21,7 @@ import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.snapshot.HeritageReading;
+import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -29,6 +32,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -148,6 +152,11 @@ public final class RouterProcess implements AutoCloseable {
   /** What gives requests to engines. */
   public Dispatcher dispatcher() {
     return core.dispatcher();
+  }
+
+  /** A request's prompt on each engine that may get it. */
+  public List<EngineChain> chains(RequestKind kind, byte[] body) {
+    return core.dispatcher().chains(core.prompts().readNow(kind, body).prepare(RequestHead.NONE));
   }
 
   /** Requests being served now. */

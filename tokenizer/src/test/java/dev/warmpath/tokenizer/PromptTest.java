@@ -19,7 +19,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,18 +35,25 @@ class PromptTest {
   private static final String TOKENIZER =
       TokenizerFile.of(BpeTrainer.train("a b ab abc abc abc", 260), List.of("<s>", "</s>"));
 
-  @TempDir Path directory;
-  private ModelTokenizer tokenizer;
+  private static ModelTokenizer tokenizer;
 
-  @BeforeEach
-  void load() throws IOException {
-    write("tokenizer.json", TOKENIZER);
-    tokenizer = ModelTokenizer.load(directory);
+  /** For the tests that say more of the model than its tokenizer does. */
+  @TempDir Path directory;
+
+  @BeforeAll
+  static void load(@TempDir Path model) throws IOException {
+    Files.writeString(model.resolve("tokenizer.json"), TOKENIZER);
+    tokenizer = ModelTokenizer.load(model);
   }
 
-  @AfterEach
-  void close() {
+  @AfterAll
+  static void close() {
     tokenizer.close();
+  }
+
+  @BeforeEach
+  void write() throws IOException {
+    write("tokenizer.json", TOKENIZER);
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.VisibleTimes;
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
@@ -111,7 +112,7 @@ public final class EventIngest implements AutoCloseable {
             options,
             failures -> new EngineRing(options.ring(), bytes, writer, failures),
             context,
-            new ReplayClient(context, options.replay(), () -> closed),
+            new ReplayClient(context, options.replay(), options.ring().bytes(), () -> closed),
             replays,
             tap,
             new VisibleTimes(),
@@ -261,6 +262,12 @@ public final class EventIngest implements AutoCloseable {
     }
     all.sort(Comparator.comparingInt(EngineStatus::slot));
     return all;
+  }
+
+  /** How often this happened to one engine since it was added; 0 if it is not followed. */
+  public long count(EngineId id, StreamCounter counter) {
+    FollowedEngine engine = engines.get(id);
+    return engine == null ? 0 : engine.count(counter);
   }
 
   /** How long live batches took from the socket into the index. */

@@ -112,7 +112,13 @@ final class FollowedEngine implements EnginePort, LiveSink {
             applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
     backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
     judge = new ReuseJudge(stream, counters, clock);
-    subscriber = new EventSubscriber(shared.context(), source.endpoint(), source.bind(), this);
+    subscriber =
+        new EventSubscriber(
+            shared.context(),
+            source.endpoint(),
+            source.bind(),
+            this,
+            shared.options().ring().bytes());
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
     }
@@ -173,7 +179,11 @@ final class FollowedEngine implements EnginePort, LiveSink {
         applier.space(),
         stream.trust().trust(),
         applier.isPlain(),
-        applier.offloadChunkBlocks());
+        applier.slower());
+  }
+
+  long count(StreamCounter counter) {
+    return counters.get(counter);
   }
 
   EngineStatus status() {
@@ -192,6 +202,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
         counters.snapshot(),
         lagSeconds,
         ring.fill(),
+        subscriber.queuedBytes(),
         stream.bufferedBatches(),
         layoutMismatch);
   }
@@ -202,14 +213,24 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   @Override
   public void message(byte[] topic, StreamMessage message) {
-    long arrivedNanos = System.nanoTime();
+    StreamMessage batch = message.arrived(System.nanoTime());
     tap.live(source.id(), topic, message);
-    if (!ring.lay(() -> live(message, arrivedNanos), message.payload().length)) {
-      counters.add(StreamCounter.QUEUE_OVERFLOWS);
-      if (missed.compareAndSet(false, true)) {
-        tell(this::missed);
-      }
+    if (!ring.lay(() -> live(batch), batch.payload().length)) {
+      refused();
     }
+  }
+
+  @Override
+  public void refused() {
+    counters.add(StreamCounter.QUEUE_OVERFLOWS);
+    if (missed.compareAndSet(false, true)) {
+      tell(this::missed);
+    }
+  }
+
+  @Override
+  public void oversized() {
+    counters.add(StreamCounter.OVERSIZED_MESSAGES);
   }
 
   /** An engine said how much of a prompt it reused. */
@@ -297,14 +318,20 @@ final class FollowedEngine implements EnginePort, LiveSink {
     hiddenRequests.ended();
   }
 
-  private void live(StreamMessage message, long arrivedNanos) {
+  private void live(StreamMessage batch) {
     if (!removed) {
-      stream.live(message);
+      stream.live(batch);
       judge.applied();
     }
-    long took = System.nanoTime() - arrivedNanos;
-    lagNanos = took;
-    visibleTimes.add(took);
+  }
+
+  @Override
+  public void applied(StreamMessage batch) {
+    if (batch.arrivedNanos() != StreamMessage.UNTIMED) {
+      long took = System.nanoTime() - batch.arrivedNanos();
+      lagNanos = took;
+      visibleTimes.add(took);
+    }
   }
 
   private void missed() {
@@ -416,6 +443,11 @@ final class FollowedEngine implements EnginePort, LiveSink {
         Thread.currentThread().interrupt();
         return false;
       }
+    }
+
+    @Override
+    public void oversized() {
+      counters.add(StreamCounter.OVERSIZED_MESSAGES);
     }
 
     @Override

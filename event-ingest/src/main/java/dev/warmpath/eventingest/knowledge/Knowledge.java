@@ -51,11 +51,17 @@ public final class Knowledge {
 
   /** Takes a batch in; if removals may have been missed in it, returns why. */
   public @Nullable String apply(long sequence, byte[] payload) {
+    if (payload.length == 0) {
+      counters.add(StreamCounter.UNDECODABLE_BATCHES);
+      return "batch " + sequence + " came without payload, as one does that is too large";
+    }
     try {
       return apply(decoder.decode(payload), sequence);
     } catch (WireException e) {
       counters.add(StreamCounter.UNDECODABLE_BATCHES);
       return "batch " + sequence + " could not be read: " + e.getMessage();
+    } finally {
+      decoder.trim();
     }
   }
 

@@ -16,12 +16,14 @@ final class Account {
   private final Lifetime lifetime;
   private final Knowledge knowledge;
   private final StreamCounters counters;
+  private final EnginePort port;
   private boolean connected;
 
-  Account(Lifetime lifetime, Knowledge knowledge, StreamCounters counters) {
+  Account(Lifetime lifetime, Knowledge knowledge, StreamCounters counters, EnginePort port) {
     this.lifetime = lifetime;
     this.knowledge = knowledge;
     this.counters = counters;
+    this.port = port;
   }
 
   /** Whether what the engine publishes now is heard. */
@@ -50,6 +52,7 @@ final class Account {
     if (lost != null) {
       lose(lost);
     }
+    port.applied(batch);
   }
 
   /** Gives up the batches from the next to the one before {@code sequence}. */

@@ -79,7 +79,7 @@ public final class EngineStream {
     traffic = applier.traffic();
     asker = new ReplayAsker(port, limits, clock, counters);
     knowledge = new Knowledge(applier, clock, counters, dpRank);
-    account = new Account(lifetime, knowledge, counters);
+    account = new Account(lifetime, knowledge, counters, port);
     buffer = new LiveBuffer(limits);
     Replays replays = new Replays(port, asker, counters, buffer);
     repairs = new Repairs(account, lifetime, knowledge, replays, this::route);
@@ -319,6 +319,7 @@ public final class EngineStream {
   private void behind(StreamMessage batch, Verdict verdict) {
     if (verdict == Verdict.SAME) {
       counters.add(StreamCounter.DUPLICATES);
+      port.applied(batch); // a replay has brought it while it waited
     } else if (lifetime.gaveUp(batch)) {
       late(batch);
     } else {

@@ -10,9 +10,11 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.SlowerHits;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.zmq.ReplayLimits;
@@ -84,6 +86,34 @@ final class EventIngestTest {
       assertThat(counter("gaps")).isEqualTo(1);
       assertThat(counter("lost_batches")).isZero();
     }
+  }
+
+  @Test
+  void batchThatWaitsForAReplayIsNotVisibleYet() {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      join(publisher);
+      engine.serve(A).serve(B);
+      publisher.holdAnswers(true);
+      publisher.keep(engine.payload(0));
+      publisher.publish(engine.payload(1));
+      Await.until("the batch waits", () -> status().bufferedBatches() == 1);
+      long seenNanos = System.nanoTime();
+      assertThat(predicted(B)).isZero();
+      assertThat(visibleBatches()).isZero();
+
+      double heldSeconds = (System.nanoTime() - seenNanos) / 1e9;
+      publisher.holdAnswers(false);
+      awaitSequence(1);
+      assertThat(predicted(B)).isEqualTo(16);
+      assertThat(visibleBatches()).as("the other one never arrived live").isEqualTo(1);
+      assertThat(ingest.visibleTimes().sumSeconds()).isGreaterThan(heldSeconds);
+      assertThat(status().lagSeconds()).isGreaterThan(heldSeconds);
+    }
+  }
+
+  private long visibleBatches() {
+    VisibleTimes times = ingest.visibleTimes();
+    return IntStream.range(0, times.buckets()).mapToLong(times::count).sum();
   }
 
   @Test
@@ -211,7 +241,9 @@ final class EventIngestTest {
       ingest.settle();
       assertThat(predicted(A)).isEqualTo(16);
       assertThat(ingest.standing(ID))
-          .isEqualTo(new EngineStanding(status().slot(), status().space(), Trust.EXACT, true, 1));
+          .isEqualTo(
+              new EngineStanding(
+                  status().slot(), status().space(), Trust.EXACT, true, SlowerHits.ALL));
     }
   }
 

@@ -316,7 +316,12 @@ public final class ConfigKeys {
               2,
               1_000_000,
               "Messages of one engine that may wait for the index; beyond, they count as lost and are asked for again."),
-          integer("ingest.ring-bytes", 16 << 20, 1_024, 1 << 30, "Their payloads together."),
+          integer(
+              "ingest.ring-bytes",
+              16 << 20,
+              1 << 20,
+              1 << 30,
+              "Most bytes of one engine's messages that wait for the index, and of one message: a larger one counts as lost."),
           integer(
               "ingest.ring-total-mb",
               256,

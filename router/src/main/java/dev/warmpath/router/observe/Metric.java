@@ -132,18 +132,26 @@ public enum Metric {
   EVENT_TRUST_SINCE_SECONDS(
       Type.GAUGE, "Unix time since which trust and its reason are what they are.", "engine"),
   EVENT_VISIBLE_SECONDS(
-      Type.HISTOGRAM, "From a batch's arrival at the socket until the index shows it."),
+      Type.HISTOGRAM,
+      "From a live batch's arrival at the socket until the index shows it; the wait for a replay counts."),
   LAYOUT_MISMATCH(
       Type.GAUGE,
       "1 when its blocks differ from those of others of its model: an alarm.",
       "engine"),
   EVENT_HASH_SCHEME(
       Type.GAUGE, "1 for how the engine makes its hashes, or `unknown`.", "engine", "scheme"),
-  EVENT_LAG_SECONDS(Type.GAUGE, "From arrival to application of the last batch.", "engine"),
+  EVENT_LAG_SECONDS(
+      Type.GAUGE,
+      "From arrival to visibility of the last live batch that the index shows; during a repair, since it began.",
+      "engine"),
   EVENT_SEQUENCE(Type.GAUGE, "Sequence number of the last batch applied.", "engine"),
   EVENT_RING_MESSAGES(Type.GAUGE, "Messages that wait between socket and index.", "engine"),
   EVENT_RING_BYTES(
       Type.GAUGE, "Bytes of the messages that wait between socket and index.", "engine"),
+  EVENT_SOCKET_BYTES(
+      Type.GAUGE,
+      "Bytes that wait in the engine's live socket; at twice ingest.ring-bytes more are refused.",
+      "engine"),
   EVENT_RING_SHARE(
       Type.GAUGE, "Messages that wait, of those that find room; at 1 more are refused.", "engine"),
   EVENT_RING_COMMANDS(

@@ -282,6 +282,13 @@ public final class Dispatcher {
         : explanation.nobody(selection.nearest());
   }
 
+  /** The prompt's blocks on each engine that may get the request. */
+  public List<EngineChain> chains(PreparedRequest request) {
+    Selection selection = new Selection();
+    selection.gather(table(), request, Set.of(), port, Selection.PassedOver.UNHEARD);
+    return selection.chains();
+  }
+
   /** All engines of the fleet. */
   public List<EngineReport> report() {
     List<EngineReport> reports = new ArrayList<>();

@@ -9,6 +9,7 @@ import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
 import java.util.ArrayList;
@@ -190,9 +191,7 @@ final class Selection {
   }
 
   private int reused(EngineView view) {
-    int all = matches.tokens(view.slot());
-    int device = matches.tokens(view.slot(), dev.warmpath.kvindex.StorageTier.GPU);
-    return view.slower().reused(device, all);
+    return view.slower().reused(matches, view.slot());
   }
 
   /**
@@ -246,6 +245,13 @@ final class Selection {
         prompt.readsCache() ? entry.creditTokens(entry.expectedTokens(nowNanos)) : 0;
     entry.engine.addTo(candidates, credit, nowNanos);
     rows.add(entry);
+  }
+
+  /** The prompt's blocks on each. */
+  List<EngineChain> chains() {
+    return entries.stream()
+        .map(entry -> new EngineChain(entry.engine.replica().name(), entry.view, entry.chain))
+        .toList();
   }
 
   boolean isEmpty() {

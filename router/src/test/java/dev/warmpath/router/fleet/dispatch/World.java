@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.eventingest.SlowerHits;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.CacheGroup;
@@ -15,7 +16,6 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
-import dev.warmpath.router.fleet.EngineView.SlowerHits;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;

@@ -1,8 +1,7 @@
-package dev.warmpath.router.fleet;
+package dev.warmpath.eventingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.fleet.EngineView.SlowerHits;
 import org.junit.jupiter.api.Test;
 
 class SlowerHitsTest {

@@ -1,15 +1,12 @@
-package dev.warmpath.kvindex.model;
+package dev.warmpath.kvindex;
 
-import dev.warmpath.kvindex.CacheLayout;
-import dev.warmpath.kvindex.CopyCounting;
-import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.kvindex.PrefixMatches;
-import dev.warmpath.kvindex.RemovedBlocks;
-import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 
-/** An index that passes everything on; mutants override what they break. */
+/**
+ * An index that passes everything on; who wants to see or change a call overrides it.
+ *
+ * <p>Single writer, many readers, as far as the index behind it.
+ */
 public class ForwardingIndex implements KvIndex {
 
   protected final KvIndex index;
@@ -71,5 +68,10 @@ public class ForwardingIndex implements KvIndex {
   @Override
   public EngineStats stats(int slot) {
     return index.stats(slot);
+  }
+
+  @Override
+  public IndexTotals totals() {
+    return index.totals();
   }
 }
