@@ -15,6 +15,7 @@ import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.TokenizerCollector;
+import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;
 import dev.warmpath.router.proxy.Openness;
