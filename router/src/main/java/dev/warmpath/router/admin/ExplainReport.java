@@ -28,7 +28,8 @@ final class ExplainReport {
   static ObjectNode of(
       AdminContext admin, RequestKind kind, byte[] body, @Nullable String session) {
     ReadRequest read = admin.prompts().readNow(kind, body);
-    Explanation explanation = admin.dispatcher().explain(read.prepare(new RequestHead(session, 0, null)));
+    Explanation explanation =
+        admin.dispatcher().explain(read.prepare(new RequestHead(session, 0, null)));
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
     root.put("model", read.model());

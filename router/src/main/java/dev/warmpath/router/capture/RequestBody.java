@@ -1,7 +1,7 @@
 package dev.warmpath.router.capture;
 
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.Prediction;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-record RequestBody(
-    PreparedRequest request, Prediction prediction, String policy, String reason) {
+record RequestBody(PreparedRequest request, Prediction prediction, String policy, String reason) {
 
   /** About as much as the record takes. */
   long bytes() {

@@ -34,7 +34,12 @@ public final class ConfigKeys {
       List.of(
           text("listen.host", "127.0.0.1", "Address that clients connect to."),
           integer("listen.port", 8080, 0, 65_535, "Port that clients connect to; 0 takes any."),
-          integer("listen.event-loops", 0, 0, 256, "Event loops; 0: one for two cores, as tokenizer threads need the others."),
+          integer(
+              "listen.event-loops",
+              0,
+              0,
+              256,
+              "Event loops; 0: one for two cores, as tokenizer threads need the others."),
           bool("listen.metrics", false, "Answer `/metrics` on the clients' port too."),
           text("admin.host", "127.0.0.1", "Address of the admin endpoints."),
           integer("admin.port", 8081, 0, 65_535, "Port of the admin endpoints; 0 takes any."),
@@ -214,8 +219,7 @@ public final class ConfigKeys {
               0,
               1_000_000,
               "Requests that may wait while all replicas that could take them are full; more are refused."),
-          integer(
-              "queue.timeout-ms", 30_000, 1, DAY_MS, "Longest wait there; then it is refused."),
+          integer("queue.timeout-ms", 30_000, 1, DAY_MS, "Longest wait there; then it is refused."),
           text(
               "queue.priority-header",
               null,

@@ -45,7 +45,8 @@ record EngineSigns(
       }
     }
     reading.line(page, from, page.length);
-    return new EngineSigns(reading.startSeconds, reading.asleep, reading.cacheConfig, reading.waiting);
+    return new EngineSigns(
+        reading.startSeconds, reading.asleep, reading.cacheConfig, reading.waiting);
   }
 
   /** What was found so far; pages are long, and few lines matter. */

@@ -1,8 +1,8 @@
 package dev.warmpath.router.health;
 
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;

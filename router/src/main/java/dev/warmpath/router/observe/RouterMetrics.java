@@ -3,8 +3,8 @@ package dev.warmpath.router.observe;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
-import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.proxy.ProxyListener;
 import dev.warmpath.router.proxy.Route;
@@ -79,9 +79,7 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
 
   @Override
   public void queued(long sinceRequestNanos) {
-    meters
-        .timer(Metric.QUEUE_WAIT_SECONDS, null)
-        .record(sinceRequestNanos, TimeUnit.NANOSECONDS);
+    meters.timer(Metric.QUEUE_WAIT_SECONDS, null).record(sinceRequestNanos, TimeUnit.NANOSECONDS);
   }
 
   @Override

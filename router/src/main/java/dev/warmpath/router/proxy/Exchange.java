@@ -132,13 +132,14 @@ final class Exchange {
 
   /** Does what is due for its time limits. */
   void timeOut(long nowNanos) {
-    guarded(v -> {
-          if (limit.isOver(nowNanos)) {
-            limit.expire();
-          } else if (attempt != null) {
-            attempt.timeOut(nowNanos);
-          }
-        })
+    guarded(
+            v -> {
+              if (limit.isOver(nowNanos)) {
+                limit.expire();
+              } else if (attempt != null) {
+                attempt.timeOut(nowNanos);
+              }
+            })
         .handle(null);
   }
 

@@ -14,8 +14,7 @@ public final class Lowest {
    *
    * @param score of a row; asked once for each
    */
-  public static int of(
-      RoutingRequest request, Candidates candidates, IntToDoubleFunction score) {
+  public static int of(RoutingRequest request, Candidates candidates, IntToDoubleFunction score) {
     int count = candidates.count();
     double[] scores = candidates.scores();
     for (int row = 0; row < count; row++) {

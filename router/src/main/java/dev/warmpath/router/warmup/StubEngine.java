@@ -64,7 +64,8 @@ final class StubEngine {
       response.setChunked(true).putHeader("content-type", "text/event-stream; charset=utf-8");
       next(response, CHUNKS, usage);
     } else {
-      String text = "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"hi\"}}],";
+      String text =
+          "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"hi\"}}],";
       response.putHeader("content-type", "application/json").end(HEAD + text + usage + "}");
     }
   }

@@ -11,8 +11,8 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /**
- * Publishes the events of a stub engine as vLLM does: what it stores of the prompts it is given, and
- * that it removes it again.
+ * Publishes the events of a stub engine as vLLM does: what it stores of the prompts it is given,
+ * and that it removes it again.
  *
  * <p>Confined to one thread.
  */

@@ -1,11 +1,11 @@
 package dev.warmpath.router.warmup;
 
-import dev.warmpath.tokenizer.ModelTokenizer;
-import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.RequestKind;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.RequestKind;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

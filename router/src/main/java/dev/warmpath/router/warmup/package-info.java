@@ -1,4 +1,7 @@
-/** Makes the process fast before it is ready: a stub engine, its events, and requests through a router of its own. */
+/**
+ * Makes the process fast before it is ready: a stub engine, its events, and requests through a
+ * router of its own.
+ */
 @NullMarked
 package dev.warmpath.router.warmup;
 

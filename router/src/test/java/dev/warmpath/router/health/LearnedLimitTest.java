@@ -50,7 +50,9 @@ class LearnedLimitTest {
 
   @Test
   void readsSglangsQueueToo() {
-    assertThat(EngineSigns.read("sglang:num_queue_reqs{tp_rank=\"0\"} 3.0\n".getBytes(UTF_8)).waiting())
+    assertThat(
+            EngineSigns.read("sglang:num_queue_reqs{tp_rank=\"0\"} 3.0\n".getBytes(UTF_8))
+                .waiting())
         .isEqualTo(3);
   }
 
@@ -62,8 +64,7 @@ class LearnedLimitTest {
 
   private static EngineSigns waiting(String first, String second) {
     String page =
-        "vllm:num_requests_waiting{engine=\"0\",model_name=\"m\"} %s\n"
-                .formatted(first)
+        "vllm:num_requests_waiting{engine=\"0\",model_name=\"m\"} %s\n".formatted(first)
             + "vllm:num_requests_waiting{engine=\"1\",model_name=\"m\"} %s\n".formatted(second);
     return EngineSigns.read(page.getBytes(UTF_8));
   }

@@ -114,8 +114,7 @@ class OverloadTest {
     try (Rig rig =
         new Rig(
             2,
-            tree ->
-                tree.set("retry.budget-percent", 10, "test").set("health.fall", 100, "test"))) {
+            tree -> tree.set("retry.budget-percent", 10, "test").set("health.fall", 100, "test"))) {
       rig.backends.get(0).script =
           (request, body) -> request.response().setStatusCode(503).end("no");
       rig.backends.get(1).script =

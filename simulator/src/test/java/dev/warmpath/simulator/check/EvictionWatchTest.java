@@ -84,8 +84,7 @@ final class EvictionWatchTest {
     int slot = index.addEngine(CopyCounting.PER_COPY);
     CacheGroup group = new CacheGroup(0, Kind.FULL_ATTENTION, SPACE.blockSizeTokens(), 0);
     index.layout(slot, new CacheLayout(List.of(group), 0, 0));
-    chains.add(
-        new EngineChain(replica, new EngineView(slot, SPACE, Trust.EXACT), PROMPT));
+    chains.add(new EngineChain(replica, new EngineView(slot, SPACE, Trust.EXACT), PROMPT));
     return slot;
   }
 

@@ -2,7 +2,6 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.engine.Outcome;
 
-
 /**
  * Hears what the dispatcher does, for metrics. Called on the caller's thread outside all locks;
  * implementations are thread-safe, fast and throw nothing.

@@ -241,8 +241,7 @@ final class Selection {
   }
 
   private void add(Entry entry, Prompt prompt, long nowNanos) {
-    int credit =
-        prompt.readsCache() ? entry.creditTokens(entry.expectedTokens(nowNanos)) : 0;
+    int credit = prompt.readsCache() ? entry.creditTokens(entry.expectedTokens(nowNanos)) : 0;
     entry.engine.addTo(candidates, credit, nowNanos);
     rows.add(entry);
   }

@@ -129,9 +129,7 @@ final class WaitingRequests {
 
   /** Goes round the shares until each is empty or its model's replicas are full. */
   private void drain(
-      Map<Share, Deque<Entry>> shares,
-      Set<@Nullable String> fullModels,
-      List<Runnable> answers) {
+      Map<Share, Deque<Entry>> shares, Set<@Nullable String> fullModels, List<Runnable> answers) {
     boolean progress = true;
     while (progress) {
       progress = false;

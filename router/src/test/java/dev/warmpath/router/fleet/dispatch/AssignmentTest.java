@@ -4,10 +4,10 @@ import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.tokenizer.PromptResult;
@@ -246,8 +246,7 @@ class AssignmentTest {
   @Test
   void requestInHiddenNamespaceIsToldOfFromBeginToEnd() {
     World world = new World("warm").with(1);
-    PreparedRequest unread =
-        World.request("m", null, RequestNamespace.EXTRA_KEY, true, 0);
+    PreparedRequest unread = World.request("m", null, RequestNamespace.EXTRA_KEY, true, 0);
     Assignment hidden = world.assign(unread);
     assertThat(world.hidden).containsExactly("r0 began");
     hidden.finished(Outcome.COMPLETED);

@@ -4,8 +4,8 @@ import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static dev.warmpath.router.fleet.dispatch.World.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
@@ -131,7 +131,9 @@ class DispatcherConcurrencyTest {
     assertThat(seen).hasSize(3000 * THREADS).doesNotHaveDuplicates();
   }
 
-  /** Chooses as {@code policy} does; of the choices that come true notes what they saw in flight. */
+  /**
+   * Chooses as {@code policy} does; of the choices that come true notes what they saw in flight.
+   */
   private static Policy watching(Policy policy, Queue<Integer> seen) {
     return new Policy() {
       @Override

@@ -5,13 +5,13 @@ import static dev.warmpath.router.fleet.dispatch.World.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.Prediction.Basis;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.tokenizer.PromptResult;
 import java.net.URI;
@@ -85,9 +85,7 @@ class DispatcherTest {
         new PromptResult.Tokens(
             ((PromptResult.Tokens) reads).sequences(), PromptKeys.NONE, false, true, null);
     Explanation explanation = world.dispatcher.explain(request(skips));
-    assertThat(explanation.engines())
-        .extracting(Explanation.Row::creditTokens)
-        .containsOnly(0);
+    assertThat(explanation.engines()).extracting(Explanation.Row::creditTokens).containsOnly(0);
     assertThat(world.assign(skips).prediction()).isEqualTo(new Prediction(0, Basis.READS_NO_CACHE));
   }
 
@@ -111,9 +109,7 @@ class DispatcherTest {
     Set<String> names =
         Set.of(
             world.assign(inexact).replica().name(),
-            world.assign(request("m", null))
-                .replica()
-                .name());
+            world.assign(request("m", null)).replica().name());
     assertThat(names).containsExactlyInAnyOrder("r0", "r1");
     assertThat(world.heard)
         .filteredOn(line -> line.startsWith("fallback"))
@@ -142,9 +138,7 @@ class DispatcherTest {
   }
 
   private Cause causeFor(String model, Set<String> excluded) {
-    return ((NoCandidate)
-            world.dispatcher.assign(request(model, prompt(10)), excluded))
-        .cause();
+    return ((NoCandidate) world.dispatcher.assign(request(model, prompt(10)), excluded)).cause();
   }
 
   @Test
@@ -154,7 +148,8 @@ class DispatcherTest {
       tight.assign(prompt(10));
     }
     assertThat(tight.report("r0").load().requestsInFlight()).isEqualTo(2);
-    assertThat(tight.dispatcher.assign(request(prompt(10)), Set.of())).isEqualTo(new NoCandidate(Cause.FULL));
+    assertThat(tight.dispatcher.assign(request(prompt(10)), Set.of()))
+        .isEqualTo(new NoCandidate(Cause.FULL));
     Explanation explanation = tight.dispatcher.explain(request(prompt(10)));
     assertThat(explanation.winner()).isNull();
     assertThat(explanation.passedOver()).containsEntry("r1", Cause.FULL);
@@ -177,8 +172,7 @@ class DispatcherTest {
     Assignment first = world.assign(prompt(1000));
     assertThat(first.replica().name()).isEqualTo("r0");
     first.finished(Outcome.FAILED);
-    Assignment second =
-        (Assignment) world.dispatcher.assign(request(prompt(1000)), Set.of("r0"));
+    Assignment second = (Assignment) world.dispatcher.assign(request(prompt(1000)), Set.of("r0"));
     assertThat(second.replica().name()).isEqualTo("r1");
   }
 

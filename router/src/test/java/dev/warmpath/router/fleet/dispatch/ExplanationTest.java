@@ -4,8 +4,8 @@ import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static dev.warmpath.router.fleet.dispatch.World.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;

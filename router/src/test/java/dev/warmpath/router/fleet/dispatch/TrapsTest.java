@@ -3,8 +3,8 @@ package dev.warmpath.router.fleet.dispatch;
 import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -22,7 +22,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Requests that wait while all replicas are full. A fleet of one with room for one, unless said. */
+/**
+ * Requests that wait while all replicas are full. A fleet of one with room for one, unless said.
+ */
 class WaitingRequestsTest {
 
   private final World world = new World("least-requests", 1).with(1);

@@ -71,8 +71,7 @@ class SimplePoliciesTest {
         .allSatisfy(count -> assertThat(count).isBetween(900, 1100));
   }
 
-  private static Map<Integer, Integer> winners(
-      Policy policy, Candidates candidates, int requests) {
+  private static Map<Integer, Integer> winners(Policy policy, Candidates candidates, int requests) {
     SplittableRandom random = new SplittableRandom(42);
     Map<Integer, Integer> wins = new HashMap<>();
     for (int i = 0; i < requests; i++) {
