@@ -270,11 +270,11 @@ public final class EventSubscriber {
   private int handOver() {
     for (Frames frames : received) {
       byte[] last = frames.all().get(frames.all().size() - 1);
-      if (last == FrameBudget.NO_ROOM) {
+      if (FrameBudget.foundNoRoom(last)) {
         sink.refused();
         continue;
       }
-      if (last == FrameBudget.TOO_LARGE) {
+      if (FrameBudget.isTooLarge(last)) {
         sink.oversized();
       }
       StreamMessage message = StreamMessage.ofLive(frames.all());

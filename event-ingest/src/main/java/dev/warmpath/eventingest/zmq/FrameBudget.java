@@ -12,12 +12,14 @@ import zmq.msg.MsgAllocator;
  * Bounds the bytes that one socket keeps: allocates the frames that it receives, and passes over
  * those that are too large or find no room.
  *
- * <p>A message that is passed over still arrives, with {@link #TOO_LARGE} or {@link #NO_ROOM} in
- * place of its last frame; the sockets' thread reads its bytes into memory that all such messages
- * share. Beyond {@value #PASSED_OVER} times the largest message JeroMQ ends the connection.
+ * <p>A message that is passed over still arrives, with an empty frame in place of its last one,
+ * which {@link #isTooLarge} or {@link #foundNoRoom} knows; the sockets' thread reads its bytes into
+ * memory that all such messages share. Beyond {@value #PASSED_OVER} times the largest message
+ * JeroMQ ends the connection.
  *
  * <p>Thread-safe: the sockets' thread allocates, the reader of the socket releases.
  */
+@SuppressWarnings("ReferenceEquality") // empty frames are told by their identity
 final class FrameBudget implements MsgAllocator {
 
   /*
@@ -28,11 +30,9 @@ final class FrameBudget implements MsgAllocator {
    * command if more frames follow, and else goes the way of all frames, empty.
    */
 
-  /** In place of a frame that was larger than a message may be. Told by its identity. */
-  static final byte[] TOO_LARGE = new byte[0];
+  private static final byte[] TOO_LARGE = new byte[0];
 
-  /** In place of a frame that found no room; the message can be asked for again. */
-  static final byte[] NO_ROOM = new byte[0];
+  private static final byte[] NO_ROOM = new byte[0];
 
   private static final int PASSED_OVER = 8;
 
@@ -61,6 +61,16 @@ final class FrameBudget implements MsgAllocator {
     this.queueBytes = queueBytes;
   }
 
+  /** Whether it stands in place of a frame that was larger than a message may be. */
+  static boolean isTooLarge(byte[] frame) {
+    return frame == TOO_LARGE;
+  }
+
+  /** Whether it stands in place of a frame that found no room; it can be asked for again. */
+  static boolean foundNoRoom(byte[] frame) {
+    return frame == NO_ROOM;
+  }
+
   /** Has a socket receive within this budget; before it connects or binds. */
   void bound(ZMQ.Socket socket) {
     socket.setMsgAllocator(this);
@@ -76,7 +86,7 @@ final class FrameBudget implements MsgAllocator {
   void release(List<byte[]> frames) {
     long bytes = 0;
     for (byte[] frame : frames) {
-      bytes += frame == TOO_LARGE || frame == NO_ROOM ? 0 : frame.length + FRAME_BYTES;
+      bytes += isTooLarge(frame) || foundNoRoom(frame) ? 0 : frame.length + FRAME_BYTES;
     }
     long released = bytes;
     queued.updateAndGet(before -> Math.max(0, before - released));

@@ -96,10 +96,10 @@ public final class ReplayClient {
       heardNanos = now;
       batchesLeft--;
       byte[] last = frames.get(frames.size() - 1);
-      if (last == FrameBudget.NO_ROOM) {
+      if (FrameBudget.foundNoRoom(last)) {
         return false;
       }
-      if (last == FrameBudget.TOO_LARGE) {
+      if (FrameBudget.isTooLarge(last)) {
         sink.oversized();
       }
       sink.reply(frames);
