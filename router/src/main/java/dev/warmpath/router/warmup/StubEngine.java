@@ -18,7 +18,7 @@ final class StubEngine {
   private static final int CHUNKS = 16;
   private static final String STREAM_MARK = "\"stream\":true";
   private static final String USAGE =
-      "\"usage\":{\"prompt_tokens\":%1$d,\"completion_tokens\":16,\"total_tokens\":%1$d,"
+      "\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":16,\"total_tokens\":25,"
           + "\"prompt_tokens_details\":{\"cached_tokens\":0}}";
   private static final String HEAD =
       "{\"id\":\"stub-1\",\"object\":\"chat.completion\",\"created\":0,\"model\":\"stub\",";
@@ -59,26 +59,25 @@ final class StubEngine {
   }
 
   private void answer(HttpServerResponse response, Buffer body) {
-    String usage = USAGE.formatted(body.length());
     if (body.toString().contains(STREAM_MARK)) {
       response.setChunked(true).putHeader("content-type", "text/event-stream; charset=utf-8");
-      next(response, CHUNKS, usage);
+      next(response, CHUNKS);
     } else {
       String text =
           "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"hi\"}}],";
-      response.putHeader("content-type", "application/json").end(HEAD + text + usage + "}");
+      response.putHeader("content-type", "application/json").end(HEAD + text + USAGE + "}");
     }
   }
 
-  private void next(HttpServerResponse response, int left, String usage) {
+  private void next(HttpServerResponse response, int left) {
     if (response.ended() || response.closed()) {
       return;
     }
     if (left == 0) {
-      response.end("data: " + HEAD + "\"choices\":[]," + usage + "}\n\ndata: [DONE]\n\n");
+      response.end("data: " + HEAD + "\"choices\":[]," + USAGE + "}\n\ndata: [DONE]\n\n");
       return;
     }
     response.write(CHUNK);
-    vertx.runOnContext(v -> next(response, left - 1, usage));
+    vertx.runOnContext(v -> next(response, left - 1));
   }
 }

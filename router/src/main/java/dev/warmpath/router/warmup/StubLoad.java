@@ -2,7 +2,6 @@ package dev.warmpath.router.warmup;
 
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
@@ -67,7 +66,7 @@ final class StubLoad {
     }
     StubRequests.Made made = requests.get(Math.floorMod(sent.getAndIncrement(), requests.size()));
     http.request(HttpMethod.POST, port, "127.0.0.1", made.path())
-        .compose(request -> request.send(Buffer.buffer(made.bytes())))
+        .compose(request -> request.send(made.body()))
         .compose(StubLoad::end)
         .onComplete(
             status -> {

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -30,7 +29,7 @@ final class StubRequests {
   };
 
   /** One request. */
-  record Made(String path, byte[] bytes) {}
+  record Made(String path, String body) {}
 
   private final List<Made> all = new ArrayList<>();
   private final List<int[]> prompts = new ArrayList<>();
@@ -67,7 +66,7 @@ final class StubRequests {
       messages.addObject().put("role", "user").put("content", words(USER_WORDS));
     }
     String path = completes ? "/v1/completions" : "/v1/chat/completions";
-    all.add(new Made(path, body.toString().getBytes(StandardCharsets.UTF_8)));
+    all.add(new Made(path, body.toString()));
     RequestKind kind = completes ? RequestKind.COMPLETION : RequestKind.CHAT;
     if (tokenizer.prompt(kind, body, null) instanceof PromptResult.Tokens tokens) {
       prompts.add(tokens.sequences().get(0));

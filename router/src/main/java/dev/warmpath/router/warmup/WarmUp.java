@@ -32,10 +32,11 @@ public final class WarmUp {
   public interface Start {
 
     /**
+     * Starts a router on any port of the loopback.
+     *
      * @param model the model's name; its tokenizer is the embedded one
      * @param engineUrl where the engine is
      * @param eventsEndpoint where its events are
-     * @return the router, open on any port of the loopback
      */
     Router start(String model, String engineUrl, String eventsEndpoint);
   }

@@ -310,12 +310,12 @@ public final class Dispatcher {
   /** The engines of the fleet as it is now; those of replicas that left are let go of. */
   private EngineTable table() {
     EngineTable known = table;
-    return known.replicas() == fleet.replicas() ? known : refreshed();
+    return known.isOf(fleet.replicas()) ? known : refreshed();
   }
 
   private synchronized EngineTable refreshed() {
     List<Replica> now = fleet.replicas();
-    if (table.replicas() != now) {
+    if (!table.isOf(now)) {
       table = table.of(now, limits.expectedBlocks());
     }
     return table;

@@ -17,6 +17,12 @@ record EngineTable(List<Replica> replicas, List<List<EngineState>> engines) {
 
   static final EngineTable EMPTY = new EngineTable(List.of(), List.of());
 
+  /** Whether it is of that very list. */
+  @SuppressWarnings("ReferenceEquality")
+  boolean isOf(List<Replica> fleet) {
+    return replicas == fleet;
+  }
+
   /** The table of another list of replicas; those that stay keep their state. */
   EngineTable of(List<Replica> now, ExpectedBlocks.Limits limits) {
     return new EngineTable(now, now.stream().map(replica -> states(replica, limits)).toList());

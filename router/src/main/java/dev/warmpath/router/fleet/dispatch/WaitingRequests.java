@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +57,7 @@ final class WaitingRequests {
   private final int limit;
   private final Function<PreparedRequest, DispatchResult> assign;
   private final TreeMap<Integer, Map<Share, Deque<Entry>>> byPriority = new TreeMap<>();
-  private volatile int count;
+  private final AtomicInteger count = new AtomicInteger();
 
   /**
    * @param limit requests that may wait
@@ -69,7 +70,7 @@ final class WaitingRequests {
 
   /** How many wait. */
   int count() {
-    return count;
+    return count.get();
   }
 
   int limit() {
@@ -85,14 +86,14 @@ final class WaitingRequests {
   @Nullable Entry add(PreparedRequest request, Consumer<DispatchResult> later) {
     Entry entry = new Entry(request, later);
     synchronized (this) {
-      if (count >= limit) {
+      if (count.get() >= limit) {
         return null;
       }
       byPriority
           .computeIfAbsent(request.priority(), priority -> new LinkedHashMap<>())
           .computeIfAbsent(Share.of(request), share -> new ArrayDeque<>())
           .add(entry);
-      count++;
+      count.incrementAndGet();
     }
     return entry;
   }
@@ -102,7 +103,7 @@ final class WaitingRequests {
         Objects.requireNonNull(byPriority.get(entry.request.priority()));
     Deque<Entry> share = Objects.requireNonNull(shares.get(Share.of(entry.request)));
     boolean removed = share.remove(entry);
-    count -= removed ? 1 : 0;
+    count.addAndGet(removed ? -1 : 0);
     if (share.isEmpty()) {
       shares.remove(Share.of(entry.request));
     }
@@ -114,7 +115,7 @@ final class WaitingRequests {
 
   /** There may be room: gives engines to as many as find one. */
   void drain() {
-    if (count == 0) {
+    if (count.get() == 0) {
       return;
     }
     List<Runnable> answers = new ArrayList<>();
@@ -167,7 +168,7 @@ final class WaitingRequests {
 
   /** Whether a request would overtake one that waits for the same model. */
   boolean precedes(PreparedRequest request) {
-    if (count == 0) {
+    if (count.get() == 0) {
       return false;
     }
     synchronized (this) {
