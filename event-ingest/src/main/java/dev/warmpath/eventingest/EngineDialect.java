@@ -32,6 +32,11 @@ public enum EngineDialect {
     return removals;
   }
 
+  /** Whether its events show neither adapters nor salts. */
+  public boolean hidesKeys() {
+    return this == TRTLLM;
+  }
+
   /** Whether there are requests whose name space its events do not show. */
   public boolean hidesNamespaces() {
     return hidesNamespaces;

@@ -1,7 +1,11 @@
 package dev.warmpath.eventingest;
 
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.block.PromptKeys;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How an engine's events are to be understood, beside what they say themselves.
@@ -45,6 +49,37 @@ public record EngineRules(
   /** The same for an SGLang engine that was started so. */
   public EngineRules with(SglangRules other) {
     return new EngineRules(dialect, droppedBlocks, removals, maxBlocks, hiddenNamespaces, other);
+  }
+
+  /** Whether its events do not show in which name space a request's blocks are. */
+  public boolean hides(PromptKeys keys, @Nullable String extraKey) {
+    return (dialect.hidesKeys() && !keys.equals(PromptKeys.NONE))
+        || (extraKey != null && hidesExtraKey(keys.loraName()));
+  }
+
+  /** The same of a request with an {@code extra_key} for this adapter, null for none. */
+  public boolean hidesExtraKey(@Nullable String loraName) {
+    return dialect == EngineDialect.SGLANG && !sglang.namespaces().shows(loraName);
+  }
+
+  /** How its hashes show the name space of an {@code extra_key}; null if it has no such key. */
+  public @Nullable SglangNamespaces namespaces() {
+    return dialect == EngineDialect.SGLANG ? sglang.namespaces() : null;
+  }
+
+  /**
+   * What the engine makes of a hit in slower memory.
+   *
+   * @param space of its block keys, null until it is known
+   * @param chunkBlocks how many blocks its offload tiers give back together; 0 if that differs
+   */
+  public SlowerHits slower(@Nullable ChainSpace space, int chunkBlocks) {
+    if (dialect == EngineDialect.SGLANG) {
+      return new SlowerHits(sglang.loadBackTokens(), 1);
+    }
+    return chunkBlocks == 1 || space == null
+        ? SlowerHits.ALL
+        : new SlowerHits(0, chunkBlocks * space.blockSizeTokens());
   }
 
   /** The usual ones of a dialect. */

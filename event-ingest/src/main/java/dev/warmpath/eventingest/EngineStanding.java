@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param space the space of its block keys, null until its first block
  * @param trust how far the index may be believed for it
  * @param plain whether it is known to keep all its blocks in one group of full attention
- * @param offloadChunkBlocks how many blocks its offload tiers give back together; 0 if that differs
+ * @param slower what it makes of a hit in slower memory
  */
 public record EngineStanding(
-    int slot, @Nullable ChainSpace space, Trust trust, boolean plain, int offloadChunkBlocks) {}
+    int slot, @Nullable ChainSpace space, Trust trust, boolean plain, SlowerHits slower) {}

@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * @param hashScheme how the engine makes its hashes, as far as that was found out
  * @param counters counts since the engine was added, by metric name; the same names for every
  *     engine
- * @param lagSeconds time from arrival to application of the last batch; while a replay runs, time
- *     since it began
+ * @param lagSeconds time from arrival to visibility of the last live batch that the index shows;
+ *     while a replay runs that may bring what is missing, time since it began
  * @param ring what waits between its sockets and the index
+ * @param socketBytes that wait in its live socket
  * @param bufferedBatches live batches that wait for the end of a replay
  * @param layoutMismatch how its blocks differ from those of other engines of its model; null if
  *     they do not
@@ -39,6 +40,7 @@ public record EngineStatus(
     Map<String, Long> counters,
     double lagSeconds,
     RingFill ring,
+    long socketBytes,
     int bufferedBatches,
     @Nullable String layoutMismatch) {
 

@@ -28,6 +28,7 @@ class ArchitectureTest {
                   "java..",
                   "org.jspecify..",
                   "org.zeromq..",
+                  "zmq..",
                   "org.msgpack..",
                   "org.slf4j.."));
 

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
@@ -23,6 +24,7 @@ public final class TestPublisher implements AutoCloseable {
   private final AtomicInteger replays = new AtomicInteger();
   private final Thread replayThread;
   private volatile boolean closed;
+  private volatile boolean silent;
   private volatile int hiddenBelow;
 
   /**
@@ -106,6 +108,11 @@ public final class TestPublisher implements AutoCloseable {
     hiddenBelow = sequence;
   }
 
+  /** Questions wait for their answers, until this is taken back. */
+  public void holdAnswers(boolean hold) {
+    silent = hold;
+  }
+
   private void serve(ZMQ.Socket router) {
     while (!closed) {
       byte[] peer = router.recv();
@@ -116,6 +123,9 @@ public final class TestPublisher implements AutoCloseable {
       long from = new java.math.BigInteger(1, router.recv()).longValue();
       if (replyFrames == 0) {
         continue;
+      }
+      while (silent && !closed) {
+        LockSupport.parkNanos(1_000_000);
       }
       for (int i = (int) Math.max(from, hiddenBelow); i < replayable.size(); i++) {
         reply(router, peer, StreamMessage.sequenceFrame(i), replayable.get(i));

@@ -13,6 +13,8 @@ import java.util.Arrays;
  */
 public final class RemovedBlocks {
 
+  private static final int KEPT = 1 << 13;
+
   private StorageTier tier = StorageTier.GPU;
   private int group;
   private int count;
@@ -43,6 +45,14 @@ public final class RemovedBlocks {
     System.arraycopy(hashes, from, engineHashes, count, added);
     count += added;
     return this;
+  }
+
+  /** Holds nothing any more, and lets go of what usual events do not need. */
+  public void trim() {
+    count = 0;
+    if (engineHashes.length > KEPT) {
+      engineHashes = new long[KEPT];
+    }
   }
 
   public StorageTier tier() {

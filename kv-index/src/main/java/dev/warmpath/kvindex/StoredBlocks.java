@@ -14,6 +14,8 @@ import java.util.Arrays;
  */
 public final class StoredBlocks {
 
+  private static final int KEPT = 1 << 13;
+
   private StorageTier tier = StorageTier.GPU;
   private int group;
   private boolean named;
@@ -90,6 +92,15 @@ public final class StoredBlocks {
     System.arraycopy(hashes, from + added, localHashes, count, added);
     count += added;
     return this;
+  }
+
+  /** Holds nothing any more, and lets go of what usual events do not need. */
+  public void trim() {
+    count = 0;
+    if (engineHashes.length > KEPT) {
+      engineHashes = new long[KEPT];
+      localHashes = new long[KEPT];
+    }
   }
 
   public StorageTier tier() {

@@ -11,12 +11,10 @@ import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
-import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
-import dev.warmpath.router.health.EngineNews;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
@@ -65,6 +63,7 @@ final class Core implements AutoCloseable {
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog;
   private final Heritage heritage;
+  private final KvIndex index;
   private final LoadedTokenizers tokenizers;
   private final @Nullable FleetCapture capture;
   private final EventIngest ingest;
@@ -87,10 +86,11 @@ final class Core implements AutoCloseable {
     this.tokenizers = tokenizers(config, around, reading);
     this.models = new Tokenizers(tokenizers, catalog);
     this.heritage = heritage(reading);
+    this.index = around.watch().apply(heritage.index());
     this.capture = capture(around);
     this.ingest =
         new EventIngest(
-            heritage.index(),
+            index,
             around.clock(),
             config.ingest(),
             heritage.recollection(),
@@ -108,15 +108,19 @@ final class Core implements AutoCloseable {
     this.dispatcher =
         new Dispatcher(
             fleet,
-            new Knowledge(heritage.index(), streams, streams),
+            index,
+            streams,
             Policies.named(config.policy().name(), config.policy().options()),
             new Dispatcher.Limits(
-                expectedBlocks(config.index()), config.limits().atOnce().replicaRequests()),
+                expectedBlocks(config.index()),
+                config.limits().atOnce().replicaRequests(),
+                config.queue().requests()),
             new Dispatcher.Surroundings(around.nanoClock(), around.random(), listener()));
     this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());
     this.prompts = newPrompts();
     try {
       fleet.onRemoval(this::removed);
+      streams.onRestart(this::restarted);
       config.replicas().forEach(replica -> add(replica, streams));
       ingest.dropUnclaimed();
     } catch (RuntimeException e) {
@@ -278,7 +282,7 @@ final class Core implements AutoCloseable {
   }
 
   KvIndex index() {
-    return heritage.index();
+    return index;
   }
 
   /** Where metrics find how snapshots and recovery stand. */
@@ -329,11 +333,6 @@ final class Core implements AutoCloseable {
     if (remote != null) {
       remote.prompts().restarted(replica);
     }
-  }
-
-  /** Who is told what replicas give away of themselves. */
-  EngineNews news() {
-    return new NewsRelay(streams, this::restarted);
   }
 
   LoadedTokenizers tokenizers() {

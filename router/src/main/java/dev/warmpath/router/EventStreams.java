@@ -5,28 +5,24 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
-import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.fleet.EngineFeedback;
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
-import dev.warmpath.router.fleet.EngineView.SlowerHits;
-import dev.warmpath.router.fleet.EngineViews;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.health.EngineNews;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
@@ -36,7 +32,7 @@ import java.util.stream.IntStream;
  *
  * <p>Thread-safe.
  */
-final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
+final class EventStreams implements EnginePort {
 
   private final EventIngest ingest;
   private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
@@ -48,10 +44,15 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   private final Map<EngineId, ReportBudget> reports = new ConcurrentHashMap<>();
 
   private final LongSupplier nanoClock;
+  private volatile Consumer<Replica> onRestart = replica -> {};
 
-  /** What kind of engine a replica is. */
-  private record Kind(ReplicaConfig.Dialect dialect, SglangRules sglang) {
-    static final Kind USUAL = new Kind(ReplicaConfig.Dialect.VLLM, SglangRules.USUAL);
+  /**
+   * What kind of engine a replica is.
+   *
+   * @param upperBound whether what it announces is only the most that it may reuse
+   */
+  private record Kind(EngineRules rules, boolean upperBound) {
+    static final Kind USUAL = new Kind(EngineRules.of(EngineDialect.VLLM), false);
   }
 
   EventStreams(EventIngest ingest, LongSupplier nanoClock) {
@@ -59,10 +60,15 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     this.nanoClock = nanoClock;
   }
 
+  /** Calls {@code listener} whenever a replica's engines are seen to be other processes. */
+  void onRestart(Consumer<Replica> listener) {
+    onRestart = listener;
+  }
+
   /** Follows the events of every rank, if the replica has any. */
   void follow(ReplicaConfig replica, String model) {
     if (replica.events() != null) {
-      kinds.put(replica.name(), new Kind(replica.dialect(), replica.cache().sglang()));
+      kinds.put(replica.name(), new Kind(rules(replica), replica.dialect().isUpperBound()));
       sources(replica, model).forEach(source -> follow(replica, source));
     }
   }
@@ -119,58 +125,60 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
 
   @Override
   public void unchanged(Replica replica) {
-    engines(replica).forEach(engine -> restartsSeen.put(engine.id(), restarts(engine)));
+    engines(replica.name()).forEach(engine -> restartsSeen.put(engine, restarts(engine)));
   }
 
   /** A stream that saw another process itself since the last time has begun anew already. */
   @Override
   public void restarted(Replica replica, String why) {
-    for (EngineStatus engine : engines(replica)) {
-      if (restarts(engine) == restartsSeen.getOrDefault(engine.id(), 0L)) {
-        ingest.restarted(engine.id(), why);
+    onRestart.accept(replica);
+    for (EngineId engine : engines(replica.name())) {
+      if (restarts(engine) == restartsSeen.getOrDefault(engine, 0L)) {
+        ingest.restarted(engine, why);
       }
     }
   }
 
   @Override
   public void recovered(Replica replica) {
-    engines(replica).forEach(engine -> ingest.recovered(engine.id()));
+    engines(replica.name()).forEach(ingest::recovered);
   }
 
   @Override
   public void runsSince(Replica replica, double startSeconds) {
-    engines(replica).forEach(engine -> ingest.runsSince(engine.id(), startSeconds));
+    engines(replica.name()).forEach(engine -> ingest.runsSince(engine, startSeconds));
   }
 
-  private static long restarts(EngineStatus engine) {
-    return engine.counters().getOrDefault(StreamCounter.RESTARTS.label(), 0L);
+  private long restarts(EngineId engine) {
+    return ingest.count(engine, StreamCounter.RESTARTS);
   }
 
   @Override
   public void gpuBlocks(Replica replica, long blocks) {
-    engines(replica).forEach(engine -> ingest.gpuBlocks(engine.id(), blocks));
+    engines(replica.name()).forEach(engine -> ingest.gpuBlocks(engine, blocks));
   }
 
   @Override
   public void cleared(Replica replica, String why) {
-    engines(replica).forEach(engine -> ingest.cleared(engine.id(), why));
+    clear(replica.name(), why);
   }
 
   /** Clears what is known of a replica's caches; returns of how many engines. */
   int clear(String replica, String why) {
-    List<EngineStatus> engines = engines(replica);
-    engines.forEach(engine -> ingest.cleared(engine.id(), why));
+    List<EngineId> engines = engines(replica);
+    engines.forEach(engine -> ingest.cleared(engine, why));
     return engines.size();
   }
 
-  private List<EngineStatus> engines(Replica replica) {
-    return engines(replica.name());
-  }
-
-  private List<EngineStatus> engines(String replica) {
-    return ingest.status().stream()
-        .filter(engine -> engine.id().replica().equals(replica))
-        .toList();
+  /** The replica's engines that are followed: all its ranks or none. */
+  private List<EngineId> engines(String replica) {
+    List<EngineId> engines = new ArrayList<>();
+    EngineId next = new EngineId(replica, 0);
+    while (ingest.standing(next) != null) {
+      engines.add(next);
+      next = new EngineId(replica, engines.size());
+    }
+    return engines;
   }
 
   @Override
@@ -192,34 +200,24 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
   }
 
   @Override
-  public EngineView of(Replica replica, int dpRank) {
+  public EngineView view(Replica replica, int dpRank) {
     EngineStanding engine = ingest.standing(new EngineId(replica.name(), dpRank));
     if (engine == null) {
       return EngineView.UNSEEN;
     }
     Kind kind = kind(replica);
-    boolean atMost = kind.dialect.isUpperBound() && engine.trust() == Trust.EXACT;
+    boolean atMost = kind.upperBound && engine.trust() == Trust.EXACT;
     return new EngineView(
         engine.slot(),
         engine.space(),
         atMost ? Trust.SUSPECT : engine.trust(),
-        slower(kind, engine),
-        kind.dialect.isSglang() ? kind.sglang.namespaces() : null);
-  }
-
-  private static SlowerHits slower(Kind kind, EngineStanding engine) {
-    ChainSpace space = engine.space();
-    if (kind.dialect.isSglang()) {
-      return new SlowerHits(kind.sglang.loadBackTokens(), 1);
-    }
-    return engine.offloadChunkBlocks() == 1 || space == null
-        ? SlowerHits.ALL
-        : new SlowerHits(0, engine.offloadChunkBlocks() * space.blockSizeTokens());
+        engine.slower(),
+        kind.rules.namespaces());
   }
 
   @Override
   public void reportAsked(Replica replica, int dpRank) {
-    if (!dialect(replica).isSglang()) {
+    if (rules(replica).dialect() != EngineDialect.SGLANG) {
       ingest.mayRepeat(new EngineId(replica.name(), dpRank));
     }
   }
@@ -247,12 +245,12 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
    */
   @Override
   public boolean hides(Replica replica, RequestNamespace namespace) {
-    ReplicaConfig.Dialect dialect = dialect(replica);
+    EngineRules rules = rules(replica);
     return switch (namespace) {
       case PLAIN -> false;
-      case KEYED -> dialect.hidesKeys();
-      case EXTRA_KEY -> dialect.isSglang() && !kind(replica).sglang.namespaces().shows(null);
-      case ANY -> dialect.hidesKeys() || dialect.isSglang();
+      case KEYED -> rules.dialect().hidesKeys();
+      case EXTRA_KEY -> rules.hidesExtraKey(null);
+      case ANY -> rules.dialect().hidesNamespaces();
     };
   }
 
@@ -266,8 +264,8 @@ final class EventStreams implements EngineViews, EngineNews, EngineFeedback {
     ingest.hiddenEnded(new EngineId(replica.name(), dpRank));
   }
 
-  private ReplicaConfig.Dialect dialect(Replica replica) {
-    return kind(replica).dialect;
+  private EngineRules rules(Replica replica) {
+    return kind(replica).rules;
   }
 
   private Kind kind(Replica replica) {

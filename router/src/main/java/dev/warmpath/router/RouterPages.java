@@ -41,6 +41,11 @@ final class RouterPages implements Pages {
   }
 
   @Override
+  public boolean indexing() {
+    return core.ingest().isWriting();
+  }
+
+  @Override
   public Loaded tokenizers() {
     Map<State, Long> counts =
         core.tokenizers().status().stream()

@@ -7,6 +7,8 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.observe.CaptureCollector;
 import dev.warmpath.router.observe.FleetCollector;
@@ -19,19 +21,15 @@ import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.snapshot.HeritageReading;
+import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
-import io.vertx.micrometer.Label;
-import io.vertx.micrometer.MetricsDomain;
-import io.vertx.micrometer.MicrometerMetricsFactory;
-import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -66,7 +64,7 @@ public final class RouterProcess implements AutoCloseable {
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final AdminVerticle admin;
 
-  private RouterProcess(RouterConfig config, Surroundings around) {
+  private RouterProcess(RouterConfig config, Surroundings around, Runnable beforeListening) {
     this.config = config;
     RouterConfig.Limits.AtOnce atOnce = config.limits().atOnce();
     this.openness = new Openness(atOnce.requests());
@@ -77,7 +75,7 @@ public final class RouterProcess implements AutoCloseable {
             new Connections.Count(atOnce.connections()));
     HeritageReading heritage = Core.heritage(config, around);
     RouterMetrics metrics = new RouterMetrics();
-    this.vertx = newVertx(metrics);
+    this.vertx = newVertx();
     this.core = newCore(around, metrics, heritage);
     this.admin = new AdminVerticle(adminContext(config));
     core.metrics().registry().getPrometheusRegistry().register(collector());
@@ -98,6 +96,7 @@ public final class RouterProcess implements AutoCloseable {
                 .getPrometheusRegistry()
                 .register(new CaptureCollector(status)));
     try {
+      beforeListening.run();
       deploy(around);
     } catch (StartException e) {
       release();
@@ -115,7 +114,18 @@ public final class RouterProcess implements AutoCloseable {
    * @throws StartException when that cannot be
    */
   public static RouterProcess start(RouterConfig config, Surroundings around) {
-    return new RouterProcess(config, around);
+    return start(config, around, () -> {});
+  }
+
+  /**
+   * Starts a router and returns when its ports are open.
+   *
+   * @param beforeListening done when all is there but the ports; they open when it returns
+   * @throws StartException when that cannot be
+   */
+  public static RouterProcess start(
+      RouterConfig config, Surroundings around, Runnable beforeListening) {
+    return new RouterProcess(config, around, beforeListening);
   }
 
   /** Starts a router with the machine's clocks. */
@@ -141,6 +151,11 @@ public final class RouterProcess implements AutoCloseable {
   /** What gives requests to engines. */
   public Dispatcher dispatcher() {
     return core.dispatcher();
+  }
+
+  /** A request's prompt on each engine that may get it. */
+  public List<EngineChain> chains(RequestKind kind, byte[] body) {
+    return core.dispatcher().chains(core.prompts().readNow(kind, body).prepare(RequestHead.NONE));
   }
 
   /** Requests being served now. */
@@ -180,30 +195,23 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private Vertx newVertx(RouterMetrics metrics) {
-    MicrometerMetricsOptions measured =
-        new MicrometerMetricsOptions()
-            .setEnabled(true)
-            .setLabels(EnumSet.of(Label.HTTP_CODE, Label.HTTP_METHOD, Label.CLIENT_NAME));
-    EnumSet.complementOf(EnumSet.of(MetricsDomain.HTTP_SERVER, MetricsDomain.HTTP_CLIENT))
-        .forEach(measured::addDisabledMetricsCategory);
+  private Vertx newVertx() {
     VertxOptions options =
         new VertxOptions()
             .setEventLoopPoolSize(eventLoops() + LOOPS_BESIDES_THE_PROXY)
-            .setMetricsOptions(measured)
+            .setPreferNativeTransport(true)
             .setFileSystemOptions(
                 new FileSystemOptions()
                     .setFileCachingEnabled(false)
                     .setClassPathResolvingEnabled(false));
-    return Vertx.builder()
-        .with(options)
-        .withMetrics(new MicrometerMetricsFactory(metrics.registry()))
-        .build();
+    return Vertx.vertx(options);
   }
 
   private int eventLoops() {
     int configured = config.listen().eventLoops();
-    return configured > 0 ? configured : Runtime.getRuntime().availableProcessors();
+    return configured > 0
+        ? configured
+        : Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   }
 
   private void deploy(Surroundings around) {
@@ -237,7 +245,7 @@ public final class RouterProcess implements AutoCloseable {
             dialects.getOrDefault(replica.name(), ReplicaConfig.Dialect.VLLM).isSglang()
                 ? "/model_info"
                 : "/health";
-    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.news());
+    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.streams());
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {
@@ -282,11 +290,12 @@ public final class RouterProcess implements AutoCloseable {
     return new FleetCollector(
         new FleetCollector.Sources(
             core.fleet(),
-            core.dispatcher()::report,
+            core.dispatcher(),
             core.ingest()::status,
             core.ingest().visibleTimes(),
             core.ingest()::replaysRunning,
             core.index(),
+            core.ingest()::writerStalledSeconds,
             entrance,
             core.prompts(),
             config.tokenizing().queue()));

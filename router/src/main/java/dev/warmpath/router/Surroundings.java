@@ -1,9 +1,11 @@
 package dev.warmpath.router;
 
+import dev.warmpath.kvindex.KvIndex;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Random;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -15,9 +17,20 @@ import org.jspecify.annotations.Nullable;
  * @param nanoClock counts nanoseconds from anywhere
  * @param random thread-safe
  * @param dataDirectory where to keep snapshots if the configuration does not say; null for nowhere
+ * @param watch puts something before the index that sees all calls, on the threads that make them
  */
 public record Surroundings(
-    Clock clock, LongSupplier nanoClock, RandomGenerator random, @Nullable Path dataDirectory) {
+    Clock clock,
+    LongSupplier nanoClock,
+    RandomGenerator random,
+    @Nullable Path dataDirectory,
+    UnaryOperator<KvIndex> watch) {
+
+  /** With an index that nobody watches. */
+  public Surroundings(
+      Clock clock, LongSupplier nanoClock, RandomGenerator random, @Nullable Path dataDirectory) {
+    this(clock, nanoClock, random, dataDirectory, index -> index);
+  }
 
   /** The machine's clocks and a random seed; nothing is kept. */
   public static Surroundings ofTheMachine() {
@@ -26,6 +39,11 @@ public record Surroundings(
 
   /** The same with a directory to keep snapshots in. */
   public Surroundings keepingIn(Path directory) {
-    return new Surroundings(clock, nanoClock, random, directory);
+    return new Surroundings(clock, nanoClock, random, directory, watch);
+  }
+
+  /** The same with an index that is watched. */
+  public Surroundings watching(UnaryOperator<KvIndex> watch) {
+    return new Surroundings(clock, nanoClock, random, dataDirectory, watch);
   }
 }

@@ -3,6 +3,7 @@ package dev.warmpath.router;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.management.ThreadMXBean;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
@@ -19,6 +20,7 @@ import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.body.RequestNamespace;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.time.Clock;
 import java.util.Map;
@@ -119,6 +121,41 @@ class EventStreamsTest {
     }
   }
 
+  /** Each replica's metrics are read every few seconds; together that must not grow as a square. */
+  @Test
+  void newsOfOneReplicaTakeNoMoreInALargeFleet() throws Exception {
+    long alone = bytesOfNews(1);
+    assertThat(alone).isPositive();
+    assertThat(bytesOfNews(64)).isLessThan(2 * alone);
+  }
+
+  /** Bytes that are allocated to pass on what one replica's metrics say. */
+  private static long bytesOfNews(int replicas) throws Exception {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    try (EventIngest ingest =
+        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
+      EventStreams streams = new EventStreams(ingest, System::nanoTime);
+      for (int i = 0; i < replicas; i++) {
+        ingest.add(EventStreams.source(replica("vllm, name: r" + i), "inproc://nobody", "m", 0));
+      }
+      Replica replica = new Replica("r0", URI.create("http://h:1"), Set.of(), 1);
+      for (int warmUp = 0; warmUp < 100; warmUp++) {
+        passOn(streams, replica);
+      }
+      long before = threads.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < 100; i++) {
+        passOn(streams, replica);
+      }
+      return threads.getCurrentThreadAllocatedBytes() - before;
+    }
+  }
+
+  private static void passOn(EventStreams streams, Replica replica) {
+    streams.unchanged(replica);
+    streams.runsSince(replica, 1_000);
+    streams.gpuBlocks(replica, 64);
+  }
+
   private static long restarts(EventIngest ingest) {
     return count(ingest, "restarts");
   }
@@ -133,9 +170,9 @@ class EventStreamsTest {
 
   private static ReplicaConfig replica(String dialect) throws ConfigException {
     String yaml =
-        "replicas: [{name: a, url: 'http://h:1', events: 'tcp://127.0.0.1:2', dialect: "
+        "replicas: [{url: 'http://h:1', events: 'tcp://127.0.0.1:2', dialect: "
             + dialect
-            + "}]";
+            + (dialect.contains("name:") ? "}]" : ", name: a}]");
     return ConfigTree.parse(yaml, "f").config().replicas().get(0);
   }
 }

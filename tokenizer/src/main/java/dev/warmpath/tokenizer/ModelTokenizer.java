@@ -39,8 +39,8 @@ public final class ModelTokenizer implements AutoCloseable {
   private final PromptEncoder encoder;
   private final boolean encodesTexts;
 
-  private ModelTokenizer(ModelFiles files, ModelOptions options, PromptEncoder encoder) {
-    this.requests = RequestPrompts.of(files, options);
+  private ModelTokenizer(ModelFiles files, RequestPrompts requests, PromptEncoder encoder) {
+    this.requests = requests;
     this.encoder = encoder;
     this.encodesTexts = !files.tokenizesElsewhere();
   }
@@ -86,7 +86,8 @@ public final class ModelTokenizer implements AutoCloseable {
   }
 
   private static ModelTokenizer of(ModelFiles files, ModelOptions options) {
-    return new ModelTokenizer(files, options, PromptEncoder.of(files, options.budget()));
+    RequestPrompts requests = RequestPrompts.of(files, options);
+    return new ModelTokenizer(files, requests, PromptEncoder.of(files, options.budget()));
   }
 
   /**

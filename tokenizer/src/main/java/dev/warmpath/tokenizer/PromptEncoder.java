@@ -42,8 +42,13 @@ final class PromptEncoder implements AutoCloseable {
   /** The encoder for these files. */
   static PromptEncoder of(ModelFiles files, EncodeBudget budget) {
     long hashSeed = new SecureRandom().nextLong();
-    return new PromptEncoder(
-        IncrementalEncoder.of(files.tokenizer().json(), budget, hashSeed), files);
+    IncrementalEncoder texts = IncrementalEncoder.of(files.tokenizer().json(), budget, hashSeed);
+    try {
+      return new PromptEncoder(texts, files);
+    } catch (RuntimeException | Error e) {
+      texts.close();
+      throw e;
+    }
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.encode.TextEncoder;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.train.BpeTrainer;
 import dev.warmpath.tokenizer.train.TokenizerFile;
@@ -17,7 +18,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import java.util.concurrent.CancellationException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,18 +35,25 @@ class PromptTest {
   private static final String TOKENIZER =
       TokenizerFile.of(BpeTrainer.train("a b ab abc abc abc", 260), List.of("<s>", "</s>"));
 
-  @TempDir Path directory;
-  private ModelTokenizer tokenizer;
+  private static ModelTokenizer tokenizer;
 
-  @BeforeEach
-  void load() throws IOException {
-    write("tokenizer.json", TOKENIZER);
-    tokenizer = ModelTokenizer.load(directory);
+  /** For the tests that say more of the model than its tokenizer does. */
+  @TempDir Path directory;
+
+  @BeforeAll
+  static void load(@TempDir Path model) throws IOException {
+    Files.writeString(model.resolve("tokenizer.json"), TOKENIZER);
+    tokenizer = ModelTokenizer.load(model);
   }
 
-  @AfterEach
-  void close() {
+  @AfterAll
+  static void close() {
     tokenizer.close();
+  }
+
+  @BeforeEach
+  void write() throws IOException {
+    write("tokenizer.json", TOKENIZER);
   }
 
   @Test
@@ -256,6 +266,34 @@ class PromptTest {
     assertThatThrownBy(() -> ModelTokenizer.load(directory))
         .isInstanceOf(TokenizerLoadException.class)
         .hasMessageContaining(broken + ": not a usable tokenizer");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{'additional_special_tokens': ['\\ud800']}",
+        "{'add_bos_token': true, 'bos_token': '\\ud800'}",
+      })
+  void aConfigurationThatFailsLateLeavesNothingOpen(String config) throws IOException {
+    write("tokenizer_config.json", config);
+    int open = TextEncoder.open();
+    assertThatThrownBy(() -> ModelTokenizer.load(directory))
+        .isInstanceOf(TokenizerLoadException.class);
+    assertThat(TextEncoder.open()).isEqualTo(open);
+  }
+
+  @Test
+  void aLoadThatIsGivenUpLeavesNothingOpen() throws IOException {
+    write("tokenizer_config.json", "{'chat_template': '" + "{{ a }}".repeat(30_000) + "'}");
+    int open = TextEncoder.open();
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(() -> ModelTokenizer.load(directory))
+          .isInstanceOf(CancellationException.class);
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+    assertThat(TextEncoder.open()).isEqualTo(open);
   }
 
   private Tokens tokens(String body) {

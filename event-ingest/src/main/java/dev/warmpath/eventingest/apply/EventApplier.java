@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.SlowerHits;
 import dev.warmpath.eventingest.apply.BlockLayout.News;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
@@ -151,6 +152,7 @@ public final class EventApplier {
     counters.add(StreamCounter.EVENTS, batch.events());
     counters.add(StreamCounter.BLOCKS_STORED, storedBlocks);
     removals.count();
+    stored.trim();
     wanted = lacksNames() ? calibration.known() : null;
     return judged(effect);
   }
@@ -173,6 +175,11 @@ public final class EventApplier {
    */
   public int offloadChunkBlocks() {
     return chunks.blocks();
+  }
+
+  /** What the engine makes of a hit in slower memory. May be asked by any thread. */
+  public SlowerHits slower() {
+    return source.rules().slower(layout.space(), chunks.blocks());
   }
 
   /** How many blocks the engine can hold, with some slack; 0 if nobody knows. */

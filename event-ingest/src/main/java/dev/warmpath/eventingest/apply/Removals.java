@@ -52,10 +52,11 @@ final class Removals {
     return last;
   }
 
-  /** Counts the blocks of the removals since the last time. */
+  /** Counts the blocks of the removals since the last time, and forgets them. */
   void count() {
     counters.add(StreamCounter.BLOCKS_REMOVED, blocks);
     blocks = 0;
+    removed.trim();
   }
 
   private void remove(EventColumns batch, EventRow removal, StorageTier tier, int count) {

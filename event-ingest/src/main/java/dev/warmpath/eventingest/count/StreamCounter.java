@@ -29,6 +29,9 @@ public enum StreamCounter {
   LATE_BATCHES("Batches that came after they had been given up; not applied."),
   BUFFER_OVERFLOWS("Live batches refused while a replay ran, for lack of room."),
   QUEUE_OVERFLOWS("Live batches refused for lack of room between socket and index."),
+  WRITE_FAILURES(
+      "Failures of the router at what came of the engine; all that was known of it was forgotten: an alarm."),
+  OVERSIZED_MESSAGES("Messages larger than `ingest.ring-bytes`: lost."),
   BAD_MESSAGES("Messages of a wrong shape."),
   UNDECODABLE_BATCHES("Batches that could not be decoded."),
   SKIPPED_EVENTS("Events that could not be read, of whatever kind."),

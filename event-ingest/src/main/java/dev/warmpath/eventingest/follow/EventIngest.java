@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.VisibleTimes;
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
@@ -33,6 +34,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.zeromq.ZContext;
 
 /**
@@ -46,7 +49,12 @@ import org.zeromq.ZContext;
  */
 public final class EventIngest implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(EventIngest.class);
   private static final long ANSWER_SECONDS = 30;
+
+  /** A snapshot may keep the writer busy for ten seconds. */
+  private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(30);
+
   private static final long IDLE_SECONDS = 5;
   private static final long JOIN_MILLIS = 2_000;
   private static final int TICKS_A_LOOK = 10;
@@ -94,20 +102,22 @@ public final class EventIngest implements AutoCloseable {
     replays.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
     replays.allowCoreThreadTimeOut(true);
     RingBytes bytes = new RingBytes(options.ring().totalBytes());
-    commands = new EngineRing(options.ring(), bytes, writer);
+    commands =
+        new EngineRing(
+            options.ring(), bytes, writer, e -> LOG.error("a command to the writer failed", e));
     shared =
         new Shared(
             index,
             clock,
             options,
-            () -> new EngineRing(options.ring(), bytes, writer),
+            failures -> new EngineRing(options.ring(), bytes, writer, failures),
             context,
-            new ReplayClient(context, options.replay(), () -> closed),
+            new ReplayClient(context, options.replay(), options.ring().bytes(), () -> closed),
             replays,
             tap,
             new VisibleTimes(),
             new PromptHasher(System::nanoTime));
-    start(writer, "warmpath-index-writer");
+    start(this::write, "warmpath-index-writer");
     for (int i = 0; i < options.pollers(); i++) {
       EventPoller poller = new EventPoller(context, writer::wake);
       pollers.add(poller);
@@ -254,6 +264,12 @@ public final class EventIngest implements AutoCloseable {
     return all;
   }
 
+  /** How often this happened to one engine since it was added; 0 if it is not followed. */
+  public long count(EngineId id, StreamCounter counter) {
+    FollowedEngine engine = engines.get(id);
+    return engine == null ? 0 : engine.count(counter);
+  }
+
   /** How long live batches took from the socket into the index. */
   public VisibleTimes visibleTimes() {
     return shared.visibleTimes();
@@ -262,6 +278,16 @@ public final class EventIngest implements AutoCloseable {
   /** Replays that run now; no more than are allowed at the same time. */
   public int replaysRunning() {
     return replays.getActiveCount();
+  }
+
+  /** Whether events still reach the index: the writer has neither ended nor is it stuck. */
+  public boolean isWriting() {
+    return !writer.hasEnded() && writer.stalledNanos() < STUCK_NANOS;
+  }
+
+  /** Seconds since the writer began its last turn; below one unless it is busy, stuck or ended. */
+  public double writerStalledSeconds() {
+    return writer.stalledNanos() / 1e9;
   }
 
   /** How one engine stands, or null if it is not followed; cheap enough to ask on each request. */
@@ -291,14 +317,29 @@ public final class EventIngest implements AutoCloseable {
     pollers.forEach(EventPoller::stop);
     replays.shutdownNow();
     shared.promptHasher().close();
-    engines.values().forEach(engine -> engine.ring().close());
-    commands.close();
+    closeRings();
     writer.close();
     if (join(threads)) {
       shared.context().close();
     } else {
       daemon(() -> shared.context().close(), "warmpath-events-close").start();
     }
+  }
+
+  private void write() {
+    try {
+      writer.run();
+    } finally {
+      if (!closed) {
+        closeRings(); // nobody would ever empty them
+        engines.values().forEach(FollowedEngine::abandon);
+      }
+    }
+  }
+
+  private void closeRings() {
+    engines.values().forEach(engine -> engine.ring().close());
+    commands.close();
   }
 
   private FollowedEngine follow(EngineSource source, boolean mayRepeat) {
@@ -334,7 +375,7 @@ public final class EventIngest implements AutoCloseable {
         ring.command(() -> {
           try {
             answer.complete(question.get());
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) {
             answer.completeExceptionally(e);
           }
         });
@@ -358,7 +399,7 @@ public final class EventIngest implements AutoCloseable {
   private void tick() {
     engines.values().forEach(FollowedEngine::tick);
     if (++ticks % TICKS_A_LOOK == 0) {
-      layouts.look(engines.values());
+      commands.command(() -> layouts.look(engines.values()));
     }
   }
 

@@ -37,6 +37,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -83,7 +85,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
       KvIndex index,
       Clock clock,
       IngestOptions options,
-      Supplier<EngineRing> rings,
+      Function<Consumer<Throwable>, EngineRing> rings,
       ZContext context,
       ReplayClient replayClient,
       ScheduledExecutorService replays,
@@ -96,7 +98,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
    */
   FollowedEngine(EngineSource source, Shared shared, @Nullable Adopted adopted) {
     this.source = source;
-    ring = shared.rings().get();
+    ring = shared.rings().apply(this::failed);
     replayClient = shared.replayClient();
     replays = shared.replays();
     visibleTimes = shared.visibleTimes();
@@ -110,7 +112,13 @@ final class FollowedEngine implements EnginePort, LiveSink {
             applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
     backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
     judge = new ReuseJudge(stream, counters, clock);
-    subscriber = new EventSubscriber(shared.context(), source.endpoint(), source.bind(), this);
+    subscriber =
+        new EventSubscriber(
+            shared.context(),
+            source.endpoint(),
+            source.bind(),
+            this,
+            shared.options().ring().bytes());
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
     }
@@ -171,7 +179,11 @@ final class FollowedEngine implements EnginePort, LiveSink {
         applier.space(),
         stream.trust().trust(),
         applier.isPlain(),
-        applier.offloadChunkBlocks());
+        applier.slower());
+  }
+
+  long count(StreamCounter counter) {
+    return counters.get(counter);
   }
 
   EngineStatus status() {
@@ -190,6 +202,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
         counters.snapshot(),
         lagSeconds,
         ring.fill(),
+        subscriber.queuedBytes(),
         stream.bufferedBatches(),
         layoutMismatch);
   }
@@ -200,14 +213,24 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   @Override
   public void message(byte[] topic, StreamMessage message) {
-    long arrivedNanos = System.nanoTime();
+    StreamMessage batch = message.arrived(System.nanoTime());
     tap.live(source.id(), topic, message);
-    if (!ring.lay(() -> live(message, arrivedNanos), message.payload().length)) {
-      counters.add(StreamCounter.QUEUE_OVERFLOWS);
-      if (missed.compareAndSet(false, true)) {
-        tell(this::missed);
-      }
+    if (!ring.lay(() -> live(batch), batch.payload().length)) {
+      refused();
     }
+  }
+
+  @Override
+  public void refused() {
+    counters.add(StreamCounter.QUEUE_OVERFLOWS);
+    if (missed.compareAndSet(false, true)) {
+      tell(this::missed);
+    }
+  }
+
+  @Override
+  public void oversized() {
+    counters.add(StreamCounter.OVERSIZED_MESSAGES);
   }
 
   /** An engine said how much of a prompt it reused. */
@@ -241,10 +264,28 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   /** Lets time pass. */
   void tick() {
-    stream.tick();
-    judge.applied();
-    judge.tick();
-    hiddenRequests.tick();
+    try {
+      stream.tick();
+      judge.applied();
+      judge.tick();
+      hiddenRequests.tick();
+    } catch (RuntimeException | Error e) {
+      failed(e);
+    }
+  }
+
+  /** Something of the engine's was left half-done, so nothing that is known of it is believed. */
+  private void failed(Throwable thrown) {
+    counters.add(StreamCounter.WRITE_FAILURES);
+    LOG.error("engine={} is forgotten and learned anew: a bug of the router", id(), thrown);
+    if (!removed) {
+      stream.failed("a bug of the router");
+    }
+  }
+
+  /** The writer has ended. */
+  void abandon() {
+    stream.abandon("the index writer has ended");
   }
 
   void gpuBlocks(long blocks) {
@@ -277,14 +318,20 @@ final class FollowedEngine implements EnginePort, LiveSink {
     hiddenRequests.ended();
   }
 
-  private void live(StreamMessage message, long arrivedNanos) {
+  private void live(StreamMessage batch) {
     if (!removed) {
-      stream.live(message);
+      stream.live(batch);
       judge.applied();
     }
-    long took = System.nanoTime() - arrivedNanos;
-    lagNanos = took;
-    visibleTimes.add(took);
+  }
+
+  @Override
+  public void applied(StreamMessage batch) {
+    if (batch.arrivedNanos() != StreamMessage.UNTIMED) {
+      long took = System.nanoTime() - batch.arrivedNanos();
+      lagNanos = took;
+      visibleTimes.add(took);
+    }
   }
 
   private void missed() {
@@ -396,6 +443,11 @@ final class FollowedEngine implements EnginePort, LiveSink {
         Thread.currentThread().interrupt();
         return false;
       }
+    }
+
+    @Override
+    public void oversized() {
+      counters.add(StreamCounter.OVERSIZED_MESSAGES);
     }
 
     @Override

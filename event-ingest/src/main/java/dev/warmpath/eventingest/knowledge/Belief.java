@@ -71,6 +71,11 @@ final class Belief {
     set(Trust.CATCHING_UP, "restored, not proven yet");
   }
 
+  /** Nobody will say any more what is known. */
+  void abandon(String why) {
+    set(Trust.NONE, why);
+  }
+
   private void set(Trust now, String reason) {
     TrustState before = trust;
     if (before.trust() != now || !before.reason().equals(reason)) {

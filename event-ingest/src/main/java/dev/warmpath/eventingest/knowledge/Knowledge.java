@@ -51,11 +51,17 @@ public final class Knowledge {
 
   /** Takes a batch in; if removals may have been missed in it, returns why. */
   public @Nullable String apply(long sequence, byte[] payload) {
+    if (payload.length == 0) {
+      counters.add(StreamCounter.UNDECODABLE_BATCHES);
+      return "batch " + sequence + " came without payload, as one does that is too large";
+    }
     try {
       return apply(decoder.decode(payload), sequence);
     } catch (WireException e) {
       counters.add(StreamCounter.UNDECODABLE_BATCHES);
       return "batch " + sequence + " could not be read: " + e.getMessage();
+    } finally {
+      decoder.trim();
     }
   }
 
@@ -89,6 +95,7 @@ public final class Knowledge {
   public void complete() {
     forgetDoubts();
     belief.complete();
+    healable = false;
   }
 
   /** Nothing but doubts is left of what the engine held; they end too. */
@@ -179,6 +186,11 @@ public final class Knowledge {
   /** What is known comes from another process, and nobody has vouched for it yet. */
   public void unproven() {
     belief.unproven();
+  }
+
+  /** Nobody will take batches in any more. */
+  public void abandon(String why) {
+    belief.abandon(why);
   }
 
   /** Draws the conclusion; see {@link Belief#settle}. */

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 /**
  * What waits for the writer from one engine, first come, first served.
@@ -25,6 +26,7 @@ public final class EngineRing {
   private final RingLimits limits;
   private final RingBytes allBytes;
   private final RingReader reader;
+  private final Consumer<Throwable> failures;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition emptied = lock.newCondition();
   private final Deque<Entry> entries = new ArrayDeque<>();
@@ -36,11 +38,15 @@ public final class EngineRing {
   /**
    * @param allBytes what waits in all rings
    * @param reader is told of the ring when there is something in it and it does not know yet
+   * @param failures takes what work of the ring has thrown, on the reader's thread; what it throws
+   *     itself ends the reader
    */
-  public EngineRing(RingLimits limits, RingBytes allBytes, RingReader reader) {
+  public EngineRing(
+      RingLimits limits, RingBytes allBytes, RingReader reader, Consumer<Throwable> failures) {
     this.limits = limits;
     this.allBytes = allBytes;
     this.reader = reader;
+    this.failures = failures;
     allBytes.rings(1);
   }
 
@@ -103,6 +109,11 @@ public final class EngineRing {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Work of the ring has thrown this. */
+  void failed(Throwable thrown) {
+    failures.accept(thrown);
   }
 
   /** The writer has had its turn; whether it should come back. */

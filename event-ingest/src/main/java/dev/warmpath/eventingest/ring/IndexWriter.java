@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
  * The one thread that writes the index: takes the rings that have something in turns, a bounded
  * number of messages each.
  *
- * <p>{@link #ready} and {@link #wake} may be called by any thread, the rest belongs to the writer.
+ * <p>What work throws goes to its ring, and the writer goes on. What the ring's owner cannot cope
+ * with, and what the tick throws, ends the writer: the index may be wrong then.
  *
  * <p>Thread-safe.
  */
@@ -29,6 +30,8 @@ public final class IndexWriter implements Runnable, RingReader {
   private final Runnable tick;
   private volatile @Nullable Thread parked;
   private volatile boolean closed;
+  private volatile boolean ended;
+  private volatile long turnedNanos = System.nanoTime();
 
   /**
    * @param tick is run about ten times a second
@@ -56,10 +59,31 @@ public final class IndexWriter implements Runnable, RingReader {
     }
   }
 
+  /** Whether it takes no more turns, whatever the reason. */
+  public boolean hasEnded() {
+    return ended;
+  }
+
+  /** Nanoseconds since it began its last turn; beyond a tick's time it is busy, stuck or ended. */
+  public long stalledNanos() {
+    return System.nanoTime() - turnedNanos;
+  }
+
   @Override
   public void run() {
+    try {
+      takeTurns();
+    } catch (RuntimeException | Error e) {
+      LOG.error("the index writer ends: no engine's events reach the index any more", e);
+    } finally {
+      ended = true;
+    }
+  }
+
+  private void takeTurns() {
     long tickedNanos = System.nanoTime();
     while (!closed) {
+      turnedNanos = System.nanoTime();
       EngineRing ring = ready.poll();
       if (ring != null) {
         serve(ring);
@@ -68,7 +92,7 @@ public final class IndexWriter implements Runnable, RingReader {
       }
       if (System.nanoTime() - tickedNanos >= TICK_NANOS) {
         tickedNanos = System.nanoTime();
-        guarded(tick);
+        tick.run();
       }
     }
   }
@@ -77,7 +101,7 @@ public final class IndexWriter implements Runnable, RingReader {
     ring.drainTo(turn, MESSAGES_A_TURN);
     for (Runnable work : turn) {
       if (!closed) {
-        guarded(work);
+        run(work, ring);
       }
     }
     turn.clear();
@@ -94,11 +118,11 @@ public final class IndexWriter implements Runnable, RingReader {
     parked = null;
   }
 
-  private static void guarded(Runnable work) {
+  private static void run(Runnable work, EngineRing ring) {
     try {
       work.run();
-    } catch (RuntimeException e) {
-      LOG.error("a bug in the write path", e);
+    } catch (RuntimeException | Error e) {
+      ring.failed(e);
     }
   }
 }

@@ -6,7 +6,7 @@ package dev.warmpath.eventingest.ring;
  * <p>Immutable.
  *
  * @param messages of one engine
- * @param bytes of one engine's payloads
+ * @param bytes of one engine's payloads, and of one message
  * @param totalBytes of all engines' payloads; an engine that holds less than its share of these
  *     finds room all the same, so all together stay below twice as many
  */

@@ -16,12 +16,14 @@ final class Account {
   private final Lifetime lifetime;
   private final Knowledge knowledge;
   private final StreamCounters counters;
+  private final EnginePort port;
   private boolean connected;
 
-  Account(Lifetime lifetime, Knowledge knowledge, StreamCounters counters) {
+  Account(Lifetime lifetime, Knowledge knowledge, StreamCounters counters, EnginePort port) {
     this.lifetime = lifetime;
     this.knowledge = knowledge;
     this.counters = counters;
+    this.port = port;
   }
 
   /** Whether what the engine publishes now is heard. */
@@ -43,13 +45,14 @@ final class Account {
     }
   }
 
-  /** Takes a batch in. */
+  /** Takes a batch in; it counts as applied only once it is. */
   void apply(StreamMessage batch) {
-    lifetime.add(batch);
     String lost = knowledge.apply(batch.sequence(), batch.payload());
+    lifetime.add(batch);
     if (lost != null) {
       lose(lost);
     }
+    port.applied(batch);
   }
 
   /** Gives up the batches from the next to the one before {@code sequence}. */
@@ -86,7 +89,13 @@ final class Account {
   /** What was restored cannot be shown to be true. */
   void refuse(String why) {
     lifetime.decided(Outcome.NO_ANSWER, why);
-    knowledge.reset("restored from a snapshot, and " + why);
+    forget("restored from a snapshot, and " + why);
+  }
+
+  /** Nothing that is known can be believed, of whatever process it is. */
+  void forget(String why) {
+    lifetime.decided(Outcome.NO_ANSWER, why);
+    knowledge.reset(why);
     lifetime.end();
   }
 }

@@ -33,6 +33,9 @@ public interface EnginePort {
    */
   void replay(long replayId, long fromSequence);
 
+  /** The index shows the batch now, or as much of it as could be read. */
+  default void applied(StreamMessage batch) {}
+
   /** The live connection delivers nothing although there is something: open it anew. */
   void reopen();
 }

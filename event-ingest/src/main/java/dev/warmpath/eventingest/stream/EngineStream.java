@@ -41,7 +41,7 @@ public final class EngineStream {
    * I3  nothing is credited that may be of another lifetime than what is heard next; it is doubted if
    *     the process's start is known, which will tell, and forgotten if not
    * I4  a batch that comes behind a later one is not applied, but counted and followed by a doubt
-   * I5  while a replay is under way no live batch is applied; they wait with `repairs`
+   * I5  while a replay repairs something no live batch is applied; they wait with `repairs`
    */
 
   /** By then the engine's metrics have been read a few times. */
@@ -79,7 +79,7 @@ public final class EngineStream {
     traffic = applier.traffic();
     asker = new ReplayAsker(port, limits, clock, counters);
     knowledge = new Knowledge(applier, clock, counters, dpRank);
-    account = new Account(lifetime, knowledge, counters);
+    account = new Account(lifetime, knowledge, counters, port);
     buffer = new LiveBuffer(limits);
     Replays replays = new Replays(port, asker, counters, buffer);
     repairs = new Repairs(account, lifetime, knowledge, replays, this::route);
@@ -161,7 +161,7 @@ public final class EngineStream {
     if (!lifetime.isProven() && !lifetime.awaitsStart() && !repairs.isRunning()) {
       repairs.verify("restored from a snapshot");
     }
-    if (repairs.isRunning()) {
+    if (repairs.repairing() != null) {
       repairs.keep(batch);
     } else {
       route(batch);
@@ -240,6 +240,28 @@ public final class EngineStream {
   }
 
   /**
+   * The router has failed at something of this engine's, perhaps half-way. All is forgotten and
+   * asked for again: at once, but at most once a rest, since the same batch may fail again.
+   *
+   * @throws RuntimeException or an error if that fails too; then the index may be wrong
+   */
+  public void failed(String why) {
+    traffic.heard();
+    repairs.forget(why);
+    knowledge.healable(port.canReplay());
+    if (account.isConnected() && repairs.mayAsk()) {
+      repairs.repair(why);
+    }
+    asker.rest();
+    settleTrust();
+  }
+
+  /** Nobody will call this any more: nothing is believed from now on. */
+  public void abandon(String why) {
+    knowledge.abandon(why);
+  }
+
+  /**
    * The engine said that it reused so many tokens of a prompt.
    *
    * @param dispatched when the prompt was sent to the engine, on the stream's clock
@@ -250,9 +272,12 @@ public final class EngineStream {
     }
   }
 
-  /** Lets time pass: after a silence the replay socket is asked whether something was missed. */
+  /**
+   * Lets time pass: the replay socket is asked after a silence whether something was missed, and
+   * after a rest for what it did not answer.
+   */
   public void tick() {
-    if (knowledge.healable() || asker.probeDue()) {
+    if (asker.probeDue() || (knowledge.healable() && asker.isRested())) {
       probe("silence");
     }
     if (lifetime.awaitsStart() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
@@ -294,6 +319,7 @@ public final class EngineStream {
   private void behind(StreamMessage batch, Verdict verdict) {
     if (verdict == Verdict.SAME) {
       counters.add(StreamCounter.DUPLICATES);
+      port.applied(batch); // a replay has brought it while it waited
     } else if (lifetime.gaveUp(batch)) {
       late(batch);
     } else {

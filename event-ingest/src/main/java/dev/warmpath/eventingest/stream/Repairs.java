@@ -133,10 +133,18 @@ final class Repairs {
     startOver();
   }
 
+  /** Nothing that is known can be believed, and live batches may have been dropped. */
+  void forget(String why) {
+    clearAfterwards = false;
+    account.forget(why);
+    startOver();
+    droppedLive = true;
+  }
+
   /** Live messages were refused for lack of room. */
   void missed() {
     missed = true;
-    if (!isRunning()) {
+    if (repairing() == null) {
       makeUp();
     }
   }
@@ -254,6 +262,7 @@ final class Repairs {
     if (first != null && first.sequence() > lifetime.next() && asker.exhausted()) {
       giveUp(current);
     }
+    clearAfterwards &= current.repairs();
     drain();
   }
 
@@ -268,7 +277,7 @@ final class Repairs {
 
   private void failed(Progress current) {
     if (!current.repairs()) {
-      drain();
+      clearAfterwards = false; // what was heard meanwhile is newer
     } else if (!asker.exhausted()) {
       repair(current.why);
     } else {

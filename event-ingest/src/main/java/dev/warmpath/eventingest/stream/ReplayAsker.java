@@ -18,7 +18,7 @@ final class ReplayAsker {
   enum Purpose {
     /** Something is or may be missing: until the end the engine is not believed. */
     REPAIR,
-    /** Nothing speaks for a loss; the question is asked to be sure. */
+    /** Nothing speaks for a loss; the question is asked to be sure, and nothing waits for it. */
     PROBE
   }
 
@@ -62,6 +62,7 @@ final class ReplayAsker {
   private int fruitless;
   private Instant restUntil = Instant.MIN;
   private Instant probeAt = Instant.MAX;
+  private Instant probedAt = Instant.MIN;
   private boolean heardSinceProbe;
 
   ReplayAsker(EnginePort port, StreamLimits limits, Clock clock, StreamCounters counters) {
@@ -126,7 +127,7 @@ final class ReplayAsker {
   void heard(boolean connected) {
     heardSinceProbe = true;
     if (connected) {
-      probing();
+      putOff();
     }
   }
 
@@ -135,8 +136,18 @@ final class ReplayAsker {
     return !clock.instant().isBefore(probeAt);
   }
 
+  /** Whether the last probe was long ago, for an engine that did not answer. */
+  boolean isRested() {
+    return !clock.instant().isBefore(probedAt.plus(limits.replayCooldown()));
+  }
+
   /** The engine is asked now. */
   void probing() {
+    probedAt = clock.instant();
+    putOff();
+  }
+
+  private void putOff() {
     probeAt = clock.instant().plus(limits.probeInterval());
   }
 

@@ -9,11 +9,26 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable, as long as nobody writes to the payload.
  *
  * @param sequence unsigned, but no engine gets beyond 2<sup>63</sup>
+ * @param arrivedNanos {@link System#nanoTime} of its arrival on the live connection, or {@link
+ *     #UNTIMED}
  */
 @SuppressWarnings("ArrayRecordComponent") // the hot path; equality is never asked for
-public record StreamMessage(long sequence, byte[] payload) {
+public record StreamMessage(long sequence, byte[] payload, long arrivedNanos) {
+
+  /** The arrival of a batch that was not heard live, or by a clock that nobody reads. */
+  public static final long UNTIMED = Long.MIN_VALUE;
 
   private static final long END_SEQUENCE = -1;
+
+  /** A batch that nobody timed. */
+  public StreamMessage(long sequence, byte[] payload) {
+    this(sequence, payload, UNTIMED);
+  }
+
+  /** The same, heard live at this {@link System#nanoTime}. */
+  public StreamMessage arrived(long nanos) {
+    return new StreamMessage(sequence, payload, nanos);
+  }
 
   /** The message in the frames {@code [topic, sequence, payload]}, or null if they are no such. */
   public static @Nullable StreamMessage ofLive(List<byte[]> frames) {

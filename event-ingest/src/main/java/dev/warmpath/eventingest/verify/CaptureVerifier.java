@@ -1,6 +1,5 @@
 package dev.warmpath.eventingest.verify;
 
-import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.capture.CaptureHeader;
 import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;
@@ -12,10 +11,10 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
-import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -43,6 +42,8 @@ public final class CaptureVerifier {
 
   /** How often a file is read: replays are known ahead. */
   public static final int PASSES = 2;
+
+  private static final String HIDDEN_NAMESPACE = "hidden_namespace";
 
   private record Prediction(
       boolean judged, boolean unseen, long tokens, @Nullable String unusable) {}
@@ -193,57 +194,48 @@ public final class CaptureVerifier {
   }
 
   private Prediction predict(@Nullable RecordedEngine engine, Request request, boolean judges) {
-    int[] tokenIds = request.tokenIds();
     boolean unseen = engine != null && engine.hasLostUnseen();
     if (engine == null) {
       return new Prediction(judges, unseen, 0, "unknown_stream");
     }
-    PromptKeys keys = keys(engine, request);
+    PromptKeys keys = new PromptKeys(request.text("lora_name"), request.text("cache_salt"));
+    noteHidden(engine, request, keys);
+    int[] tokenIds = request.tokenIds();
     if (tokenIds == null) {
       String unread = request.text("unread");
       return new Prediction(judges, unseen, 0, unread == null ? "no_token_ids" : unread);
     }
-    ChainSpace space = engine.applier().space();
     String extraKey = request.text("extra_key");
+    SglangNamespaces namespaces = engine.rules().namespaces();
+    if (extraKey != null && (namespaces == null || !namespaces.shows(keys.loraName()))) {
+      return new Prediction(judges, unseen, 0, HIDDEN_NAMESPACE);
+    }
+    ChainSpace space = engine.applier().space();
     boolean reads =
         request.body().get("prompt_logprobs") == null
             && !Boolean.FALSE.equals(request.body().get("reads_cache"));
     PromptKeys shown =
-        space == null || extraKey == null
+        space == null || namespaces == null || extraKey == null
             ? keys
-            : engine.namespaces().keys(space, tokenIds, keys, extraKey);
+            : namespaces.keys(space, tokenIds, keys, extraKey);
     long tokens =
         reads && space != null && shown != null ? reusable(engine, space, tokenIds, shown) : 0;
     return new Prediction(judges, unseen, tokens, null);
   }
 
-  /** The request's keys; from here on its stores may be of a hidden name space. */
-  private static PromptKeys keys(RecordedEngine engine, Request request) {
-    PromptKeys keys = new PromptKeys(request.text("lora_name"), request.text("cache_salt"));
-    boolean hidden =
-        engine.dialect() == EngineDialect.SGLANG
-            ? "hidden_namespace".equals(request.text("unread"))
-                || (request.text("extra_key") != null
-                    && !engine.namespaces().shows(keys.loraName()))
-            : keys.cacheSalt() != null
-                || (engine.dialect() == EngineDialect.TRTLLM && keys.loraName() != null);
-    if (hidden) {
+  /** From here on stores may be of a name space that the events do not show. */
+  private static void noteHidden(RecordedEngine engine, Request request, PromptKeys keys) {
+    boolean unread =
+        engine.rules().namespaces() != null && HIDDEN_NAMESPACE.equals(request.text("unread"));
+    if (unread || engine.rules().hides(keys, request.text("extra_key"))) {
       engine.applier().traffic().sawHidden();
       engine.applier().traffic().underWay(true);
     }
-    return keys;
   }
 
   private long reusable(RecordedEngine engine, ChainSpace space, int[] tokenIds, PromptKeys keys) {
     index.match(BlockChain.of(space, tokenIds, keys), matches);
-    int slot = engine.applier().slot();
-    long device = matches.tokens(slot, StorageTier.GPU);
-    long all = matches.tokens(slot);
-    int chunk = engine.applier().offloadChunkBlocks() * space.blockSizeTokens();
-    all = chunk == 0 ? device : Math.max(device, all - all % chunk);
-    boolean tooLittle =
-        engine.dialect() == EngineDialect.SGLANG && all - device < engine.loadBackTokens();
-    return tooLittle ? device : all;
+    return engine.applier().slower().reused(matches, engine.applier().slot());
   }
 
   private void compare(Response response) {

@@ -43,8 +43,7 @@ final class RecordedEngine implements EnginePort {
   /** As many as engines keep by default. */
   private static final int REPLAYED_BATCHES = 10_000;
 
-  private final EngineDialect dialect;
-  private final SglangRules sglang;
+  private final EngineRules rules;
   private final StreamCounters counters = new StreamCounters();
   private final EventApplier applier;
   private final EngineStream stream;
@@ -67,23 +66,13 @@ final class RecordedEngine implements EnginePort {
     this.answered = answered;
     this.rehearsal = rehearsal;
     feed = new FaultyFeed(rehearsal.faults(), recorded.id());
-    dialect = dialect(recorded.engine().toLowerCase(Locale.ROOT));
-    sglang =
-        new SglangRules(
-            namespaces(recorded),
-            number(recorded.config("load_back_threshold"), SglangRules.LOAD_BACK_TOKENS));
+    rules = rules(recorded, dialect(recorded.engine().toLowerCase(Locale.ROOT)));
     EngineId id =
         new EngineId(
             recorded.replica().isEmpty() ? "stream-" + recorded.id() : recorded.replica(),
             Math.max(0, recorded.dpRank()));
     EngineSource source =
-        new EngineSource(
-            id,
-            recorded.model(),
-            "capture",
-            false,
-            "capture",
-            rules(recorded, dialect).with(sglang));
+        new EngineSource(id, recorded.model(), "capture", false, "capture", rules);
     applier = new EventApplier(index, source, counters);
     stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
     stream.connected();
@@ -113,17 +102,9 @@ final class RecordedEngine implements EnginePort {
         : EngineDialect.VLLM;
   }
 
-  EngineDialect dialect() {
-    return dialect;
-  }
-
-  /** SGLang loads fewer tokens than these not back from the host. */
-  int loadBackTokens() {
-    return sglang.loadBackTokens();
-  }
-
-  SglangNamespaces namespaces() {
-    return sglang.namespaces();
+  /** How its events are understood, and what follows for its hits. */
+  EngineRules rules() {
+    return rules;
   }
 
   EngineStream stream() {
@@ -244,7 +225,12 @@ final class RecordedEngine implements EnginePort {
             .filter(known -> known.name().equals(recorded.config("removals")))
             .findFirst()
             .orElse(dialect.removals());
-    return new EngineRules(dialect, droppedBlocks, removals, 0, false); // requests are recorded
+    SglangRules sglang =
+        new SglangRules(
+            namespaces(recorded),
+            number(recorded.config("load_back_threshold"), SglangRules.LOAD_BACK_TOKENS));
+    return new EngineRules(
+        dialect, droppedBlocks, removals, 0, false, sglang); // requests are recorded
   }
 
   private static int number(@Nullable Object value, int otherwise) {

@@ -111,7 +111,7 @@ public final class EventPoller implements Runnable {
       EventSubscriber subscriber, ZMQ.Poller poller, Consumer<ZMQ.Poller> turn) {
     try {
       turn.accept(poller);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("a bug in polling", e);
       subscriber.fail(poller);
     }

@@ -12,12 +12,13 @@ import org.zeromq.ZContext;
 import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
-import org.zeromq.ZMonitor;
 
 /**
  * Hears one engine's live stream: subscribes to everything and hands it over, undecoded.
  *
- * <p>A connection whose peer does not shake hands in time is closed and opened anew.
+ * <p>A connection whose peer does not shake hands in time is closed and opened anew, and so is one
+ * that JeroMQ ended and gave up, which it does when a frame is beyond all measure. Where the port
+ * is bound here, connections that bring no messages of the engine change nothing.
  *
  * <p>Confined to its poller's thread, except {@link #reopen}, {@link #stop} and {@link
  * #boundEndpoint}.
@@ -28,40 +29,71 @@ public final class EventSubscriber {
   private static final AtomicLong MONITORS = new AtomicLong();
   private static final long HANDSHAKE_NANOS = 1_500_000_000L;
   private static final long RETRY_NANOS = 500_000_000L;
+
+  /** By then JeroMQ has begun to connect again, if it does at all. */
+  private static final long GIVEN_UP_NANOS = 2_000_000_000L;
+
   private static final int MESSAGES_A_TURN = 256;
 
   /** What the poller has not fetched stays with the engine, which then drops and shows a gap. */
   private static final int HIGH_WATER_MARK = 16_384;
 
-  private static final long LARGEST_MESSAGE_BYTES = 256L << 20;
+  /** Of the largest message; one that comes while less waits always finds room. */
+  private static final int QUEUED_MESSAGES = 2;
+
+  /** The protocol of a peer that names no version of ZMTP: an HTTP client, a port scanner. */
+  private static final int UNVERSIONED = 0;
+
   private static final int WATCHED =
       ZMQ.EVENT_CONNECTED
           | ZMQ.EVENT_ACCEPTED
           | ZMQ.EVENT_HANDSHAKE_PROTOCOL
-          | ZMQ.EVENT_DISCONNECTED;
+          | ZMQ.EVENT_DISCONNECTED
+          | ZMQ.EVENT_CONNECT_RETRIED;
 
   private final ZContext context;
   private final String endpoint;
   private final boolean bind;
   private final LiveSink sink;
-  private final List<List<byte[]>> received = new ArrayList<>();
+  private final long messageBytes;
+  private final Peers peers = new Peers();
+  private final List<Frames> received = new ArrayList<>();
   private volatile boolean stopped;
   private volatile boolean reopen;
   private volatile @Nullable String boundEndpoint;
   private ZMQ.@Nullable Socket live;
   private ZMQ.@Nullable Socket monitor;
+  private volatile FrameBudget budget;
   private int place;
   private long retryAtNanos = System.nanoTime();
   private boolean up;
   private long deafSinceNanos;
   private boolean awaitsHandshake;
+  private boolean mayBeGivenUp;
+  private boolean wasUp;
+  private long goneSinceNanos;
   private boolean connected;
 
-  public EventSubscriber(ZContext context, String endpoint, boolean bind, LiveSink sink) {
+  /**
+   * @param messageBytes of the largest message; twice as many may wait for the poller
+   */
+  public EventSubscriber(
+      ZContext context, String endpoint, boolean bind, LiveSink sink, long messageBytes) {
     this.context = context;
     this.endpoint = endpoint;
     this.bind = bind;
     this.sink = sink;
+    this.messageBytes = messageBytes;
+    budget = newBudget();
+  }
+
+  private FrameBudget newBudget() {
+    return new FrameBudget(messageBytes, QUEUED_MESSAGES * messageBytes);
+  }
+
+  /** Bytes that wait in the live socket; may be asked by any thread. */
+  public long queuedBytes() {
+    return budget.queuedBytes();
   }
 
   /** Opens the connection anew soon. */
@@ -90,11 +122,13 @@ public final class EventSubscriber {
       return 0;
     }
     for (int i = 0; i < MESSAGES_A_TURN; i++) {
-      List<byte[]> frames = Frames.receive(open, ZMQ.DONTWAIT);
-      if (frames == null) {
+      Frames message = Frames.receive(open, ZMQ.DONTWAIT);
+      if (message == null) {
+        budget.drained();
         break;
       }
-      received.add(frames);
+      budget.release(message.all());
+      received.add(message);
     }
     drainMonitor(); // before what was received: a loss is known before what follows it
     return handOver();
@@ -103,6 +137,12 @@ public final class EventSubscriber {
   /** Looks after the connection: opens, watches, closes it. */
   void watch(ZMQ.Poller poller) {
     drainMonitor();
+    if (live != null && givenUp()) {
+      reopen = true;
+      if (wasUp) {
+        sink.oversized(); // nothing else in ZMTP's frames can break it once hands are shaken
+      }
+    }
     if (live != null && (reopen || deaf())) {
       close(poller);
     }
@@ -131,12 +171,15 @@ public final class EventSubscriber {
     }
     live = null;
     monitor = null;
+    peers.clear();
+    budget.drained();
     lost();
   }
 
   private void open(ZMQ.Poller poller) {
     reopen = false;
     awaitsHandshake = false;
+    mayBeGivenUp = false;
     ZMQ.Socket opened = context.createSocket(SocketType.SUB);
     live = opened;
     try {
@@ -168,7 +211,8 @@ public final class EventSubscriber {
   private void open(ZMQ.Socket socket) {
     socket.setHandshakeIvl(500);
     socket.setRcvHWM(HIGH_WATER_MARK);
-    socket.setMaxMsgSize(LARGEST_MESSAGE_BYTES);
+    budget = newBudget();
+    budget.bound(socket);
     socket.setLinger(0);
     socket.setReconnectIVL(100);
     socket.setReconnectIVLMax(2_000);
@@ -189,40 +233,63 @@ public final class EventSubscriber {
     }
     ZEvent event = ZEvent.recv(reader, ZMQ.DONTWAIT);
     while (event != null) {
-      heard(event.getEvent());
+      heard(event);
       event = ZEvent.recv(reader, ZMQ.DONTWAIT);
     }
   }
 
-  private void heard(ZMonitor.Event event) {
-    switch (event) {
+  private void heard(ZEvent event) {
+    switch (event.getEvent()) {
       case CONNECTED, ACCEPTED -> {
-        awaitsHandshake = true;
         connected = true;
+        mayBeGivenUp = false;
+        peers.opened(event.getValue());
+        awaitsHandshake = !bind; // a bound socket cuts off who does not shake hands
         deafSinceNanos = System.nanoTime();
       }
-      case HANDSHAKE_PROTOCOL -> found();
+      case HANDSHAKE_PROTOCOL -> shookHands(event.getValue());
+      case CONNECT_RETRIED -> mayBeGivenUp = false;
       default -> {
         awaitsHandshake = false;
-        lost();
+        mayBeGivenUp = !bind; // a port that is bound stays open for whoever comes
+        goneSinceNanos = System.nanoTime();
+        wasUp = up;
+        peers.closed(event.getValue());
+        lostIfGone();
       }
     }
   }
 
+  private void shookHands(int protocol) {
+    if (protocol != UNVERSIONED && !up) {
+      peers.forgetPublisher();
+      found();
+    }
+  }
+
   private int handOver() {
-    for (List<byte[]> frames : received) {
-      StreamMessage message = StreamMessage.ofLive(frames);
-      if (message == null || message.endsReplay()) {
-        sink.badMessage(frames.size());
+    for (Frames frames : received) {
+      byte[] last = frames.all().get(frames.all().size() - 1);
+      if (FrameBudget.foundNoRoom(last)) {
+        sink.refused();
         continue;
       }
-      if (awaitsHandshake) {
+      if (FrameBudget.isTooLarge(last)) {
+        sink.oversized();
+      }
+      StreamMessage message = StreamMessage.ofLive(frames.all());
+      if (message == null || message.endsReplay()) {
+        sink.badMessage(frames.all().size());
+        continue;
+      }
+      if (peers.publishes(frames.peer()) || awaitsHandshake) {
         found();
       }
-      sink.message(frames.get(0), message);
+      sink.message(frames.all().get(0), message);
     }
     int messages = received.size();
     received.clear();
+    lostIfGone();
     return messages;
   }
 
@@ -230,10 +297,20 @@ public final class EventSubscriber {
     return awaitsHandshake && System.nanoTime() - deafSinceNanos > HANDSHAKE_NANOS;
   }
 
+  private boolean givenUp() {
+    return mayBeGivenUp && System.nanoTime() - goneSinceNanos > GIVEN_UP_NANOS;
+  }
+
   private void found() {
     awaitsHandshake = false;
     up = true;
     sink.up();
+  }
+
+  private void lostIfGone() {
+    if (peers.isEngineGone()) {
+      lost();
+    }
   }
 
   private void lost() {

@@ -12,6 +12,12 @@ public interface LiveSink {
   /** A message came, under this topic. */
   void message(byte[] topic, StreamMessage message);
 
+  /** A message was larger than may be; if it shows its number it comes next, without payload. */
+  void oversized();
+
+  /** A message found no room and is gone. */
+  void refused();
+
   /** A message of a wrong shape came and is gone. */
   void badMessage(int frames);
 

@@ -26,18 +26,23 @@ public final class ReplayClient {
   /** More than an engine keeps: beyond its own mark, its socket drops replies silently. */
   private static final int HIGH_WATER_MARK = 1 << 16;
 
-  private static final long LARGEST_MESSAGE_BYTES = 256L << 20;
+  /** Of the largest message: who asks for a replay waits for it, and most fit as a whole. */
+  private static final int QUEUED_MESSAGES = 4;
 
   private final ZContext context;
   private final ReplayLimits limits;
+  private final long messageBytes;
   private final BooleanSupplier stopping;
 
   /**
+   * @param messageBytes of the largest reply; four times as many may wait in a replay's socket
    * @param stopping ends all replays soon once it says so
    */
-  public ReplayClient(ZContext context, ReplayLimits limits, BooleanSupplier stopping) {
+  public ReplayClient(
+      ZContext context, ReplayLimits limits, long messageBytes, BooleanSupplier stopping) {
     this.context = context;
     this.limits = limits;
+    this.messageBytes = messageBytes;
     this.stopping = stopping;
   }
 
@@ -48,10 +53,11 @@ public final class ReplayClient {
    */
   public boolean fetch(String endpoint, long fromSequence, ReplaySink sink) {
     ZMQ.Socket socket = context.createSocket(SocketType.DEALER);
+    FrameBudget budget = new FrameBudget(messageBytes, QUEUED_MESSAGES * messageBytes);
     try {
       socket.setHandshakeIvl(500);
       socket.setRcvHWM(HIGH_WATER_MARK);
-      socket.setMaxMsgSize(LARGEST_MESSAGE_BYTES);
+      budget.bound(socket);
       socket.setLinger(0);
       socket.setReceiveTimeOut(POLL_MILLIS);
       if (!socket.connect(endpoint)) {
@@ -59,7 +65,7 @@ public final class ReplayClient {
       }
       socket.sendMore(new byte[0]);
       socket.send(StreamMessage.sequenceFrame(fromSequence));
-      return receive(socket, sink);
+      return receive(socket, budget, sink);
     } catch (ZMQException | IllegalArgumentException e) {
       return false;
     } finally {
@@ -67,14 +73,14 @@ public final class ReplayClient {
     }
   }
 
-  private boolean receive(ZMQ.Socket socket, ReplaySink sink) {
+  private boolean receive(ZMQ.Socket socket, FrameBudget budget, ReplaySink sink) {
     long beganNanos = System.nanoTime();
     long heardNanos = beganNanos;
     long batchesLeft = limits.batches();
     long bytesLeft = limits.bytes();
     boolean nudged = false;
     while (!stopping.getAsBoolean() && batchesLeft > 0 && bytesLeft > 0) {
-      List<byte[]> frames = reply(socket);
+      List<byte[]> frames = reply(socket, budget);
       long now = System.nanoTime();
       boolean late = now - beganNanos > limits.longest().toNanos();
       if (late || (frames == null && now - heardNanos > limits.idleTimeout().toNanos())) {
@@ -89,6 +95,13 @@ public final class ReplayClient {
       }
       heardNanos = now;
       batchesLeft--;
+      byte[] last = frames.get(frames.size() - 1);
+      if (FrameBudget.foundNoRoom(last)) {
+        return false;
+      }
+      if (FrameBudget.isTooLarge(last)) {
+        sink.oversized();
+      }
       sink.reply(frames);
       StreamMessage message = StreamMessage.ofReply(frames);
       if (message == null) {
@@ -105,9 +118,15 @@ public final class ReplayClient {
   }
 
   /** The frames of one reply without the delimiter, or null if none came in time. */
-  private static @Nullable List<byte[]> reply(ZMQ.Socket socket) {
-    List<byte[]> frames = Frames.receive(socket, 0);
-    if (frames == null || frames.isEmpty() || frames.get(0).length > 0) {
+  private static @Nullable List<byte[]> reply(ZMQ.Socket socket, FrameBudget budget) {
+    Frames reply = Frames.receive(socket, 0);
+    if (reply == null) {
+      budget.drained();
+      return null;
+    }
+    List<byte[]> frames = reply.all();
+    budget.release(frames);
+    if (frames.size() == 1 || frames.get(0).length > 0) {
       return frames;
     }
     return new ArrayList<>(frames.subList(1, frames.size()));

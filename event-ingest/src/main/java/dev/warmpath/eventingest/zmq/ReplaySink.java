@@ -16,6 +16,9 @@ public interface ReplaySink {
   /** A reply came, the end marker or whatever it is; its frames without the delimiter. */
   default void reply(List<byte[]> frames) {}
 
+  /** A reply was larger than may be; if it shows its number it comes next, without payload. */
+  void oversized();
+
   /** A reply of a wrong shape came and is gone. */
   void badReply(int frames);
 }

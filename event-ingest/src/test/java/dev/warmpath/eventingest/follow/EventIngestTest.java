@@ -10,10 +10,14 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.SlowerHits;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.ring.RingLimits;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.zmq.ReplayLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -82,6 +86,34 @@ final class EventIngestTest {
       assertThat(counter("gaps")).isEqualTo(1);
       assertThat(counter("lost_batches")).isZero();
     }
+  }
+
+  @Test
+  void batchThatWaitsForAReplayIsNotVisibleYet() {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      join(publisher);
+      engine.serve(A).serve(B);
+      publisher.holdAnswers(true);
+      publisher.keep(engine.payload(0));
+      publisher.publish(engine.payload(1));
+      Await.until("the batch waits", () -> status().bufferedBatches() == 1);
+      long seenNanos = System.nanoTime();
+      assertThat(predicted(B)).isZero();
+      assertThat(visibleBatches()).isZero();
+
+      double heldSeconds = (System.nanoTime() - seenNanos) / 1e9;
+      publisher.holdAnswers(false);
+      awaitSequence(1);
+      assertThat(predicted(B)).isEqualTo(16);
+      assertThat(visibleBatches()).as("the other one never arrived live").isEqualTo(1);
+      assertThat(ingest.visibleTimes().sumSeconds()).isGreaterThan(heldSeconds);
+      assertThat(status().lagSeconds()).isGreaterThan(heldSeconds);
+    }
+  }
+
+  private long visibleBatches() {
+    VisibleTimes times = ingest.visibleTimes();
+    return IntStream.range(0, times.buckets()).mapToLong(times::count).sum();
   }
 
   @Test
@@ -209,7 +241,9 @@ final class EventIngestTest {
       ingest.settle();
       assertThat(predicted(A)).isEqualTo(16);
       assertThat(ingest.standing(ID))
-          .isEqualTo(new EngineStanding(status().slot(), status().space(), Trust.EXACT, true, 1));
+          .isEqualTo(
+              new EngineStanding(
+                  status().slot(), status().space(), Trust.EXACT, true, SlowerHits.ALL));
     }
   }
 
@@ -252,6 +286,36 @@ final class EventIngestTest {
             return now.lastSequence() == 1999 && now.trust() == Trust.EXACT;
           });
       assertThat(narrow.status().get(0).counters().get("queue_overflows")).isPositive();
+    }
+  }
+
+  @Test
+  void liveBatchesDoNotWaitForADeadReplaySocket() {
+    IngestOptions asksAllTheTime =
+        new IngestOptions(
+            1,
+            RingLimits.DEFAULT,
+            new ReplayLimits(1, Duration.ofMillis(50), Duration.ofSeconds(60), 1_000, 1 << 20),
+            new BackoffLimits(300_000, 300_000),
+            new StreamLimits(64, 1 << 20, 1, Duration.ZERO, Duration.ZERO));
+    KvIndex fresh = new PlainKvIndex(1000);
+    try (TestPublisher publisher = new TestPublisher(0);
+        EventIngest following = new EventIngest(fresh, Clock.systemUTC(), asksAllTheTime)) {
+      following.add(source(publisher.endpoint(), publisher.replayEndpoint()));
+      Await.until("it is asked again", () -> counter(following, "replays") == 2);
+      engine.serve(A);
+      Await.until(
+          "a batch is heard while it is",
+          () -> {
+            publisher.send(0, engine.payload(0));
+            return following.status().get(0).lastSequence() == 0;
+          });
+      publisher.send(1, engine.serve(B).payload(1));
+
+      Await.until("so is the next", () -> following.status().get(0).lastSequence() == 1);
+      assertThat(following.status().get(0).trust()).isEqualTo(Trust.EXACT);
+      assertThat(following.status().get(0).bufferedBatches()).isZero();
+      assertThat(counter(following, "replay_failures")).as("it is still asked").isEqualTo(1);
     }
   }
 
@@ -345,6 +409,10 @@ final class EventIngestTest {
 
   private long counter(String name) {
     return status().counters().get(name);
+  }
+
+  private static long counter(EventIngest following, String name) {
+    return following.status().get(0).counters().get(name);
   }
 
   private void awaitTrust(Trust trust) {

@@ -129,15 +129,15 @@ class TrtllmIngestTest {
       ingest.settle();
       assertThat(credited(ingest)).isZero();
 
-      for (int i = 0; i < 9; i++) {
-        clock.pass(Duration.ofSeconds(4));
+      for (int i = 0; i < 7; i++) {
+        clock.pass(Duration.ofMillis(4_900));
       }
       engine.publish(WireBatch.of(stored(0, 3)));
       Await.until("what is plain", () -> credited(ingest) == 3 * TOKENS_A_BLOCK);
     }
   }
 
-  /** Goes on by hand, and waits until all have seen it. */
+  /** Goes on by hand, and waits until all have seen it: each asks once a tick, four at most. */
   private static final class HandClock extends Clock {
     private final AtomicInteger asked = new AtomicInteger();
     private volatile Instant now = Instant.EPOCH;
@@ -145,7 +145,7 @@ class TrtllmIngestTest {
     void pass(Duration time) {
       now = now.plus(time);
       int before = asked.get();
-      Await.until("a few ticks", () -> asked.get() > before + 20);
+      Await.until("two ticks", () -> asked.get() > before + 8);
     }
 
     @Override

@@ -140,6 +140,6 @@ final class EngineRingTest {
             wakes++;
           }
         };
-    return new EngineRing(limits, allBytes, reader);
+    return new EngineRing(limits, allBytes, reader, thrown -> {});
   }
 }

@@ -3,7 +3,9 @@ package dev.warmpath.eventingest.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -12,8 +14,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 final class IndexWriterTest {
 
+  private static final RingLimits LIMITS = new RingLimits(4096, 1 << 20, 1 << 20);
+
   private final IndexWriter writer = new IndexWriter(() -> {});
   private final RingBytes bytes = new RingBytes(1 << 20);
+  private final Map<EngineRing, List<Throwable>> failures = new HashMap<>();
   private final EngineRing flooded = ring();
   private final EngineRing quiet = ring();
 
@@ -32,16 +37,47 @@ final class IndexWriterTest {
   }
 
   @Test
-  void aBugInOnePieceOfWorkLeavesTheOthers() {
+  void aBugInOnePieceOfWorkIsItsRingsAndLeavesTheOthers() {
     List<String> ran = new ArrayList<>();
+    RuntimeException bug = new IllegalStateException("a bug, on purpose");
+    Error error = new StackOverflowError("on purpose");
     quiet.command(() -> {
-      throw new IllegalStateException("a bug, on purpose");
+      throw bug;
     });
     quiet.command(() -> ran.add("after"));
-    quiet.command(writer::close);
+    quiet.command(() -> {
+      throw error;
+    });
+    quiet.command(() -> ran.add("after that"));
+    flooded.command(() -> ran.add("another ring"));
+    flooded.command(writer::close);
     writer.run();
 
-    assertThat(ran).containsExactly("after");
+    assertThat(ran).containsExactly("after", "after that", "another ring");
+    assertThat(failures.get(quiet)).containsExactly(bug, error);
+    assertThat(failures.get(flooded)).isEmpty();
+  }
+
+  @Test
+  void aFailureThatItsOwnerCannotCopeWithEndsTheWriter() {
+    EngineRing beyondHelp =
+        new EngineRing(
+            LIMITS,
+            bytes,
+            writer,
+            thrown -> {
+              throw new IllegalStateException("a bug, on purpose", thrown);
+            });
+    List<String> ran = new ArrayList<>();
+    beyondHelp.command(() -> {
+      throw new AssertionError("a bug, on purpose");
+    });
+    beyondHelp.command(() -> ran.add("after"));
+    assertThat(writer.hasEnded()).isFalse();
+    writer.run();
+
+    assertThat(writer.hasEnded()).isTrue();
+    assertThat(ran).isEmpty();
   }
 
   @Test
@@ -58,6 +94,9 @@ final class IndexWriterTest {
   }
 
   private EngineRing ring() {
-    return new EngineRing(new RingLimits(4096, 1 << 20, 1 << 20), bytes, writer);
+    List<Throwable> thrown = new ArrayList<>();
+    EngineRing ring = new EngineRing(LIMITS, bytes, writer, thrown::add);
+    failures.put(ring, thrown);
+    return ring;
   }
 }

@@ -108,6 +108,113 @@ final class EngineStreamProbeTest {
     assertThat(fixture.predicted(A)).as("its removal was missed").isZero();
   }
 
+  @Test
+  void probeHoldsNoLiveBatchBack() {
+    StreamFixture fixture = probedAfterASilence();
+    fixture.engine.evict(A, 0).serve(B);
+    fixture.deliver(1);
+    fixture.deliver(2);
+
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isZero();
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+    assertThat(fixture.stream.bufferedBatches()).isZero();
+    fixture.answer();
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+    assertThat(fixture.count(StreamCounter.BATCHES)).isEqualTo(3);
+    assertThat(fixture.count(StreamCounter.RESTARTS)).isZero();
+  }
+
+  @Test
+  void probeStillFindsAnotherProcessWhileLiveBatchesCome() {
+    StreamFixture fixture = probedAfterASilence();
+    fixture.engine.restart().serve(B).serve(B);
+    fixture.deliver(1);
+    assertThat(fixture.predicted(A)).as("it looks like the next batch").isEqualTo(16);
+    fixture.answer();
+
+    assertThat(fixture.count(StreamCounter.RESTARTS)).isEqualTo(1);
+    assertThat(fixture.predicted(A)).isZero();
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+  }
+
+  @Test
+  void gapDuringAProbeIsRepairedAtOnce() {
+    StreamFixture fixture = probedAfterASilence();
+    fixture.engine.evict(A, 0).serve(B);
+    fixture.deliver(2);
+
+    assertThat(fixture.trust()).isEqualTo(Trust.CATCHING_UP);
+    assertThat(fixture.predicted(B)).as("it waits for what is missing").isZero();
+    fixture.answer();
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isZero();
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+  }
+
+  @Test
+  void knownLossDuringAProbeIsRepairedAtOnce() {
+    StreamFixture fixture = probedAfterASilence();
+    fixture.engine.evict(A, 0);
+    fixture.stream.missed();
+
+    assertThat(fixture.trust()).isEqualTo(Trust.CATCHING_UP);
+    fixture.answer();
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.predicted(A)).isZero();
+  }
+
+  @Test
+  void whatIsStoredBehindAnEmptyingDuringAProbeIsKept() {
+    StreamFixture fixture = probedAfterASilence();
+    fixture.stream.cleared("reset");
+    fixture.engine.clear().serve(B);
+    fixture.deliver(1);
+    fixture.deliver(2);
+    fixture.refuse();
+
+    assertThat(fixture.predicted(A)).isZero();
+    assertThat(fixture.predicted(B)).isEqualTo(16);
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+  }
+
+  @Test
+  void whatAProbeFindsFromBeforeAnEmptyingIsNotCredited() {
+    StreamFixture fixture = probedAfterASilence();
+    fixture.engine.serve(B);
+    fixture.stream.cleared("reset");
+    fixture.answer();
+
+    assertThat(fixture.predicted(A)).isZero();
+    assertThat(fixture.predicted(B)).isZero();
+  }
+
+  @Test
+  void engineOfWhichNothingIsMissingIsNotAskedUntilItIsSilent() {
+    StreamFixture fixture = new StreamFixture(true);
+    fixture.stream.connected();
+    fixture.refuse();
+    fixture.engine.serve(A);
+    fixture.clock.pass(StreamFixture.LIMITS.replayCooldown());
+    fixture.deliver(0);
+    fixture.stream.tick();
+
+    assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
+    assertThat(fixture.asked()).isFalse();
+  }
+
+  private static StreamFixture probedAfterASilence() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A);
+    fixture.deliver(0);
+    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.stream.tick();
+    assertThat(fixture.asked()).isTrue();
+    return fixture;
+  }
+
   /** The engine stored B and evicted A, which a deaf connection did not deliver. */
   private static StreamFixture probedAfterTwoMissedBatches() {
     StreamFixture fixture = StreamFixture.live(true);

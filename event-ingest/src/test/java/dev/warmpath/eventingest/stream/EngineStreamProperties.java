@@ -30,6 +30,12 @@ final class EngineStreamProperties {
       if (random.nextInt(15) == 0) {
         wire.readMetrics();
       }
+      if (random.nextInt(10) == 0) {
+        fixture.stream.recovered();
+      }
+      if (random.nextInt(300) == 0) {
+        fixture.stream.failed("a bug, on purpose");
+      }
       responses.come();
       wire.carry();
     }

@@ -457,10 +457,17 @@ final class EngineStreamTest {
     fixture.deliver(0);
     fixture.deliver(2);
     fixture.refuse();
-    for (int i = 0; i < 5; i++) {
+    for (int i = 1; i <= 5; i++) {
       fixture.clock.pass(StreamFixture.LIMITS.replayCooldown());
       fixture.stream.tick();
+      assertThat(fixture.asked()).as("after a rest").isTrue();
+      int[] prompt = IntStream.range(1000 * i, 1000 * i + 17).toArray();
+      fixture.engine.serve(prompt);
+      fixture.deliverLast();
+      assertThat(fixture.predicted(prompt)).as("heard while nobody answers").isEqualTo(16);
       fixture.refuse();
+      fixture.stream.tick();
+      assertThat(fixture.asked()).as("not so soon").isFalse();
     }
 
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);

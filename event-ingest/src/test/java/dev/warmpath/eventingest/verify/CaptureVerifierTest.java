@@ -37,6 +37,7 @@ final class CaptureVerifierTest {
   private int recorded;
   private int requests;
   private double time;
+  private String kind = "warmpath-sim";
 
   @Test
   void predictsEveryQuietRequest() throws IOException {
@@ -177,6 +178,39 @@ final class CaptureVerifierTest {
     assertThat(verify().judged()).isEqualTo(new Verdicts(1, 0, 0));
   }
 
+  /** vLLM before 0.19: the router credits a salted block to plain requests, so that is judged. */
+  @Test
+  void saltThatNoStoreShowsIsTakenForPlain() throws IOException {
+    mark("quiescent");
+    request("salted", prompt(1), Map.of("cache_salt", "pepper"));
+    engine.serve(prompt(1));
+    record();
+    respond("salted", 0L);
+    mark("quiescent");
+    request("plain", prompt(1), Map.of());
+    respond("plain", 0L);
+
+    assertThat(verify().judged()).isEqualTo(new Verdicts(1, 1, 0));
+  }
+
+  /** As the router, which predicts nothing for it. */
+  @Test
+  void extraKeyThatNoHashShowsIsNotPredicted() throws IOException {
+    kind = "sglang";
+    mark("quiescent");
+    request("keyed", prompt(1), Map.of("extra_key", "x"));
+    engine.serve(prompt(1));
+    record();
+    respond("keyed", 0L);
+    mark("quiescent");
+    request("plain", prompt(1), Map.of());
+    respond("plain", 0L);
+
+    VerifyReport report = verify();
+    assertThat(report.skipped()).isEqualTo(Map.of("hidden_namespace", 1L));
+    assertThat(report.judged()).isEqualTo(new Verdicts(1, 0, 0));
+  }
+
   @Test
   void fileThatEndsEarlyIsReadAsFarAsItGoes() throws IOException {
     serve(20);
@@ -277,8 +311,7 @@ final class CaptureVerifierTest {
   private Path write() throws IOException {
     Path file = folder.resolve("capture.wpc");
     CaptureHeader header =
-        CaptureHeader.of(
-            Instant.EPOCH, "test", List.of(CaptureStream.live(1, "r", "warmpath-sim", "m")));
+        CaptureHeader.of(Instant.EPOCH, "test", List.of(CaptureStream.live(1, "r", kind, "m")));
     try (CaptureWriter writer = CaptureWriter.create(file, header)) {
       for (CaptureRecord record : records) {
         writer.write(record);

@@ -46,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  * that nobody asked for lately are forgotten, which under-credits and is counted by {@link
  * #evictedBlocks}.
  *
+ * <p>A write that throws may have spoilt what engines share: all later ones, and snapshots, throw
+ * {@link IllegalStateException}. Only a slot without an engine is refused before anything is done.
+ *
  * <p>Single writer, many readers. Readers never wait: a query that the writer disturbs begins
  * again, and after {@value #MAX_ATTEMPTS} times credits nobody, which {@link #unansweredQueries}
  * counts.
@@ -83,6 +86,7 @@ public final class RunKvIndex implements KvIndex {
   private final LongAdder evictedBlocks = new LongAdder();
   private final LongAdder voidReads = new LongAdder();
   private final LongAdder unansweredQueries = new LongAdder();
+  private boolean writing;
 
   /** An index whose hash tables are laid out at random, so that nobody can aim at one place. */
   public RunKvIndex(IndexLimits limits) {
@@ -120,8 +124,13 @@ public final class RunKvIndex implements KvIndex {
     return index;
   }
 
-  /** Writes all that is kept, as it is now; to be called by the writer. Flushes the stream. */
+  /**
+   * Writes all that is kept, as it is now; to be called by the writer. Flushes the stream.
+   *
+   * @throws IllegalStateException if a write was left half-done
+   */
   public void writeTo(OutputStream out) throws IOException {
+    refuseHalfDone();
     try {
       SnapshotOutput snapshot = new SnapshotOutput(out);
       FleetWriter fleetWriter = new FleetWriter(engines, shelves.bound(), snapshot);
@@ -136,6 +145,7 @@ public final class RunKvIndex implements KvIndex {
 
   @Override
   public int addEngine(CopyCounting counting) {
+    begin();
     int slot = engines.indexOf(null);
     if (slot < 0) {
       slot = engines.size();
@@ -143,27 +153,34 @@ public final class RunKvIndex implements KvIndex {
     }
     engines.set(slot, new RunEngine(slot, counting, limits.maxOrphansPerEngine(), core));
     publishFleet();
+    end();
     return slot;
   }
 
   @Override
   public void removeEngine(int slot) {
-    RunEngine engine = engine(slot);
+    RunEngine engine = begin(slot);
     engine.clear();
     engine.closeShelves();
     engines.set(slot, null);
     publishFleet();
+    end();
   }
 
   @Override
   public void layout(int slot, CacheLayout layout) {
-    engine(slot).layout(layout);
+    begin(slot).layout(layout);
     publishFleet();
+    end();
   }
 
   @Override
   public void stored(int slot, StoredBlocks blocks) {
-    RunEngine engine = engine(slot);
+    store(begin(slot), blocks);
+    end();
+  }
+
+  private void store(RunEngine engine, StoredBlocks blocks) {
     Shelf shelf = engine.shelf(blocks.tier(), blocks.group());
     if (shelf == null) {
       shelf = engine.openShelf(blocks.tier(), blocks.group());
@@ -191,36 +208,42 @@ public final class RunKvIndex implements KvIndex {
 
   @Override
   public void removed(int slot, RemovedBlocks blocks) {
-    RunEngine engine = engine(slot);
+    RunEngine engine = begin(slot);
     Shelf shelf = engine.shelf(blocks.tier(), blocks.group());
     if (shelf == null) {
       engine.unknownRemovals(blocks.count());
     } else {
       engine.removed(shelf, blocks);
     }
+    end();
   }
 
   @Override
   public void cleared(int slot) {
-    engine(slot).clear();
+    begin(slot).clear();
+    end();
   }
 
   @Override
   public long doubted(int slot) {
-    long doubted = engine(slot).doubt();
+    long doubted = begin(slot).doubt();
     publishFleet();
+    end();
     return doubted;
   }
 
   @Override
   public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
-    Shelf shelf = engine(slot).shelf(tier, group);
-    return shelf == null ? 0 : engine(slot).proven(shelf, prompt, blocks);
+    RunEngine engine = begin(slot);
+    Shelf shelf = engine.shelf(tier, group);
+    long proven = shelf == null ? 0 : engine.proven(shelf, prompt, blocks);
+    end();
+    return proven;
   }
 
   @Override
   public long recalled(int slot, StoredBlocks names) {
-    RunEngine engine = engine(slot);
+    RunEngine engine = begin(slot);
     Shelf shelf = engine.shelf(names.tier(), names.group());
     if (shelf == null || shelf.doubts == null) {
       shelf = engine.openDoubts(names.tier(), names.group());
@@ -234,6 +257,7 @@ public final class RunKvIndex implements KvIndex {
       }
       from = to;
     }
+    end();
     return engine.stats().doubtedBlocks() - before;
   }
 
@@ -330,6 +354,28 @@ public final class RunKvIndex implements KvIndex {
       }
     }
     return kept / Math.max(1, count);
+  }
+
+  private RunEngine begin(int slot) {
+    RunEngine engine = engine(slot);
+    begin();
+    return engine;
+  }
+
+  private void begin() {
+    refuseHalfDone();
+    writing = true;
+  }
+
+  private void end() {
+    writing = false;
+  }
+
+  /** What engines share may be spoilt: no engine can be forgotten on its own any more. */
+  private void refuseHalfDone() {
+    if (writing) {
+      throw new IllegalStateException("a write was left half-done, so the index may be wrong");
+    }
   }
 
   private RunEngine engine(int slot) {

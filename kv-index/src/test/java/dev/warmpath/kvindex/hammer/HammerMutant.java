@@ -1,13 +1,13 @@
 package dev.warmpath.kvindex.hammer;
 
 import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.ForwardingIndex;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.kvindex.model.ForwardingIndex;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

@@ -25,21 +25,27 @@ public abstract class Hammering<I extends KvIndex> {
   private static final int READERS = 2;
   private static final int QUERIES = 10_000;
   private static final int SEESAW_STEPS = 400;
-  private static final int SEESAW_QUERIES = 500_000;
   private static final int SEEDS = Integer.getInteger("warmpath.hammerSeeds", 6);
 
   private final IntFunction<I> newIndex;
   private final Hammer<I> hammer;
+  private final SeesawHammer seesawHammer;
 
   /**
    * @param newIndex makes an empty index for so many orphans an engine
    * @param silences how many queries the index has left unanswered so far
    * @param clearsAtOnce whether an engine that leaves must lose all it held in one state
+   * @param seesawQueries how many queries each reader makes while holes move
    */
-  protected Hammering(IntFunction<I> newIndex, ToLongFunction<I> silences, boolean clearsAtOnce) {
+  protected Hammering(
+      IntFunction<I> newIndex,
+      ToLongFunction<I> silences,
+      boolean clearsAtOnce,
+      int seesawQueries) {
     this.newIndex = newIndex;
     Strictness strictness = new Strictness(true, clearsAtOnce);
     hammer = new Hammer<>(newIndex, silences, READERS, QUERIES, strictness);
+    seesawHammer = new SeesawHammer(READERS, seesawQueries);
   }
 
   @Test
@@ -59,9 +65,7 @@ public abstract class Hammering<I extends KvIndex> {
     for (int seed = 0; seed < SEEDS; seed++) {
       Script script = Seesaw.script(seed, SEESAW_STEPS);
       I index = newIndex.apply(script.maxOrphans());
-      assertThat(new SeesawHammer(READERS, SEESAW_QUERIES).firstWholePrompt(index, script))
-          .as("seed %d", seed)
-          .isEmpty();
+      assertThat(seesawHammer.firstWholePrompt(index, script)).as("seed %d", seed).isEmpty();
     }
   }
 

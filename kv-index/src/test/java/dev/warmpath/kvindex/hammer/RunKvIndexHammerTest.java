@@ -10,6 +10,7 @@ class RunKvIndexHammerTest extends Hammering<RunKvIndex> {
     super(
         maxOrphans -> new RunKvIndex(IndexLimits.unbounded(maxOrphans), 1),
         RunKvIndex::unansweredQueries,
-        false);
+        false,
+        500_000);
   }
 }

@@ -1,5 +1,6 @@
 package dev.warmpath.kvindex.model;
 
+import dev.warmpath.kvindex.ForwardingIndex;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;

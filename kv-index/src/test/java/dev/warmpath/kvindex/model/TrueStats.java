@@ -2,6 +2,7 @@ package dev.warmpath.kvindex.model;
 
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.ForwardingIndex;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;

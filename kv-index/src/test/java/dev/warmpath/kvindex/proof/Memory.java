@@ -1,12 +1,12 @@
 package dev.warmpath.kvindex.proof;
 
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.ForwardingIndex;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockHasher;
-import dev.warmpath.kvindex.model.ForwardingIndex;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
 
 /**
  * Compares an index with one that is right over many seeds, and boils a difference down to a few
@@ -35,7 +36,7 @@ public final class Seeds<I extends KvIndex> {
 
   /**
    * @param newIndex makes an empty index for so many orphans an engine
-   * @param invariants checked after each step
+   * @param invariants checked after each step, by several threads for an index each
    * @param reload writes the index to a snapshot and reads it back
    */
   public Seeds(IntFunction<I> newIndex, Consumer<I> invariants, UnaryOperator<I> reload) {
@@ -69,19 +70,25 @@ public final class Seeds<I extends KvIndex> {
     return new Comparison<>(newIndex, newTruth, invariants, reload, demand);
   }
 
+  /** Seeds do not know of each other, so all processors take some. */
   private static Optional<String> first(
       Comparison<?> comparison, long count, LongFunction<Script> scripts) {
     long first = Long.getLong("warmpath.firstSeed", 0);
-    for (long seed = first; seed < first + count; seed++) {
-      Script script = scripts.apply(seed);
-      Optional<Difference> difference = comparison.onTheWay(script);
-      if (difference.isPresent()) {
-        Script smallest = smallest(comparison, script, difference.get());
-        String what = comparison.atTheEnd(smallest).orElse(difference.get()).what();
-        return Optional.of("seed " + seed + ": " + what + " after\n" + smallest);
-      }
-    }
-    return Optional.empty();
+    return LongStream.range(first, first + count)
+        .parallel()
+        .mapToObj(seed -> difference(comparison, seed, scripts.apply(seed)))
+        .flatMap(Optional::stream)
+        .findFirst();
+  }
+
+  private static Optional<String> difference(Comparison<?> comparison, long seed, Script script) {
+    return comparison
+        .onTheWay(script)
+        .map(difference -> {
+          Script smallest = smallest(comparison, script, difference);
+          String what = comparison.atTheEnd(smallest).orElse(difference).what();
+          return "seed " + seed + ": " + what + " after\n" + smallest;
+        });
   }
 
   /** The smallest script found that ends in a difference. */

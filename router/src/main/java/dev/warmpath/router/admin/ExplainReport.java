@@ -4,13 +4,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.fleet.dispatch.Explanation;
-import dev.warmpath.router.fleet.dispatch.Explanation.Candidature;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.Locale;
-import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +28,8 @@ final class ExplainReport {
   static ObjectNode of(
       AdminContext admin, RequestKind kind, byte[] body, @Nullable String session) {
     ReadRequest read = admin.prompts().readNow(kind, body);
-    Explanation explanation = admin.dispatcher().explain(read.toDispatch(session, Set.of()));
+    Explanation explanation =
+        admin.dispatcher().explain(read.prepare(new RequestHead(session, 0, null)));
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
     root.put("model", read.model());
@@ -38,7 +38,7 @@ final class ExplainReport {
     root.put("winner", explanation.winner());
     root.put("reason", explanation.reason());
     ArrayNode engines = root.putArray("engines");
-    explanation.engines().forEach(engine -> candidature(engines.addObject(), engine));
+    explanation.engines().forEach(engine -> row(engines.addObject(), engine));
     ObjectNode passedOver = root.putObject("passedOver");
     new TreeMap<>(explanation.passedOver())
         .forEach((name, cause) -> passedOver.put(name, cause.label()));
@@ -57,7 +57,7 @@ final class ExplainReport {
     }
   }
 
-  private static void candidature(ObjectNode to, Candidature engine) {
+  private static void row(ObjectNode to, Explanation.Row engine) {
     to.put("engine", engine.engine());
     to.put("trust", engine.view().trust().name().toLowerCase(Locale.ROOT));
     to.put("matchedBlocks", engine.matchedBlocks());
@@ -70,8 +70,8 @@ final class ExplainReport {
       to.putNull("predictedCachedTokens");
     }
     to.put("predictionBasis", engine.prediction().basis().label());
-    to.put("requestsInFlight", engine.load().requestsInFlight());
-    to.put("queuedPrefillTokens", engine.load().queuedPrefillTokens());
+    to.put("requestsInFlight", engine.requestsInFlight());
+    to.put("queuedPrefillTokens", engine.queuedTokens());
     to.put("score", engine.score().total());
     ObjectNode terms = to.putObject("terms");
     for (Score.Term term : engine.score().terms()) {

@@ -63,6 +63,7 @@ final class TokenizerReport {
     to.put("state", status.state().label());
     to.put("problem", status.problem());
     to.put("failedLoads", status.failures());
+    to.put("waitsForFiles", status.waitsForFiles());
     to.put("loadMillis", status.loadMillis());
     to.put("quarantined", status.quarantined());
     Download download = status.download();

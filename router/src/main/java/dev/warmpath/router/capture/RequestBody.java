@@ -1,8 +1,7 @@
 package dev.warmpath.router.capture;
 
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
 import dev.warmpath.router.fleet.dispatch.Prediction;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,12 +13,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-record RequestBody(
-    DispatchRequest request, Prediction prediction, String policy, Decision decision) {
+record RequestBody(PreparedRequest request, Prediction prediction, String policy, String reason) {
 
   /** About as much as the record takes. */
   long bytes() {
-    return request.prompt() instanceof PromptResult.Tokens tokens
+    return request.prompt().result() instanceof PromptResult.Tokens tokens
         ? (long) Integer.BYTES * tokens.totalTokens()
         : 0;
   }
@@ -27,7 +25,7 @@ record RequestBody(
   Map<String, @Nullable Object> fields() {
     Map<String, @Nullable Object> fields = new LinkedHashMap<>();
     fields.put("model", request.model());
-    if (!(request.prompt() instanceof PromptResult.Tokens tokens)) {
+    if (!(request.prompt().result() instanceof PromptResult.Tokens tokens)) {
       fields.put("unread", unread());
     } else if (tokens.comparable()) {
       prompt(tokens, fields);
@@ -35,7 +33,7 @@ record RequestBody(
       fields.put("unread", "not_comparable");
     }
     fields.put("policy", policy);
-    fields.put("reason", decision.reason());
+    fields.put("reason", reason);
     boolean predicted = prediction.predicts();
     fields.put("predicted_cached_tokens", predicted ? (long) prediction.cachedTokens() : null);
     fields.put("prediction_basis", prediction.basis().label());
@@ -59,7 +57,7 @@ record RequestBody(
   }
 
   private String unread() {
-    return request.prompt() instanceof PromptResult.Inexact inexact
+    return request.prompt().result() instanceof PromptResult.Inexact inexact
         ? inexact.reason().label()
         : "no_prompt";
   }

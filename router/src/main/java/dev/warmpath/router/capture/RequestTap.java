@@ -5,9 +5,8 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
-import dev.warmpath.router.fleet.dispatch.Outcome;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.Outcome;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -62,13 +61,13 @@ final class RequestTap implements DispatchListener {
 
   @Override
   public void assigned(
-      DispatchRequest request, String policy, Decision decision, Assignment assignment) {
+      PreparedRequest request, String policy, String reason, Assignment assignment) {
     int stream = numbers.of(new EngineId(assignment.replica().name(), assignment.dpRank()));
     if (stream != StreamNumbers.NONE) {
       Pending begun = new Pending(stream, "r" + requests.incrementAndGet());
       pending.put(assignment, begun);
       quiet.began(stream);
-      RequestBody body = new RequestBody(request, assignment.prediction(), policy, decision);
+      RequestBody body = new RequestBody(request, assignment.prediction(), policy, reason);
       queue.offer(
           stream,
           RecordKind.REQUEST,

@@ -3,6 +3,7 @@ package dev.warmpath.router.cli;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
 import dev.warmpath.router.Surroundings;
+import dev.warmpath.router.WarmStart;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.RouterConfig;
@@ -38,6 +39,11 @@ public final class ServeCommand implements WarmpathCommand {
   @Option(names = "--check-config", description = "Check the configuration and end.")
   private boolean checkConfig;
 
+  @Option(
+      names = "--until-ready",
+      description = "End when it is ready: to see that it starts, or to make a class cache.")
+  private boolean untilReady;
+
   @Override
   public Integer call() throws InterruptedException {
     RouterConfig config = config();
@@ -48,7 +54,9 @@ public final class ServeCommand implements WarmpathCommand {
     RouterProcess router = start(config);
     Runtime.getRuntime().addShutdownHook(new Thread(router::close, "warmpath-shutdown"));
     announce(config, router);
-    new CountDownLatch(1).await();
+    if (!untilReady) {
+      new CountDownLatch(1).await();
+    }
     return Exit.OK;
   }
 
@@ -63,7 +71,7 @@ public final class ServeCommand implements WarmpathCommand {
   private static RouterProcess start(RouterConfig config) {
     try {
       Path usual = DataDirectory.of(System.getenv(), System.getProperty("user.home"));
-      return RouterProcess.start(config, Surroundings.ofTheMachine().keepingIn(usual));
+      return WarmStart.start(config, Surroundings.ofTheMachine().keepingIn(usual));
     } catch (StartException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }

@@ -34,7 +34,12 @@ public final class ConfigKeys {
       List.of(
           text("listen.host", "127.0.0.1", "Address that clients connect to."),
           integer("listen.port", 8080, 0, 65_535, "Port that clients connect to; 0 takes any."),
-          integer("listen.event-loops", 0, 0, 256, "Event loops; 0 means one per core."),
+          integer(
+              "listen.event-loops",
+              0,
+              0,
+              256,
+              "Event loops; 0: one for two cores, as tokenizer threads need the others."),
           bool("listen.metrics", false, "Answer `/metrics` on the clients' port too."),
           text("admin.host", "127.0.0.1", "Address of the admin endpoints."),
           integer("admin.port", 8081, 0, 65_535, "Port of the admin endpoints; 0 takes any."),
@@ -155,6 +160,12 @@ public final class ConfigKeys {
               0,
               DAY_MS,
               "Time between two looks at a replica's `/metrics` for restarts and sleep; 0: none."),
+          integer(
+              "health.engine-queue",
+              0,
+              0,
+              1_000_000,
+              "Requests that may wait in a replica's own queue, as its `/metrics` say; beyond, they wait here, where they can still go to another. 0: any number."),
           integer("timeouts.connect-ms", 1_000, 1, DAY_MS, "Connecting to a replica."),
           integer(
               "timeouts.request-head-ms",
@@ -201,11 +212,32 @@ public final class ConfigKeys {
               4_096,
               1,
               65_536,
-              "Requests in flight at one replica; it gets no more, and if all are full requests are refused."),
+              "Requests in flight at one replica; if all are full, requests wait (`queue`)."),
+          integer(
+              "queue.requests",
+              1_000,
+              0,
+              1_000_000,
+              "Requests that may wait while all replicas that could take them are full; more are refused."),
+          integer("queue.timeout-ms", 30_000, 1, DAY_MS, "Longest wait there; then it is refused."),
+          text(
+              "queue.priority-header",
+              null,
+              "Request header with a whole number: the lower, the earlier it leaves the queue; without it 0. None: all are equal."),
+          text(
+              "queue.client-header",
+              "authorization",
+              "Request header that tells clients apart; each has its turn in the queue."),
           integer(
               "retry.attempts", 3, 1, 16, "Replicas tried for one request, the first included."),
           integer("retry.backoff-ms", 10, 0, 60_000, "Longest wait before the second attempt."),
           integer("retry.backoff-limit-ms", 500, 0, 60_000, "Longest wait before any attempt."),
+          integer(
+              "retry.budget-percent",
+              20,
+              0,
+              1_000,
+              "Retries in 100 requests, beyond 200 that may come at once."),
           integer("tokenizing.threads", 0, 0, 256, "Tokenizer threads; 0 means one per core."),
           integer("tokenizing.queue", 256, 1, 65_536, "Prompts that may wait for a thread."),
           integer(
@@ -213,7 +245,7 @@ public final class ConfigKeys {
               500,
               1,
               60_000,
-              "Time to tokenize a prompt; later it is routed on load. If not even its model is found in as long again, it is refused."),
+              "Time to tokenize a prompt; later it is routed on load. If not even its model is found in ten times that, it is refused."),
           integer(
               "tokenizing.body-bytes",
               4 << 20,
@@ -288,7 +320,12 @@ public final class ConfigKeys {
               2,
               1_000_000,
               "Messages of one engine that may wait for the index; beyond, they count as lost and are asked for again."),
-          integer("ingest.ring-bytes", 16 << 20, 1_024, 1 << 30, "Their payloads together."),
+          integer(
+              "ingest.ring-bytes",
+              16 << 20,
+              1 << 20,
+              1 << 30,
+              "Most bytes of one engine's messages that wait for the index, and of one message: a larger one counts as lost."),
           integer(
               "ingest.ring-total-mb",
               256,
@@ -386,6 +423,13 @@ public final class ConfigKeys {
               "headers.cached-tokens",
               false,
               "Add `x-warmpath-cached-tokens` too, the predicted cached tokens; it shows clients what others have cached."),
+          integer(
+              "warm-up.seconds",
+              5,
+              0,
+              600,
+              "`serve`: longest time in which requests are sent over the loopback to a stub engine before the process listens, so that it is fast at once; 0: none."),
+          integer("warm-up.requests", 20_000, 1, 10_000_000, "How many of them are sent at most."),
           integer(
               "shutdown.delay-ms", 0, 0, DAY_MS, "Time between failing readiness and refusing."),
           integer("shutdown.deadline-ms", 30_000, 0, DAY_MS, "Time for streams to finish."));

@@ -18,12 +18,14 @@ import dev.warmpath.router.config.RouterConfig.Listen;
 import dev.warmpath.router.config.RouterConfig.Model;
 import dev.warmpath.router.config.RouterConfig.Parity;
 import dev.warmpath.router.config.RouterConfig.Policy;
+import dev.warmpath.router.config.RouterConfig.Queue;
 import dev.warmpath.router.config.RouterConfig.Rendering;
 import dev.warmpath.router.config.RouterConfig.Retry;
 import dev.warmpath.router.config.RouterConfig.Shutdown;
 import dev.warmpath.router.config.RouterConfig.Snapshot;
 import dev.warmpath.router.config.RouterConfig.Timeouts;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import dev.warmpath.router.config.RouterConfig.WarmUp;
 import dev.warmpath.router.routing.policy.Policies;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -75,6 +77,7 @@ final class ConfigReader {
         of(root, "health").health(),
         of(root, "timeouts").timeouts(),
         of(root, "limits").limits(),
+        of(root, "queue").queue(),
         of(root, "retry").retry(),
         of(root, "tokenizing").tokenizing(),
         of(root, "parity").parity(),
@@ -83,6 +86,7 @@ final class ConfigReader {
         of(root, "snapshot").snapshot(),
         of(root, "capture").capture(),
         of(root, "headers").headers(),
+        of(root, "warm-up").warmUp(),
         of(root, "shutdown").shutdown());
   }
 
@@ -118,7 +122,8 @@ final class ConfigReader {
         integer("timeout-ms"),
         integer("rise"),
         integer("fall"),
-        integer("metrics-interval-ms"));
+        integer("metrics-interval-ms"),
+        integer("engine-queue"));
   }
 
   private Timeouts timeouts() {
@@ -145,7 +150,19 @@ final class ConfigReader {
   }
 
   private Retry retry() {
-    return new Retry(integer("attempts"), integer("backoff-ms"), integer("backoff-limit-ms"));
+    return new Retry(
+        integer("attempts"),
+        integer("backoff-ms"),
+        integer("backoff-limit-ms"),
+        integer("budget-percent"));
+  }
+
+  private Queue queue() {
+    return new Queue(
+        integer("requests"),
+        integer("timeout-ms"),
+        optional("priority-header"),
+        optional("client-header"));
   }
 
   private Tokenizing tokenizing() {
@@ -214,6 +231,10 @@ final class ConfigReader {
         bool("requests"),
         integer("quiet-ms"),
         new Capture.Room(integer("max-mb"), integer("keep"), integer("queue-mb")));
+  }
+
+  private WarmUp warmUp() {
+    return new WarmUp(integer("seconds"), integer("requests"));
   }
 
   private Shutdown shutdown() {

@@ -108,11 +108,6 @@ public record ReplicaConfig(
       return this == SGLANG_HYBRID || this == TRTLLM_HYBRID;
     }
 
-    /** Whether its events show no adapters and no salts. */
-    public boolean hidesKeys() {
-      return this == TRTLLM || this == TRTLLM_HYBRID;
-    }
-
     static Dialect of(String name) {
       return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
     }

@@ -26,6 +26,7 @@ public record RouterConfig(
     Health health,
     Timeouts timeouts,
     Limits limits,
+    Queue queue,
     Retry retry,
     Tokenizing tokenizing,
     Parity parity,
@@ -34,6 +35,7 @@ public record RouterConfig(
     Snapshot snapshot,
     Capture capture,
     Headers headers,
+    WarmUp warmUp,
     Shutdown shutdown) {
 
   public RouterConfig {
@@ -130,8 +132,13 @@ public record RouterConfig(
     }
   }
 
-  /** When a replica counts as up. */
-  public record Health(int intervalMs, int timeoutMs, int rise, int fall, int metricsIntervalMs) {}
+  /**
+   * When a replica counts as up, and as full.
+   *
+   * @param engineQueue requests that may wait in its engines' own queues; 0 for any number
+   */
+  public record Health(
+      int intervalMs, int timeoutMs, int rise, int fall, int metricsIntervalMs, int engineQueue) {}
 
   /** How long each part of a request may take. */
   public record Timeouts(
@@ -154,8 +161,26 @@ public record RouterConfig(
     public record AtOnce(int connections, int requests, int bodiesMb, int replicaRequests) {}
   }
 
-  /** What happens to a request that a replica did not begin to answer. */
-  public record Retry(int attempts, int backoffMs, int backoffLimitMs) {
+  /**
+   * What happens to a request when all replicas that could take it are full.
+   *
+   * @param requests how many may wait
+   * @param timeoutMs how long
+   * @param priorityHeader null if all are equal
+   * @param clientHeader null if all count as one client's
+   */
+  public record Queue(
+      int requests,
+      int timeoutMs,
+      @Nullable String priorityHeader,
+      @Nullable String clientHeader) {}
+
+  /**
+   * What happens to a request that a replica did not begin to answer.
+   *
+   * @param budgetPercent retries in 100 requests
+   */
+  public record Retry(int attempts, int backoffMs, int backoffLimitMs, int budgetPercent) {
     public Retry {
       if (backoffMs > backoffLimitMs) {
         throw new IllegalArgumentException(
@@ -221,6 +246,14 @@ public record RouterConfig(
     /** How large the files and the queue before them may get. */
     public record Room(int maxMb, int keep, int queueMb) {}
   }
+
+  /**
+   * What is done before the process listens.
+   *
+   * @param seconds longest time; 0 for no warm-up
+   * @param requests how many requests at most
+   */
+  public record WarmUp(int seconds, int requests) {}
 
   /** How long leaving may take. */
   public record Shutdown(int delayMs, int deadlineMs) {}

@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet;
 
+import dev.warmpath.eventingest.SlowerHits;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -23,30 +24,6 @@ public record EngineView(
     Trust trust,
     SlowerHits slower,
     @Nullable SglangNamespaces namespaces) {
-
-  /**
-   * What an engine makes of blocks that it finds in slower memory only.
-   *
-   * @param leastTokens it leaves them alone if they are fewer
-   * @param chunkTokens it reads them back in pieces of so many, counted from the prompt's begin; 0
-   *     if nobody knows where pieces end
-   */
-  public record SlowerHits(int leastTokens, int chunkTokens) {
-
-    /** Any block is read back by itself. */
-    public static final SlowerHits ALL = new SlowerHits(0, 1);
-
-    /**
-     * How many tokens the engine reuses.
-     *
-     * @param device of which it has so many in the GPU's memory
-     * @param all and so many with slower memory
-     */
-    public int reused(int device, int all) {
-      int whole = chunkTokens == 0 ? device : Math.max(device, all - all % chunkTokens);
-      return whole - device < leastTokens ? device : whole;
-    }
-  }
 
   /** An engine of which no hash shows an {@code extra_key}. */
   public EngineView(int slot, @Nullable ChainSpace space, Trust trust, SlowerHits slower) {

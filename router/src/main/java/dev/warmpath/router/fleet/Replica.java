@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet;
 
 import java.net.URI;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +21,17 @@ public final class Replica {
     DOWN
   }
 
+  /** The {@link #limit} of a replica of which nothing was learned. */
+  public static final int NO_LIMIT = Integer.MAX_VALUE;
+
   private final String name;
   private final URI baseUrl;
   private final int ranks;
   private volatile Set<String> models;
   private volatile Health health = Health.DOWN;
   private volatile boolean draining;
+  private final AtomicInteger requests = new AtomicInteger();
+  private volatile int limit = NO_LIMIT;
 
   /**
    * A replica that is down until {@link #health(Health)} says otherwise.
@@ -82,6 +88,30 @@ public final class Replica {
 
   public void health(Health found) {
     health = found;
+  }
+
+  /** How many requests in flight it takes before they would wait there, as far as was learned. */
+  public int limit() {
+    return limit;
+  }
+
+  public void limit(int learned) {
+    limit = learned;
+  }
+
+  /** Requests in flight on all its ranks. */
+  public int requests() {
+    return requests.get();
+  }
+
+  /** A request is about to be sent there. */
+  public void began() {
+    requests.incrementAndGet();
+  }
+
+  /** One of those is over. */
+  public void ended() {
+    requests.decrementAndGet();
   }
 
   /** Whether it gets no new requests while the old ones run out. */

@@ -1,6 +1,7 @@
 package dev.warmpath.router.health;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Future;
@@ -10,6 +11,7 @@ import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpClosedException;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
@@ -34,18 +36,26 @@ public final class HealthChecker extends VerticleBase {
   private static final int CONNECTIONS_PER_REPLICA = 2;
   private static final int ANSWER_LIMIT_BYTES = 4 << 20;
 
+  /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
+  private static final int KEEP_ALIVE_SECONDS = 4;
+
+  /** A replica that is up is asked for its models at every so many checks. */
+  private static final int CHECKS_A_LIST = 5;
+
   private final RouterConfig.Health health;
   private final Fleet fleet;
   private final ModelCatalog catalog;
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
-  private final EngineNews news;
+  private final EnginePort port;
+  private final LearnedLimit limit;
 
   /** How a replica stood when it was looked at last. */
   private static final class Checked {
     private final Streak streak;
     private final SignWatch signs;
     private boolean asking;
+    private int checks;
 
     Checked(Streak streak, SignWatch signs) {
       this.streak = streak;
@@ -61,16 +71,17 @@ public final class HealthChecker extends VerticleBase {
    * Checks the replicas of {@code fleet}.
    *
    * @param healthPath the path that tells the health of a replica by its status
-   * @param news told what the replicas' health and metrics give away of their lifetimes and caches
+   * @param port told what the replicas' health and metrics give away of their lifetimes and caches
    */
   public HealthChecker(
       RouterConfig.Health health,
       Fleet fleet,
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
-      EngineNews news) {
+      EnginePort port) {
     this.health = health;
-    this.news = news;
+    this.port = port;
+    this.limit = new LearnedLimit(health.engineQueue());
     this.fleet = fleet;
     this.catalog = catalog;
     this.healthPath = healthPath;
@@ -82,7 +93,7 @@ public final class HealthChecker extends VerticleBase {
         vertx.createHttpClient(
             new HttpClientOptions()
                 .setMetricsName("health")
-                .setKeepAlive(false)
+                .setKeepAliveTimeout(KEEP_ALIVE_SECONDS)
                 .setConnectTimeout(health.timeoutMs()),
             new PoolOptions().setHttp1MaxSize(CONNECTIONS_PER_REPLICA));
     timer = vertx.setPeriodic(0, health.intervalMs(), id -> checkAll());
@@ -105,7 +116,7 @@ public final class HealthChecker extends VerticleBase {
       Checked state = checked(replica);
       if (!state.asking) {
         state.asking = true;
-        check(replica);
+        check(replica, state.checks++ % CHECKS_A_LIST == 0);
       }
     }
   }
@@ -113,12 +124,13 @@ public final class HealthChecker extends VerticleBase {
   private Checked checked(Replica replica) {
     return checked.computeIfAbsent(
         replica,
-        r -> new Checked(new Streak(health.rise(), health.fall()), new SignWatch(r, news)));
+        r -> new Checked(new Streak(health.rise(), health.fall()), new SignWatch(r, port)));
   }
 
-  private void check(Replica replica) {
+  private void check(Replica replica, boolean turnForModels) {
+    boolean asksModels = turnForModels || replica.health() == Replica.Health.DOWN;
     get(replica, healthPath.apply(replica))
-        .compose(body -> models(replica))
+        .compose(body -> asksModels ? models(replica) : Future.succeededFuture())
         .onComplete(done -> {
           Checked state = checked.get(replica);
           if (state != null) {
@@ -132,7 +144,12 @@ public final class HealthChecker extends VerticleBase {
   private void watchAll() {
     for (Replica replica : fleet.replicas()) {
       SignWatch signs = checked(replica).signs;
-      get(replica, "/metrics").onSuccess(page -> signs.saw(EngineSigns.read(page.toString())));
+      get(replica, "/metrics")
+          .onSuccess(page -> {
+            EngineSigns said = EngineSigns.read(page.getBytes());
+            signs.saw(said);
+            limit.saw(replica, said);
+          });
     }
   }
 
@@ -150,12 +167,21 @@ public final class HealthChecker extends VerticleBase {
       LOG.info("replica {} is {}", replica.name(), verdict);
       replica.health(verdict);
       if (verdict == Replica.Health.UP) {
-        news.recovered(replica);
+        port.recovered(replica);
       }
     }
   }
 
+  /** Asks, once more if a connection that was kept had ended meanwhile. */
   private Future<Buffer> get(Replica replica, String path) {
+    return ask(replica, path)
+        .recover(failure ->
+            failure instanceof HttpClosedException
+                ? ask(replica, path)
+                : Future.failedFuture(failure));
+  }
+
+  private Future<Buffer> ask(Replica replica, String path) {
     int port = replica.baseUrl().getPort();
     RequestOptions options =
         new RequestOptions()

@@ -1,5 +1,6 @@
 package dev.warmpath.router.health;
 
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Replica;
 import java.util.Objects;
 
@@ -14,19 +15,19 @@ import java.util.Objects;
 final class SignWatch {
 
   private final Replica replica;
-  private final EngineNews news;
-  private EngineSigns settled = new EngineSigns(Double.NaN, false, null);
+  private final EnginePort port;
+  private EngineSigns settled = EngineSigns.NONE;
   private EngineSigns last = settled;
 
-  SignWatch(Replica replica, EngineNews news) {
+  SignWatch(Replica replica, EnginePort port) {
     this.replica = replica;
-    this.news = news;
+    this.port = port;
   }
 
   /** The signs are these now. */
   void saw(EngineSigns signs) {
     if (signs.asleep() && !last.asleep()) {
-      news.cleared(replica, "the engine sleeps");
+      port.cleared(replica, "the engine sleeps");
     }
     if (alike(signs, last)) {
       settle(signs);
@@ -37,25 +38,26 @@ final class SignWatch {
   private void settle(EngineSigns signs) {
     boolean known = !Double.isNaN(settled.startSeconds());
     if (known && differs(settled.startSeconds(), signs.startSeconds())) {
-      news.restarted(replica, "the process started at another time");
+      port.restarted(replica, "the process started at another time");
     } else if (settled.cacheConfig() != null
         && signs.cacheConfig() != null
         && !settled.cacheConfig().equals(signs.cacheConfig())) {
-      news.restarted(replica, "the cache was configured anew");
+      port.restarted(replica, "the cache was configured anew");
     } else {
-      news.unchanged(replica);
+      port.unchanged(replica);
     }
     if (!Double.isNaN(signs.startSeconds())) {
-      news.runsSince(replica, signs.startSeconds());
+      port.runsSince(replica, signs.startSeconds());
     }
     if (signs.cacheConfig() != null) {
-      news.gpuBlocks(replica, signs.gpuBlocks());
+      port.gpuBlocks(replica, signs.gpuBlocks());
     }
     settled =
         new EngineSigns(
             Double.isNaN(signs.startSeconds()) ? settled.startSeconds() : signs.startSeconds(),
             signs.asleep(),
-            signs.cacheConfig() == null ? settled.cacheConfig() : signs.cacheConfig());
+            signs.cacheConfig() == null ? settled.cacheConfig() : signs.cacheConfig(),
+            signs.waiting());
   }
 
   private static boolean alike(EngineSigns one, EngineSigns other) {

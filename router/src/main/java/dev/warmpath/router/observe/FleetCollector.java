@@ -1,5 +1,6 @@
 package dev.warmpath.router.observe;
 
+import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.RingFill;
 import dev.warmpath.eventingest.Trust;
@@ -9,6 +10,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.prompt.PromptPool;
@@ -18,8 +20,11 @@ import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.function.DoubleSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * Reads the state of the fleet, its engines and their event streams when a scrape asks for it, so
@@ -32,17 +37,19 @@ public final class FleetCollector implements MultiCollector {
   /**
    * Where the state is read.
    *
+   * @param writerStalledSeconds since the index writer began its last turn
    * @param entrance what is being served
    * @param prompts the prompts that wait
    * @param waitingLimit how many may wait
    */
   public record Sources(
       Fleet fleet,
-      Supplier<List<EngineReport>> engines,
+      Dispatcher dispatcher,
       Supplier<List<EngineStatus>> streams,
       VisibleTimes visibleTimes,
       IntSupplier replaysRunning,
       KvIndex index,
+      DoubleSupplier writerStalledSeconds,
       ProxyContext.Entrance entrance,
       PromptPool prompts,
       int waitingLimit) {}
@@ -57,15 +64,23 @@ public final class FleetCollector implements MultiCollector {
   public MetricSnapshots collect() {
     Snapshot snapshot = new Snapshot();
     entrance(snapshot, sources.entrance());
+    snapshot.add(Metric.QUEUE_REQUESTS, sources.dispatcher().queued());
+    snapshot.add(Metric.QUEUE_LIMIT, sources.dispatcher().queueLimit());
     snapshot.add(Metric.TOKENIZER_WAITING, sources.prompts().waiting());
     snapshot.add(Metric.BODY_SCANS_WAITING, sources.prompts().scansWaiting());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
     index(snapshot, sources.index().totals());
+    double stalled = sources.writerStalledSeconds().getAsDouble();
+    snapshot.add(Metric.INDEX_WRITER_STALLED_SECONDS, stalled);
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
-    sources.engines().get().forEach(report -> engine(snapshot, report));
+    sources.dispatcher().report().forEach(report -> engine(snapshot, report));
     snapshot.add(Metric.EVENT_VISIBLE_SECONDS, sources.visibleTimes());
     snapshot.add(Metric.REPLAYS_RUNNING, sources.replaysRunning().getAsInt());
-    sources.streams().get().forEach(status -> stream(snapshot, status));
+    Set<String> severalRanks = severalRanks();
+    for (EngineStatus status : sources.streams().get()) {
+      boolean ranked = severalRanks.contains(status.id().replica());
+      stream(snapshot, status, name(status.id(), ranked));
+    }
     return snapshot.build();
   }
 
@@ -107,8 +122,7 @@ public final class FleetCollector implements MultiCollector {
     to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.dropped(), engine, "dropped");
   }
 
-  private void stream(Snapshot to, EngineStatus status) {
-    String engine = name(status);
+  private void stream(Snapshot to, EngineStatus status, String engine) {
     for (Trust trust : Trust.values()) {
       String label = trust.name().toLowerCase(Locale.ROOT);
       to.add(Metric.EVENT_TRUST, is(status.trust() == trust), engine, label);
@@ -121,6 +135,7 @@ public final class FleetCollector implements MultiCollector {
     RingFill ring = status.ring();
     to.add(Metric.EVENT_RING_MESSAGES, ring.messages(), engine);
     to.add(Metric.EVENT_RING_BYTES, ring.bytes(), engine);
+    to.add(Metric.EVENT_SOCKET_BYTES, status.socketBytes(), engine);
     to.add(Metric.EVENT_RING_SHARE, (double) ring.messages() / ring.maxMessages(), engine);
     to.add(Metric.EVENT_RING_COMMANDS, ring.commands(), engine);
     to.add(Metric.EVENT_BUFFERED_BATCHES, status.bufferedBatches(), engine);
@@ -143,11 +158,16 @@ public final class FleetCollector implements MultiCollector {
     to.add(Metric.INDEX_BLOCKS, held.doubtedBlocks(), engine, "doubted");
   }
 
+  private Set<String> severalRanks() {
+    return sources.fleet().replicas().stream()
+        .filter(replica -> replica.ranks() > 1)
+        .map(Replica::name)
+        .collect(Collectors.toSet());
+  }
+
   /** The engine's name as the dispatcher has it. */
-  private String name(EngineStatus status) {
-    String replica = status.id().replica();
-    boolean several = sources.fleet().find(replica).map(Replica::ranks).orElse(1) > 1;
-    return several ? replica + "/" + status.id().dpRank() : replica;
+  private static String name(EngineId engine, boolean ranked) {
+    return ranked ? engine.replica() + "/" + engine.dpRank() : engine.replica();
   }
 
   private static double is(boolean holds) {

@@ -17,6 +17,10 @@ public enum Metric {
       Type.HISTOGRAM, "From a request's head to the first byte of a good response.", "replica"),
   REQUESTS_SERVING(Type.GAUGE, "Requests being served now."),
   REQUESTS_LIMIT(Type.GAUGE, "Requests that may be served at a time."),
+  QUEUE_REQUESTS(Type.GAUGE, "Requests that wait because all replicas for them are full."),
+  QUEUE_LIMIT(Type.GAUGE, "Requests that may wait so."),
+  QUEUE_WAIT_SECONDS(
+      Type.HISTOGRAM, "From a request's head until it left the queue, of those that waited."),
   REQUEST_BODIES_BYTES(Type.GAUGE, "Bytes of request bodies whose responses have not begun."),
   REQUEST_BODIES_MAX_BYTES(Type.GAUGE, "Bytes of such bodies that may be held."),
   CONNECTIONS(Type.GAUGE, "Connections of clients that are open."),
@@ -119,23 +123,35 @@ public enum Metric {
       Type.COUNTER, "Look-ups that a write disturbed, so that they began again."),
   INDEX_UNANSWERED_QUERIES_TOTAL(
       Type.COUNTER, "Queries disturbed so often that they credited nobody."),
+  INDEX_WRITER_STALLED_SECONDS(
+      Type.GAUGE,
+      "Since the index writer began its last turn; beyond a second it is busy, stuck or has ended:"
+          + " an alarm."),
   EVENT_TRUST(
       Type.GAUGE, "1 for the trust in the engine's events that holds now.", "engine", "trust"),
   EVENT_TRUST_SINCE_SECONDS(
       Type.GAUGE, "Unix time since which trust and its reason are what they are.", "engine"),
   EVENT_VISIBLE_SECONDS(
-      Type.HISTOGRAM, "From a batch's arrival at the socket until the index shows it."),
+      Type.HISTOGRAM,
+      "From a live batch's arrival at the socket until the index shows it; the wait for a replay counts."),
   LAYOUT_MISMATCH(
       Type.GAUGE,
       "1 when its blocks differ from those of others of its model: an alarm.",
       "engine"),
   EVENT_HASH_SCHEME(
       Type.GAUGE, "1 for how the engine makes its hashes, or `unknown`.", "engine", "scheme"),
-  EVENT_LAG_SECONDS(Type.GAUGE, "From arrival to application of the last batch.", "engine"),
+  EVENT_LAG_SECONDS(
+      Type.GAUGE,
+      "From arrival to visibility of the last live batch that the index shows; during a repair, since it began.",
+      "engine"),
   EVENT_SEQUENCE(Type.GAUGE, "Sequence number of the last batch applied.", "engine"),
   EVENT_RING_MESSAGES(Type.GAUGE, "Messages that wait between socket and index.", "engine"),
   EVENT_RING_BYTES(
       Type.GAUGE, "Bytes of the messages that wait between socket and index.", "engine"),
+  EVENT_SOCKET_BYTES(
+      Type.GAUGE,
+      "Bytes that wait in the engine's live socket; at twice ingest.ring-bytes more are refused.",
+      "engine"),
   EVENT_RING_SHARE(
       Type.GAUGE, "Messages that wait, of those that find room; at 1 more are refused.", "engine"),
   EVENT_RING_COMMANDS(

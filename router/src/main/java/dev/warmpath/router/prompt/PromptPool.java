@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * The threads that read prompts, so that event loops do not. At most a configured number of prompts
  * wait for them. A body whose prompt finds no place, is too long or takes too long goes to one more
  * thread, which looks through it once for everything but the prompt; as many bodies wait for that.
- * One more is answered {@link Unread#OVERLOADED}.
+ * One more is answered {@link Unread#UNREADABLE}.
  *
  * <p>Thread-safe.
  */
@@ -148,7 +148,7 @@ public final class PromptPool implements AutoCloseable {
         return reader.read(kind, body);
       } catch (CancellationException e) {
         giveUp(Unread.DEADLINE);
-      } catch (RuntimeException | StackOverflowError e) {
+      } catch (RuntimeException | VirtualMachineError e) {
         LOG.error("reading a prompt failed, bodyBytes={}", body.length, e);
         giveUp(Unread.FAILURE);
       }

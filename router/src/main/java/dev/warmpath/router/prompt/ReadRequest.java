@@ -1,11 +1,12 @@
 package dev.warmpath.router.prompt;
 
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.ReportParameter;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,22 +63,20 @@ public record ReadRequest(
   }
 
   /**
-   * The request as it is dispatched.
+   * The request as it is dispatched, with its prompt hashed.
    *
-   * @param sessionHeader what the client's header calls its session, or null: it goes before the
-   *     body
-   * @param excluded names of replicas that have failed it already
+   * @param head what its headers say, which goes before the body
    */
-  public DispatchRequest toDispatch(@Nullable String sessionHeader, Set<String> excluded) {
-    return new DispatchRequest(
+  public PreparedRequest prepare(RequestHead head) {
+    return new PreparedRequest(
         model,
-        prompt,
-        sessionHeader == null ? sessionKey : sessionHeader,
-        namespace,
+        Prompt.of(prompt, namespace),
+        head.session() == null ? sessionKey : head.session(),
         report,
         streamed,
         estimatedTokens,
-        excluded);
+        head.priority(),
+        head.client());
   }
 
   /** The same with a prompt that was found out elsewhere. */

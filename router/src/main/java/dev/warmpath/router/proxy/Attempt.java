@@ -3,8 +3,8 @@ package dev.warmpath.router.proxy;
 import dev.warmpath.router.config.RouterConfig.Timeouts;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.Outcome;
 import dev.warmpath.router.fleet.dispatch.Prediction;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.proxy.usage.UsageScanner;
@@ -39,7 +39,7 @@ final class Attempt {
    *   else an error of our own              last byte              ─▶ complete
    * The response's head is sent with its first byte, so until then a retry is possible.
    * While the client reads too slowly the replica is paused, and its silence is not its fault: the
-   * watchdog then waits for the client.
+   * time limit is then the client's.
    */
 
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
@@ -48,12 +48,12 @@ final class Attempt {
   private final ProxyContext proxy;
   private final Exchange.Loop loop;
   private final Assignment assignment;
-  private final Watchdog watchdog;
+  private final TimeLimit silence = new TimeLimit();
+  private final TimeLimit total = new TimeLimit();
 
   private boolean over;
   private boolean headSent;
   private boolean pausedOnce;
-  private long totalTimer = -1;
   private @Nullable HttpClientRequest upstream;
   private @Nullable HttpClientResponse answer;
   private @Nullable UsageScanner usage;
@@ -63,7 +63,6 @@ final class Attempt {
     this.proxy = proxy;
     this.loop = loop;
     this.assignment = assignment;
-    this.watchdog = new Watchdog(loop.vertx(), proxy.nanoClock());
   }
 
   /** An attempt that only holds its assignment until the real one begins. */
@@ -75,7 +74,7 @@ final class Attempt {
   void start(HttpServerRequest client, String requestId, Buffer body) {
     Timeouts limits = proxy.config().timeouts();
     watch(limits.firstByteMs(), this::tooSlow);
-    totalTimer = loop.vertx().setTimer(limits.totalMs(), exchange.guarded(id -> totalOver()));
+    total.start(limits.totalMs(), now(), this::totalOver);
     Future<HttpClientRequest> connecting = loop.client().request(options(client, requestId));
     Handler<AsyncResult<HttpClientRequest>> connected =
         tried -> {
@@ -89,7 +88,21 @@ final class Attempt {
   }
 
   private void watch(long limitMs, Runnable expired) {
-    watchdog.phase(limitMs, () -> exchange.guarded(v -> expired.run()).handle(null));
+    silence.start(limitMs, now(), expired);
+  }
+
+  private long now() {
+    return proxy.nanoClock().getAsLong();
+  }
+
+  /** Whether a time limit is over. */
+  boolean isLate(long nowNanos) {
+    return silence.isOver(nowNanos) || total.isOver(nowNanos);
+  }
+
+  /** Does what is due for its time limits. */
+  void timeOut(long nowNanos) {
+    (silence.isOver(nowNanos) ? silence : total).expire();
   }
 
   private RequestOptions options(HttpServerRequest client, String requestId) {
@@ -133,12 +146,23 @@ final class Attempt {
     }
     answer = found;
     found.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
-    if (RETRYABLE.contains(found.statusCode()) && retry("status_" + found.statusCode(), false)) {
-      return;
+    if (RETRYABLE.contains(found.statusCode())) {
+      rest(found);
+      if (retry("status_" + found.statusCode(), false)) {
+        return;
+      }
     }
     usage = UsageScanner.of(Optional.ofNullable(found.getHeader("content-type")).orElse(""));
     found.handler(exchange.guarded(this::chunk));
     found.endHandler(exchange.guarded(v -> complete()));
+  }
+
+  /** A replica that says when it wants to be asked again is left alone until then. */
+  private void rest(HttpClientResponse found) {
+    String seconds = found.getHeader("retry-after");
+    if (seconds != null && seconds.length() < 6 && seconds.chars().allMatch(Character::isDigit)) {
+      assignment.rest(Integer.parseInt(seconds));
+    }
   }
 
   private boolean retry(String cause, boolean sameAgain) {
@@ -158,7 +182,7 @@ final class Attempt {
     if (over) {
       return;
     }
-    watchdog.alive();
+    silence.again(now());
     if (!headSent) {
       sendHead();
     }
@@ -350,10 +374,8 @@ final class Attempt {
 
   private void finish(Outcome outcome) {
     over = true;
-    watchdog.stop();
-    if (totalTimer >= 0) {
-      loop.vertx().cancelTimer(totalTimer);
-    }
+    silence.stop();
+    total.stop();
     assignment.finished(outcome);
   }
 

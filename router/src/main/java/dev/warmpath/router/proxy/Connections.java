@@ -7,7 +7,6 @@ import io.vertx.core.http.HttpServerRequest;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
@@ -79,7 +78,7 @@ public final class Connections {
   private final LongSupplier nanoClock;
   private final Timeouts timeouts;
   private final Count count;
-  private final Map<HttpConnection, Connection> open = new IdentityHashMap<>();
+  private final IdentityHashMap<HttpConnection, Connection> open = new IdentityHashMap<>();
   private long timer = -1;
 
   public Connections(Vertx vertx, LongSupplier nanoClock, Timeouts timeouts, Count count) {

@@ -1,10 +1,11 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
-import dev.warmpath.router.fleet.dispatch.Outcome;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
@@ -59,15 +60,16 @@ final class Exchange {
   private final String requestId;
   private final long startNanos;
   private final Runnable onEnd;
+  private final RequestBody body;
+  private final TimeLimit limit = new TimeLimit();
   private final Set<String> tried = new HashSet<>();
 
-  private Buffer body = Buffer.buffer();
   private boolean bodyRefused;
   private boolean over;
-  private long timer = -1;
   private int attempts;
+  private DispatchResult.@Nullable Queued queued;
   private PromptPool.@Nullable Ticket ticket;
-  private @Nullable ReadRequest read;
+  private @Nullable PreparedRequest prepared;
   private @Nullable Attempt attempt;
 
   Exchange(ProxyContext proxy, Loop loop, Route route, HttpServerRequest request, Runnable onEnd) {
@@ -79,6 +81,9 @@ final class Exchange {
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
+    this.body =
+        new RequestBody(
+            proxy.entrance().bodies(), proxy.config().limits().bodyBytes(), declaredBytes());
   }
 
   void start() {
@@ -88,8 +93,8 @@ final class Exchange {
     request.exceptionHandler(guarded(e -> clientGone()));
     request.handler(guarded(this::bodyChunk));
     request.endHandler(guarded(v -> bodyEnd()));
-    startTimer(proxy.config().timeouts().clients().bodyMs(), () -> refuse(ApiError.bodyTimeout()));
-    if (declaredBytes() > proxy.config().limits().bodyBytes()) {
+    within(proxy.config().timeouts().clients().bodyMs(), () -> refuse(ApiError.bodyTimeout()));
+    if (body.isDeclaredTooLarge()) {
       refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
     }
   }
@@ -116,9 +121,26 @@ final class Exchange {
     }
   }
 
-  void startTimer(long delayMs, Runnable due) {
-    cancelTimer();
-    timer = loop.vertx().setTimer(delayMs, guarded(id -> due.run()));
+  private void within(long limitMs, Runnable due) {
+    limit.start(limitMs, proxy.nanoClock().getAsLong(), due);
+  }
+
+  /** Whether a time limit is over. */
+  boolean isLate(long nowNanos) {
+    return limit.isOver(nowNanos) || (attempt != null && attempt.isLate(nowNanos));
+  }
+
+  /** Does what is due for its time limits. */
+  void timeOut(long nowNanos) {
+    guarded(
+            v -> {
+              if (limit.isOver(nowNanos)) {
+                limit.expire();
+              } else if (attempt != null) {
+                attempt.timeOut(nowNanos);
+              }
+            })
+        .handle(null);
   }
 
   private long declaredBytes() {
@@ -133,20 +155,12 @@ final class Exchange {
     if (over || bodyRefused) {
       return;
     }
-    if (body.length() + chunk.length() > proxy.config().limits().bodyBytes()) {
-      refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
-      return;
+    switch (body.add(chunk)) {
+      case TAKEN -> {}
+      case TOO_LARGE -> refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
+      case NO_ROOM ->
+          refuse(ApiError.overloaded("bodies of other requests take all the room there is"));
     }
-    if (!proxy.entrance().bodies().take(chunk.length())) {
-      refuse(ApiError.overloaded("bodies of other requests take all the room there is"));
-      return;
-    }
-    body.appendBuffer(chunk);
-  }
-
-  private void dropBody() {
-    proxy.entrance().bodies().give(body.length());
-    body = Buffer.buffer();
   }
 
   /**
@@ -171,65 +185,119 @@ final class Exchange {
     if (over || bodyRefused) {
       return;
     }
-    startTimer(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    ticket = readPrompt(r -> loop.context().runOnContext(guarded(v -> promptRead(r))));
+    within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
+    RequestHead head = proxy.heads().of(request.headers());
+    ticket =
+        readPrompt(read -> {
+          try {
+            First first = first(read, head);
+            loop.context().runOnContext(guarded(v -> promptRead(first)));
+          } catch (RuntimeException | Error e) {
+            loop.context().runOnContext(v -> failed(e));
+          }
+        });
   }
 
   private PromptPool.Ticket readPrompt(Consumer<ReadRequest> done) {
     RequestKind kind = route.kind();
     return kind == null
-        ? proxy.prompts().readWithoutPrompt(body.getBytes(), done)
-        : proxy.prompts().read(kind, body.getBytes(), done);
+        ? proxy.prompts().readWithoutPrompt(body.whole(), done)
+        : proxy.prompts().read(kind, body.whole(), done);
   }
 
-  /** First the prompt is given up; if the rest cannot be read in as much time, the request is. */
+  /** First the prompt is given up; if the rest cannot be read in ten times that, the request is. */
   private void giveUpReading() {
     if (ticket == null) {
       return;
     }
     if (ticket.giveUp(Unread.DEADLINE)) {
-      startTimer(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
+      within(10L * proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
     } else {
       reject(ApiError.overloaded("too many bodies wait to be read"));
     }
   }
 
-  private void promptRead(ReadRequest result) {
-    if (over) {
-      return;
-    }
-    cancelTimer();
+  /**
+   * What a thread of the pool found out and did.
+   *
+   * @param unread why the prompt was not read, or null
+   * @param result null if no engine was asked for
+   */
+  private record First(
+      PreparedRequest request, @Nullable Unread unread, @Nullable DispatchResult result) {}
+
+  private First first(ReadRequest read, RequestHead head) {
+    PreparedRequest request = read.prepare(head);
+    boolean isRoutable = read.unread() != Unread.UNREADABLE;
+    return new First(
+        request, read.unread(), isRoutable ? proxy.dispatcher().admit(request, this::left) : null);
+  }
+
+  /** It left the queue; called on any thread. */
+  private void left(DispatchResult result) {
+    loop.context()
+        .runOnContext(
+            guarded(v -> {
+              queued = null;
+              proxy.listener().queued(elapsedNanos());
+              placed(result);
+            }));
+  }
+
+  private void promptRead(First first) {
     ticket = null;
-    read = result;
-    if (result.unread() != null) {
-      proxy.listener().unread(result.unread().label());
+    prepared = first.request;
+    if (!over && first.unread != null) {
+      proxy.listener().unread(first.unread.label());
     }
-    if (result.unread() == Unread.UNREADABLE) {
+    if (first.result != null) {
+      placed(first.result);
+    } else if (!over) {
       reject(ApiError.overloaded("too many bodies wait to be read"));
-      return;
-    }
-    DispatchResult chosen = proxy.dispatcher().assign(dispatchRequest());
-    if (chosen instanceof Assignment assignment) {
-      begin(assignment);
-    } else {
-      reject(nobody(((NoCandidate) chosen).cause()));
     }
   }
 
-  private DispatchRequest dispatchRequest() {
-    String session = request.getHeader(proxy.config().policy().sessionHeader());
-    return Objects.requireNonNull(read).toDispatch(session, tried);
+  private void placed(DispatchResult result) {
+    if (over) {
+      release(result);
+    } else if (result instanceof Assignment assignment) {
+      begin(assignment);
+    } else if (result instanceof DispatchResult.Queued place) {
+      queued = place;
+      within(proxy.config().queue().timeoutMs(), this::giveUpWaiting);
+    } else {
+      reject(nobody(((NoCandidate) result).cause()));
+    }
+  }
+
+  private static void release(DispatchResult result) {
+    if (result instanceof Assignment assignment) {
+      assignment.finished(Outcome.CANCELLED);
+    } else if (result instanceof DispatchResult.Queued place) {
+      place.withdraw();
+    }
+  }
+
+  private void giveUpWaiting() {
+    if (queued != null && queued.withdraw()) {
+      queued = null;
+      reject(ApiError.unavailable("queue_timeout", "No replica had room for it in time."));
+    }
   }
 
   private ApiError nobody(DispatchResult.Cause cause) {
-    String model = read == null ? null : read.model();
+    String model = prepared == null ? null : prepared.model();
     if (cause == DispatchResult.Cause.UNKNOWN_MODEL && model != null) {
       return ApiError.unknownModel(model);
+    }
+    if (cause == DispatchResult.Cause.QUEUE_FULL || cause == DispatchResult.Cause.FULL) {
+      return ApiError.overloaded("all replicas are full, and so is the queue");
     }
     return ApiError.unavailable("no_replica", "No replica can take the request: " + cause.label());
   }
 
   private void begin(Assignment assignment) {
+    limit.stop();
     attempts++;
     tried.add(assignment.replica().name());
     attempt = new Attempt(this, proxy, loop, assignment);
@@ -237,7 +305,8 @@ final class Exchange {
   }
 
   private Buffer bodyFor(Assignment assignment) {
-    return assignment.asksReport() ? Buffer.buffer(ReportParameter.addedTo(body.getBytes())) : body;
+    byte[] bytes = body.whole();
+    return Buffer.buffer(assignment.asksReport() ? ReportParameter.addedTo(bytes) : bytes);
   }
 
   /**
@@ -246,13 +315,13 @@ final class Exchange {
    * @param sameAgain whether a replica that was tried may be tried again when no other is left
    */
   private Optional<Assignment> another(boolean sameAgain) {
-    if (attempts >= proxy.config().retry().attempts()) {
+    if (attempts >= proxy.config().retry().attempts() || !proxy.retries().isLeft()) {
       return Optional.empty();
     }
-    DispatchResult next = proxy.dispatcher().assign(dispatchRequest());
+    DispatchResult next = proxy.dispatcher().assign(Objects.requireNonNull(prepared), tried);
     if (sameAgain && next instanceof NoCandidate none && isExcluded(none)) {
       tried.clear();
-      next = proxy.dispatcher().assign(dispatchRequest());
+      next = proxy.dispatcher().assign(Objects.requireNonNull(prepared), tried);
     }
     return next instanceof Assignment assignment ? Optional.of(assignment) : Optional.empty();
   }
@@ -265,6 +334,7 @@ final class Exchange {
   boolean retry(String cause, boolean sameAgain) {
     Optional<Assignment> next = over ? Optional.empty() : another(sameAgain);
     next.ifPresent(assignment -> {
+      proxy.retries().spend();
       proxy.listener().retried(cause);
       attempt = null;
       afterBackoff(assignment);
@@ -283,7 +353,15 @@ final class Exchange {
       return;
     }
     attempt = Attempt.waiting(this, proxy, loop, assignment);
-    startTimer(wait, () -> begin(assignment));
+    Attempt holding = attempt;
+    loop.vertx()
+        .setTimer(
+            wait,
+            guarded(id -> {
+              if (attempt == holding) {
+                begin(assignment);
+              }
+            }));
   }
 
   HttpServerResponse response() {
@@ -304,7 +382,7 @@ final class Exchange {
 
   /** The response has begun: no other replica can be tried, the body is not needed any more. */
   void committed() {
-    dropBody();
+    body.drop();
   }
 
   /** Answers with an error of our own; nothing has been sent yet. */
@@ -364,18 +442,14 @@ final class Exchange {
     }
     over = true;
     onEnd.run();
-    cancelTimer();
+    limit.stop();
     if (ticket != null) {
       ticket.drop();
     }
-    dropBody();
-    return true;
-  }
-
-  private void cancelTimer() {
-    if (timer >= 0) {
-      loop.vertx().cancelTimer(timer);
-      timer = -1;
+    if (queued != null) {
+      queued.withdraw();
     }
+    body.drop();
+    return true;
   }
 }

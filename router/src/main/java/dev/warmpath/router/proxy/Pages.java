@@ -19,6 +19,9 @@ public interface Pages {
   /** How many replicas there are. */
   int replicas();
 
+  /** Whether the engines' events still reach the index. */
+  boolean indexing();
+
   /** How the tokenizers of the configured models stand. */
   Loaded tokenizers();
 

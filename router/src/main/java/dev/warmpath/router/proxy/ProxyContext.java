@@ -21,7 +21,31 @@ public record ProxyContext(
     ProxyListener listener,
     RandomGenerator random,
     LongSupplier nanoClock,
-    Entrance entrance) {
+    Entrance entrance,
+    RetryBudget retries,
+    RequestHeads heads) {
+
+  public ProxyContext(
+      RouterConfig config,
+      Dispatcher dispatcher,
+      PromptPool prompts,
+      Pages pages,
+      ProxyListener listener,
+      RandomGenerator random,
+      LongSupplier nanoClock,
+      Entrance entrance) {
+    this(
+        config,
+        dispatcher,
+        prompts,
+        pages,
+        listener,
+        random,
+        nanoClock,
+        entrance,
+        new RetryBudget(config.retry().budgetPercent()),
+        new RequestHeads(config));
+  }
 
   /** What bounds the requests that are served at a time. */
   public record Entrance(Openness openness, BodyRoom bodies, Connections.Count connections) {}

@@ -39,6 +39,9 @@ public interface ProxyListener {
   /** The router answered by itself. */
   default void rejected(String code) {}
 
+  /** A request left the queue, so long after it came. */
+  default void queued(long sinceRequestNanos) {}
+
   /** A request was routed without its prompt because it was not read. */
   default void unread(String cause) {}
 }

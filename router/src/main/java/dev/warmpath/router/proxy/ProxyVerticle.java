@@ -11,10 +11,8 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.PoolOptions;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.Objects;
-import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,11 +29,11 @@ public final class ProxyVerticle extends VerticleBase {
 
   private final ProxyContext proxy;
   private final String name;
-  private final Set<Exchange> exchanges = new LinkedHashSet<>();
   private volatile int port;
   private @Nullable HttpServer server;
   private Exchange.@Nullable Loop loop;
   private @Nullable Connections connections;
+  private @Nullable Exchanges exchanges;
 
   /**
    * An event loop that is not running yet.
@@ -56,6 +54,7 @@ public final class ProxyVerticle extends VerticleBase {
   public Future<?> start() {
     RouterConfig.Address at = proxy.config().listen().address();
     HttpClient client = vertx.createHttpClient(clientOptions(), poolOptions());
+    exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
     loop = new Exchange.Loop(vertx, context, client, new RequestIds(proxy.random()));
     server = vertx.createHttpServer(serverOptions()).requestHandler(this::serve);
     RouterConfig.Timeouts.Clients clients = proxy.config().timeouts().clients();
@@ -90,7 +89,25 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private void cutAll() {
-    new ArrayList<>(exchanges).forEach(Exchange::cut);
+    if (exchanges != null) {
+      exchanges.cut();
+    }
+  }
+
+  /** A time limit may be noticed late by an eighth, and by a tenth of a second. */
+  private long tickMs() {
+    RouterConfig.Timeouts limits = proxy.config().timeouts();
+    int shortest =
+        IntStream.of(
+                limits.clients().bodyMs(),
+                limits.firstByteMs(),
+                limits.streamIdleMs(),
+                limits.totalMs(),
+                proxy.config().queue().timeoutMs(),
+                proxy.config().tokenizing().deadlineMs())
+            .min()
+            .orElseThrow();
+    return Math.max(1, Math.min(shortest / 8, 100));
   }
 
   private HttpServerOptions serverOptions() {
@@ -157,12 +174,13 @@ public final class ProxyVerticle extends VerticleBase {
     Exchange[] self = new Exchange[1];
     Exchange exchange = new Exchange(proxy, own, route, request, () -> ended(self));
     self[0] = exchange;
-    exchanges.add(exchange);
+    proxy.retries().earn();
+    Objects.requireNonNull(exchanges).add(exchange);
     exchange.guarded(v -> exchange.start()).handle(null);
   }
 
   private void ended(Exchange[] exchange) {
-    exchanges.remove(exchange[0]);
+    Objects.requireNonNull(exchanges).remove(exchange[0]);
     openness().leave();
   }
 
@@ -170,7 +188,7 @@ public final class ProxyVerticle extends VerticleBase {
     switch (route) {
       case MODELS -> models(response);
       case HEALTH, READY -> ready(response);
-      case LIVE -> response.putHeader("content-type", JSON).end("{\"status\":\"ok\"}");
+      case LIVE -> live(response);
       default -> metrics(response);
     }
   }
@@ -184,16 +202,33 @@ public final class ProxyVerticle extends VerticleBase {
     }
   }
 
+  /** Whether the process does its work; if not, only a restart helps. */
+  private void live(HttpServerResponse response) {
+    boolean alive = proxy.pages().indexing();
+    response
+        .setStatusCode(alive ? 200 : 503)
+        .putHeader("content-type", JSON)
+        .end("{\"status\":\"%s\"}".formatted(alive ? "ok" : "no_index_writer"));
+  }
+
   private void ready(HttpServerResponse response) {
-    boolean open = openness().stage() == Openness.Stage.OPEN;
     int up = proxy.pages().replicasUp();
-    String status = open ? up > 0 ? "ok" : "no_replica" : "leaving";
+    String status = status(up);
     response
         .setStatusCode(status.equals("ok") ? 200 : 503)
         .putHeader("content-type", JSON)
         .end(
             "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s}"
                 .formatted(status, proxy.pages().replicas(), up, tokenizers()));
+  }
+
+  private String status(int up) {
+    if (openness().stage() != Openness.Stage.OPEN) {
+      return "leaving";
+    } else if (!proxy.pages().indexing()) {
+      return "no_index_writer";
+    }
+    return up > 0 ? "ok" : "no_replica";
   }
 
   /** A request whose tokenizer is not ready is routed on load, so this does not fail readiness. */

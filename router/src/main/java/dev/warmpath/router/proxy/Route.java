@@ -2,7 +2,9 @@ package dev.warmpath.router.proxy;
 
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,9 @@ public enum Route {
   READY("/health/ready", "GET", null),
   METRICS("/metrics", "GET", null);
 
+  private static final Map<String, Route> BY_PATH =
+      Arrays.stream(values()).collect(Collectors.toUnmodifiableMap(Route::path, route -> route));
+
   private final String path;
   private final String method;
   private final @Nullable RequestKind kind;
@@ -34,7 +39,7 @@ public enum Route {
 
   /** The one with this path. */
   public static Optional<Route> find(String path) {
-    return Arrays.stream(values()).filter(route -> route.path.equals(path)).findFirst();
+    return Optional.ofNullable(BY_PATH.get(path));
   }
 
   /** The path, also a metric label. */

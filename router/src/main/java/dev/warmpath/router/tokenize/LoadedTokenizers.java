@@ -10,6 +10,7 @@ import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.router.tokenize.hub.HubPlace;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,6 +25,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +35,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The tokenizers of the configured models. They are loaded one after another on a thread of their
  * own, those last that may have to be downloaded, and tried again at growing intervals when that
- * fails; models that are configured alike share one. A model that is not to be believed is put into
- * quarantine: its tokenizer stays, and is not used for requests.
+ * fails, in the end only when their files have changed; models that are configured alike share one.
+ * A model that is not to be believed is put into quarantine: its tokenizer stays, and is not used
+ * for requests.
  *
  * <p>Thread-safe.
  */
@@ -47,6 +50,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   /** What loading takes from the world; tests put their own in. */
   record Loading(
       BiFunction<ModelSettings, HubListener, ModelTokenizer> loader,
+      Function<ModelSettings, @Nullable String> stamp,
       ThreadFactory threads,
       LongSupplier nanoClock,
       long backoffMillis) {}
@@ -84,6 +88,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
         config,
         new Loading(
             (settings, listener) -> settings.load(listener, bytes),
+            FilesStamp::of,
             threads,
             nanoClock,
             BACKOFF_MILLIS));
@@ -115,15 +120,16 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   private void load(TokenizerSlot slot) {
     long start = loading.nanoClock().getAsLong();
     slot.begin();
+    String stamp = loading.stamp().apply(slot.settings());
     try {
       ModelTokenizer tokenizer = loading.loader().apply(slot.settings(), slot);
       long nanos = loading.nanoClock().getAsLong() - start;
       keep(slot, tokenizer, TimeUnit.NANOSECONDS.toMillis(nanos));
-    } catch (RuntimeException | LinkageError e) {
+    } catch (RuntimeException | Error e) {
       String problem = e.getMessage() == null ? e.toString() : e.getMessage();
       slot.failed(problem);
       LOG.warn("the tokenizer of {} was not loaded: {}", models(slot), problem);
-      again(slot);
+      again(slot, e instanceof TokenizerLoadException ? stamp : null);
     }
   }
 
@@ -136,12 +142,34 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
     LOG.info("the tokenizer of {} was loaded in {} ms", models(slot), millis);
   }
 
-  private void again(TokenizerSlot slot) {
+  /**
+   * Loads later once more.
+   *
+   * @param stamp of files that cannot be used; null if the failure may pass by itself
+   */
+  private void again(TokenizerSlot slot, @Nullable String stamp) {
+    if (stamp == null || slot.content().failures() <= DOUBLINGS) {
+      later(slot, () -> load(slot));
+      return;
+    }
+    slot.waitForFiles();
+    LOG.warn("the tokenizer of {} is loaded again when its files change", models(slot));
+    later(slot, () -> loadChanged(slot, stamp));
+  }
+
+  private void loadChanged(TokenizerSlot slot, String stamp) {
+    if (stamp.equals(loading.stamp().apply(slot.settings()))) {
+      later(slot, () -> loadChanged(slot, stamp));
+    } else {
+      load(slot);
+    }
+  }
+
+  private void later(TokenizerSlot slot, Runnable attempt) {
     int doublings = Math.min(DOUBLINGS, slot.content().failures() - 1);
     try {
       Future<?> unused =
-          thread.schedule(
-              () -> load(slot), loading.backoffMillis() << doublings, TimeUnit.MILLISECONDS);
+          thread.schedule(attempt, loading.backoffMillis() << doublings, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       LOG.debug("closed while a tokenizer waited to be loaded again");
     }
@@ -219,6 +247,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
         content.tokenizer(),
         content.problem(),
         content.failures(),
+        slot.waitsForFiles(),
         content.loadMillis(),
         slot.download(),
         quarantined.contains(model));

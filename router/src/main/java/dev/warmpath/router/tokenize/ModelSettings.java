@@ -57,6 +57,18 @@ record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dia
     return ModelTokenizer.load(files, options);
   }
 
+  /**
+   * Where its files are; null if they come with the program or have to be downloaded.
+   *
+   * @throws TokenizerLoadException if the place cannot be one
+   */
+  @Nullable Path files() {
+    if (place.equals(EMBEDDED)) {
+      return null;
+    }
+    return HubPlace.isOne(place) ? HubFiles.ofTheMachine().cached(place) : Path.of(place);
+  }
+
   ModelOptions options() {
     Clock clock =
         Clock.system(

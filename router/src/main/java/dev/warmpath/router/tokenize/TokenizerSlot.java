@@ -25,6 +25,7 @@ final class TokenizerSlot implements HubListener {
   private final ModelSettings settings;
   private final CountDownLatch decided = new CountDownLatch(1);
   private volatile boolean loads;
+  private volatile boolean waitsForFiles;
   private volatile Download download = Download.NONE;
   private volatile Content content = new Content(TokenizerStatus.State.LOADING, null, null, 0, 0);
 
@@ -43,11 +44,21 @@ final class TokenizerSlot implements HubListener {
   /** An attempt begins. */
   void begin() {
     loads = true;
+    waitsForFiles = false;
   }
 
   /** Whether an attempt is made now. */
   boolean loads() {
     return loads;
+  }
+
+  /** No attempt is made before the files change. */
+  void waitForFiles() {
+    waitsForFiles = true;
+  }
+
+  boolean waitsForFiles() {
+    return waitsForFiles;
   }
 
   Download download() {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param tokenizer null until it is ready
  * @param problem why the last attempt to load it failed, null if none did
  * @param failures attempts that failed
+ * @param waitsForFiles whether there is no other attempt before its files change
  * @param loadMillis how long loading took, 0 until it is ready
  * @param download of its files from the hub
  * @param quarantined whether an engine was found to cut prompts otherwise, so that it is not used
@@ -26,6 +27,7 @@ public record TokenizerStatus(
     @Nullable ModelTokenizer tokenizer,
     @Nullable String problem,
     int failures,
+    boolean waitsForFiles,
     long loadMillis,
     Download download,
     boolean quarantined) {
@@ -54,7 +56,7 @@ public record TokenizerStatus(
     DOWNLOADING,
     /** Requests are read with it. */
     READY,
-    /** It could not be loaded; most problems are tried again later. */
+    /** It could not be loaded; it is tried again later, or when its files change. */
     FAILED;
 
     /** The name in metrics and answers. */

@@ -20,6 +20,8 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,12 +44,14 @@ class CaptureCrashTest {
   void whatWasHeardBeforeTheKillIsThere(String name) throws Exception {
     Path source = source();
     Path out = folder.resolve(name);
+    AtomicLong ahead = new AtomicLong();
     try (ZContext context = new ZContext();
         CapturePublisher publisher =
-            new CapturePublisher(context, "tcp://127.0.0.1:0", null, System::nanoTime);
+            new CapturePublisher(
+                context, "tcp://127.0.0.1:0", null, () -> System.nanoTime() + ahead.get());
         CaptureReader reader = CaptureReader.open(source)) {
       Process recorder = recorder(publisher.endpoint(), out);
-      Thread killer = new Thread(() -> kill(recorder, out), "killer");
+      Thread killer = new Thread(() -> kill(recorder, out, ahead), "killer");
       publisher.serve(() -> publisher.subscribers() > 0 || !recorder.isAlive());
       killer.start();
       publisher.publish(reader, 0, 1, new FaultyFeed(Faults.NONE, 0));
@@ -70,9 +74,11 @@ class CaptureCrashTest {
     assertThat(Files.getPosixFilePermissions(source())).hasSize(2);
   }
 
-  private static void kill(Process recorder, Path out) {
+  /** From then on nobody hears the rest, which need not take its time. */
+  private static void kill(Process recorder, Path out, AtomicLong ahead) {
     Rig.until(() -> size(out) > KILLED_AT_BYTES);
     recorder.destroyForcibly();
+    ahead.set(TimeUnit.MILLISECONDS.toNanos(MESSAGES));
   }
 
   private static long size(Path file) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Vertx;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class HealthCheckerTest {
 
-  private static final RouterConfig.Health HEALTH = new RouterConfig.Health(20, 1000, 1, 1, 0);
+  private static final RouterConfig.Health HEALTH = new RouterConfig.Health(20, 1000, 1, 1, 0, 0);
 
   private final Vertx vertx = Vertx.vertx();
   private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
@@ -67,7 +68,7 @@ class HealthCheckerTest {
     assertThat(heard.take()).isEqualTo("recovered a");
   }
 
-  private record Told(BlockingQueue<String> heard) implements EngineNews {
+  private record Told(BlockingQueue<String> heard) implements EnginePort {
 
     @Override
     public void recovered(Replica replica) {

@@ -1,7 +1,9 @@
 package dev.warmpath.router.health;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Replica;
 import java.net.URI;
 import java.util.ArrayList;
@@ -20,7 +22,7 @@ class SignWatchTest {
   private final SignWatch watch =
       new SignWatch(
           new Replica("a", URI.create("http://h:1"), Set.of(), 1),
-          new EngineNews() {
+          new EnginePort() {
             @Override
             public void unchanged(Replica replica) {}
 
@@ -103,14 +105,15 @@ class SignWatchTest {
   @Test
   void nonsenseIsNotKnown() {
     EngineSigns signs =
-        EngineSigns.read("process_start_time_seconds x\nvllm:cache_config_info{\n# HELP\n");
+        EngineSigns.read(
+            "process_start_time_seconds x\nvllm:cache_config_info{\n# HELP\n".getBytes(UTF_8));
     assertThat(signs.startSeconds()).isNaN();
     assertThat(signs.asleep()).isFalse();
   }
 
   private void see(String... pages) {
     for (String page : pages) {
-      watch.saw(EngineSigns.read(page));
+      watch.saw(EngineSigns.read(page.getBytes(UTF_8)));
     }
   }
 

@@ -10,6 +10,7 @@ import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -187,29 +188,44 @@ class PromptPoolTest {
 
   @Test
   void aFailureIsAnAnswerToo() throws Exception {
-    AtomicInteger calls = new AtomicInteger();
-    assertThat(readBy(failing(() -> calls.getAndIncrement() == 0)).unread())
-        .isEqualTo(Unread.FAILURE);
-    assertThat(readBy(failing(() -> true)).unread()).isEqualTo(Unread.UNREADABLE);
+    for (Throwable failure :
+        List.of(
+            new IllegalStateException("a bug"), new StackOverflowError(), new OutOfMemoryError())) {
+      AtomicInteger calls = new AtomicInteger();
+      PromptReader once = failing(failure, () -> calls.getAndIncrement() == 0);
+      assertThat(readTwice(once)).containsExactly(Unread.FAILURE, Unread.NO_TOKENIZER);
+      assertThat(readTwice(failing(failure, () -> true)))
+          .containsExactly(Unread.UNREADABLE, Unread.UNREADABLE);
+    }
   }
 
-  private static PromptReader failing(BooleanSupplier fails) {
-    Tokenizers.Adapters adapters =
-        model -> {
-          if (fails.getAsBoolean()) {
-            throw new IllegalStateException("a bug");
-          }
-          return null;
-        };
+  private static PromptReader failing(Throwable failure, BooleanSupplier fails) {
+    Tokenizers.Adapters adapters = model -> fails.getAsBoolean() ? sneaky(failure) : null;
     return new PromptReader(new Tokenizers(models(Map.of()), adapters), bodies(16));
   }
 
-  private static ReadRequest readBy(PromptReader reader) throws Exception {
-    try (PromptPool pool = pool(reader, new Tokenizing(1, 1, 100, 1_000, true, false, 0))) {
-      CompletableFuture<ReadRequest> read = new CompletableFuture<>();
-      pool.read(RequestKind.CHAT, BODY, read::complete);
-      return read.get(10, TimeUnit.SECONDS);
+  /** Reads with a pool whose threads all survive. */
+  private static List<Unread> readTwice(PromptReader reader) throws Exception {
+    AtomicInteger threads = new AtomicInteger();
+    List<Unread> unread = new ArrayList<>();
+    try (PromptPool pool =
+        new PromptPool(
+            reader,
+            BodyWatch.NONE,
+            RemoteReader.NONE,
+            new Tokenizing(1, 1, 100, 1_000, true, false, 0),
+            work -> {
+              threads.incrementAndGet();
+              return new Thread(work);
+            })) {
+      for (int i = 0; i < 2; i++) {
+        CompletableFuture<ReadRequest> read = new CompletableFuture<>();
+        pool.read(RequestKind.CHAT, BODY, read::complete);
+        unread.add(read.get(10, TimeUnit.SECONDS).unread());
+      }
     }
+    assertThat(threads).as("threads that it took").hasValueLessThanOrEqualTo(2);
+    return unread;
   }
 
   private static PromptPool pool(PromptReader reader, Tokenizing bounds) {
@@ -242,6 +258,11 @@ class PromptPoolTest {
       assertThat(first.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.TOO_LONG);
       assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.TOO_LONG);
     }
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T extends Throwable> String sneaky(Throwable failure) throws T {
+    throw (T) failure;
   }
 
   @Property

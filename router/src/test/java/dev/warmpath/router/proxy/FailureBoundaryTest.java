@@ -4,12 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.rig.Rig;
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.Score;
 import java.net.http.HttpResponse;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -53,11 +52,21 @@ class FailureBoundaryTest {
       }
 
       @Override
-      public Decision choose(RoutingRequest request, List<Candidate> candidates) {
+      public int choose(RoutingRequest request, Candidates candidates) {
         if (calls.incrementAndGet() >= call) {
           throw new StackOverflowError("a bug");
         }
         return policy.choose(request, candidates);
+      }
+
+      @Override
+      public String reason(RoutingRequest request, Candidates candidates, int winner) {
+        return policy.reason(request, candidates, winner);
+      }
+
+      @Override
+      public Score score(RoutingRequest request, Candidates candidates, int row) {
+        return policy.score(request, candidates, row);
       }
     };
   }

@@ -8,6 +8,7 @@ import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerRequest;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -54,24 +55,97 @@ class OverloadTest {
   }
 
   @Test
-  void aReplicaGetsNoMoreRequestsThanItMayHave() throws Exception {
-    try (Rig rig =
-        new Rig(
-            1,
-            tree ->
-                tree.set("limits.replica-requests", 2, "test")
-                    .set("listen.event-loops", 2, "test"))) {
+  void aReplicaGetsNoMoreRequestsThanItMayHaveAndTheOthersWait() throws Exception {
+    try (Rig rig = new Rig(1, tight(4))) {
+      Queue<HttpServerRequest> held = hold(rig);
+      List<CompletableFuture<HttpResponse<byte[]>>> all = new ArrayList<>();
+      for (int i = 0; i < 6; i++) {
+        all.add(rig.chatLater(BODY));
+      }
+      Rig.until(() -> held.size() == 2 && rig.router.dispatcher().queued() == 4);
+      refused(rig.chat(BODY), "overloaded");
+      for (int served = 1; served <= 6; served++) {
+        Rig.until(() -> !held.isEmpty());
+        assertThat(rig.router.fleet().replicas().get(0).requests()).isLessThanOrEqualTo(2);
+        held.remove().response().end("{}");
+      }
+      all.forEach(one -> assertThat(one.join().statusCode()).isEqualTo(200));
+      assertThat(rig.metrics()).containsEntry("warmpath_queue_wait_seconds_count", 4.0);
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void aRequestDoesNotWaitLongerThanItMay() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tight(4).apply(tree).set("queue.timeout-ms", 50, "test"))) {
       Queue<HttpServerRequest> held = hold(rig);
       List<CompletableFuture<HttpResponse<byte[]>>> two =
           List.of(rig.chatLater(BODY), rig.chatLater(BODY));
       Rig.until(() -> held.size() == 2);
-      for (int i = 0; i < 8; i++) {
-        refused(rig.chat(BODY), "no_replica");
-      }
-      assertThat(held).hasSize(2);
+      refused(rig.chat(BODY), "queue_timeout");
+      assertThat(rig.router.dispatcher().queued()).isZero();
       held.forEach(request -> request.response().end("{}"));
       two.forEach(one -> assertThat(one.join().statusCode()).isEqualTo(200));
+      rig.untilIdle();
     }
+  }
+
+  @Test
+  void aClientThatLeavesTheQueueLeavesNothingBehind() throws Exception {
+    try (Rig rig = new Rig(1, tight(4))) {
+      Queue<HttpServerRequest> held = hold(rig);
+      List<CompletableFuture<HttpResponse<byte[]>>> two =
+          List.of(rig.chatLater(BODY), rig.chatLater(BODY));
+      Rig.until(() -> held.size() == 2);
+      try (RawClient client = new RawClient(rig.router.port())) {
+        client.post("/v1/completions", BODY);
+        Rig.until(() -> rig.router.dispatcher().queued() == 1);
+      }
+      Rig.until(() -> rig.router.dispatcher().queued() == 0);
+      held.forEach(request -> request.response().end("{}"));
+      two.forEach(one -> assertThat(one.join().statusCode()).isEqualTo(200));
+      rig.untilIdle();
+      assertThat(rig.backends.get(0).bodies).hasSize(2);
+    }
+  }
+
+  @Test
+  void retriesAreAPartOfAllRequests() throws Exception {
+    try (Rig rig =
+        new Rig(
+            2,
+            tree -> tree.set("retry.budget-percent", 10, "test").set("health.fall", 100, "test"))) {
+      rig.backends.get(0).script =
+          (request, body) -> request.response().setStatusCode(503).end("no");
+      rig.backends.get(1).script =
+          (request, body) -> request.response().setStatusCode(503).end("no");
+      for (int i = 0; i < 300; i++) {
+        assertThat(rig.chat(BODY).statusCode()).isEqualTo(503);
+      }
+      int sent = rig.backends.get(0).bodies.size() + rig.backends.get(1).bodies.size();
+      assertThat(sent - 300).as("200 at once and a tenth").isBetween(200, 231);
+    }
+  }
+
+  @Test
+  void aReplicaThatNamesATimeIsLeftAloneUntilThen() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.get(0).script =
+          (request, body) ->
+              request.response().setStatusCode(429).putHeader("retry-after", "30").end("later");
+      for (int i = 0; i < 8; i++) {
+        assertThat(rig.chat(BODY).statusCode()).isEqualTo(200);
+      }
+      assertThat(rig.backends.get(0).bodies).hasSize(1);
+      assertThat(rig.backends.get(1).bodies).hasSize(8);
+    }
+  }
+
+  private static UnaryOperator<ConfigTree> tight(int queue) {
+    return tree ->
+        tree.set("limits.replica-requests", 2, "test")
+            .set("listen.event-loops", 2, "test")
+            .set("queue.requests", queue, "test");
   }
 
   @Test

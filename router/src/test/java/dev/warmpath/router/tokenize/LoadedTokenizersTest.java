@@ -17,10 +17,12 @@ import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -79,6 +81,59 @@ class LoadedTokenizersTest {
       Rig.until(() -> tokenizers.status("m").state() == State.READY);
       assertThat(tokenizers.only().tokenizer()).isNotNull();
       assertThat(tokenizers.status("m").problem()).isNull();
+    }
+  }
+
+  @Test
+  void whatFailsWithTheSameFilesWaitsUntilTheyChange(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("tokenizer.json"), "{}");
+    AtomicInteger loads = new AtomicInteger();
+    AtomicInteger looks = new AtomicInteger();
+    try (LoadedTokenizers tokenizers =
+        new LoadedTokenizers(
+            config("m", Map.of("tokenizer", folder.toString())),
+            new LoadedTokenizers.Loading(
+                (settings, listener) -> {
+                  loads.incrementAndGet();
+                  return load(settings, listener);
+                },
+                settings -> {
+                  looks.incrementAndGet();
+                  return FilesStamp.of(settings);
+                },
+                Thread::new,
+                System::nanoTime,
+                1))) {
+      Rig.until(() -> tokenizers.status("m").waitsForFiles());
+      int tried = loads.get();
+      int looked = looks.get();
+      Rig.until(() -> looks.get() > looked + 3);
+      assertThat(loads).as("loads since").hasValue(tried);
+      assertThat(tokenizers.status("m").failures()).isEqualTo(tried);
+      assertThat(tokenizers.status("m").problem()).contains("tokenizer.json");
+      Path whole = folder.resolve("downloaded");
+      Files.writeString(whole, EmbeddedFiles.read().tokenizer().json());
+      Files.move(whole, file, StandardCopyOption.ATOMIC_MOVE);
+      Rig.until(() -> tokenizers.status("m").state() == State.READY);
+      assertThat(loads).hasValue(tried + 1);
+      assertThat(tokenizers.status("m").waitsForFiles()).isFalse();
+    }
+  }
+
+  @Test
+  void whatIsNotTheFilesFaultIsTriedOn() {
+    AtomicInteger loads = new AtomicInteger();
+    try (LoadedTokenizers tokenizers =
+        tokenizers(
+            config("m", Map.of()),
+            (settings, listener) -> {
+              if (loads.incrementAndGet() < 10) {
+                throw new OutOfMemoryError("none left");
+              }
+              return load(settings, listener);
+            })) {
+      Rig.until(() -> tokenizers.status("m").state() == State.READY);
+      assertThat(tokenizers.status("m").failures()).isEqualTo(9);
     }
   }
 
@@ -298,7 +353,8 @@ class LoadedTokenizersTest {
   private static LoadedTokenizers tokenizers(
       RouterConfig config, BiFunction<ModelSettings, HubListener, ModelTokenizer> loader) {
     return new LoadedTokenizers(
-        config, new LoadedTokenizers.Loading(loader, Thread::new, System::nanoTime, 1));
+        config,
+        new LoadedTokenizers.Loading(loader, FilesStamp::of, Thread::new, System::nanoTime, 1));
   }
 
   private static RouterConfig config(Object... namesAndOptions) {

@@ -1,14 +1,15 @@
 package dev.warmpath.simulator.check;
 
+import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.simulator.load.ChatReply;
 import dev.warmpath.simulator.load.ChatSender;
-import dev.warmpath.simulator.load.FleetPage;
 import dev.warmpath.simulator.load.LoadReport;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 /**
  * Sends requests on and judges each prediction by what the engine says it reused.
@@ -17,30 +18,38 @@ import java.util.concurrent.TimeUnit;
  */
 public final class LiveCheck implements ChatSender {
 
+  /** The events of an eviction that explains a short hit are heard by then. */
+  private static final Duration EVENTS_LIMIT = Duration.ofSeconds(1);
+
   private final ChatSender router;
-  private final FleetPage fleet;
+  private final Function<String, List<EngineChain>> chains;
+  private final EvictionWatch evictions;
   private final Duration settle;
   private final Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
 
   /**
+   * @param chains a request's prompt on each engine
+   * @param evictions stands before the router's index
    * @param settle how long to wait after each reply: an engine may answer before it publishes what
    *     its last step stored and evicted
    */
-  public LiveCheck(ChatSender router, FleetPage fleet, Duration settle) {
+  public LiveCheck(
+      ChatSender router,
+      Function<String, List<EngineChain>> chains,
+      EvictionWatch evictions,
+      Duration settle) {
     this.router = router;
-    this.fleet = fleet;
+    this.chains = chains;
+    this.evictions = evictions;
     this.settle = settle;
   }
 
   @Override
   public ChatReply send(String body) {
-    try {
-      Map<String, Long> before = fleet.blocksRemoved();
+    try (EvictionWatch.Prompt prompt = evictions.watch(chains.apply(body))) {
       ChatReply reply = router.send(body);
       TimeUnit.NANOSECONDS.sleep(settle.toNanos());
-      String replica = reply.replica() == null ? "" : reply.replica();
-      boolean evicted = !Objects.equals(before.get(replica), fleet.blocksRemoved().get(replica));
-      count(Verdict.of(reply, evicted));
+      count(Verdict.of(reply, reply.promisedTooMuch() && isExcused(prompt, reply)));
       return reply;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -51,6 +60,12 @@ public final class LiveCheck implements ChatSender {
   /** What was judged so far, beside the load's own figures. */
   public synchronized CheckReport report(LoadReport load) {
     return new CheckReport(verdicts, load);
+  }
+
+  private static boolean isExcused(EvictionWatch.Prompt prompt, ChatReply reply)
+      throws InterruptedException {
+    String replica = reply.replica();
+    return replica != null && prompt.fellTo(replica, reply.cachedTokens(), EVENTS_LIMIT);
   }
 
   private synchronized void count(Verdict verdict) {

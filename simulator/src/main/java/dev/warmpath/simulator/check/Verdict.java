@@ -9,7 +9,7 @@ enum Verdict {
   EXACT,
   /** The engine reused less than predicted. */
   OVER,
-  /** The engine reused less, and evicted blocks between prediction and reply. */
+  /** The engine reused less, because it evicted blocks of the prompt meanwhile. */
   EVICTED,
   /** The engine reused more than predicted. */
   UNDER,
@@ -19,23 +19,19 @@ enum Verdict {
   FAILED;
 
   /**
-   * @param evicted whether the replica evicted anything between prediction and reply
+   * @param evicted whether the replica evicted so much of the prompt between prediction and reply
    */
   static Verdict of(ChatReply reply, boolean evicted) {
     if (reply.error() != null) {
       return FAILED;
     }
-    if (reply.predictedTokens() < 0 || reply.cachedTokens() < 0) {
+    if (!reply.comparable()) {
       return UNJUDGED;
     }
-    int difference = reply.predictedTokens() - reply.cachedTokens();
-    if (difference == 0) {
-      return EXACT;
+    if (reply.promisedTooMuch()) {
+      return evicted ? EVICTED : OVER;
     }
-    if (difference < 0) {
-      return UNDER;
-    }
-    return evicted ? EVICTED : OVER;
+    return reply.predictedTokens() == reply.cachedTokens() ? EXACT : UNDER;
   }
 
   String label() {

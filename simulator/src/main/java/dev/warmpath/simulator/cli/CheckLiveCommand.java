@@ -1,7 +1,10 @@
 package dev.warmpath.simulator.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
+import dev.warmpath.router.Surroundings;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
@@ -9,13 +12,18 @@ import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.simulator.check.CheckReport;
+import dev.warmpath.simulator.check.EvictionWatch;
 import dev.warmpath.simulator.check.LiveCheck;
 import dev.warmpath.simulator.load.ChatClient;
 import dev.warmpath.simulator.load.ChatLoad;
 import dev.warmpath.simulator.load.FleetPage;
 import dev.warmpath.simulator.load.LoadRun;
+import dev.warmpath.tokenizer.RequestKind;
 import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -36,8 +44,8 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "Verdicts: exact; over (promised too much); evicted (too much, and the engine evicted",
-      "blocks between prediction and answer); under; unjudged; failed.",
+      "Verdicts: exact; over (promised too much); evicted (too much, because the engine evicted",
+      "blocks of the prompt meanwhile); under; unjudged; failed.",
       "",
       "Example (engines need --enable-prompt-tokens-details):",
       "  warmpath check-live --tokenizer qwen3=/models/qwen3 --chats 200 \\",
@@ -68,6 +76,12 @@ public final class CheckLiveCommand implements WarmpathCommand {
       description = "Wait after each answer for the engine's events (${DEFAULT-VALUE}).")
   private long settleMillis;
 
+  @Option(
+      names = "--idle-ms",
+      defaultValue = "60000",
+      description = "Give up a request of which nothing came for so long (${DEFAULT-VALUE}).")
+  private long idleMillis;
+
   @Option(names = "--seed", defaultValue = "1", description = "Of the words (${DEFAULT-VALUE}).")
   private long seed;
 
@@ -77,12 +91,14 @@ public final class CheckLiveCommand implements WarmpathCommand {
   @Override
   public Integer call() throws InterruptedException {
     RouterConfig config = config();
-    try (RouterProcess router = RouterProcess.start(config)) {
+    EvictionWatch evictions = new EvictionWatch();
+    Surroundings around = Surroundings.ofTheMachine().watching(evictions);
+    try (RouterProcess router = RouterProcess.start(config, around)) {
       FleetPage fleet = new FleetPage("http://127.0.0.1:" + router.adminPort());
       if (!fleet.awaitReady(READY_LIMIT)) {
         throw CommandException.failed("the replicas are not ready: " + fleet.read());
       }
-      CheckReport report = check(router, fleet, load(config));
+      CheckReport report = check(router, evictions, load(config));
       System.out.println(json ? report.json() : report.line());
       return report.passed() ? Exit.OK : Exit.FAILED;
     } catch (StartException e) {
@@ -90,10 +106,13 @@ public final class CheckLiveCommand implements WarmpathCommand {
     }
   }
 
-  private CheckReport check(RouterProcess router, FleetPage fleet, ChatLoad load)
+  private CheckReport check(RouterProcess router, EvictionWatch evictions, ChatLoad load)
       throws InterruptedException {
-    ChatClient client = new ChatClient("http://127.0.0.1:" + router.port(), System::nanoTime);
-    LiveCheck check = new LiveCheck(client, fleet, Duration.ofMillis(settleMillis));
+    ChatClient client =
+        new ChatClient("http://127.0.0.1:" + router.port(), idle(), System::nanoTime);
+    Function<String, List<EngineChain>> chains =
+        body -> router.chains(RequestKind.CHAT, body.getBytes(UTF_8));
+    LiveCheck check = new LiveCheck(client, chains, evictions, Duration.ofMillis(settleMillis));
     LoadRun run = new LoadRun(load, check, clients, done -> progress(done, load.requests()));
     return check.report(run.run());
   }
@@ -124,5 +143,12 @@ public final class CheckLiveCommand implements WarmpathCommand {
     String model = config.models().get(0).name();
     int active = Math.max(clients, Math.min(chats, 8));
     return new ChatLoad(model, chats * turns, active, turns, TENANTS, 120, 40, 24, seed);
+  }
+
+  private Duration idle() {
+    if (idleMillis < 1) {
+      throw CommandException.usage("--idle-ms=" + idleMillis + " must be at least 1");
+    }
+    return Duration.ofMillis(idleMillis);
   }
 }

@@ -6,6 +6,7 @@ import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.demo.Demo;
 import dev.warmpath.simulator.demo.DemoPlan;
 import dev.warmpath.simulator.demo.DemoReport;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import picocli.CommandLine.Command;
@@ -38,6 +39,12 @@ public final class DemoCommand implements WarmpathCommand {
   @Option(names = "--replicas", defaultValue = "4", description = "Simulated engines.")
   private int replicas;
 
+  @Option(
+      names = "--idle-ms",
+      defaultValue = "60000",
+      description = "Give up a request of which nothing came for so long (${DEFAULT-VALUE}).")
+  private long idleMillis;
+
   @Option(names = "--json", description = "Print one JSON object; everything else to stderr.")
   private boolean json;
 
@@ -49,7 +56,7 @@ public final class DemoCommand implements WarmpathCommand {
   public Integer call() throws InterruptedException {
     boolean terminal = System.console() != null;
     Consumer<String> progress = line -> show(line, terminal);
-    try (Demo demo = new Demo(plan(), progress)) {
+    try (Demo demo = new Demo(plan(), idle(), progress)) {
       DemoReport report = demo.run();
       (json ? System.err : System.out).print(report.table());
       if (json) {
@@ -79,5 +86,12 @@ public final class DemoCommand implements WarmpathCommand {
     } catch (IllegalArgumentException e) {
       throw CommandException.usage(String.valueOf(e.getMessage()));
     }
+  }
+
+  private Duration idle() {
+    if (idleMillis < 1) {
+      throw CommandException.usage("--idle-ms=" + idleMillis + " must be at least 1");
+    }
+    return Duration.ofMillis(idleMillis);
   }
 }

@@ -10,6 +10,7 @@ import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.live.Ports;
+import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.publish.PublisherOptions;
 import dev.warmpath.simulator.live.publish.WireForm;
 import java.util.ArrayList;
@@ -122,8 +123,9 @@ final class EngineFlags {
     check("--max-num-seqs", runningSequences, 1, Integer.MAX_VALUE);
     check("--buffer-steps", bufferSteps, 1, Integer.MAX_VALUE);
     check("--answer-tokens", answerTokens, 1, Integer.MAX_VALUE);
-    if (!(speed > 0 && speed <= MAX_SPEED)) {
-      throw CommandException.usage("--speed must be above 0 and at most " + MAX_SPEED);
+    if (!(speed >= EngineDriver.MIN_SPEED && speed <= MAX_SPEED)) {
+      throw CommandException.usage(
+          "--speed=%s must be from %s to %s".formatted(speed, EngineDriver.MIN_SPEED, MAX_SPEED));
     }
     PublisherOptions standard = PublisherOptions.DEFAULT;
     PublisherOptions events =

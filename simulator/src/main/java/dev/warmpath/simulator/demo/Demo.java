@@ -1,12 +1,12 @@
 package dev.warmpath.simulator.demo;
 
 import dev.warmpath.router.cli.progress.ProgressBar;
-import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.load.ChatClient;
 import dev.warmpath.simulator.load.ChatLoad;
 import dev.warmpath.simulator.load.LoadReport;
 import dev.warmpath.simulator.load.LoadRun;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,15 +24,18 @@ public final class Demo implements AutoCloseable {
   private static final List<String> POLICIES = List.of("round-robin", "warm");
 
   private final DemoPlan plan;
+  private final Duration idle;
   private final Consumer<String> progress;
   private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
   private @Nullable DemoFleet fleet;
 
   /**
+   * @param idle a request is given up when nothing of its answer came for so long
    * @param progress where the progress bar goes
    */
-  public Demo(DemoPlan plan, Consumer<String> progress) {
+  public Demo(DemoPlan plan, Duration idle, Consumer<String> progress) {
     this.plan = plan;
+    this.idle = idle;
     this.progress = progress;
   }
 
@@ -78,15 +81,14 @@ public final class Demo implements AutoCloseable {
 
   private LoadReport run(String policy) throws InterruptedException {
     closeFleet();
-    LiveEngineOptions engine = LiveEngineOptions.of(DemoPlan.MODEL, plan.engine());
-    DemoFleet started = new DemoFleet(tokenizer, engine, plan.replicas(), policy);
+    DemoFleet started = new DemoFleet(tokenizer, plan.engine(), plan.replicas(), policy);
     fleet = started;
     started.awaitReady();
     ChatLoad load = plan.load();
     ProgressBar bar =
         new ProgressBar(
             progress, policy, load.requests(), ProgressBar.Unit.COUNT, System::nanoTime);
-    ChatClient client = new ChatClient(started.url(), System::nanoTime);
+    ChatClient client = new ChatClient(started.url(), idle, System::nanoTime);
     return new LoadRun(load, client, plan.clients(), bar::show).run();
   }
 

@@ -3,6 +3,7 @@ package dev.warmpath.simulator.demo;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.load.ChatLoad;
 
 /**
@@ -19,8 +20,9 @@ import dev.warmpath.simulator.load.ChatLoad;
  *
  * @param requests for each policy
  * @param replicas engines
+ * @param speed how many times faster than their time model they are
  */
-public record DemoPlan(int requests, int replicas) {
+public record DemoPlan(int requests, int replicas, double speed) {
 
   static final String MODEL = "warmpath-demo";
 
@@ -42,6 +44,11 @@ public record DemoPlan(int requests, int replicas) {
     }
   }
 
+  /** Engines as fast as their time model. */
+  public DemoPlan(int requests, int replicas) {
+    this(requests, replicas, 1);
+  }
+
   /** One chat more than a multiple of the replicas, so that taking turns spreads every chat. */
   ChatLoad load() {
     int chats = chatsPerReplica() * replicas + 1;
@@ -52,10 +59,13 @@ public record DemoPlan(int requests, int replicas) {
     return Math.min(requests, chatsPerReplica() / CHATS_PER_CLIENT * replicas);
   }
 
-  EngineConfig engine() {
+  LiveEngineOptions engine() {
     int blocks = CACHE_BLOCKS_PER_CHAT * chatsPerReplica();
     KvCacheConfig cache = KvCacheConfig.fullAttention(BLOCK_TOKENS, blocks);
-    return new EngineConfig(cache, STEP_TOKENS, 64, cache.maxSequenceTokens(), StepCost.H100X4);
+    EngineConfig engine =
+        new EngineConfig(cache, STEP_TOKENS, 64, cache.maxSequenceTokens(), StepCost.H100X4);
+    LiveEngineOptions options = LiveEngineOptions.of(MODEL, engine);
+    return options.pace(speed, options.answerTokens());
   }
 
   /** Active chats for each replica: few enough for a short run to come back to them. */

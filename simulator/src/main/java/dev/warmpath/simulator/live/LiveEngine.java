@@ -119,18 +119,23 @@ public final class LiveEngine implements AutoCloseable {
 
   private Lifetime begin() {
     EngineConfig config = options.engine();
+    SimulatedEngine engine = new SimulatedEngine(config, hashing(config));
     EventPublisher publisher = publisher();
-    EngineDriver driver =
-        new EngineDriver(
-            Integer.toString(publisher.livePort()),
-            new SimulatedEngine(config, hashing(config)),
-            publisher::publish,
-            options.speed());
+    try {
+      return begin(engine, publisher);
+    } catch (RuntimeException e) {
+      publisher.close();
+      throw e;
+    }
+  }
+
+  private Lifetime begin(SimulatedEngine engine, EventPublisher publisher) {
+    String name = Integer.toString(publisher.livePort());
+    EngineDriver driver = new EngineDriver(name, engine, publisher::publish, options.speed());
     try {
       return new Lifetime(listen(publisher, driver), driver, publisher);
     } catch (RuntimeException e) {
       driver.close();
-      publisher.close();
       throw e;
     }
   }

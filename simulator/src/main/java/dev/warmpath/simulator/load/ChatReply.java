@@ -29,7 +29,12 @@ public record ChatReply(
   }
 
   /** Whether there is a prediction and a truth to compare. */
-  boolean comparable() {
+  public boolean comparable() {
     return error == null && cachedTokens >= 0 && predictedTokens >= 0;
+  }
+
+  /** Whether the engine reused less than the router expected. */
+  public boolean promisedTooMuch() {
+    return comparable() && predictedTokens > cachedTokens;
   }
 }

@@ -8,8 +8,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -52,18 +50,6 @@ public final class FleetPage {
       TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
     }
     return false;
-  }
-
-  /** For each replica the blocks that its engines removed since the router started. */
-  public Map<String, Long> blocksRemoved() throws InterruptedException {
-    Map<String, Long> removed = new HashMap<>();
-    for (JsonNode replica : read().path("replicas")) {
-      for (JsonNode engine : replica.path("engines")) {
-        long blocks = engine.path("events").path("counters").path("blocks_removed").asLong();
-        removed.merge(replica.path("name").asText(), blocks, Long::sum);
-      }
-    }
-    return removed;
   }
 
   private static boolean ready(JsonNode page) {

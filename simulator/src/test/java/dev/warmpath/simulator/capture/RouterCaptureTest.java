@@ -140,11 +140,15 @@ class RouterCaptureTest {
     }
   }
 
-  /** Several at once, whose predictions cannot be judged. */
+  /**
+   * Several at once, of which most cannot be judged. None begins as another does: an engine may get
+   * two of them in another order than they were dispatched, and then the first hits what the second
+   * left.
+   */
   private void burst(RouterProcess router) {
     List<CompletableFuture<Void>> all = new ArrayList<>();
     for (int i = 0; i < BURST; i++) {
-      String prompt = prompt();
+      String prompt = "Number " + i + ". " + prompt();
       all.add(CompletableFuture.runAsync(() -> send(router, prompt)));
     }
     all.forEach(CompletableFuture::join);

@@ -20,6 +20,7 @@ final class EngineCommandTest {
     "--block-size,0",
     "--blocks,1",
     "--speed,0",
+    "--speed,0.0001",
     "--speed,NaN"
   })
   void namesTheFlagThatIsOutOfBounds(String flag, String value) {

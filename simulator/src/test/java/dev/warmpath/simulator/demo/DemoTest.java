@@ -2,14 +2,17 @@ package dev.warmpath.simulator.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class DemoTest {
 
+  private static final Duration IDLE = Duration.ofSeconds(60);
+
   @Test
   void warmServesMoreFromCacheThanTakingTurns() throws Exception {
     StringBuilder shown = new StringBuilder();
-    try (Demo demo = new Demo(new DemoPlan(90, 2), shown::append)) {
+    try (Demo demo = new Demo(new DemoPlan(90, 2, 20), IDLE, shown::append)) {
       DemoReport report = demo.run();
 
       assertThat(report.errors()).isZero();

@@ -19,6 +19,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -67,7 +68,7 @@ class FleetFailureTest {
     LoadReport report =
         new LoadRun(
                 new ChatLoad("sim", 150, CLIENTS, 5, 3, 60, 30, 24, 7),
-                new ChatClient(fleet.url(), System::nanoTime),
+                new ChatClient(fleet.url(), Duration.ofSeconds(60), System::nanoTime),
                 CLIENTS,
                 done -> strike(victim, done))
             .run();

@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -282,6 +283,19 @@ class LiveEngineTest {
         rest = "";
       }
       assertThat(rest).doesNotContain("[DONE]");
+    }
+  }
+
+  @Test
+  void engineThatCannotBeginLeavesItsPortsFree() {
+    engine.kill();
+    Ports ports = engine.ports();
+
+    assertThatThrownBy(() -> engines.start(options().at(ports).pace(1e-4, 32)))
+        .hasMessageContaining("speed=1.0E-4");
+
+    try (LiveEngine next = engines.start(options().at(ports))) {
+      assertThat(next.ports()).isEqualTo(ports);
     }
   }
 

@@ -106,10 +106,16 @@ public final class IncrementalEncoder implements AutoCloseable {
    */
   public static IncrementalEncoder of(String json, EncodeBudget budget, long hashSeed) {
     TextEncoder whole = TextEncoder.of(json);
-    TokenizerShape shape = TokenizerShape.read(json);
-    boolean likeBeginnings = Placements.of(shape).head() == Placement.Head.NONE;
-    TextEncoder goingOn = likeBeginnings ? null : TextEncoder.of(Continuation.of(json));
-    return new IncrementalEncoder(whole, goingOn, shape, new Memory(budget, hashSeed));
+    TextEncoder goingOn = null;
+    try {
+      TokenizerShape shape = TokenizerShape.read(json);
+      boolean likeBeginnings = Placements.of(shape).head() == Placement.Head.NONE;
+      goingOn = likeBeginnings ? null : TextEncoder.of(Continuation.of(json));
+      return new IncrementalEncoder(whole, goingOn, shape, new Memory(budget, hashSeed));
+    } catch (RuntimeException | Error e) {
+      close(whole, goingOn);
+      throw e;
+    }
   }
 
   /** The same encoder with nothing remembered; they share what {@link #close} frees. */
@@ -212,6 +218,10 @@ public final class IncrementalEncoder implements AutoCloseable {
 
   @Override
   public void close() {
+    close(whole, goingOn);
+  }
+
+  private static void close(TextEncoder whole, @Nullable TextEncoder goingOn) {
     whole.close();
     if (goingOn != null) {
       goingOn.close();

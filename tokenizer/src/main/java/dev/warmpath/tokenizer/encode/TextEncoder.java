@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.encode;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -15,6 +16,8 @@ import java.util.function.LongFunction;
  */
 public final class TextEncoder implements AutoCloseable {
 
+  private static final AtomicInteger OPEN = new AtomicInteger();
+
   /*
    * The tokenizer lives in native memory behind a number. Calls hold the read lock and close takes
    * the write lock, so the memory is never freed under a call. There is no finalizer: an encoder
@@ -25,6 +28,12 @@ public final class TextEncoder implements AutoCloseable {
 
   private TextEncoder(long handle) {
     this.handle = handle;
+    OPEN.incrementAndGet();
+  }
+
+  /** How many encoders of this process hold native memory. */
+  public static int open() {
+    return OPEN.get();
   }
 
   /**
@@ -39,9 +48,15 @@ public final class TextEncoder implements AutoCloseable {
     } catch (RuntimeException e) {
       throw new IllegalArgumentException("not a usable tokenizer: " + e.getMessage(), e);
     }
-    NativeTokenizers.library().disableTruncation(handle);
-    NativeTokenizers.library().disablePadding(handle);
-    return new TextEncoder(handle);
+    TextEncoder encoder = new TextEncoder(handle);
+    try {
+      NativeTokenizers.library().disableTruncation(handle);
+      NativeTokenizers.library().disablePadding(handle);
+      return encoder;
+    } catch (RuntimeException | Error e) {
+      encoder.close();
+      throw e;
+    }
   }
 
   /** Whether {@code text} is well-formed UTF-16, which is all that can be encoded. */
@@ -95,6 +110,7 @@ public final class TextEncoder implements AutoCloseable {
       if (handle != 0) {
         NativeTokenizers.library().deleteTokenizer(handle);
         handle = 0;
+        OPEN.decrementAndGet();
       }
     } finally {
       lock.unlock();

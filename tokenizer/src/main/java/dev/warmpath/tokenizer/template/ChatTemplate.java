@@ -12,6 +12,8 @@ import java.time.Clock;
 import java.time.ZoneId;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.function.Supplier;
 
 /**
  * A model's chat template: Jinja2 source that renders as the engines render it, in a sandboxed
@@ -21,11 +23,16 @@ import java.util.Set;
  *
  * <p>Values are String, Long, Integer, BigInteger, Double, Boolean, null (None), List and Map; they
  * are read, not changed. A render fails with a {@link TemplateException} that says whether Jinja2
- * would fail too, and never runs longer, deeper or wider than its {@link TemplateLimits}.
+ * would fail too, and never runs longer, deeper or wider than its {@link TemplateLimits}. Who waits
+ * for a parse or a render gives it up by interrupting its thread.
  *
  * <p>Immutable.
  */
 public final class ChatTemplate {
+
+  /** Models' own templates have up to 20,000 characters. */
+  private static final int MAX_CHARS = 1 << 18;
+
   private final String source;
   private final Program program;
   private final TemplateLimits limits;
@@ -34,10 +41,12 @@ public final class ChatTemplate {
   private final boolean iteratesContent;
   private final boolean iteratesContentByUsualName;
 
-  private ChatTemplate(String source, Statement.Scoped tree, Clock clock, TemplateLimits limits) {
+  private ChatTemplate(String source, Clock clock, TemplateLimits limits) {
+    Budget budget = new Budget(limits);
+    Statement.Scoped tree = TemplateParser.parse(source, budget);
     this.source = source;
     this.limits = limits;
-    this.program = Program.compile(tree);
+    this.program = Program.compile(tree, budget);
     this.globals = Globals.all(clock);
     this.variables = Variables.of(tree);
     this.iteratesContent = ContentFormat.iteratesContent(tree);
@@ -52,19 +61,35 @@ public final class ChatTemplate {
   /**
    * A template with its own clock, whose zone counts, and limits.
    *
-   * @throws TemplateException of kind SYNTAX when Jinja2 would not compile it either
+   * @throws TemplateException of kind SYNTAX when Jinja2 would not compile it either; LIMIT when it
+   *     is too long
+   * @throws CancellationException if the thread is interrupted before it is read
    */
   public static ChatTemplate parse(String source, Clock clock, TemplateLimits limits) {
+    if (source.length() > MAX_CHARS) {
+      throw TemplateException.limit(
+          "a template of " + source.length() + " characters, more than " + MAX_CHARS);
+    }
+    return carried(() -> new ChatTemplate(source, clock, limits));
+  }
+
+  /**
+   * The limits are meant to come first; a thread with a small stack or a heap that is nearly full
+   * still gets an answer.
+   */
+  private static <T> T carried(Supplier<T> work) {
     try {
-      return new ChatTemplate(source, TemplateParser.parse(source), clock, limits);
+      return work.get();
     } catch (StackOverflowError e) {
       throw TemplateException.limit("out of stack");
+    } catch (OutOfMemoryError e) {
+      throw TemplateException.limit("out of memory");
     }
   }
 
   /** The output for these variables. */
   public String render(Map<String, ?> values) {
-    return program.run(values, globals, new Budget(limits));
+    return carried(() -> program.run(values, globals, new Budget(limits)));
   }
 
   /**
@@ -72,8 +97,11 @@ public final class ChatTemplate {
    * nor {@code strftime_now}, as vLLM tries templates.
    */
   public String renderStock(Map<String, ?> values) {
-    Program stock = Program.compile(TemplateParser.parseStock(source));
-    return stock.run(values, Globals.stock(), new Budget(limits));
+    return carried(() -> {
+      Budget budget = new Budget(limits);
+      Program stock = Program.compile(TemplateParser.parseStock(source, budget), budget);
+      return stock.run(values, Globals.stock(), new Budget(limits));
+    });
   }
 
   /** Whether the template loops over a message's content: vLLM's content format "openai". */

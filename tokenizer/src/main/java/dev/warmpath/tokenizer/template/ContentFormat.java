@@ -4,14 +4,17 @@ import dev.warmpath.tokenizer.template.tree.Arguments;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.Node;
 import dev.warmpath.tokenizer.template.tree.Statement;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out whether a template takes message content apart, by the rules of vLLM 0.32: there is a
@@ -44,8 +47,8 @@ final class ContentFormat {
   /** SGLang 0.5.23's rule: a loop over the content of {@code message}, {@code msg} or {@code m}. */
   static boolean iteratesContentByUsualName(Node tree) {
     return all(tree, Statement.For.class).stream()
-        .map(loop -> loop.loop().items())
-        .anyMatch(items -> USUAL_NAMES.stream().anyMatch(name -> isContentOf(items, name)));
+        .map(loop -> contentOwner(loop.loop().items()))
+        .anyMatch(owner -> owner != null && USUAL_NAMES.contains(owner));
   }
 
   /** Where vLLM's search gives up and takes the content as text. */
@@ -68,11 +71,14 @@ final class ContentFormat {
   private boolean run() {
     Set<String> lists = aliases();
     for (Statement.For loop : loops) {
-      if (lists.stream().anyMatch(name -> isAccess(loop.loop().items(), name))) {
+      String accessed = accessed(loop.loop().items());
+      if (accessed != null && lists.contains(accessed)) {
         messageNames.add(targetName(loop.loop().target()));
       }
     }
-    return loopsOverContent(loops) || macrosLoop() || loopsOverVariable();
+    return loops.stream().anyMatch(loop -> isContent(loop.loop().items()))
+        || macrosLoop()
+        || loopsOverVariable();
   }
 
   private static String targetName(Expression target) {
@@ -84,32 +90,35 @@ final class ContentFormat {
 
   /** The names that {@code messages}, or some of them, are assigned to. */
   private Set<String> aliases() {
-    List<Statement.Assign> assigns = all(tree, Statement.Assign.class);
-    Set<String> names = new LinkedHashSet<>(List.of("messages"));
-    List<String> open = new ArrayList<>(names);
+    Map<String, List<Expression>> targets = new HashMap<>();
+    for (Statement.Assign assign : all(tree, Statement.Assign.class)) {
+      String accessed = accessed(assign.value());
+      if (accessed != null) {
+        targets.computeIfAbsent(accessed, name -> new ArrayList<>()).add(assign.target());
+      }
+    }
+    Set<String> names = new HashSet<>(List.of("messages"));
+    Deque<String> open = new ArrayDeque<>(names);
     while (!open.isEmpty()) {
-      String name = open.remove(0);
-      for (Statement.Assign assign : assigns) {
-        if (isAccess(assign.value(), name) && names.add(targetName(assign.target()))) {
-          open.add(targetName(assign.target()));
+      for (Expression target : targets.getOrDefault(open.remove(), List.of())) {
+        if (names.add(targetName(target))) {
+          open.add(targetName(target));
         }
       }
     }
     return names;
   }
 
-  private boolean loopsOverContent(Collection<Statement.For> within) {
-    return within.stream().anyMatch(loop -> isContent(loop.loop().items()));
-  }
-
   private boolean isContent(Expression expression) {
-    return messageNames.stream().anyMatch(name -> isContentOf(expression, name));
+    String owner = contentOwner(expression);
+    return owner != null && messageNames.contains(owner);
   }
 
   private boolean macrosLoop() {
-    List<Expression.Call> calls = all(tree, Expression.Call.class);
+    Map<String, Passed> passed = passedContent();
     for (Statement.Macro macro : all(tree, Statement.Macro.class)) {
-      Set<String> parameters = contentParameters(macro, calls);
+      Set<String> parameters =
+          passed.getOrDefault(macro.name(), Passed.NOTHING).among(macro.signature().parameters());
       for (Statement.For loop : all(macro, Statement.For.class)) {
         if (loop.loop().items() instanceof Expression.Name name
             && parameters.contains(name.name())) {
@@ -120,25 +129,45 @@ final class ContentFormat {
     return false;
   }
 
-  private Set<String> contentParameters(Statement.Macro macro, List<Expression.Call> calls) {
-    List<String> parameters = macro.signature().parameters();
-    Set<String> found = new HashSet<>();
-    for (Expression.Call call : calls) {
-      if (call.callee() instanceof Expression.Name name && name.name().equals(macro.name())) {
-        List<Expression> given = call.arguments().positional();
-        for (int i = 0; i < given.size() && i < parameters.size(); i++) {
-          if (isContent(given.get(i))) {
-            found.add(parameters.get(i));
-          }
-        }
-        for (Arguments.Keyword keyword : call.arguments().keywords()) {
-          if (parameters.contains(keyword.name()) && isContent(keyword.value())) {
-            found.add(keyword.name());
-          }
+  /** Where calls of one name are passed content. */
+  private record Passed(Set<Integer> positions, Set<String> keywords) {
+    static final Passed NOTHING = new Passed(Set.of(), Set.of());
+
+    Set<String> among(List<String> parameters) {
+      Set<String> found = new HashSet<>();
+      for (int i = 0; i < parameters.size(); i++) {
+        if (positions.contains(i) || keywords.contains(parameters.get(i))) {
+          found.add(parameters.get(i));
         }
       }
+      return found;
     }
-    return found;
+  }
+
+  private Map<String, Passed> passedContent() {
+    Map<String, Passed> passed = new HashMap<>();
+    for (Expression.Call call : all(tree, Expression.Call.class)) {
+      if (call.callee() instanceof Expression.Name name) {
+        Passed ofName =
+            passed.computeIfAbsent(name.name(), n -> new Passed(new HashSet<>(), new HashSet<>()));
+        addContent(call.arguments(), ofName);
+      }
+    }
+    return passed;
+  }
+
+  private void addContent(Arguments arguments, Passed to) {
+    List<Expression> positional = arguments.positional();
+    for (int i = 0; i < positional.size(); i++) {
+      if (isContent(positional.get(i))) {
+        to.positions().add(i);
+      }
+    }
+    for (Arguments.Keyword keyword : arguments.keywords()) {
+      if (isContent(keyword.value())) {
+        to.keywords().add(keyword.name());
+      }
+    }
   }
 
   private boolean loopsOverVariable() {
@@ -153,20 +182,23 @@ final class ContentFormat {
     return expression instanceof Expression.Name n && n.name().equals(name);
   }
 
-  /** The variable itself, through filters, tests and slices. */
-  private static boolean isAccess(Expression expression, String name) {
-    return isName(bare(expression), name);
+  /** The variable that this is, through filters, tests and slices. */
+  private static @Nullable String accessed(Expression expression) {
+    return bare(expression) instanceof Expression.Name name ? name.name() : null;
   }
 
-  private static boolean isContentOf(Expression expression, String name) {
+  /** The variable that this is the content of. */
+  private static @Nullable String contentOwner(Expression expression) {
     Expression bare = bare(expression);
-    if (bare instanceof Expression.Attribute attribute) {
-      return attribute.name().equals("content") && isName(attribute.target(), name);
-    }
-    return bare instanceof Expression.Item item
+    Expression owner = null;
+    if (bare instanceof Expression.Attribute attribute && attribute.name().equals("content")) {
+      owner = attribute.target();
+    } else if (bare instanceof Expression.Item item
         && item.index() instanceof Expression.Constant constant
-        && "content".equals(constant.value())
-        && isName(item.target(), name);
+        && "content".equals(constant.value())) {
+      owner = item.target();
+    }
+    return owner instanceof Expression.Name name ? name.name() : null;
   }
 
   private static Expression bare(Expression expression) {

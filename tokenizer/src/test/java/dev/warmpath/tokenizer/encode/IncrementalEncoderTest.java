@@ -213,6 +213,21 @@ class IncrementalEncoderTest {
     assertThatThrownBy(() -> encoder.encode("new")).isInstanceOf(IllegalStateException.class);
   }
 
+  /** Ids that the native library takes and no array does, found out one after the other. */
+  @ParameterizedTest
+  @ValueSource(longs = {3_000_000_000L, Integer.MAX_VALUE})
+  void aFileThatFailsLateLeavesNothingOpen(long id) {
+    int open = TextEncoder.open();
+    for (TinyTokenizer tokenizer :
+        List.of(chatLike(), blanks().normalize(TinyTokenizer.PREPEND, TinyTokenizer.BLANKS))) {
+      String json = tokenizer.json().replaceFirst("\"a\":\\d+", "\"a\":" + id);
+      TextEncoder.of(json).close();
+      assertThatThrownBy(() -> IncrementalEncoder.of(json, ROOMY, 1))
+          .isInstanceOf(RuntimeException.class);
+      assertThat(TextEncoder.open()).isEqualTo(open);
+    }
+  }
+
   private static void growChats(IncrementalEncoder encoder, int seed) {
     Random random = new Random(seed);
     String text = WORDS.repeat(260);

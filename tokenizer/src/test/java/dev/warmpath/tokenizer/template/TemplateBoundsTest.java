@@ -3,15 +3,23 @@ package dev.warmpath.tokenizer.template;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import dev.warmpath.tokenizer.template.eval.Program;
+import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateException.Kind;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.syntax.TemplateParser;
+import dev.warmpath.tokenizer.template.tree.Statement;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.AbstractList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -25,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Templates that mean harm, or nothing at all, end within their bounds. */
 class TemplateBoundsTest {
+  private static final Duration HANG = Duration.ofSeconds(60);
   private static final TemplateLimits SMALL = new TemplateLimits(1 << 14, 1 << 19, 2000);
   private static final List<String> PIECES =
       List.of(
@@ -199,6 +208,130 @@ class TemplateBoundsTest {
     assertThat(template.render(Map.of())).isEmpty();
   }
 
+  @Test
+  void aParseWhoseThreadIsInterruptedIsGivenUp() {
+    String template = "{{ a }}".repeat(30_000);
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(() -> ChatTemplate.parse(template))
+          .isInstanceOf(CancellationException.class);
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+  }
+
+  @Test
+  void aCompilationWhoseThreadIsInterruptedIsGivenUp() {
+    Budget budget = new Budget(TemplateLimits.DEFAULT);
+    Statement.Scoped tree = TemplateParser.parse("{{ x" + "[1:]".repeat(300) + " }}", budget);
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(() -> Program.compile(tree, budget))
+          .isInstanceOf(CancellationException.class);
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+  }
+
+  @Test
+  void aTemplateLongerThanAnyIsRefusedUnread() {
+    String template = "{{a}}".repeat(800_000);
+    TemplateException refusal =
+        assertTimeoutPreemptively(
+            HANG,
+            () ->
+                catchThrowableOfType(TemplateException.class, () -> ChatTemplate.parse(template)));
+    assertThat(refusal).hasMessage("a template of 4000000 characters, more than 262144");
+    assertThat(refusal.kind()).isEqualTo(Kind.LIMIT);
+    assertThat(ChatTemplate.parse("x".repeat(1 << 18)).render(Map.of())).hasSize(1 << 18);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "(y ~ 'b') in x",
+        "(y ~ 'b') in x|safe",
+        "x.find(y ~ 'b')",
+        "x.rfind('b' ~ y)",
+        "x.count(y ~ 'b')",
+        "x.replace(y ~ 'b', '')",
+        "x.split(y ~ 'b')",
+        "x.rsplit('b' ~ y)",
+        "x.partition(y ~ 'b')",
+        "x.rpartition('b' ~ y)",
+        "x.strip('b' * 1000000 ~ 'a')",
+      })
+  void aSearchForWhatNearlyFitsEverywhereIsStopped(String search) {
+    String variables = "{% set x = 'a' * 2000000 %}{% set y = 'a' * 1000000 %}";
+    String template = variables + "{{ (" + search + ")|string|length }}";
+    TemplateLimits limits = new TemplateLimits(1 << 22, 1 << 23, 2000);
+    assertTimeoutPreemptively(
+        HANG,
+        () -> {
+          ChatTemplate parsed = ChatTemplate.parse(template, Clock.systemUTC(), limits);
+          return catchThrowableOfType(TemplateException.class, () -> parsed.render(Map.of()));
+        });
+  }
+
+  /** What goes over the rest of the line for each word takes minutes for this. */
+  @Test
+  void aLongLineIsReadInOnePass() {
+    String template = "{{a}}".repeat(20_000) + "x".repeat(24 << 20);
+    Budget budget = new Budget(TemplateLimits.DEFAULT);
+    assertTimeoutPreemptively(HANG, () -> TemplateParser.parse(template, budget));
+  }
+
+  /** What goes over all loops, assignments or calls for each takes minutes for these. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{%for a@ in messages%}{%endfor%}",
+        "{%set b$=b@%}",
+        "{%macro m(c)%}{%endmacro%}{{m(x)}}",
+      })
+  void loopsOverContentAreFoundInOnePass(String piece) {
+    StringBuilder template = new StringBuilder("{%set b0=messages%}");
+    for (int i = 0; template.length() < 1_500_000; i++) {
+      template.append(piece.replace("@", "" + i).replace("$", "" + (i + 1)));
+    }
+    Budget budget = new Budget(TemplateLimits.DEFAULT);
+    assertTimeoutPreemptively(
+        HANG,
+        () -> ContentFormat.iteratesContent(TemplateParser.parse(template.toString(), budget)));
+  }
+
+  /** A list that cannot be read, as when the machine is out of what reading takes. */
+  private static List<Object> failing(VirtualMachineError error) {
+    return new AbstractList<>() {
+      @Override
+      public Object get(int index) {
+        throw error;
+      }
+
+      @Override
+      public int size() {
+        return 1;
+      }
+    };
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {OutOfMemoryError.class, StackOverflowError.class})
+  void aRenderThatTheMachineCannotCarryIsRefused(Class<? extends VirtualMachineError> error)
+      throws ReflectiveOperationException {
+    Map<String, Object> variables =
+        Map.of("x", failing(error.getDeclaredConstructor().newInstance()));
+    ChatTemplate template = ChatTemplate.parse("a{% for y in x %}{{ y }}{% endfor %}");
+    List<Function<Map<String, Object>, String>> renders =
+        List.of(template::render, template::renderStock);
+    for (Function<Map<String, Object>, String> render : renders) {
+      assertThatThrownBy(() -> render.apply(variables))
+          .isInstanceOf(TemplateException.class)
+          .extracting(e -> ((TemplateException) e).kind())
+          .isEqualTo(Kind.LIMIT);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -286,6 +419,6 @@ class TemplateBoundsTest {
         "{% with %}", "{% call x() %}", "{% generation %}", "{% block a %}", "{% elif x %}"
       })
   void deepBlocksAreStoppedInTheParser(String opening) {
-    assertThat(kind(opening.repeat(20_000))).isEqualTo(Kind.SYNTAX);
+    assertThat(kind(opening.repeat(10_000))).isEqualTo(Kind.SYNTAX);
   }
 }

@@ -24,14 +24,25 @@ final class BlockKeysReader {
   private static final WordTable SALT_KEY = new WordTable(List.of("cache_salt"));
   private static final int MOST_PLAIN = 1024;
 
+  /** A list's place in another list, a list and what it holds, and a key without its text. */
+  private static final int PLACE_BYTES = 8;
+
+  private static final int LIST_BYTES = 48;
+  private static final int KEY_BYTES = 96;
+
   private final WireCursor cursor;
   private final EventFields fields;
+  private final EventColumns columns;
   private BlockKeys[] plain = {};
   private Naming naming = Naming.DENSE;
 
-  BlockKeysReader(WireCursor cursor, EventFields fields) {
+  /**
+   * @param columns whose batch the keys take room of
+   */
+  BlockKeysReader(WireCursor cursor, EventFields fields, EventColumns columns) {
     this.cursor = cursor;
     this.fields = fields;
+    this.columns = columns;
   }
 
   /** Reads the extra keys of a store of so many hashes. */
@@ -106,6 +117,7 @@ final class BlockKeysReader {
       naming = Naming.UNEVEN;
       return List.of();
     }
+    columns.takes((long) PLACE_BYTES * blocks);
     List<List<ExtraKey>> perBlock = new ArrayList<>(blocks);
     for (int i = 0; i < blocks; i++) {
       perBlock.add(cursor.skipNil() ? List.of() : block(loraName));
@@ -115,8 +127,10 @@ final class BlockKeysReader {
 
   private List<ExtraKey> block(@Nullable String loraName) throws WireException {
     int length = cursor.arrayLength();
+    columns.takes(LIST_BYTES + (long) PLACE_BYTES * length);
     List<ExtraKey> keys = new ArrayList<>(length);
     for (int i = 0; i < length; i++) {
+      int start = cursor.position();
       if (cursor.nextIsArray()) {
         keys.add(multimodal());
       } else if (cursor.nextIsBinary()) {
@@ -129,6 +143,7 @@ final class BlockKeysReader {
         naming = Naming.UNKNOWN_KEY;
         cursor.skip();
       }
+      columns.takes(KEY_BYTES + 2L * (cursor.position() - start));
     }
     return keys;
   }

@@ -15,7 +15,7 @@ import java.util.List;
  * nobody can say what it held, so it counts as lost.
  *
  * <p>Memory is bounded by a small multiple of the payload's length, whatever lengths it declares,
- * and nesting costs none.
+ * and nesting costs none. What a large batch took is given back by {@link #trim}.
  *
  * <p>Confined to one thread.
  */
@@ -39,7 +39,7 @@ public final class ColumnDecoder {
    */
   public EventColumns decode(byte[] payload) throws WireException {
     cursor.begin(payload);
-    columns.begin();
+    columns.begin(payload.length);
     eventsSeen = false;
     if (cursor.nextIsMap()) {
       readMap();
@@ -53,6 +53,11 @@ public final class ColumnDecoder {
       throw new WireException(0, "a batch without events");
     }
     return columns;
+  }
+
+  /** Lets go of what a usual batch does not need; the columns are of no use any more. */
+  public void trim() {
+    columns.trim();
   }
 
   private void readArray() throws WireException {
@@ -95,6 +100,7 @@ public final class ColumnDecoder {
     eventsSeen = true;
     int length = cursor.arrayLength();
     for (int i = 0; i < length; i++) {
+      columns.requireRoom(0);
       if (!repeats.read()) {
         readEvent();
       }

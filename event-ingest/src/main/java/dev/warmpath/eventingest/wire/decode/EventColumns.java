@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.wire.decode;
 import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.KvEventBatch.SkipReason;
+import dev.warmpath.eventingest.wire.WireException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -13,7 +14,9 @@ import java.util.Map;
  * The events of one batch: a row for each, the hashes of all in one column and the tokens of all in
  * another. Filled anew from batch to batch; a batch as large as the ones before allocates nothing.
  *
- * <p>What is kept between batches is bounded, however large a batch was.
+ * <p>A batch may fill {@value #BYTES_PER_BYTE} times its payload and {@value #SPARE_BYTES} bytes
+ * more, which no engine's batches come near: an event beyond that is refused. What is kept between
+ * batches is bounded, however large a batch was.
  *
  * <p>Confined to one thread.
  */
@@ -23,6 +26,11 @@ public final class EventColumns {
   private static final int KEPT_TOKENS = 1 << 18;
   private static final int KEPT_HASHES = 1 << 15;
   private static final int KEPT_ROWS = 1 << 12;
+  private static final int BYTES_PER_BYTE = 4;
+  private static final int SPARE_BYTES = 4 << 20;
+
+  /** An {@link EventRow} and its place in the list. */
+  private static final int ROW_BYTES = 112;
 
   private final int[] skipped = new int[REASONS.length];
   private final List<EventRow> rows = new ArrayList<>();
@@ -34,6 +42,8 @@ public final class EventColumns {
   double timestampSeconds = Double.NaN;
   int dataParallelRank = -1;
   private String firstProblem = "";
+  private long maxBytes = SPARE_BYTES;
+  private long keyBytes;
 
   /** How many events could be read. */
   public int events() {
@@ -99,9 +109,10 @@ public final class EventColumns {
     return tokenEnd;
   }
 
-  /** Starts a batch. */
-  void begin() {
-    trim();
+  /** Starts a batch whose payload has this length. */
+  void begin(int payloadBytes) {
+    maxBytes = SPARE_BYTES + (long) BYTES_PER_BYTE * payloadBytes;
+    keyBytes = 0;
     Arrays.fill(skipped, 0);
     events = 0;
     hashEnd = 0;
@@ -132,8 +143,23 @@ public final class EventColumns {
     tokenEnd += row.tokenCount;
   }
 
+  /** Refuses what would take too much together with the events added. */
+  void requireRoom(long bytes) throws WireException {
+    long taken = (long) Long.BYTES * hashEnd + (long) Integer.BYTES * tokenEnd;
+    if (taken + (long) ROW_BYTES * events + keyBytes + bytes > maxBytes) {
+      throw new WireException(0, "more than " + maxBytes + " bytes when decoded");
+    }
+  }
+
+  /** Something beside the columns takes so many bytes. */
+  void takes(long bytes) throws WireException {
+    requireRoom(bytes);
+    keyBytes += bytes;
+  }
+
   /** The column of hashes, with room for as many more behind those of the events added. */
-  long[] hashesWithRoom(int more) {
+  long[] hashesWithRoom(int more) throws WireException {
+    requireRoom((long) Long.BYTES * more);
     if (more > hashes.length - hashEnd) {
       hashes = Arrays.copyOf(hashes, Math.max(hashEnd + more, 2 * hashes.length));
     }
@@ -141,7 +167,8 @@ public final class EventColumns {
   }
 
   /** The column of tokens, with room for as many more behind those of the events added. */
-  int[] tokensWithRoom(int more) {
+  int[] tokensWithRoom(int more) throws WireException {
+    requireRoom((long) Integer.BYTES * more);
     if (more > tokens.length - tokenEnd) {
       tokens = Arrays.copyOf(tokens, Math.max(tokenEnd + more, 2 * tokens.length));
     }
@@ -155,7 +182,8 @@ public final class EventColumns {
     }
   }
 
-  private void trim() {
+  /** Lets go of what a usual batch does not need. */
+  void trim() {
     if (tokens.length > KEPT_TOKENS) {
       tokens = new int[KEPT_TOKENS];
     }

@@ -48,20 +48,16 @@ final class Repeats {
   boolean read() {
     int start = cursor.position();
     Pattern removed = removal;
-    if (removed != null && readRemoval(removed, start)) {
-      return true;
-    }
     Pattern stored = store;
-    if (stored != null) {
-      try {
-        if (readStore(stored, start)) {
-          return true;
-        }
-      } catch (WireException e) {
-        // Not ids: read it field by field, which says what is wrong.
+    try {
+      if ((removed != null && readRemoval(removed, start))
+          || (stored != null && readStore(stored, start))) {
+        return true;
       }
-      cursor.seek(start);
+    } catch (WireException e) {
+      // Not ids, or no room: read it field by field, which says what is wrong.
     }
+    cursor.seek(start);
     return false;
   }
 
@@ -101,7 +97,7 @@ final class Repeats {
     }
   }
 
-  private boolean readRemoval(Pattern pattern, int start) {
+  private boolean readRemoval(Pattern pattern, int start) throws WireException {
     int length = pattern.bytes.length;
     if (!cursor.hasBytes(length)
         || !same(pattern, start, 0, pattern.hashAt)

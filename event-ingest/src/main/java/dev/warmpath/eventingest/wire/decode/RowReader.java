@@ -30,7 +30,7 @@ final class RowReader {
     this.fields = fields;
     this.columns = columns;
     tokensReader = new TokenColumnReader(cursor, fields, columns);
-    keysReader = new BlockKeysReader(cursor, fields);
+    keysReader = new BlockKeysReader(cursor, fields, columns);
     repertoire = new Repertoire();
   }
 
@@ -64,6 +64,7 @@ final class RowReader {
     if (cursor.arrayLength() != hashes) {
       throw new WireException(cursor.position(), "not one remaining_copy_counts for each hash");
     }
+    columns.takes((long) Integer.BYTES * hashes);
     int[] left = new int[hashes];
     for (int i = 0; i < hashes; i++) {
       left[i] = cursor.integerWithin(0, Integer.MAX_VALUE);

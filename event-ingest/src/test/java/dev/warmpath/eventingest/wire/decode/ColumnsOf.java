@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.WireException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -22,8 +23,16 @@ public final class ColumnsOf {
 
   /** Columns of these events. */
   public static EventColumns events(List<KvEvent> events) {
+    try {
+      return columns(events);
+    } catch (WireException e) {
+      throw new IllegalArgumentException("events=" + events.size(), e);
+    }
+  }
+
+  private static EventColumns columns(List<KvEvent> events) throws WireException {
     EventColumns columns = new EventColumns();
-    columns.begin();
+    columns.begin(0);
     for (KvEvent event : events) {
       if (event instanceof BlockStored stored) {
         store(columns, stored);
@@ -51,7 +60,7 @@ public final class ColumnsOf {
         .encode(new KvEventBatch(1.5, 0, List.of(stored, removed), Map.of(), ""));
   }
 
-  private static void store(EventColumns columns, BlockStored stored) {
+  private static void store(EventColumns columns, BlockStored stored) throws WireException {
     EventRow row = columns.next(EventRow.Kind.STORED);
     fill(columns, row, stored.blockHashes(), stored.place());
     Long parent = stored.parentBlockHash();
@@ -68,7 +77,8 @@ public final class ColumnsOf {
     columns.add(row);
   }
 
-  private static void fill(EventColumns columns, EventRow row, long[] hashes, BlockPlace place) {
+  private static void fill(EventColumns columns, EventRow row, long[] hashes, BlockPlace place)
+      throws WireException {
     System.arraycopy(
         hashes, 0, columns.hashesWithRoom(2 * hashes.length), row.hashFrom, hashes.length);
     row.hashCount = hashes.length;

@@ -29,7 +29,7 @@ final class ObjectEventReader {
     this.cursor = cursor;
     this.fields = fields;
     tokensReader = new ObjectTokensReader(cursor, fields);
-    keysReader = new BlockKeysReader(cursor, fields);
+    keysReader = new BlockKeysReader(cursor, fields, new EventColumns());
   }
 
   BlockStored blockStored() throws WireException {

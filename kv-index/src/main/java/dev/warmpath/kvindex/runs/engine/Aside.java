@@ -95,7 +95,11 @@ public final class Aside {
       youngest.younger = block;
     }
     youngest = block;
-    block.sibling = orphansByParent.get(block.parent);
+    AsideBlock sibling = orphansByParent.get(block.parent);
+    block.nextSibling = sibling;
+    if (sibling != null) {
+      sibling.previousSibling = block;
+    }
     orphansByParent.put(block.parent, block);
     orphans++;
   }
@@ -168,22 +172,19 @@ public final class Aside {
   }
 
   private void leaveSiblings(AsideBlock block) {
-    AsideBlock first = orphansByParent.get(block.parent);
-    if (first == block) {
-      if (block.sibling == null) {
-        orphansByParent.remove(block.parent);
-      } else {
-        orphansByParent.put(block.parent, block.sibling);
-      }
-    } else {
-      AsideBlock before = first;
-      while (before != null && before.sibling != block) {
-        before = before.sibling;
-      }
-      if (before != null) {
-        before.sibling = block.sibling;
-      }
+    AsideBlock previous = block.previousSibling;
+    AsideBlock next = block.nextSibling;
+    if (next != null) {
+      next.previousSibling = previous;
     }
-    block.sibling = null;
+    if (previous != null) {
+      previous.nextSibling = next;
+    } else if (next != null) {
+      orphansByParent.put(block.parent, next);
+    } else {
+      orphansByParent.remove(block.parent);
+    }
+    block.previousSibling = null;
+    block.nextSibling = null;
   }
 }

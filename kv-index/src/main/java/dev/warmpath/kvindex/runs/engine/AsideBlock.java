@@ -32,7 +32,8 @@ public final class AsideBlock {
   public @Nullable AsideBlock older;
 
   public @Nullable AsideBlock younger;
-  public @Nullable AsideBlock sibling;
+  public @Nullable AsideBlock previousSibling;
+  public @Nullable AsideBlock nextSibling;
 
   private int[] shelves = new int[1];
   private int[] copies = new int[1];

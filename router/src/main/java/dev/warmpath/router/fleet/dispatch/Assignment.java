@@ -1,13 +1,13 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EngineFeedback;
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.fleet.engine.EngineLoad;
 import dev.warmpath.router.fleet.engine.EngineState;
-import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.Prompt;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * An engine that was given a request, and the load and expected blocks that are reserved for it
@@ -20,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Assignment implements DispatchResult {
 
-  private static final double NANOS_PER_MILLI = 1e6;
-  private static final double NONE_YET = -1;
-
   private final Dispatcher dispatcher;
   private final EngineState engine;
   private final Prediction prediction;
@@ -30,30 +27,9 @@ public final class Assignment implements DispatchResult {
   private final boolean comparable;
   private final boolean hidden;
   private final Reservation reservation;
-
+  private final AtomicBoolean reported = new AtomicBoolean();
   private volatile boolean asksReport;
-  private boolean reported;
-  private boolean over;
-  private double firstTokenMillis = NONE_YET;
-  private int cachedTokens;
-
-  /**
-   * What is held for the request.
-   *
-   * @param share its load
-   * @param claim the blocks expected because of it, null if its tokens are not known
-   * @param alone whether no prompt was queued before it
-   * @param probe whether it shows if a suspended engine answers again
-   * @param sinceNanos when it was dispatched
-   * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
-   */
-  record Reservation(
-      EngineLoad.Share share,
-      ExpectedBlocks.@Nullable Claim claim,
-      boolean alone,
-      boolean probe,
-      long sinceNanos,
-      @Nullable BlockChain chain) {}
+  private volatile int cachedTokens;
 
   Assignment(
       Dispatcher dispatcher,
@@ -65,8 +41,8 @@ public final class Assignment implements DispatchResult {
     this.engine = engine;
     this.promptTokens = prompt.lengthTokens();
     this.comparable = prompt.comparable();
-    boolean shown = prompt.hasExtraKey() && reservation.chain != null;
-    this.hidden = !shown && dispatcher.feedback().hides(engine.replica(), prompt.namespace());
+    boolean shown = prompt.hasExtraKey() && reservation.chain() != null;
+    this.hidden = !shown && dispatcher.port().hides(engine.replica(), prompt.namespace());
     this.prediction = prediction;
     this.reservation = reservation;
     this.cachedTokens = prediction.cachedTokens();
@@ -111,23 +87,17 @@ public final class Assignment implements DispatchResult {
 
   /** The engine began an answer, if only to refuse the request as wrong: it is alive. */
   public void answered() {
-    synchronized (dispatcher.lock()) {
-      if (!over) {
-        engine.suspension().answered();
-      }
-    }
+    engine.answered(reservation);
+  }
+
+  /** The engine asked for so much time without requests. */
+  public void rest(int seconds) {
+    engine.rest(seconds, dispatcher.nanos());
   }
 
   /** A stream brought its first content: the prompt has been computed. */
   public void firstToken() {
-    synchronized (dispatcher.lock()) {
-      if (firstTokenMillis != NONE_YET || over) {
-        return;
-      }
-      long now = dispatcher.nanos();
-      firstTokenMillis = (now - reservation.sinceNanos) / NANOS_PER_MILLI;
-      engine.load().prefilled(reservation.share, now);
-    }
+    engine.firstToken(reservation, dispatcher.nanos());
   }
 
   /**
@@ -137,73 +107,40 @@ public final class Assignment implements DispatchResult {
    * @param cachedTokens how many of them it did not compute
    */
   public void usage(int promptTokens, int cachedTokens) {
-    synchronized (dispatcher.lock()) {
-      if (reported || over) {
-        return;
-      }
-      reported = true;
-      this.cachedTokens = cachedTokens;
+    if (engine.isOver(reservation) || !reported.compareAndSet(false, true)) {
+      return;
     }
+    this.cachedTokens = cachedTokens;
     DispatchListener listener = dispatcher.listener();
     listener.reported(this, promptTokens, cachedTokens);
     if (prediction.predicts()) {
       listener.compared(this, prediction.cachedTokens(), cachedTokens);
     }
+    BlockChain chain = reservation.chain();
     if (comparable && this.promptTokens != promptTokens) {
       listener.miscounted(this, this.promptTokens, promptTokens);
-    } else if (comparable && reservation.chain != null) {
-      long agoNanos = dispatcher.nanos() - reservation.sinceNanos;
-      EngineFeedback.Reuse reuse =
-          new EngineFeedback.Reuse(
-              reservation.chain, cachedTokens, prediction.cachedTokens(), agoNanos);
-      dispatcher.feedback().reused(replica(), dpRank(), reuse);
+    } else if (comparable && chain != null) {
+      long agoNanos = dispatcher.nanos() - reservation.sinceNanos();
+      dispatcher
+          .port()
+          .reused(
+              replica(),
+              dpRank(),
+              new EnginePort.Reuse(chain, cachedTokens, prediction.cachedTokens(), agoNanos));
     }
   }
 
   /** The request ended in one way or another; what is reserved for it is given back. */
   public void finished(Outcome outcome) {
-    synchronized (dispatcher.lock()) {
-      if (over) {
-        return;
-      }
-      over = true;
-      conclude(outcome, dispatcher.nanos());
-    }
-    if (hidden) {
-      dispatcher.feedback().hiddenEnded(replica(), dpRank());
-    }
-    dispatcher.listener().finished(this, outcome);
-  }
-
-  private void conclude(Outcome outcome, long nowNanos) {
-    boolean prefilled = !engine.load().isQueued(reservation.share, nowNanos);
-    engine.load().remove(reservation.share, nowNanos);
-    endClaim(outcome == Outcome.COMPLETED || (prefilled && outcome == Outcome.CANCELLED), nowNanos);
-    if (outcome == Outcome.COMPLETED) {
-      engine.suspension().answered();
-      learn();
-    } else if (outcome == Outcome.FAILED) {
-      engine.suspension().failed(nowNanos);
-    } else if (reservation.probe) {
-      engine.suspension().probeEnded();
-    }
-  }
-
-  private void endClaim(boolean computed, long nowNanos) {
-    if (reservation.claim == null) {
+    EngineState.Work work =
+        comparable ? new EngineState.Work(promptTokens, cachedTokens) : EngineState.Work.UNKNOWN;
+    if (!engine.end(reservation, outcome, work, dispatcher.nanos())) {
       return;
     }
-    if (computed) {
-      engine.expected().settle(reservation.claim, nowNanos);
-    } else {
-      engine.expected().cancel(reservation.claim);
+    if (hidden) {
+      dispatcher.port().hiddenEnded(replica(), dpRank());
     }
-  }
-
-  /** A time is a sample of the engine's speed if nothing was ahead and the work is known. */
-  private void learn() {
-    if (reservation.alone && firstTokenMillis != NONE_YET && comparable && cachedTokens >= 0) {
-      engine.prefill().observe(promptTokens - cachedTokens, promptTokens, firstTokenMillis);
-    }
+    dispatcher.listener().finished(this, outcome);
+    dispatcher.freed();
   }
 }

@@ -1,6 +1,6 @@
 package dev.warmpath.router.fleet.dispatch;
 
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.fleet.engine.Outcome;
 
 /**
  * Hears what the dispatcher does, for metrics. Called on the caller's thread outside all locks;
@@ -18,9 +18,14 @@ public interface DispatchListener {
     return new Both(first, second);
   }
 
-  /** A request was given to an engine by {@code policy}, and is not sent there yet. */
+  /**
+   * A request was given to an engine, and is not sent there yet.
+   *
+   * @param policy the name of the policy that chose
+   * @param reason why it chose this one
+   */
   default void assigned(
-      DispatchRequest request, String policy, Decision decision, Assignment assignment) {}
+      PreparedRequest request, String policy, String reason, Assignment assignment) {}
 
   /** Nobody could take a request. */
   default void unassigned(DispatchResult.Cause cause) {}
@@ -52,9 +57,9 @@ public interface DispatchListener {
 
     @Override
     public void assigned(
-        DispatchRequest request, String policy, Decision decision, Assignment assignment) {
-      first.assigned(request, policy, decision, assignment);
-      second.assigned(request, policy, decision, assignment);
+        PreparedRequest request, String policy, String reason, Assignment assignment) {
+      first.assigned(request, policy, reason, assignment);
+      second.assigned(request, policy, reason, assignment);
     }
 
     @Override

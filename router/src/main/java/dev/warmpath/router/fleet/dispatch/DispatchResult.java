@@ -2,8 +2,20 @@ package dev.warmpath.router.fleet.dispatch;
 
 import java.util.Locale;
 
-/** What became of a request: an {@link Assignment}, or no replica for it. Thread-safe. */
-public sealed interface DispatchResult permits Assignment, DispatchResult.NoCandidate {
+/**
+ * What became of a request: an {@link Assignment}, a place in the queue, or no replica for it.
+ *
+ * <p>Thread-safe.
+ */
+public sealed interface DispatchResult
+    permits Assignment, DispatchResult.Queued, DispatchResult.NoCandidate {
+
+  /** All replicas that could take the request are full: it waits for one. */
+  sealed interface Queued extends DispatchResult permits WaitingRequests.Entry {
+
+    /** Waits no more; false if the result was given or is being given. */
+    boolean withdraw();
+  }
 
   /** Nobody can take the request now; {@code cause} is that of the replica that came nearest. */
   record NoCandidate(Cause cause) implements DispatchResult {}
@@ -22,6 +34,8 @@ public sealed interface DispatchResult permits Assignment, DispatchResult.NoCand
     EXCLUDED,
     /** It has as many requests in flight as it may. */
     FULL,
+    /** So it has, and too many requests wait for it. */
+    QUEUE_FULL,
     /** It failed too many requests just now; it is still taken where there is nobody else. */
     SUSPENDED;
 

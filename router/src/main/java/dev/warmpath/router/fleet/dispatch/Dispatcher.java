@@ -1,24 +1,26 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EngineFeedback;
-import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Fleet;
-import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
+import dev.warmpath.router.fleet.dispatch.Selection.Entry;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
-import dev.warmpath.router.fleet.match.Prompt;
-import dev.warmpath.router.fleet.match.Sighting;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.engine.Reservation;
+import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.ReportParameter;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -28,25 +30,29 @@ import org.jspecify.annotations.Nullable;
  * is on its way to them, lets the policy choose, and reserves load and expected blocks there, so
  * that the next request sees this one.
  *
- * <p>Choosing and reserving are one atomic step. An explanation takes the same way up to the
- * reservation, with the same random draw as the next request: if nothing happens between, it comes
- * true.
+ * <p>An explanation takes the same way up to the reservation, with the same random draw as the next
+ * request: if nothing happens between, it comes true.
  *
  * <p>Thread-safe.
  */
 public final class Dispatcher {
 
   /*
-   * Hashing the prompt and asking the index happen before the lock is taken; under it are only the
-   * expected blocks, the policy and the reservation. So a request may be chosen for by an index that
-   * is some microseconds old, which the index is anyway.
+   * Choosing and reserving are one atomic step without a lock around both. `turns` counts the
+   * reservations. A choice notes it, looks at the engines one after another, each under its own
+   * lock, and reserves under the winner's lock only if the count is still the same; it then counts
+   * on before the lock is left. So every choice sees all reservations that were made before it:
+   *  - one that was counted before the choice noted the count holds its engine's lock until it is
+   *    in place, so whoever looks at that engine later sees it;
+   *  - one that is counted later makes the choice begin again.
+   * Whoever has to begin again lost to one who did reserve, so some request always gets on.
    */
 
   /**
    * What a dispatcher needs from outside.
    *
    * @param nanoClock counts nanoseconds from anywhere, as {@link System#nanoTime} does
-   * @param random used under the dispatcher's lock only
+   * @param random used once, for the seed of all draws
    * @param listener hears what happens
    */
   public record Surroundings(
@@ -56,29 +62,39 @@ public final class Dispatcher {
    * Bounds of what is given out.
    *
    * @param replicaRequests requests in flight at one replica
+   * @param queueRequests requests that may wait for a replica that has room
    */
-  public record Limits(ExpectedBlocks.Limits expectedBlocks, int replicaRequests) {}
+  public record Limits(
+      ExpectedBlocks.Limits expectedBlocks, int replicaRequests, int queueRequests) {}
 
-  private final Object lock = new Object();
   private final Fleet fleet;
-  private final Knowledge knowledge;
+  private final KvIndex index;
+  private final EnginePort port;
   private final Limits limits;
   private final Surroundings surroundings;
+  private final long seed;
+  private final AtomicLong turns = new AtomicLong();
+  private final ThreadLocal<Selection> selections = ThreadLocal.withInitial(Selection::new);
   private volatile Policy policy;
-
-  private final Map<Replica, List<EngineState>> states = new HashMap<>();
-  private List<Replica> knownReplicas = List.of();
-  private long turn;
-  private long nextDraw;
+  private volatile EngineTable table = EngineTable.EMPTY;
+  private final WaitingRequests waiting;
 
   public Dispatcher(
-      Fleet fleet, Knowledge knowledge, Policy policy, Limits limits, Surroundings surroundings) {
+      Fleet fleet,
+      KvIndex index,
+      EnginePort port,
+      Policy policy,
+      Limits limits,
+      Surroundings surroundings) {
     this.fleet = fleet;
-    this.knowledge = knowledge;
+    this.index = index;
+    this.port = port;
     this.policy = policy;
     this.limits = limits;
     this.surroundings = surroundings;
-    this.nextDraw = surroundings.random().nextLong();
+    this.seed = surroundings.random().nextLong();
+    this.waiting =
+        new WaitingRequests(limits.queueRequests(), request -> assign(request, Set.of()));
   }
 
   public Policy policy() {
@@ -90,28 +106,139 @@ public final class Dispatcher {
     policy = other;
   }
 
-  /** Gives the request to an engine, if there is one for it. */
-  public DispatchResult assign(DispatchRequest request) {
-    Eligible eligible = Eligible.of(fleet.replicas(), request);
-    if (eligible.replicas().isEmpty()) {
-      listener().unassigned(eligible.nearest());
-      return new DispatchResult.NoCandidate(eligible.nearest());
+  /**
+   * Gives the request to an engine, or lets it wait for one if all are full. None overtakes an
+   * equal one that waits.
+   *
+   * @param later gets what became of a request that had to wait, on any thread
+   */
+  public DispatchResult admit(PreparedRequest request, Consumer<DispatchResult> later) {
+    if (!waiting.precedes(request)) {
+      DispatchResult result = assign(request, Set.of());
+      if (!(result instanceof DispatchResult.NoCandidate none) || none.cause() != Cause.FULL) {
+        return result;
+      }
     }
-    Prompt prompt = Prompt.of(request.prompt(), request.namespace());
-    List<Sighting> sightings = Sighting.all(eligible.replicas(), prompt, knowledge);
-    Policy chooser = policy;
-    Choice choice;
-    Assignment assignment;
-    synchronized (lock) {
-      choice = choose(chooser, request, prompt, sightings);
-      assignment = choice == null ? null : reserve(choice, request, prompt);
+    DispatchResult.Queued queued = waiting.add(request, later);
+    if (queued == null) {
+      listener().unassigned(Cause.QUEUE_FULL);
+      return new DispatchResult.NoCandidate(Cause.QUEUE_FULL);
     }
-    if (choice == null || assignment == null) {
-      listener().unassigned(Cause.FULL);
-      return new DispatchResult.NoCandidate(Cause.FULL);
-    }
+    waiting.drain(); // what made room before it was there gave it nothing
+    return queued;
+  }
+
+  /** Requests that wait for a replica that has room. */
+  public int queued() {
+    return waiting.count();
+  }
+
+  /** How many may wait. */
+  public int queueLimit() {
+    return waiting.limit();
+  }
+
+  /** A request is over, or the fleet may have changed: there may be room for one that waits. */
+  public void freed() {
+    waiting.drain();
+  }
+
+  /**
+   * Gives the request to an engine, if there is one for it now.
+   *
+   * @param excluded names of replicas that have failed it already
+   */
+  public DispatchResult assign(PreparedRequest request, Set<String> excluded) {
+    Selection selection = selections.get();
     try {
-      tell(request, prompt, chooser, choice, assignment);
+      selection.gather(table(), request, excluded, port, Selection.PassedOver.UNHEARD);
+      selection.match(index);
+      return assign(selection, request);
+    } finally {
+      selection.release();
+    }
+  }
+
+  private DispatchResult assign(Selection selection, PreparedRequest request) {
+    Policy chooser = policy;
+    while (true) {
+      long turn = turns.get();
+      long now = nanos();
+      if (!stand(selection, request, now, Selection.PassedOver.UNHEARD)) {
+        return nobody(selection.nearest());
+      }
+      RoutingRequest routed = routed(request, turn);
+      int winner = chooser.choose(routed, selection.candidates());
+      Entry entry = selection.row(winner);
+      int credit = selection.candidates().creditTokens(winner);
+      Reservation reservation = reserve(entry, request, credit, turn, now);
+      if (reservation != null) {
+        String reason = chooser.reason(routed, selection.candidates(), winner);
+        return told(request, chooser.name(), reason, entry, reservation);
+      }
+    }
+  }
+
+  private DispatchResult nobody(Cause nearest) {
+    if (nearest != Cause.FULL) {
+      listener().unassigned(nearest); // one that finds all full may wait
+    }
+    return new DispatchResult.NoCandidate(nearest);
+  }
+
+  private boolean stand(
+      Selection selection, PreparedRequest request, long now, Selection.PassedOver passedOver) {
+    return selection.stand(request.prompt(), limits.replicaRequests(), now, passedOver);
+  }
+
+  private RoutingRequest routed(PreparedRequest request, long turn) {
+    return new RoutingRequest(
+        request.prompt().lengthTokens(),
+        request.sessionKey(),
+        request.prompt().prefixHash(),
+        draw(turn));
+  }
+
+  /** SplitMix64: even over all 64 bits, and of no pattern from turn to turn. */
+  private long draw(long turn) {
+    long mixed = seed + turn * 0x9e3779b97f4a7c15L;
+    mixed = (mixed ^ (mixed >>> 30)) * 0xbf58476d1ce4e5b9L;
+    mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
+    return mixed ^ (mixed >>> 31);
+  }
+
+  private @Nullable Reservation reserve(
+      Entry entry, PreparedRequest request, int creditTokens, long turn, long now) {
+    EngineState.Demand demand =
+        new EngineState.Demand(
+            request.promptTokens(),
+            creditTokens,
+            entry.chain(),
+            entry.matchedBlocks(),
+            request.streamed());
+    return entry.engine().reserve(() -> turns.compareAndSet(turn, turn + 1), demand, turn, now);
+  }
+
+  private Assignment told(
+      PreparedRequest request,
+      String policyName,
+      String reason,
+      Entry entry,
+      Reservation reservation) {
+    Assignment assignment =
+        new Assignment(
+            this,
+            entry.engine(),
+            request.prompt(),
+            entry.prediction(request.prompt()),
+            reservation);
+    try {
+      tell(request, entry, assignment);
+      String fallback = request.prompt().fallback(entry.chain());
+      if (fallback != null) {
+        listener().fallback(fallback);
+      }
+      listener().assigned(request, policyName, reason, assignment);
     } catch (RuntimeException | Error e) {
       assignment.finished(Outcome.CANCELLED);
       throw e;
@@ -119,148 +246,87 @@ public final class Dispatcher {
     return assignment;
   }
 
-  private void tell(
-      DispatchRequest request,
-      Prompt prompt,
-      Policy chooser,
-      Choice choice,
-      Assignment assignment) {
+  /** Tells the engine's side what is about to be sent there. */
+  private void tell(PreparedRequest request, Entry entry, Assignment assignment) {
+    Replica replica = assignment.replica();
+    int rank = assignment.dpRank();
+    BlockChain chain = entry.isPartlyKnown() ? entry.chain() : null;
     if (request.report() == ReportParameter.ASKED) {
-      feedback().reportAsked(assignment.replica(), assignment.dpRank());
-    } else if (request.report() == ReportParameter.FREE && prompt.readsCache()) {
-      askReport(choice.winner(), assignment);
-    }
-    tellPrompt(choice.winner(), prompt, assignment);
-    if (assignment.hidden()) {
-      feedback().hiddenBegan(assignment.replica(), assignment.dpRank());
-    }
-    String fallback = prompt.fallback(choice.winner().chain());
-    if (fallback != null) {
-      listener().fallback(fallback);
-    }
-    listener().assigned(request, chooser.name(), choice.decision(), assignment);
-  }
-
-  private void tellPrompt(Prospect winner, Prompt prompt, Assignment assignment) {
-    PromptResult.Tokens tokens = prompt.tokens();
-    BlockChain chain = winner.isPartlyKnown() ? winner.chain() : null;
-    if (chain != null && tokens != null) {
-      feedback().given(assignment.replica(), assignment.dpRank(), chain, tokens);
-    }
-  }
-
-  /** Lets a request whose prompt is not all known bring to light what the engine holds of it. */
-  private void askReport(Prospect winner, Assignment assignment) {
-    if (winner.isPartlyKnown()
-        && feedback().wantsReport(assignment.replica(), assignment.dpRank())) {
+      port.reportAsked(replica, rank);
+    } else if (request.report() == ReportParameter.FREE
+        && request.prompt().readsCache()
+        && chain != null
+        && port.wantsReport(replica, rank)) {
       assignment.askReport();
+    }
+    PromptResult.Tokens tokens = request.prompt().tokens();
+    if (chain != null && tokens != null) {
+      port.given(replica, rank, chain, tokens);
+    }
+    if (assignment.hidden()) {
+      port.hiddenBegan(replica, rank);
     }
   }
 
   /** Says who would get the request now, and why. Reserves nothing. */
-  public Explanation explain(DispatchRequest request) {
-    Eligible eligible = Eligible.of(fleet.replicas(), request);
-    Prompt prompt = Prompt.of(request.prompt(), request.namespace());
+  public Explanation explain(PreparedRequest request) {
+    Selection selection = new Selection();
     Policy chooser = policy;
-    if (eligible.replicas().isEmpty()) {
-      return Explanation.ofNobody(chooser.name(), prompt, eligible);
-    }
-    List<Sighting> sightings = Sighting.all(eligible.replicas(), prompt, knowledge);
-    synchronized (lock) {
-      Eligible now = eligible.without(this::isFull);
-      Choice choice = choose(chooser, request, prompt, sightings);
-      return choice == null
-          ? Explanation.ofNobody(chooser.name(), prompt, now)
-          : Explanation.of(chooser.name(), prompt, now, choice);
-    }
+    long now = nanos();
+    Explanation.Builder explanation =
+        new Explanation.Builder(chooser.name(), request.prompt(), now);
+    selection.gather(table(), request, Set.of(), port, explanation);
+    selection.match(index);
+    RoutingRequest routed = routed(request, turns.get());
+    return stand(selection, request, now, explanation)
+        ? explanation.chosen(chooser, routed, selection)
+        : explanation.nobody(selection.nearest());
+  }
+
+  /** The prompt's blocks on each engine that may get the request. */
+  public List<EngineChain> chains(PreparedRequest request) {
+    Selection selection = new Selection();
+    selection.gather(table(), request, Set.of(), port, Selection.PassedOver.UNHEARD);
+    return selection.chains();
   }
 
   /** All engines of the fleet. */
   public List<EngineReport> report() {
     List<EngineReport> reports = new ArrayList<>();
-    for (Replica replica : fleet.replicas()) {
-      for (int rank = 0; rank < replica.ranks(); rank++) {
-        EngineView view = knowledge.views().of(replica, rank);
-        synchronized (lock) {
-          reports.add(EngineReport.of(state(replica, rank), view, nanos()));
-        }
+    for (List<EngineState> ranks : table().engines()) {
+      for (EngineState engine : ranks) {
+        reports.add(
+            new EngineReport(
+                engine.replica(),
+                engine.dpRank(),
+                engine.name(),
+                port.view(engine.replica(), engine.dpRank()),
+                engine.snapshot(nanos())));
       }
     }
     return reports;
   }
 
-  /** Null if every candidate has as many requests as it may. */
-  private @Nullable Choice choose(
-      Policy chooser, DispatchRequest request, Prompt prompt, List<Sighting> sightings) {
-    forgetRemoved();
-    long now = nanos();
-    List<Prospect> prospects = new ArrayList<>(sightings.size());
-    for (Sighting sighting : sightings) {
-      EngineState engine = state(sighting.replica(), sighting.dpRank());
-      if (!isFull(sighting.replica())) {
-        prospects.add(Prospect.of(engine, sighting, prompt, now));
-      }
+  /** The engines of the fleet as it is now; those of replicas that left are let go of. */
+  private EngineTable table() {
+    EngineTable known = table;
+    return known.isOf(fleet.replicas()) ? known : refreshed();
+  }
+
+  private synchronized EngineTable refreshed() {
+    List<Replica> now = fleet.replicas();
+    if (!table.isOf(now)) {
+      table = table.of(now, limits.expectedBlocks());
     }
-    if (prospects.isEmpty()) {
-      return null;
-    }
-    RoutingRequest routed =
-        new RoutingRequest(
-            prompt.lengthTokens(), request.sessionKey(), prompt.prefixHash(), nextDraw);
-    return Choice.among(prospects, routed, chooser, now);
-  }
-
-  private Assignment reserve(Choice choice, DispatchRequest request, Prompt prompt) {
-    Prospect winner = choice.winner();
-    Assignment.Reservation reservation = winner.reserve(request, choice.request(), nanos());
-    winner.engine().chosen(turn++);
-    nextDraw = surroundings.random().nextLong();
-    return new Assignment(this, winner.engine(), prompt, winner.prediction(prompt), reservation);
-  }
-
-  /** Lets go of the state of replicas that are no longer in the fleet. */
-  private void forgetRemoved() {
-    List<Replica> replicas = fleet.replicas();
-    if (!replicas.equals(knownReplicas)) {
-      states.keySet().retainAll(replicas);
-      knownReplicas = replicas;
-    }
-  }
-
-  private EngineState state(Replica replica, int dpRank) {
-    return states(replica).get(dpRank);
-  }
-
-  private List<EngineState> states(Replica replica) {
-    return states.computeIfAbsent(replica, this::newStates);
-  }
-
-  private boolean isFull(Replica replica) {
-    int inFlight = 0;
-    for (EngineState engine : states(replica)) {
-      inFlight += engine.load().requests();
-    }
-    return inFlight >= limits.replicaRequests();
-  }
-
-  private List<EngineState> newStates(Replica replica) {
-    List<EngineState> engines = new ArrayList<>(replica.ranks());
-    for (int rank = 0; rank < replica.ranks(); rank++) {
-      engines.add(new EngineState(replica, rank, limits.expectedBlocks()));
-    }
-    return engines;
-  }
-
-  Object lock() {
-    return lock;
+    return table;
   }
 
   long nanos() {
     return surroundings.nanoClock().getAsLong();
   }
 
-  EngineFeedback feedback() {
-    return knowledge.feedback();
+  EnginePort port() {
+    return port;
   }
 
   DispatchListener listener() {

@@ -13,30 +13,30 @@ import dev.warmpath.router.routing.PrefillCost;
  * <p>Immutable.
  *
  * @param engine its name
- * @param prefillSamples requests from which {@code prefillCost} was learned
- * @param suspended whether it failed too often just now to be taken
+ * @param state what the router remembers of it
  */
 public record EngineReport(
-    Replica replica,
-    int dpRank,
-    String engine,
-    EngineView view,
-    Load load,
-    ExpectedBlocks.Counts expectedBlocks,
-    PrefillCost prefillCost,
-    long prefillSamples,
-    boolean suspended) {
+    Replica replica, int dpRank, String engine, EngineView view, EngineState.Snapshot state) {
 
-  static EngineReport of(EngineState state, EngineView view, long nowNanos) {
-    return new EngineReport(
-        state.replica(),
-        state.dpRank(),
-        state.name(),
-        view,
-        state.load().snapshot(nowNanos),
-        state.expected().counts(nowNanos),
-        state.prefill().cost(),
-        state.prefill().samples(),
-        state.suspension().active(nowNanos));
+  public Load load() {
+    return state.load();
+  }
+
+  public ExpectedBlocks.Counts expectedBlocks() {
+    return state.expectedBlocks();
+  }
+
+  public PrefillCost prefillCost() {
+    return state.prefillCost();
+  }
+
+  /** Requests from which {@link #prefillCost} was learned. */
+  public long prefillSamples() {
+    return state.prefillSamples();
+  }
+
+  /** Whether it failed too often just now to be taken. */
+  public boolean suspended() {
+    return state.suspended();
   }
 }

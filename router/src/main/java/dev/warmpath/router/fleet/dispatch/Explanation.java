@@ -1,9 +1,13 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.match.Prompt;
-import dev.warmpath.router.routing.Load;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,38 +32,12 @@ public record Explanation(
     @Nullable String fallback,
     @Nullable String winner,
     String reason,
-    List<Candidature> engines,
-    Map<String, DispatchResult.Cause> passedOver) {
+    List<Row> engines,
+    Map<String, Cause> passedOver) {
 
   public Explanation {
     engines = List.copyOf(engines);
     passedOver = Map.copyOf(passedOver);
-  }
-
-  static Explanation ofNobody(String policy, Prompt prompt, Eligible eligible) {
-    return new Explanation(
-        policy,
-        prompt.lengthTokens(),
-        prompt.fallback(),
-        null,
-        eligible.nearest().label(),
-        List.of(),
-        eligible.passedOver());
-  }
-
-  static Explanation of(String policy, Prompt prompt, Eligible eligible, Choice choice) {
-    Map<String, DispatchResult.Cause> passedOver = new LinkedHashMap<>(eligible.passedOver());
-    for (Prospect suspended : choice.suspended()) {
-      passedOver.put(suspended.engine().name(), DispatchResult.Cause.SUSPENDED);
-    }
-    return new Explanation(
-        policy,
-        prompt.lengthTokens(),
-        prompt.fallback(choice.winner().chain()),
-        choice.winner().engine().name(),
-        choice.decision().reason(),
-        choice.candidatures(prompt),
-        passedOver);
   }
 
   /**
@@ -72,10 +50,11 @@ public record Explanation(
    * @param expectedTokens leading tokens that the index shows or that are on their way
    * @param creditTokens what of these the choice counts on
    * @param prediction the cached tokens that it would be expected to report
-   * @param load what it has in flight
+   * @param requestsInFlight what it has in flight
+   * @param queuedTokens prompt tokens that it was given and has not computed
    * @param score what choosing it would cost, lowest wins
    */
-  public record Candidature(
+  public record Row(
       String engine,
       EngineView view,
       int matchedBlocks,
@@ -83,6 +62,70 @@ public record Explanation(
       int expectedTokens,
       int creditTokens,
       Prediction prediction,
-      Load load,
+      int requestsInFlight,
+      long queuedTokens,
       Score score) {}
+
+  /** Collects an explanation. */
+  static final class Builder implements Selection.PassedOver {
+    private final String policy;
+    private final Prompt prompt;
+    private final long nowNanos;
+    private final Map<String, Cause> passedOver = new LinkedHashMap<>();
+
+    Builder(String policy, Prompt prompt, long nowNanos) {
+      this.policy = policy;
+      this.prompt = prompt;
+      this.nowNanos = nowNanos;
+    }
+
+    @Override
+    public void because(String engine, Cause cause) {
+      passedOver.put(engine, cause);
+    }
+
+    Explanation nobody(Cause nearest) {
+      return new Explanation(
+          policy,
+          prompt.lengthTokens(),
+          prompt.fallback(),
+          null,
+          nearest.label(),
+          List.of(),
+          passedOver);
+    }
+
+    Explanation chosen(Policy chooser, RoutingRequest request, Selection selection) {
+      Candidates candidates = selection.candidates();
+      int winner = chooser.choose(request, candidates);
+      List<Row> rows = new ArrayList<>(candidates.count());
+      for (int row = 0; row < candidates.count(); row++) {
+        rows.add(row(selection, row, chooser.score(request, candidates, row)));
+      }
+      return new Explanation(
+          policy,
+          prompt.lengthTokens(),
+          prompt.fallback(selection.row(winner).chain()),
+          candidates.name(winner),
+          chooser.reason(request, candidates, winner),
+          rows,
+          passedOver);
+    }
+
+    private Row row(Selection selection, int row, Score score) {
+      Selection.Entry entry = selection.row(row);
+      Candidates candidates = selection.candidates();
+      return new Row(
+          candidates.name(row),
+          entry.view(),
+          entry.matchedBlocks(),
+          entry.matchedTokens(),
+          entry.expectedTokens(nowNanos),
+          candidates.creditTokens(row),
+          entry.prediction(prompt),
+          candidates.requests(row),
+          candidates.queuedTokens(row),
+          score);
+    }
+  }
 }

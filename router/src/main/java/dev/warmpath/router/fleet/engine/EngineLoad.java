@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Counts what an engine was given and has not finished. Every share that is added is removed once.
  * Its prefill is queued until the prompt is known to be computed, and shrinks as time passes.
  *
- * <p>Confined to the dispatcher's lock.
+ * <p>Confined to its engine's lock.
  */
 public final class EngineLoad {
 
@@ -23,7 +23,7 @@ public final class EngineLoad {
   /**
    * What one request adds.
    *
-   * <p>Confined to the dispatcher's lock.
+   * <p>Confined to its engine's lock.
    */
   public static final class Share {
     private final int prefillTokens;

@@ -1,14 +1,42 @@
 package dev.warmpath.router.fleet.engine;
 
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.routing.Candidate;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Load;
+import dev.warmpath.router.routing.PrefillCost;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * All that the router remembers of one engine while its replica is in the fleet.
+ * All that the router remembers of one engine while its replica is in the fleet: load, expected
+ * blocks, speed, failures.
  *
- * <p>Confined to the dispatcher's lock.
+ * <p>Thread-safe: each method holds the engine's lock, and none takes longer for a longer prompt.
  */
 public final class EngineState {
+
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  /**
+   * What a prompt took to compute, as far as it is known.
+   *
+   * @param promptTokens its length
+   * @param cachedTokens how many of these were cached; negative if nobody knows
+   */
+  public record Work(int promptTokens, int cachedTokens) {
+
+    /** Of a prompt of which nothing is known. */
+    public static final Work UNKNOWN = new Work(0, -1);
+  }
+
+  /** The state at one moment. */
+  public record Snapshot(
+      Load load,
+      ExpectedBlocks.Counts expectedBlocks,
+      PrefillCost prefillCost,
+      long prefillSamples,
+      boolean suspended) {}
 
   private final Replica replica;
   private final int dpRank;
@@ -17,7 +45,7 @@ public final class EngineState {
   private final PrefillModel prefill = new PrefillModel();
   private final Suspension suspension = new Suspension();
   private final ExpectedBlocks expected;
-  private long lastTurn = Candidate.NEVER;
+  private long lastTurn = Candidates.NEVER;
 
   public EngineState(Replica replica, int dpRank, ExpectedBlocks.Limits limits) {
     this.replica = replica;
@@ -44,29 +72,147 @@ public final class EngineState {
     return name;
   }
 
-  public EngineLoad load() {
-    return load;
+  /** Whether it should get nothing now if there is another engine. */
+  public synchronized boolean isSuspended(long nowNanos) {
+    return suspension.active(nowNanos);
   }
 
-  public PrefillModel prefill() {
-    return prefill;
+  /**
+   * Leading blocks of {@code chain} that are held or on their way, if the first {@code heldBlocks}
+   * are held.
+   */
+  public synchronized int expectedBlocks(BlockChain chain, int heldBlocks, long nowNanos) {
+    return expected.depth(chain, heldBlocks, nowNanos);
   }
 
-  public Suspension suspension() {
-    return suspension;
+  /** Adds the engine to the candidates of a request. */
+  public synchronized void addTo(Candidates candidates, int creditTokens, long nowNanos) {
+    candidates.add(name, creditTokens, load.snapshot(nowNanos), prefill.cost(), lastTurn);
   }
 
-  public ExpectedBlocks expected() {
-    return expected;
-  }
-
-  /** When it was last chosen, as {@link Candidate#lastTurn} has it. */
-  public long lastTurn() {
-    return lastTurn;
-  }
-
-  /** It was chosen in turn {@code turn}. */
-  public void chosen(long turn) {
+  /**
+   * Takes load and expected blocks for a request that is about to be sent.
+   *
+   * @param stillValid has the last word, under the engine's lock: if false, nothing is taken
+   * @param turn when the engine is chosen
+   * @return null if nothing was taken
+   */
+  public synchronized @Nullable Reservation reserve(
+      BooleanSupplier stillValid, Demand demand, long turn, long nowNanos) {
+    if (!stillValid.getAsBoolean()) {
+      return null;
+    }
     lastTurn = turn;
+    boolean alone = load.isIdle(nowNanos);
+    int uncached = Math.max(0, demand.promptTokens() - demand.creditTokens());
+    long micros = Math.round(1000 * prefill.cost().millis(uncached, demand.promptTokens()));
+    EngineLoad.Share share =
+        new EngineLoad.Share(uncached, micros, demand.promptTokens(), demand.streamed());
+    load.add(share, nowNanos);
+    BlockChain chain = demand.chain();
+    ExpectedBlocks.Claim claim =
+        chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
+    replica.began();
+    return new Reservation(share, claim, alone, suspension.chosen(), nowNanos, chain);
+  }
+
+  /**
+   * What a request needs of its engine.
+   *
+   * @param promptTokens how long its prompt is, or may be
+   * @param creditTokens how many of these are probably cached
+   * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
+   * @param heldBlocks leading blocks that the index shows there
+   * @param streamed whether its response will show when the prompt is computed
+   */
+  public record Demand(
+      int promptTokens,
+      int creditTokens,
+      @Nullable BlockChain chain,
+      int heldBlocks,
+      boolean streamed) {}
+
+  /** It began an answer, if only to refuse the request as wrong: it is alive. */
+  public synchronized void answered(Reservation reservation) {
+    if (!reservation.over) {
+      suspension.answered();
+    }
+  }
+
+  /** It asked for so much time without requests. */
+  public synchronized void rest(int seconds, long nowNanos) {
+    suspension.rest(seconds, nowNanos);
+  }
+
+  /** Whether the request is over. */
+  public synchronized boolean isOver(Reservation reservation) {
+    return reservation.over;
+  }
+
+  /** A stream brought its first content: the prompt has been computed. */
+  public synchronized void firstToken(Reservation reservation, long nowNanos) {
+    if (!reservation.over && !reservation.hasFirstToken()) {
+      reservation.firstTokenMillis = (nowNanos - reservation.sinceNanos) / NANOS_PER_MILLI;
+      load.prefilled(reservation.share, nowNanos);
+    }
+  }
+
+  /**
+   * The request is over, once: gives back what is held for it.
+   *
+   * @param work what its prompt took
+   * @return false if it was over before
+   */
+  public synchronized boolean end(
+      Reservation reservation, Outcome outcome, Work work, long nowNanos) {
+    if (reservation.over) {
+      return false;
+    }
+    reservation.over = true;
+    boolean prefilled = !load.isQueued(reservation.share, nowNanos);
+    load.remove(reservation.share, nowNanos);
+    replica.ended();
+    boolean completed = outcome == Outcome.COMPLETED;
+    endClaim(reservation, completed || (prefilled && outcome == Outcome.CANCELLED), nowNanos);
+    if (completed) {
+      suspension.answered();
+      learn(reservation, work);
+    } else if (outcome == Outcome.FAILED) {
+      suspension.failed(nowNanos);
+    } else if (reservation.probe) {
+      suspension.probeEnded();
+    }
+    return true;
+  }
+
+  private void endClaim(Reservation reservation, boolean computed, long nowNanos) {
+    if (reservation.claim == null) {
+      return;
+    }
+    if (computed) {
+      expected.settle(reservation.claim, nowNanos);
+    } else {
+      expected.cancel(reservation.claim);
+    }
+  }
+
+  /** A time is a sample of the engine's speed if nothing was ahead and the work is known. */
+  private void learn(Reservation reservation, Work work) {
+    if (reservation.alone && reservation.hasFirstToken() && work.cachedTokens() >= 0) {
+      prefill.observe(
+          work.promptTokens() - work.cachedTokens(),
+          work.promptTokens(),
+          reservation.firstTokenMillis);
+    }
+  }
+
+  /** The state now. */
+  public synchronized Snapshot snapshot(long nowNanos) {
+    return new Snapshot(
+        load.snapshot(nowNanos),
+        expected.counts(nowNanos),
+        prefill.cost(),
+        prefill.samples(),
+        suspension.active(nowNanos));
   }
 }

@@ -14,7 +14,7 @@ import java.util.List;
  * A request that succeeds cuts the time to the {@linkplain Limits#settleNanos settling time}, by
  * which events have come. A block of several requests counts once for each.
  *
- * <p>Confined to the dispatcher's lock.
+ * <p>Confined to its engine's lock.
  */
 public final class ExpectedBlocks {
 

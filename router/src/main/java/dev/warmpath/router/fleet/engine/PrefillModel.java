@@ -9,7 +9,7 @@ import dev.warmpath.router.routing.PrefillCost;
  * network, a decode step. Only requests that found no prompt queued before them should be shown,
  * for the others also waited.
  *
- * <p>Confined to the dispatcher's lock.
+ * <p>Confined to its engine's lock.
  */
 public final class PrefillModel {
 

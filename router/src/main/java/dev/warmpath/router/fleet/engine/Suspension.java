@@ -8,9 +8,10 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>After {@value #FAILURES} failures in a row it is suspended for a second, after each further
  * one twice as long, up to half a minute. Then it gets one request at a time, a probe, until it has
- * answered one. Any answer ends the suspension, a refusal of the request (4xx) too.
+ * answered one. Any answer ends the suspension, a refusal of the request (4xx) too. An engine that
+ * names a time in {@code Retry-After} gets nothing until then.
  *
- * <p>Confined to the dispatcher's lock.
+ * <p>Confined to its engine's lock.
  */
 public final class Suspension {
 
@@ -22,6 +23,8 @@ public final class Suspension {
   private int failuresInRow;
   private long untilNanos;
   private boolean probing;
+  private boolean resting;
+  private long restUntilNanos;
 
   /** It failed a request at {@code nowNanos}. */
   public void failed(long nowNanos) {
@@ -31,6 +34,12 @@ public final class Suspension {
       int doublings = Math.min(failuresInRow - FAILURES, MOST_DOUBLINGS);
       untilNanos = nowNanos + Math.min(FIRST_NANOS << doublings, LONGEST_NANOS);
     }
+  }
+
+  /** It asked for so much time without requests; no more than half a minute is given. */
+  public void rest(int seconds, long nowNanos) {
+    resting = true;
+    restUntilNanos = nowNanos + Math.min(TimeUnit.SECONDS.toNanos(seconds), LONGEST_NANOS);
   }
 
   /** It answered. */
@@ -53,6 +62,7 @@ public final class Suspension {
 
   /** Whether it should get nothing at {@code nowNanos} if there is another engine. */
   public boolean active(long nowNanos) {
-    return failuresInRow >= FAILURES && (probing || nowNanos - untilNanos < 0);
+    resting = resting && nowNanos - restUntilNanos < 0;
+    return resting || (failuresInRow >= FAILURES && (probing || nowNanos - untilNanos < 0));
   }
 }

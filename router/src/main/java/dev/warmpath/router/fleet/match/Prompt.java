@@ -9,8 +9,6 @@ import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.RequestNamespace;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A request's prompt as dispatching needs it. Of several prompts in one request the first stands
  * for all where blocks are concerned; the length is that of all together.
  *
- * <p>Confined to the thread that dispatches.
+ * <p>Thread-safe.
  */
 public final class Prompt {
 
@@ -33,16 +31,15 @@ public final class Prompt {
 
   private static final String HIDDEN = PromptResult.Reason.HIDDEN_NAMESPACE.label();
 
+  private final @Nullable PromptResult result;
   private final PromptResult.@Nullable Tokens tokens;
-  private final @Nullable String fallback;
   private final RequestNamespace namespace;
   private final long prefixHash;
-  private final Map<Naming, BlockChain> chains = new HashMap<>();
+  private volatile @Nullable Named named;
 
-  private Prompt(
-      PromptResult.@Nullable Tokens tokens, @Nullable String fallback, RequestNamespace namespace) {
-    this.tokens = tokens;
-    this.fallback = fallback;
+  private Prompt(@Nullable PromptResult result, RequestNamespace namespace) {
+    this.result = result;
+    this.tokens = result instanceof PromptResult.Tokens known ? known : null;
     this.namespace = namespace;
     this.prefixHash = tokens == null ? 0 : prefixHash(tokens);
   }
@@ -62,22 +59,25 @@ public final class Prompt {
 
   /** The prompt that a request's reading gave; null where nothing was read. */
   public static Prompt of(@Nullable PromptResult result, RequestNamespace namespace) {
-    if (result instanceof PromptResult.Tokens tokens) {
-      return new Prompt(tokens, null, namespace);
-    }
-    return result instanceof PromptResult.Inexact inexact
-        ? new Prompt(null, inexact.reason().label(), namespace)
-        : new Prompt(null, "no_prompt", namespace);
+    return new Prompt(result, namespace);
+  }
+
+  /** What the request's reading gave, or null. */
+  public @Nullable PromptResult result() {
+    return result;
   }
 
   /** Why the tokens are not known, as a label; null if they are. */
   public @Nullable String fallback() {
-    return fallback;
+    if (tokens != null) {
+      return null;
+    }
+    return result instanceof PromptResult.Inexact inexact ? inexact.reason().label() : "no_prompt";
   }
 
   /** Why its blocks on an engine are not known, as a label; null if they are. */
   public @Nullable String fallback(@Nullable BlockChain chain) {
-    return chain == null && tokens != null ? HIDDEN : fallback;
+    return chain == null && tokens != null ? HIDDEN : fallback();
   }
 
   /** The name space of its blocks. */
@@ -116,23 +116,30 @@ public final class Prompt {
 
   /**
    * The chain in the space of one engine; null if the tokens are not known, or the engine's hashes
-   * do not show in which name space they are.
+   * do not show in which name space they are. It is made once for each space.
    */
-  @Nullable BlockChain chain(EngineView view) {
+  public @Nullable BlockChain chain(EngineView view) {
     PromptResult.Tokens known = tokens;
     if (known == null || (known.extraKey() != null && !shows(view, known))) {
       return null;
     }
     ChainSpace space = view.space() == null ? ASSUMED : view.space();
     SglangNamespaces namespaces = known.extraKey() == null ? null : view.namespaces();
-    return chains.computeIfAbsent(
-        new Naming(space, namespaces), naming -> withKeys(known.chain(space, naming.keys(known))));
+    for (Named made = named; made != null; made = made.before) {
+      if (made.space.equals(space) && Objects.equals(made.namespaces, namespaces)) {
+        return made.chain;
+      }
+    }
+    Named made = new Named(space, namespaces, made(known, space, namespaces), named);
+    named = made;
+    return made.chain;
   }
 
-  /** Makes the block keys now, not under the dispatcher's lock. */
-  private static BlockChain withKeys(BlockChain chain) {
+  private static BlockChain made(
+      PromptResult.Tokens tokens, ChainSpace space, @Nullable SglangNamespaces namespaces) {
+    BlockChain chain = tokens.chain(space, keys(tokens, space, namespaces));
     if (chain.blocks() > 0) {
-      long unused = chain.blockKey(0);
+      long unused = chain.blockKey(0); // makes all keys now, and not under an engine's lock
     }
     return chain;
   }
@@ -142,17 +149,21 @@ public final class Prompt {
     return namespaces != null && namespaces.shows(tokens.keys().loraName());
   }
 
-  /** By what the blocks of one engine are named. */
-  private record Naming(ChainSpace space, @Nullable SglangNamespaces namespaces) {
-
-    PromptKeys keys(PromptResult.Tokens tokens) {
-      String extraKey = tokens.extraKey();
-      if (namespaces == null || extraKey == null) {
-        return tokens.keys();
-      }
-      int[] first = tokens.first(space.blockSizeTokens() + space.lookaheadTokens());
-      PromptKeys shown = namespaces.keys(space, first, tokens.keys(), extraKey);
-      return shown == null ? tokens.keys() : shown; // too short for a block, or it would be shown
+  private static PromptKeys keys(
+      PromptResult.Tokens tokens, ChainSpace space, @Nullable SglangNamespaces namespaces) {
+    String extraKey = tokens.extraKey();
+    if (namespaces == null || extraKey == null) {
+      return tokens.keys();
     }
+    int[] first = tokens.first(space.blockSizeTokens() + space.lookaheadTokens());
+    PromptKeys shown = namespaces.keys(space, first, tokens.keys(), extraKey);
+    return shown == null ? tokens.keys() : shown; // too short for a block, or it would be shown
   }
+
+  /** A chain that was made, and those before it. */
+  private record Named(
+      ChainSpace space,
+      @Nullable SglangNamespaces namespaces,
+      BlockChain chain,
+      @Nullable Named before) {}
 }

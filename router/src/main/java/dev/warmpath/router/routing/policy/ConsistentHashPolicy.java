@@ -1,11 +1,10 @@
 package dev.warmpath.router.routing.policy;
 
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Lowest;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
-import java.util.List;
 
 /**
  * Consistent hashing with bounded loads: the first candidate clockwise from the request's key that
@@ -46,35 +45,52 @@ public final class ConsistentHashPolicy implements Policy {
   }
 
   @Override
-  public Decision choose(RoutingRequest request, List<Candidate> candidates) {
+  public int choose(RoutingRequest request, Candidates candidates) {
+    if (!hasKey(request)) {
+      return Lowest.of(request, candidates, candidates::requests);
+    }
+    long key = key(request);
+    double most = mostRequests(candidates);
+    return Lowest.of(
+        request, candidates, row -> distance(candidates, row, key) + full(candidates, row, most));
+  }
+
+  @Override
+  public String reason(RoutingRequest request, Candidates candidates, int winner) {
+    return hasKey(request) ? request.sessionKey() == null ? "prefix" : "session" : "load";
+  }
+
+  @Override
+  public Score score(RoutingRequest request, Candidates candidates, int row) {
+    return hasKey(request)
+        ? Score.of(
+            Score.term("distance", distance(candidates, row, key(request))),
+            Score.term("full", full(candidates, row, mostRequests(candidates))))
+        : Score.of(Score.term("requests_in_flight", candidates.requests(row)));
+  }
+
+  private static boolean hasKey(RoutingRequest request) {
+    return request.sessionKey() != null || request.prefixHash() != 0;
+  }
+
+  private static long key(RoutingRequest request) {
     String session = request.sessionKey();
-    if (session != null) {
-      return closest(request, candidates, HashRing.hash(session), "session");
-    }
-    if (request.prefixHash() != 0) {
-      return closest(request, candidates, HashRing.mix(request.prefixHash()), "prefix");
-    }
-    return Decision.cheapest(request, candidates, LeastRequestsPolicy::cost, "load");
+    return session == null ? HashRing.mix(request.prefixHash()) : HashRing.hash(session);
   }
 
-  private Decision closest(
-      RoutingRequest request, List<Candidate> candidates, long key, String reason) {
-    double most = Math.ceil(loadBound * (inFlight(candidates) + 1) / candidates.size());
-    return Decision.cheapest(
-        request,
-        candidates,
-        candidate ->
-            Score.of(
-                Score.term("distance", ring.distance(candidate.name(), key)),
-                Score.term("full", candidate.load().requestsInFlight() < most ? 0 : 2)),
-        reason);
+  private double distance(Candidates candidates, int row, long key) {
+    return ring.distance(candidates.name(row), key);
   }
 
-  private static long inFlight(List<Candidate> candidates) {
+  private static double full(Candidates candidates, int row, double mostRequests) {
+    return candidates.requests(row) < mostRequests ? 0 : 2;
+  }
+
+  private double mostRequests(Candidates candidates) {
     long sum = 0;
-    for (Candidate candidate : candidates) {
-      sum += candidate.load().requestsInFlight();
+    for (int row = 0; row < candidates.count(); row++) {
+      sum += candidates.requests(row);
     }
-    return sum;
+    return Math.ceil(loadBound * (sum + 1) / candidates.count());
   }
 }

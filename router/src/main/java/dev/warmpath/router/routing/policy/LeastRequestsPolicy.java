@@ -1,13 +1,12 @@
 package dev.warmpath.router.routing.policy;
 
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Lowest;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
-import java.util.List;
 
-/** The candidate with the fewest requests in flight. Immutable. */
+/** The candidate with the fewest requests in flight. */
 public final class LeastRequestsPolicy implements Policy {
 
   @Override
@@ -16,11 +15,17 @@ public final class LeastRequestsPolicy implements Policy {
   }
 
   @Override
-  public Decision choose(RoutingRequest request, List<Candidate> candidates) {
-    return Decision.cheapest(request, candidates, LeastRequestsPolicy::cost, "load");
+  public int choose(RoutingRequest request, Candidates candidates) {
+    return Lowest.of(request, candidates, candidates::requests);
   }
 
-  static Score cost(Candidate candidate) {
-    return Score.of(Score.term("requests_in_flight", candidate.load().requestsInFlight()));
+  @Override
+  public String reason(RoutingRequest request, Candidates candidates, int winner) {
+    return "load";
+  }
+
+  @Override
+  public Score score(RoutingRequest request, Candidates candidates, int row) {
+    return Score.of(Score.term("requests_in_flight", candidates.requests(row)));
   }
 }

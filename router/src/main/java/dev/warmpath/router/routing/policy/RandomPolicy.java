@@ -1,14 +1,11 @@
 package dev.warmpath.router.routing.policy;
 
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
-import java.util.Collections;
-import java.util.List;
 
-/** Any candidate, each as likely as the others. Immutable. */
+/** Any candidate, each as likely as the others. */
 public final class RandomPolicy implements Policy {
 
   private static final Score SAME = Score.of();
@@ -19,8 +16,17 @@ public final class RandomPolicy implements Policy {
   }
 
   @Override
-  public Decision choose(RoutingRequest request, List<Candidate> candidates) {
-    int winner = (int) Long.remainderUnsigned(request.draw(), candidates.size());
-    return new Decision(winner, Collections.nCopies(candidates.size(), SAME), "random");
+  public int choose(RoutingRequest request, Candidates candidates) {
+    return (int) Long.remainderUnsigned(request.draw(), candidates.count());
+  }
+
+  @Override
+  public String reason(RoutingRequest request, Candidates candidates, int winner) {
+    return "random";
+  }
+
+  @Override
+  public Score score(RoutingRequest request, Candidates candidates, int row) {
+    return SAME;
   }
 }

@@ -1,17 +1,14 @@
 package dev.warmpath.router.routing.policy;
 
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Lowest;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
-import java.util.List;
 
 /**
  * The candidate whose last turn is longest ago. With the same candidates each time that is strict
  * rotation, and it stays fair when replicas come, go or serve different models.
- *
- * <p>Immutable.
  */
 public final class RoundRobinPolicy implements Policy {
 
@@ -21,11 +18,17 @@ public final class RoundRobinPolicy implements Policy {
   }
 
   @Override
-  public Decision choose(RoutingRequest request, List<Candidate> candidates) {
-    return Decision.cheapest(
-        request,
-        candidates,
-        candidate -> Score.of(Score.term("last_turn", (double) candidate.lastTurn())),
-        "turn");
+  public int choose(RoutingRequest request, Candidates candidates) {
+    return Lowest.of(request, candidates, candidates::lastTurn);
+  }
+
+  @Override
+  public String reason(RoutingRequest request, Candidates candidates, int winner) {
+    return "turn";
+  }
+
+  @Override
+  public Score score(RoutingRequest request, Candidates candidates, int row) {
+    return Score.of(Score.term("last_turn", (double) candidates.lastTurn(row)));
   }
 }

@@ -1,12 +1,10 @@
 package dev.warmpath.router.routing.policy;
 
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
-import dev.warmpath.router.routing.Load;
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Lowest;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
-import java.util.List;
 
 /**
  * The candidate whose choice costs everyone the least time, in milliseconds: {@code queue +
@@ -61,21 +59,33 @@ public final class WarmPolicy implements Policy {
   }
 
   @Override
-  public Decision choose(RoutingRequest request, List<Candidate> candidates) {
-    Decision decision =
-        Decision.cheapest(request, candidates, candidate -> cost(request, candidate), "load");
-    boolean warm = candidates.get(decision.winner()).creditTokens() > 0 && request.promptKnown();
-    return warm ? new Decision(decision.winner(), decision.scores(), "cache") : decision;
+  public int choose(RoutingRequest request, Candidates candidates) {
+    return Lowest.of(
+        request,
+        candidates,
+        row ->
+            candidates.queuedMillis(row)
+                + (1 + weights.missWeight) * candidates.prefillMillis(request, row)
+                + decodeMillis(candidates, row));
   }
 
-  private Score cost(RoutingRequest request, Candidate candidate) {
-    Load load = candidate.load();
-    double prefill = candidate.prefillMillis(request);
-    double step = weights.stepMillis + weights.contextMillis * load.contextTokens();
+  @Override
+  public String reason(RoutingRequest request, Candidates candidates, int winner) {
+    return candidates.creditTokens(winner) > 0 && request.promptKnown() ? "cache" : "load";
+  }
+
+  @Override
+  public Score score(RoutingRequest request, Candidates candidates, int row) {
+    double prefill = candidates.prefillMillis(request, row);
     return Score.of(
-        Score.term("queue_millis", load.queuedPrefillMillis()),
+        Score.term("queue_millis", candidates.queuedMillis(row)),
         Score.term("prefill_millis", prefill),
         Score.term("miss_millis", weights.missWeight * prefill),
-        Score.term("decode_millis", weights.decodeWeight * load.requestsInFlight() * step));
+        Score.term("decode_millis", decodeMillis(candidates, row)));
+  }
+
+  private double decodeMillis(Candidates candidates, int row) {
+    double step = weights.stepMillis + weights.contextMillis * candidates.contextTokens(row);
+    return weights.decodeWeight * candidates.requests(row) * step;
   }
 }

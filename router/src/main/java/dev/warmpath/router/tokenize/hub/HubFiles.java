@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files of models that are named by their place on the hub: from the cache, or else downloaded
@@ -82,6 +83,15 @@ public final class HubFiles {
     } catch (IOException | UncheckedIOException e) {
       throw new TokenizerLoadException(place, "not downloaded: " + reason(e), e);
     }
+  }
+
+  /**
+   * The same directory if the cache has it; else null.
+   *
+   * @throws TokenizerLoadException if it is no place on the hub
+   */
+  public @Nullable Path cached(String place) {
+    return new HubCache(settings.cache(), HubPlace.parse(place)).find();
   }
 
   private String offline(HubPlace place) {

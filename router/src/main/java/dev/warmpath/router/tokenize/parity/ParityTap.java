@@ -2,9 +2,8 @@ package dev.warmpath.router.tokenize.parity;
 
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
-import dev.warmpath.router.fleet.dispatch.DispatchRequest;
-import dev.warmpath.router.fleet.dispatch.Outcome;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.tokenize.parity.RecentBodies.Body;
 
 /**
@@ -24,9 +23,9 @@ final class ParityTap implements DispatchListener {
 
   @Override
   public void assigned(
-      DispatchRequest request, String policy, Decision decision, Assignment assignment) {
-    if (request.prompt() != null) {
-      Body body = bodies.take(request.prompt());
+      PreparedRequest request, String policy, String reason, Assignment assignment) {
+    if (request.prompt().result() != null) {
+      Body body = bodies.take(request.prompt().result());
       if (body != null) {
         bodies.put(assignment, body);
       }

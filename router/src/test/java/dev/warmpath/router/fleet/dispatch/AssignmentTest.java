@@ -6,13 +6,12 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.router.fleet.EngineFeedback;
+import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import dev.warmpath.tokenizer.body.RequestNamespace;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -126,7 +125,7 @@ class AssignmentTest {
 
   @Test
   void aResponseThatIsNoStreamTeachesNothing() {
-    Assignment assignment = (Assignment) world.dispatcher.assign(plain(prompt(4000)));
+    Assignment assignment = world.assign(plain(prompt(4000)));
     world.pass(2000);
     assignment.answered();
     assignment.usage(4000, 0);
@@ -138,8 +137,8 @@ class AssignmentTest {
   @Test
   void thePromptOfAResponseThatIsNoStreamLeavesTheQueueByItsEstimate() {
     double millis = PrefillCost.DEFAULT.millis(4000, 4000);
-    Assignment first = (Assignment) world.dispatcher.assign(plain(prompt(0, 4000, 0, 1)));
-    world.dispatcher.assign(plain(prompt(0, 4000, 0, 2)));
+    Assignment first = world.assign(plain(prompt(0, 4000, 0, 1)));
+    world.assign(plain(prompt(0, 4000, 0, 2)));
     assertThat(load().queuedPrefillMillis()).isCloseTo(2 * millis, within(0.01));
     world.pass((long) millis / 2);
     assertThat(load().queuedPrefillMillis()).isCloseTo(1.5 * millis, within(1.0));
@@ -170,10 +169,8 @@ class AssignmentTest {
 
   @Test
   void aPromptThatIsNotKnownWeighsWhatItMay() {
-    DispatchRequest unread =
-        new DispatchRequest(
-            "m", null, null, RequestNamespace.PLAIN, ReportParameter.TAKEN, true, 3000, Set.of());
-    Assignment assignment = (Assignment) world.dispatcher.assign(unread);
+    PreparedRequest unread = World.request("m", null, RequestNamespace.PLAIN, true, 3000);
+    Assignment assignment = world.assign(unread);
     assertThat(load().queuedPrefillTokens()).isEqualTo(3000);
     assertThat(load().contextTokens()).isEqualTo(3000);
     world.pass(500);
@@ -212,9 +209,8 @@ class AssignmentTest {
     }
   }
 
-  private static DispatchRequest plain(PromptResult prompt) {
-    return new DispatchRequest(
-        "m", prompt, null, RequestNamespace.PLAIN, ReportParameter.TAKEN, false, 0, Set.of());
+  private static PreparedRequest plain(PromptResult prompt) {
+    return World.request("m", prompt, RequestNamespace.PLAIN, false, 0);
   }
 
   private Load load() {
@@ -239,7 +235,7 @@ class AssignmentTest {
     world.assign(prompt).usage(105, 48);
 
     assertThat(world.reuses).as("once each, and not when tokens are counted otherwise").hasSize(2);
-    EngineFeedback.Reuse first = world.reuses.get(0);
+    EnginePort.Reuse first = world.reuses.get(0);
     assertThat(first.prompt().blocks()).isEqualTo(6);
     assertThat(first.cachedTokens()).isEqualTo(32);
     assertThat(first.predictedTokens()).isEqualTo(48);
@@ -250,10 +246,8 @@ class AssignmentTest {
   @Test
   void requestInHiddenNamespaceIsToldOfFromBeginToEnd() {
     World world = new World("warm").with(1);
-    DispatchRequest unread =
-        new DispatchRequest(
-            "m", null, null, RequestNamespace.EXTRA_KEY, ReportParameter.TAKEN, true, 0, Set.of());
-    Assignment hidden = (Assignment) world.dispatcher.assign(unread);
+    PreparedRequest unread = World.request("m", null, RequestNamespace.EXTRA_KEY, true, 0);
+    Assignment hidden = world.assign(unread);
     assertThat(world.hidden).containsExactly("r0 began");
     hidden.finished(Outcome.COMPLETED);
     hidden.finished(Outcome.COMPLETED);

@@ -5,11 +5,12 @@ import static dev.warmpath.router.fleet.dispatch.World.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.Score;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Many threads at once: nothing is lost, nothing is given back twice. */
@@ -55,7 +57,7 @@ class DispatcherConcurrencyTest {
     switch (random.nextInt(5)) {
       case 0 -> {
         PromptResult prompt = prompt(160, 16 * random.nextInt(20), random.nextInt(4), 1);
-        if (world.dispatcher.assign(request(prompt)) instanceof Assignment assignment) {
+        if (world.dispatcher.assign(request(prompt), Set.of()) instanceof Assignment assignment) {
           open.add(assignment);
         }
       }
@@ -119,17 +121,19 @@ class DispatcherConcurrencyTest {
     World world = new World("least-requests").with(2);
     Queue<Integer> seen = new ConcurrentLinkedQueue<>();
     world.dispatcher.policy(watching(world.dispatcher.policy(), seen));
-    DispatchRequest request = new DispatchRequest("m", null, null, Set.of());
+    PreparedRequest request = request("m", null);
     atOnce(thread -> {
       for (int i = 0; i < 3000; i++) {
-        world.dispatcher.assign(request);
+        world.assign(request);
       }
       return null;
     });
     assertThat(seen).hasSize(3000 * THREADS).doesNotHaveDuplicates();
   }
 
-  /** Chooses as {@code policy} does and notes how many requests it sees in flight. */
+  /**
+   * Chooses as {@code policy} does; of the choices that come true notes what they saw in flight.
+   */
   private static Policy watching(Policy policy, Queue<Integer> seen) {
     return new Policy() {
       @Override
@@ -138,9 +142,19 @@ class DispatcherConcurrencyTest {
       }
 
       @Override
-      public Decision choose(RoutingRequest request, List<Candidate> candidates) {
-        seen.add(candidates.stream().mapToInt(some -> some.load().requestsInFlight()).sum());
+      public int choose(RoutingRequest request, Candidates candidates) {
         return policy.choose(request, candidates);
+      }
+
+      @Override
+      public String reason(RoutingRequest request, Candidates candidates, int winner) {
+        seen.add(IntStream.range(0, candidates.count()).map(candidates::requests).sum());
+        return policy.reason(request, candidates, winner);
+      }
+
+      @Override
+      public Score score(RoutingRequest request, Candidates candidates, int row) {
+        return policy.score(request, candidates, row);
       }
     };
   }

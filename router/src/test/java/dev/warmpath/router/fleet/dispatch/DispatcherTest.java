@@ -11,6 +11,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.Prediction.Basis;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.tokenizer.PromptResult;
 import java.net.URI;
@@ -84,9 +85,7 @@ class DispatcherTest {
         new PromptResult.Tokens(
             ((PromptResult.Tokens) reads).sequences(), PromptKeys.NONE, false, true, null);
     Explanation explanation = world.dispatcher.explain(request(skips));
-    assertThat(explanation.engines())
-        .extracting(Explanation.Candidature::creditTokens)
-        .containsOnly(0);
+    assertThat(explanation.engines()).extracting(Explanation.Row::creditTokens).containsOnly(0);
     assertThat(world.assign(skips).prediction()).isEqualTo(new Prediction(0, Basis.READS_NO_CACHE));
   }
 
@@ -110,9 +109,7 @@ class DispatcherTest {
     Set<String> names =
         Set.of(
             world.assign(inexact).replica().name(),
-            ((Assignment) world.dispatcher.assign(new DispatchRequest("m", null, null, Set.of())))
-                .replica()
-                .name());
+            world.assign(request("m", null)).replica().name());
     assertThat(names).containsExactlyInAnyOrder("r0", "r1");
     assertThat(world.heard)
         .filteredOn(line -> line.startsWith("fallback"))
@@ -121,7 +118,7 @@ class DispatcherTest {
 
   @Test
   void withoutReplicasThereIsNobody() {
-    assertThat(world.dispatcher.assign(request(prompt(10))))
+    assertThat(world.dispatcher.assign(request(prompt(10)), Set.of()))
         .isEqualTo(new NoCandidate(Cause.NO_REPLICA));
     assertThat(world.heard).containsExactly("unassigned no_replica");
   }
@@ -141,9 +138,7 @@ class DispatcherTest {
   }
 
   private Cause causeFor(String model, Set<String> excluded) {
-    return ((NoCandidate)
-            world.dispatcher.assign(new DispatchRequest(model, prompt(10), null, excluded)))
-        .cause();
+    return ((NoCandidate) world.dispatcher.assign(request(model, prompt(10)), excluded)).cause();
   }
 
   @Test
@@ -153,7 +148,8 @@ class DispatcherTest {
       tight.assign(prompt(10));
     }
     assertThat(tight.report("r0").load().requestsInFlight()).isEqualTo(2);
-    assertThat(tight.dispatcher.assign(request(prompt(10)))).isEqualTo(new NoCandidate(Cause.FULL));
+    assertThat(tight.dispatcher.assign(request(prompt(10)), Set.of()))
+        .isEqualTo(new NoCandidate(Cause.FULL));
     Explanation explanation = tight.dispatcher.explain(request(prompt(10)));
     assertThat(explanation.winner()).isNull();
     assertThat(explanation.passedOver()).containsEntry("r1", Cause.FULL);
@@ -176,8 +172,7 @@ class DispatcherTest {
     Assignment first = world.assign(prompt(1000));
     assertThat(first.replica().name()).isEqualTo("r0");
     first.finished(Outcome.FAILED);
-    DispatchRequest again = new DispatchRequest("m", prompt(1000), null, Set.of("r0"));
-    Assignment second = (Assignment) world.dispatcher.assign(again);
+    Assignment second = (Assignment) world.dispatcher.assign(request(prompt(1000)), Set.of("r0"));
     assertThat(second.replica().name()).isEqualTo("r1");
   }
 
@@ -199,9 +194,9 @@ class DispatcherTest {
   void anAdapterIsServedWhereItIsLoaded() {
     world.with(3);
     world.replica("r1").models(Set.of("m", "adapter"));
-    DispatchRequest request = new DispatchRequest("adapter", prompt(100), null, Set.of());
+    PreparedRequest request = request("adapter", prompt(100));
     for (int i = 0; i < 4; i++) {
-      assertThat(((Assignment) world.dispatcher.assign(request)).replica().name()).isEqualTo("r1");
+      assertThat(world.assign(request).replica().name()).isEqualTo("r1");
     }
   }
 
@@ -227,8 +222,7 @@ class DispatcherTest {
     StringBuilder order = new StringBuilder();
     for (int i = 0; i < 8; i++) {
       String model = i % 2 == 0 ? "m" : "n";
-      DispatchRequest request = new DispatchRequest(model, null, null, Set.of());
-      order.append(((Assignment) two.dispatcher.assign(request)).replica().name().charAt(1));
+      order.append(two.assign(request(model, null)).replica().name().charAt(1));
     }
     // Each model's turns alternate, whoever begins.
     assertThat(order.charAt(0)).isNotEqualTo(order.charAt(2)).isEqualTo(order.charAt(4));
@@ -247,7 +241,7 @@ class DispatcherTest {
             Trust.EXACT));
     Explanation explanation = world.dispatcher.explain(request(prompt(1000)));
     assertThat(explanation.engines())
-        .extracting(Explanation.Candidature::matchedTokens)
+        .extracting(Explanation.Row::matchedTokens)
         .containsExactly(800, 0);
   }
 }

@@ -5,6 +5,7 @@ import static dev.warmpath.router.fleet.dispatch.World.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
@@ -64,13 +65,13 @@ class ExplanationTest {
     assertThat(explanation.winner()).isEqualTo("r1");
     assertThat(explanation.reason()).isEqualTo("cache");
     assertThat(explanation.passedOver()).isEqualTo(Map.of("r2", DispatchResult.Cause.DRAINING));
-    Explanation.Candidature winner = explanation.engines().get(1);
+    Explanation.Row winner = explanation.engines().get(1);
     assertThat(winner.matchedBlocks()).isEqualTo(30);
     assertThat(winner.matchedTokens()).isEqualTo(480);
     assertThat(winner.expectedTokens()).isEqualTo(992);
     assertThat(winner.creditTokens()).isEqualTo(992);
     assertThat(winner.prediction().cachedTokens()).isEqualTo(480);
-    assertThat(winner.load().requestsInFlight()).isEqualTo(1);
+    assertThat(winner.requestsInFlight()).isEqualTo(1);
     assertThat(winner.score().terms())
         .extracting(Score.Term::name)
         .containsExactly("queue_millis", "prefill_millis", "miss_millis", "decode_millis");

@@ -7,11 +7,9 @@ import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** A request with an extra_key finds its own blocks where hashes show them, and only there. */
@@ -102,10 +100,7 @@ final class ExtraKeyTest {
   private Assignment assign(PromptResult.Tokens prompt) {
     RequestNamespace namespace =
         prompt.extraKey() == null ? RequestNamespace.PLAIN : RequestNamespace.EXTRA_KEY;
-    return (Assignment)
-        world.dispatcher.assign(
-            new DispatchRequest(
-                "m", prompt, null, namespace, ReportParameter.TAKEN, true, 0, Set.of()));
+    return world.assign(World.request("m", prompt, namespace, true, 0));
   }
 
   private static Tokens adapter(String name) {

@@ -4,6 +4,7 @@ import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -107,7 +108,7 @@ class TrapsTest {
     world.trust("r2", Trust.NONE);
     Explanation explanation = world.dispatcher.explain(World.request(prompt(1000)));
     assertThat(explanation.engines())
-        .extracting(Explanation.Candidature::creditTokens)
+        .extracting(Explanation.Row::creditTokens)
         .containsExactly(600, 400, 0, 800);
     assertThat(explanation.winner()).isEqualTo("r3");
   }
@@ -126,7 +127,7 @@ class TrapsTest {
     world.store(home, 62, prompt);
     assertThat(world.assign(prompt).replica().name()).isEqualTo(home);
     world.evict(home, 0, prompt);
-    Explanation.Candidature there =
+    Explanation.Row there =
         world.dispatcher.explain(World.request(prompt)).engines().stream()
             .filter(candidature -> candidature.engine().equals(home))
             .findFirst()

@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.eventingest.SlowerHits;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.CacheGroup;
@@ -13,16 +14,16 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
-import dev.warmpath.router.fleet.EngineFeedback;
+import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
-import dev.warmpath.router.fleet.EngineView.SlowerHits;
 import dev.warmpath.router.fleet.Fleet;
-import dev.warmpath.router.fleet.Knowledge;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.body.ReportParameter;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.net.URI;
 import java.util.List;
@@ -49,7 +50,7 @@ final class World {
   final List<String> heard = new CopyOnWriteArrayList<>();
   final List<String> given = new CopyOnWriteArrayList<>();
   final List<String> hidden = new CopyOnWriteArrayList<>();
-  final List<EngineFeedback.Reuse> reuses = new CopyOnWriteArrayList<>();
+  final List<EnginePort.Reuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
   boolean broken;
@@ -59,41 +60,48 @@ final class World {
   }
 
   World(String policy, int replicaRequests) {
+    this(policy, replicaRequests, 4);
+  }
+
+  World(String policy, int replicaRequests, int queueRequests) {
     dispatcher =
         new Dispatcher(
             fleet,
-            new Knowledge(
-                index,
-                (replica, rank) -> views.getOrDefault(replica, EngineView.UNSEEN),
-                new EngineFeedback() {
-                  @Override
-                  public void reused(Replica replica, int rank, Reuse reuse) {
-                    reuses.add(reuse);
-                  }
+            index,
+            new EnginePort() {
+              @Override
+              public EngineView view(Replica replica, int rank) {
+                return views.getOrDefault(replica, EngineView.UNSEEN);
+              }
 
-                  @Override
-                  public void given(
-                      Replica replica, int rank, BlockChain prompt, PromptResult.Tokens tokens) {
-                    given.add(replica.name() + " " + prompt.blocks());
-                  }
+              @Override
+              public void reused(Replica replica, int rank, Reuse reuse) {
+                reuses.add(reuse);
+              }
 
-                  @Override
-                  public boolean hides(Replica replica, RequestNamespace namespace) {
-                    return namespace == RequestNamespace.EXTRA_KEY;
-                  }
+              @Override
+              public void given(
+                  Replica replica, int rank, BlockChain prompt, PromptResult.Tokens tokens) {
+                given.add(replica.name() + " " + prompt.blocks());
+              }
 
-                  @Override
-                  public void hiddenBegan(Replica replica, int rank) {
-                    hidden.add(replica.name() + " began");
-                  }
+              @Override
+              public boolean hides(Replica replica, RequestNamespace namespace) {
+                return namespace == RequestNamespace.EXTRA_KEY;
+              }
 
-                  @Override
-                  public void hiddenEnded(Replica replica, int rank) {
-                    hidden.add(replica.name() + " ended");
-                  }
-                }),
+              @Override
+              public void hiddenBegan(Replica replica, int rank) {
+                hidden.add(replica.name() + " began");
+              }
+
+              @Override
+              public void hiddenEnded(Replica replica, int rank) {
+                hidden.add(replica.name() + " ended");
+              }
+            },
             Policies.named(policy, Map.of()),
-            new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests),
+            new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests, queueRequests),
             new Dispatcher.Surroundings(nanos::get, new Random(3), new Ear(heard, () -> broken)));
   }
 
@@ -181,11 +189,37 @@ final class World {
   }
 
   Assignment assign(PromptResult prompt) {
-    return (Assignment) dispatcher.assign(request(prompt));
+    return assign(request(prompt));
   }
 
-  static DispatchRequest request(PromptResult prompt) {
-    return new DispatchRequest("m", prompt, null, Set.of());
+  Assignment assign(PreparedRequest request) {
+    return (Assignment) dispatcher.assign(request, Set.of());
+  }
+
+  /** A stream with this prompt for the model m. */
+  static PreparedRequest request(PromptResult prompt) {
+    return request("m", prompt);
+  }
+
+  static PreparedRequest request(String model, PromptResult prompt) {
+    return request(model, prompt, RequestNamespace.PLAIN, true, 0);
+  }
+
+  static PreparedRequest request(
+      String model,
+      PromptResult prompt,
+      RequestNamespace namespace,
+      boolean streamed,
+      int estimatedTokens) {
+    return new PreparedRequest(
+        model,
+        Prompt.of(prompt, namespace),
+        null,
+        ReportParameter.TAKEN,
+        streamed,
+        estimatedTokens,
+        0,
+        null);
   }
 
   /** A prompt that shares its first tokens with all others of the same family. */
@@ -217,11 +251,11 @@ final class World {
 
     @Override
     public void assigned(
-        DispatchRequest request, String policy, Decision decision, Assignment assignment) {
+        PreparedRequest request, String policy, String reason, Assignment assignment) {
       if (broken.getAsBoolean()) {
         throw new IllegalStateException("broken");
       }
-      heard.add("assigned " + policy + " " + decision.reason() + " " + assignment.engine());
+      heard.add("assigned " + policy + " " + reason + " " + assignment.engine());
     }
 
     @Override

@@ -3,18 +3,20 @@ package dev.warmpath.router.routing.policy;
 import static dev.warmpath.router.routing.policy.Fleets.busy;
 import static dev.warmpath.router.routing.policy.Fleets.draw;
 import static dev.warmpath.router.routing.policy.Fleets.idle;
+import static dev.warmpath.router.routing.policy.Fleets.of;
 import static dev.warmpath.router.routing.policy.Fleets.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.policy.Fleets.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -26,11 +28,9 @@ class ConsistentHashPolicyTest {
 
   @Test
   void aSessionStaysWhereItIs() {
-    List<Candidate> candidates = idle(8);
-    String first = home("alice", candidates);
-    List<Candidate> reversed = new ArrayList<>(candidates);
+    List<Row> reversed = new ArrayList<>(rows(8));
     java.util.Collections.reverse(reversed);
-    assertThat(home("alice", reversed)).isEqualTo(first);
+    assertThat(home("alice", of(reversed))).isEqualTo(home("alice", idle(8)));
   }
 
   @Test
@@ -48,12 +48,11 @@ class ConsistentHashPolicyTest {
       @ForAll @IntRange(min = 2, max = 12) int replicas,
       @ForAll int key,
       @ForAll @IntRange(max = 11) int leaver) {
-    List<Candidate> before = idle(replicas);
-    List<Candidate> after = new ArrayList<>(before);
+    List<Row> after = new ArrayList<>(rows(replicas));
     String gone = after.remove(leaver % replicas).name();
-    String home = home("s" + key, before);
+    String home = home("s" + key, idle(replicas));
     if (!home.equals(gone)) {
-      assertThat(home("s" + key, after)).isEqualTo(home);
+      assertThat(home("s" + key, of(after))).isEqualTo(home);
     }
   }
 
@@ -73,32 +72,31 @@ class ConsistentHashPolicyTest {
 
   @Test
   void aFullReplicaPassesOnToTheNext() {
-    List<Candidate> candidates = idle(3);
-    int home = policy.choose(session("bob"), candidates).winner();
+    int home = policy.choose(session("bob"), idle(3));
     // Fair shares of 1.25·(9 + 1)/3 = 4.2, so at most 5: with 4 it takes one more, with 5 none.
-    assertThat(policy.choose(session("bob"), loaded(home, 4, 5)).winner()).isEqualTo(home);
-    Decision full = policy.choose(session("bob"), loaded(home, 5, 4));
-    assertThat(full.winner()).isNotEqualTo(home);
-    assertThat(full.reason()).isEqualTo("session");
+    assertThat(policy.choose(session("bob"), loaded(home, 4, 5))).isEqualTo(home);
+    Candidates full = loaded(home, 5, 4);
+    assertThat(policy.choose(session("bob"), full)).isNotEqualTo(home);
+    assertThat(policy.reason(session("bob"), full, 0)).isEqualTo("session");
   }
 
-  private static List<Candidate> loaded(int home, int there, int elsewhere) {
-    List<Candidate> candidates = new ArrayList<>();
+  private static Candidates loaded(int home, int there, int elsewhere) {
+    List<Row> candidates = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
       int other = (home + 1) % 3 == i ? elsewhere : 0;
       candidates.add(busy("r" + i, i == home ? there : other));
     }
-    return candidates;
+    return of(candidates);
   }
 
   @Property(tries = 200)
   void nobodyComesAboveTheBound(
       @ForAll List<@IntRange(max = 50) Integer> loads, @ForAll String session) {
-    List<Candidate> candidates = new ArrayList<>(List.of(busy("first", 0)));
+    List<Row> candidates = new ArrayList<>(List.of(busy("first", 0)));
     for (int i = 0; i < loads.size(); i++) {
       candidates.add(busy("r" + i, loads.get(i)));
     }
-    int winner = policy.choose(session(session), candidates).winner();
+    int winner = policy.choose(session(session), of(candidates));
     int sum = loads.stream().mapToInt(Integer::intValue).sum();
     assertThat(candidates.get(winner).load().requestsInFlight() + 1)
         .isLessThanOrEqualTo((int) Math.ceil(1.25 * (sum + 1) / candidates.size()));
@@ -108,16 +106,15 @@ class ConsistentHashPolicyTest {
   void promptsThatBeginAlikeGoTogetherWithoutASession() {
     RoutingRequest alike = new RoutingRequest(100, null, 77, 1);
     RoutingRequest longer = new RoutingRequest(900, null, 77, 2);
-    Decision decision = policy.choose(alike, idle(8));
-    assertThat(decision.reason()).isEqualTo("prefix");
-    assertThat(policy.choose(longer, idle(8)).winner()).isEqualTo(decision.winner());
+    assertThat(policy.reason(alike, idle(8), 0)).isEqualTo("prefix");
+    assertThat(policy.choose(longer, idle(8))).isEqualTo(policy.choose(alike, idle(8)));
   }
 
   @Test
   void withoutAnyKeyTheLeastLoadedIsTaken() {
-    Decision decision = policy.choose(draw(0), List.of(busy("a", 2), busy("b", 1)));
-    assertThat(decision.winner()).isEqualTo(1);
-    assertThat(decision.reason()).isEqualTo("load");
+    Candidates candidates = of(busy("a", 2), busy("b", 1));
+    assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
+    assertThat(policy.reason(draw(0), candidates, 1)).isEqualTo("load");
   }
 
   @Test
@@ -125,7 +122,11 @@ class ConsistentHashPolicyTest {
     assertThatThrownBy(() -> new ConsistentHashPolicy(1)).hasMessageContaining("loadBound=1.0");
   }
 
-  private String home(String session, List<Candidate> candidates) {
-    return candidates.get(policy.choose(session(session), candidates).winner()).name();
+  private String home(String session, Candidates candidates) {
+    return candidates.name(policy.choose(session(session), candidates));
+  }
+
+  private static List<Row> rows(int count) {
+    return IntStream.range(0, count).mapToObj(i -> busy("r" + i, 0)).toList();
   }
 }

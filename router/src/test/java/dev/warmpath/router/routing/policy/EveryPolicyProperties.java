@@ -2,12 +2,12 @@ package dev.warmpath.router.routing.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.policy.Fleets.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,25 +25,28 @@ class EveryPolicyProperties {
   void theWinnerIsACandidateAndItsScoreIsTheLowest(
       @ForAll("policies") Policy policy,
       @ForAll("requests") RoutingRequest request,
-      @ForAll("fleets") List<Candidate> fleet) {
-    Decision decision = policy.choose(request, fleet);
+      @ForAll("fleets") List<Row> fleet) {
+    Candidates candidates = Fleets.of(fleet);
+    int winner = policy.choose(request, candidates);
 
-    assertThat(decision.scores()).hasSameSizeAs(fleet);
-    assertThat(decision.scores()).allSatisfy(score -> assertThat(score.total()).isFinite());
-    double best = decision.scores().get(decision.winner()).total();
-    assertThat(decision.scores())
-        .allSatisfy(score -> assertThat(score.total()).isGreaterThanOrEqualTo(best));
+    assertThat(policy.reason(request, candidates, winner)).isNotBlank();
+    double best = policy.score(request, candidates, winner).total();
+    for (int row = 0; row < candidates.count(); row++) {
+      double total = policy.score(request, candidates, row).total();
+      assertThat(total).isFinite();
+      assertThat(total).isGreaterThanOrEqualTo(best - 1e-9 * Math.abs(best));
+    }
   }
 
   @Property(tries = 200)
   void theSameQuestionHasTheSameAnswer(
       @ForAll("policies") Policy policy,
       @ForAll("requests") RoutingRequest request,
-      @ForAll("fleets") List<Candidate> fleet) {
+      @ForAll("fleets") List<Row> fleet) {
     Policy fresh = Policies.named(policy.name(), Map.of());
-    Decision decision = policy.choose(request, fleet);
-    assertThat(policy.choose(request, fleet)).isEqualTo(decision);
-    assertThat(fresh.choose(request, fleet)).isEqualTo(decision);
+    int winner = policy.choose(request, Fleets.of(fleet));
+    assertThat(policy.choose(request, Fleets.of(fleet))).isEqualTo(winner);
+    assertThat(fresh.choose(request, Fleets.of(fleet))).isEqualTo(winner);
   }
 
   @Provide
@@ -60,33 +63,33 @@ class EveryPolicyProperties {
   }
 
   @Provide
-  Arbitrary<List<Candidate>> fleets() {
+  Arbitrary<List<Row>> fleets() {
     return candidates()
         .list()
         .ofMinSize(1)
         .ofMaxSize(9)
         .map(candidates -> {
-          List<Candidate> named = new ArrayList<>();
-          for (Candidate some : candidates) {
+          List<Row> named = new ArrayList<>();
+          for (Row some : candidates) {
             named.add(
-                new Candidate(
+                new Row(
                     "r" + named.size(),
                     some.creditTokens(),
                     some.load(),
-                    some.prefillCost(),
+                    some.cost(),
                     some.lastTurn()));
           }
           return named;
         });
   }
 
-  private static Arbitrary<Candidate> candidates() {
+  private static Arbitrary<Row> candidates() {
     Arbitrary<Integer> credit = Arbitraries.integers().greaterOrEqual(0);
     Arbitrary<Double> rates = Arbitraries.doubles().between(0, 1e6);
     Arbitrary<PrefillCost> costs = Combinators.combine(rates, rates).as(PrefillCost::new);
     Arbitrary<Long> turns = Arbitraries.longs().greaterOrEqual(-1);
     return Combinators.combine(credit, loads(), costs, turns)
-        .as((tokens, load, cost, turn) -> new Candidate("", tokens, load, cost, turn));
+        .as((tokens, load, cost, turn) -> new Row("", tokens, load, cost, turn));
   }
 
   private static Arbitrary<Load> loads() {

@@ -3,13 +3,13 @@ package dev.warmpath.router.routing.policy;
 import static dev.warmpath.router.routing.policy.Fleets.busy;
 import static dev.warmpath.router.routing.policy.Fleets.draw;
 import static dev.warmpath.router.routing.policy.Fleets.idle;
+import static dev.warmpath.router.routing.policy.Fleets.of;
 import static dev.warmpath.router.routing.policy.Fleets.turned;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.routing.Candidate;
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -22,8 +22,8 @@ class SimplePoliciesTest {
   @Test
   void randomGoesByTheDraw() {
     Policy random = new RandomPolicy();
-    assertThat(random.choose(draw(5), idle(3)).winner()).isEqualTo(2);
-    assertThat(random.choose(draw(-1), idle(4)).winner()).isEqualTo(3);
+    assertThat(random.choose(draw(5), idle(3))).isEqualTo(2);
+    assertThat(random.choose(draw(-1), idle(4))).isEqualTo(3);
   }
 
   @Test
@@ -35,31 +35,31 @@ class SimplePoliciesTest {
   @Test
   void roundRobinTakesWhoWaitsLongest() {
     Policy policy = new RoundRobinPolicy();
-    List<Candidate> candidates = List.of(turned("a", 7), turned("b", 5), turned("c", 6));
-    assertThat(policy.choose(draw(0), candidates).winner()).isEqualTo(1);
+    Candidates candidates = of(turned("a", 7), turned("b", 5), turned("c", 6));
+    assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
   }
 
   @Test
   void roundRobinTakesNewcomersFirst() {
     Policy policy = new RoundRobinPolicy();
-    List<Candidate> candidates = List.of(turned("a", 0), turned("new", Candidate.NEVER));
-    assertThat(policy.choose(draw(0), candidates).winner()).isEqualTo(1);
+    Candidates candidates = of(turned("a", 0), turned("new", Candidates.NEVER));
+    assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
   }
 
   @Test
   void leastRequestsTakesTheLeastLoaded() {
     Policy policy = new LeastRequestsPolicy();
-    List<Candidate> candidates = List.of(busy("a", 3), busy("b", 1), busy("c", 2));
-    assertThat(policy.choose(draw(0), candidates).winner()).isEqualTo(1);
+    Candidates candidates = of(busy("a", 3), busy("b", 1), busy("c", 2));
+    assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"round-robin", "least-requests", "warm", "consistent-hash"})
   void tiesGoToWhoseTurnIsLongestAgo(String name) {
     Policy policy = Policies.named(name, Map.of());
-    List<Candidate> candidates = List.of(turned("a", 2), turned("b", 0), turned("c", 1));
+    Candidates candidates = of(turned("a", 2), turned("b", 0), turned("c", 1));
     for (long draw = 0; draw < 3; draw++) {
-      assertThat(policy.choose(draw(draw), candidates).winner()).isEqualTo(1);
+      assertThat(policy.choose(draw(draw), candidates)).isEqualTo(1);
     }
   }
 
@@ -71,12 +71,11 @@ class SimplePoliciesTest {
         .allSatisfy(count -> assertThat(count).isBetween(900, 1100));
   }
 
-  private static Map<Integer, Integer> winners(
-      Policy policy, List<Candidate> candidates, int requests) {
+  private static Map<Integer, Integer> winners(Policy policy, Candidates candidates, int requests) {
     SplittableRandom random = new SplittableRandom(42);
     Map<Integer, Integer> wins = new HashMap<>();
     for (int i = 0; i < requests; i++) {
-      wins.merge(policy.choose(draw(random.nextLong()), candidates).winner(), 1, Integer::sum);
+      wins.merge(policy.choose(draw(random.nextLong()), candidates), 1, Integer::sum);
     }
     return wins;
   }

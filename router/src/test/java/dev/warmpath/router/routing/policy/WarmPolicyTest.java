@@ -2,19 +2,18 @@ package dev.warmpath.router.routing.policy;
 
 import static dev.warmpath.router.routing.policy.Fleets.busy;
 import static dev.warmpath.router.routing.policy.Fleets.draw;
+import static dev.warmpath.router.routing.policy.Fleets.of;
 import static dev.warmpath.router.routing.policy.Fleets.prompt;
 import static dev.warmpath.router.routing.policy.Fleets.with;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.warmpath.router.routing.Candidate;
-import dev.warmpath.router.routing.Decision;
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.router.routing.Score;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class WarmPolicyTest {
@@ -25,9 +24,9 @@ class WarmPolicyTest {
   void isTheFormula() {
     PrefillCost cost = new PrefillCost(0.1, 0.001);
     Load load = new Load(4, 500, 70, 100_000);
-    Candidate candidate = new Candidate("a", 800, load, cost, 3);
+    Candidates candidates = of(new Fleets.Row("a", 800, load, cost, 3));
 
-    Score score = policy.choose(prompt(1000), List.of(candidate)).scores().get(0);
+    Score score = policy.score(prompt(1000), candidates, 0);
 
     // T = 0.1·200 + 0.001·200·900 = 200; decode = 0.25·4·(15 + 3.4e-5·100000)
     assertThat(score.terms())
@@ -44,57 +43,55 @@ class WarmPolicyTest {
   }
 
   private String winnerOverQueue(double queuedMillis) {
-    List<Candidate> candidates =
-        List.of(with("cold", 0, Load.NONE), with("warm", 1000, new Load(0, 1, queuedMillis, 0)));
-    return candidates.get(policy.choose(prompt(1000), candidates).winner()).name();
+    Candidates candidates =
+        of(with("cold", 0, Load.NONE), with("warm", 1000, new Load(0, 1, queuedMillis, 0)));
+    return candidates.name(policy.choose(prompt(1000), candidates));
   }
 
   @Test
   void saysWhetherTheCacheOrTheLoadDecided() {
-    List<Candidate> candidates = List.of(with("cold", 0, Load.NONE), with("warm", 900, Load.NONE));
-    assertThat(policy.choose(prompt(1000), candidates).reason()).isEqualTo("cache");
-    assertThat(policy.choose(prompt(1000), candidates.subList(0, 1)).reason()).isEqualTo("load");
+    Candidates candidates = of(with("cold", 0, Load.NONE), with("warm", 900, Load.NONE));
+    assertThat(policy.reason(prompt(1000), candidates, 1)).isEqualTo("cache");
+    assertThat(policy.reason(prompt(1000), candidates, 0)).isEqualTo("load");
   }
 
   @Test
   void withoutThePromptOnlyLoadCounts() {
-    List<Candidate> candidates = List.of(with("held", 9000, new Load(2, 0, 0, 0)), busy("free", 1));
-    Decision decision = policy.choose(draw(0), candidates);
-    assertThat(decision.winner()).isEqualTo(1);
-    assertThat(decision.reason()).isEqualTo("load");
-    assertThat(decision.scores().get(0).total()).isEqualTo(0.25 * 2 * 15);
+    Candidates candidates = of(with("held", 9000, new Load(2, 0, 0, 0)), busy("free", 1));
+    assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
+    assertThat(policy.reason(draw(0), candidates, 0)).isEqualTo("load");
+    assertThat(policy.score(draw(0), candidates, 0).total()).isEqualTo(0.25 * 2 * 15);
   }
 
   @Test
   void aBlockThatOnlyOneHoldsDoesNotHerd() {
     // One root block of 16 tokens is worth 3·1.1 ms, less than one request in flight.
-    List<Candidate> candidates =
-        List.of(with("holder", 16, new Load(1, 0, 0, 1000)), with("other", 0, Load.NONE));
-    assertThat(policy.choose(prompt(1000), candidates).winner()).isEqualTo(1);
+    Candidates candidates =
+        of(with("holder", 16, new Load(1, 0, 0, 1000)), with("other", 0, Load.NONE));
+    assertThat(policy.choose(prompt(1000), candidates)).isEqualTo(1);
   }
 
   @Test
   void longContextsInDecodeDoNotSwampPrefill() {
     // Ten streams of 100 K tokens cost 0.25·10·(15 + 34) = 122 ms; a miss of 100 K costs 51 s.
-    List<Candidate> candidates =
-        List.of(with("holder", 99_000, new Load(10, 0, 0, 1_000_000)), with("other", 0, Load.NONE));
-    assertThat(policy.choose(prompt(100_000), candidates).winner()).isZero();
+    Candidates candidates =
+        of(with("holder", 99_000, new Load(10, 0, 0, 1_000_000)), with("other", 0, Load.NONE));
+    assertThat(policy.choose(prompt(100_000), candidates)).isZero();
   }
 
   @Test
   void aSlowReplicaIsPricedAsSlow() {
     PrefillCost slow = new PrefillCost(0.14, 4e-6);
-    List<Candidate> candidates =
-        List.of(
-            new Candidate("slow", 0, Load.NONE, slow, Candidate.NEVER),
+    Candidates candidates =
+        of(
+            new Fleets.Row("slow", 0, Load.NONE, slow, Candidates.NEVER),
             with("fast", 0, new Load(0, 500, 35, 0)));
-    assertThat(policy.choose(prompt(1000), candidates).winner()).isEqualTo(1);
+    assertThat(policy.choose(prompt(1000), candidates)).isEqualTo(1);
   }
 
   @Test
   void creditBeyondThePromptIsNoGain() {
-    Candidate candidate = with("a", 2000, Load.NONE);
-    assertThat(policy.choose(prompt(1000), List.of(candidate)).scores().get(0).total()).isZero();
+    assertThat(policy.score(prompt(1000), of(with("a", 2000, Load.NONE)), 0).total()).isZero();
   }
 
   @Test

@@ -44,14 +44,14 @@ public final class IndexBench {
     writer = new WriterThread(threads);
   }
 
-  /** Runs everything on {@code corpora} until {@code nanos} have passed. */
+  /** Runs everything on {@code corpora} until {@code nanos} have passed; nothing for none. */
   public void warmUp(List<Corpus> corpora, long nanos) throws InterruptedException {
     long begin = meters.nanos();
-    do {
+    while (meters.nanos() - begin < nanos) {
       for (Corpus corpus : corpora) {
         round(corpus);
       }
-    } while (meters.nanos() - begin < nanos);
+    }
   }
 
   /** Measures {@code rounds} rounds and what the index occupies. */

@@ -1,13 +1,10 @@
 package dev.warmpath.simulator.bench.ingest;
 
-import dev.warmpath.kvindex.CacheLayout;
-import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.ForwardingIndex;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
-import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
-import dev.warmpath.kvindex.block.BlockChain;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -20,11 +17,10 @@ import org.HdrHistogram.Histogram;
  *
  * <p>Single writer, many readers; the histogram is read when the writer is done.
  */
-final class WatchedIndex implements KvIndex {
+final class WatchedIndex extends ForwardingIndex {
 
   private static final int DIGITS = 3;
 
-  private final KvIndex index;
   private final LongSupplier nanoClock;
   private final Map<Long, Probe> probes = new HashMap<>();
   private final Histogram visibleNanos = new Histogram(DIGITS);
@@ -33,7 +29,7 @@ final class WatchedIndex implements KvIndex {
   private final AtomicLong unanswered = new AtomicLong();
 
   WatchedIndex(KvIndex index, IngestCorpus corpus, LongSupplier nanoClock) {
-    this.index = index;
+    super(index);
     this.nanoClock = nanoClock;
     corpus.feeds().stream()
         .flatMap(feed -> feed.probes().stream())
@@ -84,50 +80,5 @@ final class WatchedIndex implements KvIndex {
 
   private void applied(int blocks) {
     appliedBlocks.lazySet(appliedBlocks.getPlain() + blocks);
-  }
-
-  @Override
-  public int addEngine(CopyCounting counting) {
-    return index.addEngine(counting);
-  }
-
-  @Override
-  public void removeEngine(int slot) {
-    index.removeEngine(slot);
-  }
-
-  @Override
-  public void layout(int slot, CacheLayout layout) {
-    index.layout(slot, layout);
-  }
-
-  @Override
-  public void cleared(int slot) {
-    index.cleared(slot);
-  }
-
-  @Override
-  public long doubted(int slot) {
-    return index.doubted(slot);
-  }
-
-  @Override
-  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
-    return index.proven(slot, tier, group, prompt, blocks);
-  }
-
-  @Override
-  public long recalled(int slot, StoredBlocks names) {
-    return index.recalled(slot, names);
-  }
-
-  @Override
-  public void match(BlockChain prompt, PrefixMatches into) {
-    index.match(prompt, into);
-  }
-
-  @Override
-  public EngineStats stats(int slot) {
-    return index.stats(slot);
   }
 }

@@ -14,35 +14,57 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Steps a simulated engine on its own thread, as fast as the engine's time model says.
  *
  * <p>What callers ask for takes effect between two steps. Each step's events are handed over before
- * its tokens, as one batch.
+ * its tokens, as one batch. If anything of this throws, the engine is dead from then on: all that
+ * is under way, and all that is asked for later, fails.
  *
  * <p>Thread-safe.
  */
 public final class EngineDriver implements AutoCloseable {
 
+  /** The slowest that an engine can be. */
+  public static final double MIN_SPEED = 1e-3;
+
+  private static final Logger LOG = LoggerFactory.getLogger(EngineDriver.class);
+
   private final SimulatedEngine engine;
   private final Consumer<List<CacheEvent>> events;
   private final double speed;
-  private final BlockingQueue<Runnable> commands = new LinkedBlockingQueue<>();
-  private final Map<String, Consumer<Token>> listeners = new HashMap<>();
+  private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
+  private final Map<String, Listener> listeners = new HashMap<>();
   private final Thread thread;
   private volatile EngineLoad load;
+  private volatile boolean alive = true;
   private volatile boolean closed;
+
+  /** Hears what becomes of a request, on the engine's thread. */
+  public interface Listener {
+
+    /** The next token. */
+    void token(Token token);
+
+    /** The engine is dead; nothing more comes. */
+    void failed();
+  }
+
+  /** Something to do between two steps, or to give up because the engine is dead. */
+  private record Command(Runnable work, Runnable giveUp) {}
 
   /**
    * Starts stepping.
    *
    * @param events takes the events of each step, on the engine's thread
-   * @param speed how many times faster than the time model; at least 1e-3
+   * @param speed how many times faster than the time model; at least {@link #MIN_SPEED}
    */
   public EngineDriver(
       String name, SimulatedEngine engine, Consumer<List<CacheEvent>> events, double speed) {
-    if (!(speed >= 1e-3)) {
+    if (!(speed >= MIN_SPEED)) {
       throw new IllegalArgumentException("speed=" + speed);
     }
     this.engine = engine;
@@ -54,27 +76,38 @@ public final class EngineDriver implements AutoCloseable {
     thread.start();
   }
 
-  /** Submits a valid request; {@code listener} gets its tokens on the engine's thread. */
-  public void submit(EngineRequest request, Consumer<Token> listener) {
-    commands.add(() -> {
-      engine.submit(request);
-      listeners.put(request.id(), listener);
-    });
+  /** Submits a valid request. */
+  public void submit(EngineRequest request, Listener listener) {
+    ask(
+        () -> {
+          engine.submit(request);
+          listeners.put(request.id(), listener);
+        },
+        listener::failed);
   }
 
   /** Gives up a request; its listener hears nothing more after the current step. */
   public void abort(String requestId) {
-    commands.add(() -> {
-      engine.abort(requestId);
-      listeners.remove(requestId);
-    });
+    ask(
+        () -> {
+          engine.abort(requestId);
+          listeners.remove(requestId);
+        },
+        () -> {});
   }
 
   /** Empties the cache if nothing is in use; the answer comes from the engine's thread. */
   public CompletableFuture<Boolean> resetPrefixCache() {
     CompletableFuture<Boolean> done = new CompletableFuture<>();
-    commands.add(() -> done.complete(engine.resetPrefixCache()));
+    ask(
+        () -> done.complete(engine.resetPrefixCache()),
+        () -> done.completeExceptionally(new IllegalStateException("the engine is dead")));
     return done;
+  }
+
+  /** Whether nothing has made it fail. */
+  public boolean isAlive() {
+    return alive;
   }
 
   /** Gauges and counters as of the last step. */
@@ -86,7 +119,7 @@ public final class EngineDriver implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    commands.add(() -> {});
+    ask(() -> {}, () -> {});
     LockSupport.unpark(thread);
     try {
       thread.join();
@@ -95,25 +128,52 @@ public final class EngineDriver implements AutoCloseable {
     }
   }
 
+  private void ask(Runnable work, Runnable giveUp) {
+    commands.add(new Command(work, giveUp));
+  }
+
   private void run() {
     try {
-      while (!closed) {
-        obey();
-        if (!engine.idle()) {
-          step();
-        }
-        load = engine.load();
-      }
+      drive();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
+  private void drive() throws InterruptedException {
+    try {
+      while (!closed) {
+        runCommands();
+        if (!engine.idle()) {
+          step();
+        }
+        load = engine.load();
+      }
+    } catch (RuntimeException | Error e) {
+      LOG.error("the simulated engine is dead", e);
+      alive = false;
+      giveUp();
+    }
+  }
+
+  private void giveUp() throws InterruptedException {
+    listeners.values().forEach(Listener::failed);
+    listeners.clear();
+    while (!closed) {
+      commands.take().giveUp.run();
+    }
+  }
+
   /** Runs what is queued; waits for something if there is nothing else to do. */
-  private void obey() throws InterruptedException {
-    Runnable command = engine.idle() ? commands.take() : commands.poll();
+  private void runCommands() throws InterruptedException {
+    Command command = engine.idle() ? commands.take() : commands.poll();
     while (command != null) {
-      command.run();
+      try {
+        command.work.run();
+      } catch (RuntimeException | Error e) {
+        command.giveUp.run();
+        throw e;
+      }
       command = commands.poll();
     }
   }
@@ -143,10 +203,10 @@ public final class EngineDriver implements AutoCloseable {
   }
 
   private void deliver(Token token) {
-    Consumer<Token> listener =
+    Listener listener =
         token.last() ? listeners.remove(token.requestId()) : listeners.get(token.requestId());
     if (listener != null) {
-      listener.accept(token);
+      listener.token(token);
     }
   }
 }

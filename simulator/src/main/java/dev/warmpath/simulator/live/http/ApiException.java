@@ -37,6 +37,10 @@ final class ApiException extends RuntimeException {
     return new ApiException(503, "ServiceUnavailableError", message, null);
   }
 
+  static ApiException engineDead() {
+    return new ApiException(500, "InternalServerError", "The engine is dead.", null);
+  }
+
   int status() {
     return status;
   }

@@ -72,10 +72,36 @@ final class Call {
     response.closeHandler(gone -> abandon());
     response.exceptionHandler(failure -> abandon());
     for (int i = 0; i < choices.size(); i++) {
-      int index = i;
       choices.get(i).lastTokenNanos = startNanos;
-      driver.submit(
-          choices.get(i).request, token -> context.runOnContext(run -> accept(index, token)));
+      driver.submit(choices.get(i).request, listener(i, context));
+    }
+  }
+
+  private EngineDriver.Listener listener(int index, Context context) {
+    return new EngineDriver.Listener() {
+      @Override
+      public void token(Token token) {
+        context.runOnContext(run -> accept(index, token));
+      }
+
+      @Override
+      public void failed() {
+        context.runOnContext(run -> fail());
+      }
+    };
+  }
+
+  /** The engine is dead: what has been sent so far breaks off. */
+  private void fail() {
+    if (over) {
+      return;
+    }
+    over = true;
+    metrics.finished("error", secondsSince(startNanos));
+    if (response.headWritten()) {
+      response.reset();
+    } else {
+      EngineApi.fail(response, ApiException.engineDead());
     }
   }
 

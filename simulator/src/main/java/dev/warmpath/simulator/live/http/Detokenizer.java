@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.live.http;
 
-import dev.warmpath.tokenizer.ModelTokenizer;
 import java.util.Arrays;
+import java.util.function.Function;
 
 /**
  * Turns the tokens of one answer into text, piece by piece; half a character waits for its rest.
@@ -10,13 +10,26 @@ import java.util.Arrays;
  */
 final class Detokenizer {
 
-  private final ModelTokenizer tokenizer;
+  /*
+   * A piece is what the tokens since the last one add to the text of the tokens of that last one:
+   * some decoders drop a space before the first token that they see. So the work for a token does
+   * not depend on the length of the answer.
+   */
+
+  /** More tokens never wait for the rest of a character: they are no text. */
+  private static final int MAX_WAITING = 16;
+
+  private final Function<int[], String> decode;
   private int[] tokenIds = new int[64];
   private int length;
-  private int sentCharacters;
+  private int contextFrom;
+  private int waitingFrom;
 
-  Detokenizer(ModelTokenizer tokenizer) {
-    this.tokenizer = tokenizer;
+  /**
+   * @param decode the text of some tokens
+   */
+  Detokenizer(Function<int[], String> decode) {
+    this.decode = decode;
   }
 
   /** Adds a token and returns the text that is complete now. */
@@ -25,13 +38,15 @@ final class Detokenizer {
       tokenIds = Arrays.copyOf(tokenIds, 2 * length);
     }
     tokenIds[length++] = tokenId;
-    String text = tokenizer.decode(tokenIds());
-    if (text.length() < sentCharacters || (!last && text.endsWith("\uFFFD"))) {
+    String context = text(waitingFrom);
+    String text = text(length);
+    boolean waits = text.endsWith("\uFFFD") && length - waitingFrom < MAX_WAITING;
+    if (text.length() < context.length() || (waits && !last)) {
       return "";
     }
-    String piece = text.substring(sentCharacters);
-    sentCharacters = text.length();
-    return piece;
+    contextFrom = waitingFrom;
+    waitingFrom = length;
+    return text.substring(context.length());
   }
 
   int[] tokenIds() {
@@ -40,5 +55,9 @@ final class Detokenizer {
 
   int length() {
     return length;
+  }
+
+  private String text(int to) {
+    return decode.apply(Arrays.copyOfRange(tokenIds, contextFrom, to));
   }
 }

@@ -85,11 +85,15 @@ public final class EngineApi {
     router.get("/v1/models").handler(at -> json(at.response(), model.list()));
     router.get("/kv_event_sources").handler(at -> json(at.response(), parts.eventSources()));
     router.get("/version").handler(at -> json(at.response(), "{\"version\":\"0.32.0\"}"));
-    router.get("/health").handler(at -> at.response().end());
-    router.get("/ping").handler(at -> at.response().end());
+    router.get("/health").handler(this::health);
+    router.get("/ping").handler(this::health);
     router.get("/model_info").handler(at -> json(at.response(), "{}")); // SGLang's
     router.get("/metrics").handler(this::metrics);
     return router;
+  }
+
+  private void health(RoutingContext at) {
+    at.response().setStatusCode(parts.driver().isAlive() ? 200 : 503).end();
   }
 
   private void metrics(RoutingContext at) {
@@ -100,7 +104,8 @@ public final class EngineApi {
 
   private void reset(RoutingContext at) {
     Future.fromCompletionStage(parts.driver().resetPrefixCache(), vertx.getOrCreateContext())
-        .onSuccess(done -> json(at.response(), "{\"success\":" + done + "}"));
+        .onSuccess(done -> json(at.response(), "{\"success\":" + done + "}"))
+        .onFailure(failure -> fail(at.response(), ApiException.engineDead()));
   }
 
   private void complete(RoutingContext at, RequestKind kind) {
@@ -137,7 +142,7 @@ public final class EngineApi {
     EngineRequest request =
         new EngineRequest(
             id, prompt, answer, parts.keys().apply(tokens), tokens.readsCache(), options.reports());
-    return new Call.Choice(request, new Detokenizer(tokenizer), answer.length == limit);
+    return new Call.Choice(request, new Detokenizer(tokenizer::decode), answer.length == limit);
   }
 
   private Tokens prompt(RequestKind kind, ObjectNode body, CallOptions options) {
@@ -212,7 +217,7 @@ public final class EngineApi {
     response.putHeader("content-type", "application/json").end(body);
   }
 
-  private static void fail(HttpServerResponse response, Throwable failure) {
+  static void fail(HttpServerResponse response, Throwable failure) {
     ApiException error =
         failure instanceof ApiException known
             ? known

@@ -1,6 +1,8 @@
 package dev.warmpath.tokenizer.encode.cache;
 
 import dev.warmpath.kvindex.block.BlockRun;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,8 +13,9 @@ import org.jspecify.annotations.Nullable;
 public final class PrefixNode {
 
   /** What a node takes besides text, tokens and hashes, about. */
-  private static final int NODE_BYTES = 256;
+  private static final int NODE_BYTES = 480;
 
+  private final PrefixTree tree;
   private final @Nullable PrefixNode parent;
   private final String piece;
   private final int end;
@@ -20,22 +23,31 @@ public final class PrefixNode {
   private final int[] tokenIds;
   private volatile @Nullable BlockRun blocks;
 
-  private final long bytes;
+  private final long bytesWithoutBlocks;
 
   /* Guarded by the tree's lock. */
+  final Set<PrefixNode> children = new LinkedHashSet<>(1);
+  long chargedBytes;
   @Nullable PrefixNode colder;
   @Nullable PrefixNode hotter;
   long lastUse;
   final long fingerprint;
 
-  PrefixNode(@Nullable PrefixNode parent, long fingerprint, String piece, int end, int[] tokenIds) {
+  PrefixNode(
+      PrefixTree tree,
+      @Nullable PrefixNode parent,
+      long fingerprint,
+      String piece,
+      int end,
+      int[] tokenIds) {
+    this.tree = tree;
     this.parent = parent;
     this.fingerprint = fingerprint;
     this.piece = piece;
     this.end = end;
     this.tokenIds = tokenIds;
     this.endTokens = (parent == null ? 0 : parent.endTokens) + tokenIds.length;
-    this.bytes = weigh(piece, tokenIds);
+    this.bytesWithoutBlocks = weigh(piece, tokenIds);
   }
 
   /** The node of the characters before; null if this is where texts begin. */
@@ -78,6 +90,7 @@ public final class PrefixNode {
   /** Remembers hashes. */
   public void blocks(BlockRun run) {
     blocks = run;
+    tree.weighAgain(this);
   }
 
   /** The text of the node and as many characters behind it as decide that it ends there. */
@@ -85,14 +98,15 @@ public final class PrefixNode {
     return piece;
   }
 
-  /** Bytes in use, with room for the hashes of blocks of 16 tokens; about. */
+  /** Bytes in use, about. */
   long bytes() {
-    return bytes;
+    BlockRun run = blocks;
+    return bytesWithoutBlocks + (run == null ? 0 : (long) Long.BYTES * run.blocks());
   }
 
   private static long weigh(String piece, int[] tokenIds) {
     boolean wide = piece.chars().anyMatch(c -> c > 0xff);
     long text = wide ? 2L * piece.length() : piece.length();
-    return NODE_BYTES + text + (long) Integer.BYTES * tokenIds.length + tokenIds.length / 2;
+    return NODE_BYTES + text + (long) Integer.BYTES * tokenIds.length;
   }
 }

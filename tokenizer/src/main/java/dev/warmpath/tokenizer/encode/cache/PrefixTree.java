@@ -3,6 +3,9 @@ package dev.warmpath.tokenizer.encode.cache;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -25,6 +28,15 @@ public final class PrefixTree {
    * Order of use: a doubly linked list from the coldest to the hottest node, under one lock. A walk
    * touches its nodes from the last to the first, so no node is ever colder than its children, and
    * the coldest node has none.
+   *
+   * Invariants, under the lock:
+   *   I1  The order holds exactly the nodes that can be found.
+   *   I2  The parent of a node in the order is in the order, hotter than the node, which is among
+   *       its children.
+   *   I3  bytes is the sum of what these nodes are charged, and at most maxBytes.
+   *
+   * What is dropped goes with all that is behind it, which nothing would find any more. An encode in
+   * flight may hold such nodes: it reads them, and what it adds to them is not kept.
    */
 
   /** A piece has at least so many characters. */
@@ -99,7 +111,7 @@ public final class PrefixTree {
       return known;
     }
     String piece = text.substring(start, end + lookaheadChars);
-    PrefixNode node = new PrefixNode(parent, fingerprint(text, start), piece, end, tokenIds);
+    PrefixNode node = new PrefixNode(this, parent, fingerprint(text, start), piece, end, tokenIds);
     synchronized (lock) {
       if (parent == null || isLinked(parent)) {
         link(node);
@@ -154,9 +166,28 @@ public final class PrefixTree {
       drop(Collections.min(Arrays.asList(alike), Comparator.comparingLong(old -> old.lastUse)));
     }
     nodes.merge(place, new PrefixNode[] {node}, PrefixTree::inFront);
-    bytes.addAndGet(node.bytes());
+    if (node.parent() != null) {
+      node.parent().children.add(node);
+    }
     heat(node);
+    charge(node);
     makeRoom();
+  }
+
+  /** What a node takes is not what it was. */
+  void weighAgain(PrefixNode node) {
+    synchronized (lock) {
+      if (isLinked(node)) {
+        charge(node);
+        makeRoom();
+      }
+    }
+  }
+
+  private void charge(PrefixNode node) {
+    long now = node.bytes();
+    bytes.addAndGet(now - node.chargedBytes);
+    node.chargedBytes = now;
   }
 
   private static PrefixNode[] inFront(PrefixNode[] old, PrefixNode[] one) {
@@ -184,11 +215,27 @@ public final class PrefixTree {
     }
   }
 
-  private void drop(PrefixNode gone) {
+  /** Drops a node and all behind it, the last ones first. */
+  private void drop(PrefixNode first) {
+    PrefixNode node = first;
+    while (node != null) {
+      if (node.children.isEmpty()) {
+        dropLast(node);
+        node = node == first ? null : node.parent();
+      } else {
+        node = node.children.iterator().next();
+      }
+    }
+  }
+
+  private void dropLast(PrefixNode gone) {
     unlinkFromOrder(gone);
     nodes.computeIfPresent(
         new Place(gone.parent(), gone.fingerprint), (place, alike) -> without(alike, gone));
-    bytes.addAndGet(-gone.bytes());
+    if (gone.parent() != null) {
+      gone.parent().children.remove(gone);
+    }
+    bytes.addAndGet(-gone.chargedBytes);
     evictions.increment();
   }
 
@@ -196,6 +243,37 @@ public final class PrefixTree {
     PrefixNode[] left =
         Arrays.stream(alike).filter(node -> node != gone).toArray(PrefixNode[]::new);
     return left.length == 0 ? null : left;
+  }
+
+  /** Throws if an invariant does not hold. */
+  void checkInvariants() {
+    synchronized (lock) {
+      Set<PrefixNode> ordered = Collections.newSetFromMap(new IdentityHashMap<>());
+      long sum = 0;
+      PrefixNode last = null;
+      for (PrefixNode node = coldest; node != null; node = node.hotter) {
+        require(ordered.add(node) && node.colder == last, "I1", node);
+        require(last == null || last.lastUse <= node.lastUse, "I1", node);
+        PrefixNode parent = node.parent();
+        require(parent == null || (isLinked(parent) && !ordered.contains(parent)), "I2", node);
+        require(parent == null || parent.children.contains(node), "I2", node);
+        sum += node.chargedBytes;
+        last = node;
+      }
+      require(hottest == last, "I1", last);
+      List<PrefixNode> found = nodes.values().stream().flatMap(Arrays::stream).toList();
+      found.forEach(node -> require(ordered.contains(node), "I1", node));
+      require(found.size() == ordered.size(), "I1", null);
+      require(bytes.get() == sum && sum <= maxBytes, "I3", null);
+    }
+  }
+
+  private void require(boolean holds, String invariant, @Nullable PrefixNode node) {
+    if (!holds) {
+      throw new IllegalStateException(
+          "%s, nodeEnd=%s, bytes=%d"
+              .formatted(invariant, node == null ? "none" : node.end(), bytes.get()));
+    }
   }
 
   private boolean isLinked(PrefixNode node) {

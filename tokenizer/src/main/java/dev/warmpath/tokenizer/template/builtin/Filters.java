@@ -115,7 +115,7 @@ public final class Filters {
     if (given instanceof String s) {
       return s;
     }
-    int count = Math.max(0, Values.index(given, "indent"));
+    int count = Math.max(0, Given.count(given, 0, "indent"));
     budget.text(count);
     return " ".repeat(count);
   }

@@ -12,6 +12,7 @@ import dev.warmpath.tokenizer.template.value.Namespace;
 import dev.warmpath.tokenizer.template.value.None;
 import dev.warmpath.tokenizer.template.value.Range;
 import dev.warmpath.tokenizer.template.value.Values;
+import java.math.BigInteger;
 import java.time.Clock;
 import java.time.ZonedDateTime;
 import java.util.LinkedHashMap;
@@ -23,7 +24,6 @@ import org.jspecify.annotations.Nullable;
 /** The functions that every template sees. Immutable. */
 public final class Globals {
   private static final int MAX_RANGE = 100_000;
-  private static final long MAX_BOUND = 1L << 61;
 
   /** Names that stand for Jinja2's own functions, not for variables of the request. */
   public static final Set<String> OWN_NAMES =
@@ -35,7 +35,7 @@ public final class Globals {
   public static Map<String, Callable> all(Clock clock) {
     Map<String, Callable> all = new LinkedHashMap<>(stock());
     add(all, "raise_exception", Globals::raise);
-    add(all, "strftime_now", (b, a) -> timeText(clock, a));
+    add(all, "strftime_now", (b, a) -> timeText(b, clock, a));
     return Map.copyOf(all);
   }
 
@@ -78,14 +78,10 @@ public final class Globals {
 
   private static long bound(@Nullable Object given) {
     Object value = Given.or(given, None.NONE);
-    int small = Values.index(value, "range");
-    if (value instanceof Long n) {
-      if (Math.abs(n) > MAX_BOUND) {
-        throw TemplateException.unsupported("a range bound beyond 2^61");
-      }
-      return n;
+    if (value instanceof BigInteger) {
+      throw TemplateException.unsupported("a range bound beyond 64 bits");
     }
-    return small;
+    return value instanceof Long n ? Range.checkedBound(n) : Values.index(value, "range");
   }
 
   private static Map<String, Object> dict(Budget budget, CallArguments a) {
@@ -98,7 +94,7 @@ public final class Globals {
     } else if (a.size() == 1) {
       pairs(budget, a.get(0), dict);
     }
-    budget.built(dict.size());
+    budget.elements(dict.size());
     dict.putAll(a.keywords());
     return dict;
   }
@@ -125,9 +121,10 @@ public final class Globals {
     throw TemplateException.raised(Text.of(budget, message));
   }
 
-  private static Object timeText(Clock clock, CallArguments a) {
+  private static Object timeText(Budget budget, Clock clock, CallArguments a) {
     Object format = Given.or(a.bindRequired("strftime_now", 1, "format")[0], None.NONE);
-    return TimeText.of(ZonedDateTime.now(clock), Given.text(format, "strftime() argument 1"));
+    String text = Given.text(format, "strftime() argument 1");
+    return TimeText.of(budget, ZonedDateTime.now(clock), text);
   }
 
   /** Goes round its items. Confined to the thread of its render. */

@@ -81,7 +81,10 @@ public final class LoopState implements Attributes, Callable {
   private long length() {
     if (length < 0) {
       List<Object> rest = new ArrayList<>();
-      items.forEachRemaining(rest::add);
+      items.forEachRemaining(item -> {
+        budget.elements(1);
+        rest.add(item);
+      });
       items = rest.iterator();
       length = index0 + 1L + (ahead == null ? 0 : 1) + rest.size();
     }

@@ -246,7 +246,7 @@ final class SequenceFilters {
     if (with == null || with == None.NONE) {
       return;
     }
-    budget.text(size);
+    budget.elements(Math.max(0, size));
     while (items.size() < size) {
       items.add(with);
     }
@@ -256,10 +256,10 @@ final class SequenceFilters {
     @Nullable Object[] given = arguments.bindRequired("slice", 1, "slices", "fill_with");
     int count = Given.count(given[0], 1, "slices");
     List<Object> items = Iteration.toList(budget, value);
-    if (count < 1) {
+    if (count == 0) {
       throw TemplateException.raised("integer division or modulo by zero");
     }
-    budget.text(count);
+    budget.elements(Math.max(0, count));
     int each = items.size() / count;
     int longer = items.size() % count;
     List<Object> slices = new ArrayList<>();

@@ -19,7 +19,7 @@ import dev.warmpath.tokenizer.template.value.None;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class TextFilters {
   private static final String WORD_BORDERS = "-({[<";
   private static final String URL_SAFE = "-_.~/";
+  private static final int ESCAPE_CHARS = 3;
 
   private TextFilters() {}
 
@@ -199,17 +200,17 @@ final class TextFilters {
   }
 
   private static String spaced(String s) {
-    List<String> words = new ArrayList<>();
+    StringBuilder out = new StringBuilder(s.length());
     int from = Whitespace.skip(s, 0);
     while (from < s.length()) {
       int to = from;
       while (to < s.length() && !Whitespace.is(s.charAt(to))) {
         to++;
       }
-      words.add(s.substring(from, to));
+      out.append(out.isEmpty() ? "" : " ").append(s, from, to);
       from = Whitespace.skip(s, to);
     }
-    return String.join(" ", words);
+    return out.toString();
   }
 
   private static Object urlEncoded(Budget budget, Object value, CallArguments arguments) {
@@ -217,10 +218,17 @@ final class TextFilters {
       throw TemplateException.unsupported("urlencode of anything but text");
     }
     StringBuilder out = new StringBuilder();
+    HexFormat hex = HexFormat.of().withUpperCase();
     for (byte b : plain(budget, value).getBytes(StandardCharsets.UTF_8)) {
       char c = (char) (b & 0xff);
       boolean safe = c < 0x80 && (Character.isLetterOrDigit(c) || URL_SAFE.indexOf(c) >= 0);
-      out.append(safe ? String.valueOf(c) : String.format("%%%02X", (int) c));
+      if (safe) {
+        out.append(c);
+      } else {
+        out.append('%').append(hex.toHexDigits(b));
+        budget.built(ESCAPE_CHARS);
+        budget.output(out.length());
+      }
     }
     return out.toString();
   }

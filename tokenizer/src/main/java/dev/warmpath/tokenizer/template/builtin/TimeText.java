@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template.builtin;
 
+import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.time.ZonedDateTime;
 import java.time.format.TextStyle;
@@ -11,7 +12,8 @@ final class TimeText {
 
   private TimeText() {}
 
-  static String of(ZonedDateTime time, String format) {
+  static String of(Budget budget, ZonedDateTime time, String format) {
+    budget.text(format.length());
     StringBuilder out = new StringBuilder();
     for (int i = 0; i < format.length(); i++) {
       char c = format.charAt(i);
@@ -21,7 +23,9 @@ final class TimeText {
       }
       boolean bare = format.charAt(i + 1) == '-' && i + 2 < format.length();
       i += bare ? 2 : 1;
-      String field = field(time, format.charAt(i));
+      budget.step();
+      budget.output(out.length());
+      String field = field(budget, time, format.charAt(i));
       out.append(bare ? withoutPadding(field) : field);
     }
     return out.toString();
@@ -35,7 +39,7 @@ final class TimeText {
     return field.substring(i);
   }
 
-  private static String field(ZonedDateTime t, char code) {
+  private static String field(Budget budget, ZonedDateTime t, char code) {
     return switch (code) {
       case 'Y' -> String.valueOf(t.getYear());
       case 'y' -> two(t.getYear() % 100);
@@ -49,11 +53,11 @@ final class TimeText {
       case 'a' -> t.getDayOfWeek().getDisplayName(TextStyle.SHORT, Locale.ENGLISH).substring(0, 3);
       case 'u' -> String.valueOf(t.getDayOfWeek().getValue());
       case 'w' -> String.valueOf(t.getDayOfWeek().getValue() % 7);
-      default -> timeField(t, code);
+      default -> timeField(budget, t, code);
     };
   }
 
-  private static String timeField(ZonedDateTime t, char code) {
+  private static String timeField(Budget budget, ZonedDateTime t, char code) {
     return switch (code) {
       case 'H' -> two(t.getHour());
       case 'I' -> two(t.get(ChronoField.CLOCK_HOUR_OF_AMPM));
@@ -61,11 +65,11 @@ final class TimeText {
       case 'S' -> two(t.getSecond());
       case 'p' -> t.getHour() < 12 ? "AM" : "PM";
       case 'f' -> String.format("%06d", t.getNano() / 1000);
-      case 'F' -> of(t, "%Y-%m-%d");
-      case 'T', 'X' -> of(t, "%H:%M:%S");
-      case 'R' -> of(t, "%H:%M");
-      case 'D', 'x' -> of(t, "%m/%d/%y");
-      case 'c' -> of(t, "%a %b %e %H:%M:%S %Y");
+      case 'F' -> of(budget, t, "%Y-%m-%d");
+      case 'T', 'X' -> of(budget, t, "%H:%M:%S");
+      case 'R' -> of(budget, t, "%H:%M");
+      case 'D', 'x' -> of(budget, t, "%m/%d/%y");
+      case 'c' -> of(budget, t, "%a %b %e %H:%M:%S %Y");
       case 'z', 'Z' -> "";
       case 'n' -> "\n";
       case 't' -> "\t";

@@ -78,7 +78,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
       for (Eval item : items) {
         values.add(item.eval(frame));
       }
-      frame.budget().built(items.length);
+      frame.budget().elements(items.length);
       return isTuple ? Tuple.copyOf(values) : values;
     };
   }
@@ -92,7 +92,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
       for (int i = 0; i < keys.length; i++) {
         put(map, keys[i].eval(frame), values[i].eval(frame));
       }
-      frame.budget().built(keys.length);
+      frame.budget().elements(keys.length);
       return map;
     };
   }
@@ -234,10 +234,8 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
   }
 
   /** Of literals Jinja2 takes slices beforehand, and by other rules. */
-  private static boolean isLiteral(Expression expression) {
-    boolean[] literal = {true};
-    expression.walk(node -> literal[0] &= !(node instanceof Expression.Name));
-    return literal[0];
+  private boolean isLiteral(Expression expression) {
+    return !scope.any(expression, node -> node instanceof Expression.Name);
   }
 
   private Eval slice(Eval target, Expression.Slice slice, boolean isLiteral) {

@@ -32,10 +32,11 @@ public final class Program {
   /**
    * A template that runs.
    *
+   * @param budget what compiling may cost
    * @throws TemplateException of kind SYNTAX for filters and tests that do not exist
    */
-  public static Program compile(Statement.Scoped template) {
-    Scope root = Scope.root().declareAll(template.body());
+  public static Program compile(Statement.Scoped template, Budget budget) {
+    Scope root = Scope.root(budget).declareAll(template.body());
     Exec body = StatementCompiler.body(template.body(), root);
     return new Program(body, root.functionSize());
   }
@@ -45,12 +46,7 @@ public final class Program {
     Frame frame = new Frame(new Frame.Context(variables, globals, budget), frameSize);
     int expected = Math.min(MOST_INITIAL_CHARS, lastTailChars + lastTailChars / 8);
     Output out = new Output(Math.max(INITIAL_CHARS, expected));
-    try {
-      body.run(frame, out);
-    } catch (StackOverflowError e) {
-      // The depth bound is meant to come first; a thread with a small stack still gets an answer.
-      throw TemplateException.limit("out of stack");
-    }
+    body.run(frame, out);
     lastTailChars = out.longestTailChars();
     return out.toString();
   }

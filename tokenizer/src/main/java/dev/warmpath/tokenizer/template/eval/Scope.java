@@ -1,7 +1,9 @@
 package dev.warmpath.tokenizer.template.eval;
 
+import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.FirstUses;
+import dev.warmpath.tokenizer.template.tree.Node;
 import dev.warmpath.tokenizer.template.tree.Signature;
 import dev.warmpath.tokenizer.template.tree.Statement;
 import dev.warmpath.tokenizer.template.value.Undefined;
@@ -11,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the thread that compiles.
  */
 final class Scope {
+  private final Budget budget;
   private final Function function;
   private final @Nullable Scope outer;
   private final Map<String, Integer> slots = new LinkedHashMap<>();
@@ -32,24 +36,36 @@ final class Scope {
     private int size;
   }
 
-  private Scope(Function function, @Nullable Scope outer) {
+  private Scope(Budget budget, Function function, @Nullable Scope outer) {
+    this.budget = budget;
     this.function = function;
     this.outer = outer;
     this.firstSlot = function.size;
   }
 
-  static Scope root() {
-    return new Scope(new Function(), null);
+  /** The scope of a template, whose compilation may cost this. */
+  static Scope root(Budget budget) {
+    return new Scope(budget, new Function(), null);
   }
 
   /** A scope within the same function. */
   Scope inner() {
-    return new Scope(function, this);
+    return new Scope(budget, function, this);
   }
 
   /** The outermost scope of a function that is defined here. */
   Scope function() {
-    return new Scope(new Function(), this);
+    return new Scope(budget, new Function(), this);
+  }
+
+  /** Whether anything in this part of the tree is so. */
+  boolean any(Node tree, Predicate<Node> test) {
+    boolean[] found = new boolean[1];
+    tree.walk(node -> {
+      budget.built(1);
+      found[0] |= test.test(node);
+    });
+    return found[0];
   }
 
   int declare(String name) {

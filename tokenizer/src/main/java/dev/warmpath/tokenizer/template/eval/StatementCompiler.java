@@ -168,7 +168,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     Statement.Loop head = loop.loop();
     ForLoop.Filter filter = filter(head, around);
     Scope inner = around.inner().declareTarget(head.target());
-    boolean counts = head.isRecursive() || mentions(loop.body(), "loop");
+    boolean counts = head.isRecursive() || mentions(around, loop.body(), "loop");
     int loopSlot = counts ? inner.declare("loop") : -1;
     inner.declareAll(loop.body());
     ForLoop.Slots slots = new ForLoop.Slots(inner.firstSlot(), inner.endSlot());
@@ -189,11 +189,9 @@ final class StatementCompiler implements StatementVisitor<Exec> {
         Targets.of(head.target(), inner), new ExpressionCompiler(inner, false).compile(filter));
   }
 
-  private static boolean mentions(List<? extends Node> nodes, String name) {
-    boolean[] found = new boolean[1];
+  private static boolean mentions(Scope scope, List<? extends Node> nodes, String name) {
     Expression.Name wanted = new Expression.Name(name);
-    nodes.forEach(node -> node.walk(n -> found[0] |= n.equals(wanted)));
-    return found[0];
+    return nodes.stream().anyMatch(node -> scope.any(node, wanted::equals));
   }
 
   @Override
@@ -232,7 +230,9 @@ final class StatementCompiler implements StatementVisitor<Exec> {
 
   private static int special(
       Scope function, List<Statement> body, List<String> parameters, String name) {
-    return !parameters.contains(name) && mentions(body, name) ? function.declare(name) : -1;
+    return !parameters.contains(name) && mentions(function, body, name)
+        ? function.declare(name)
+        : -1;
   }
 
   @Override

@@ -30,10 +30,18 @@ public final class Budget {
     built(STEP);
   }
 
-  /** So many characters or elements were made. */
+  /** So many elements were made: each weighs as much as many characters. */
+  public void elements(long count) {
+    built(count < 0 ? count : Math.min(count, Long.MAX_VALUE / STEP) * STEP);
+  }
+
+  /** So many characters were made. */
   public void built(long count) {
+    if (count < 0) {
+      throw new IllegalArgumentException("count=" + count);
+    }
     long before = stepsLeft;
-    stepsLeft -= count;
+    stepsLeft = count > before ? -1 : before - count;
     boolean looks = before >> LOOK_SHIFT != stepsLeft >> LOOK_SHIFT;
     if (looks && Thread.currentThread().isInterrupted()) {
       throw new CancellationException("the render was given up");
@@ -45,7 +53,7 @@ public final class Budget {
 
   /** So many characters or elements were looked at. */
   public void scanned(long count) {
-    built(count / SCANNED_PER_STEP + 1);
+    built(count < 0 ? count : count / SCANNED_PER_STEP + 1);
   }
 
   /** Text of this length is about to be made in one piece. */

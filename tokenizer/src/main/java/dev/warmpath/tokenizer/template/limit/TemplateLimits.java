@@ -6,7 +6,8 @@ package dev.warmpath.tokenizer.template.limit;
  * <p>Immutable.
  *
  * @param outputChars UTF-16 units of output
- * @param steps loop turns, calls and characters built or searched (16 searched count as one)
+ * @param steps characters built or searched (16 searched count as one), loop turns, calls and
+ *     elements (each counts as 16)
  * @param depth nested calls, each counted with the height of what it runs
  */
 public record TemplateLimits(int outputChars, long steps, int depth) {

@@ -4,6 +4,7 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.value.None;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
+import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Arguments of built-in functions as the types they need. Immutable. */
@@ -30,7 +31,11 @@ public final class Given {
         what + " must be str, not " + (given == null ? "missing" : Values.typeName(given)));
   }
 
+  /** A size or a number of times; Python refuses those beyond 64 bits in some places only. */
   public static int count(@Nullable Object given, int otherwise, String what) {
+    if (given instanceof BigInteger) {
+      throw TemplateException.unsupported(what + " beyond 64 bits");
+    }
     return given == null ? otherwise : Values.index(given, what);
   }
 

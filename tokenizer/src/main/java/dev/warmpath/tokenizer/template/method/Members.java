@@ -175,7 +175,7 @@ public final class Members {
 
   private static Object copy(Budget budget, Map<?, ?> map, CallArguments arguments) {
     arguments.bind("copy");
-    budget.built(map.size());
+    budget.elements(map.size());
     return new LinkedHashMap<>(map);
   }
 

@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.method;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.op.Strings;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import java.util.ArrayList;
@@ -22,77 +23,83 @@ public final class Split {
     boolean fromEnd = name.equals("rsplit");
     List<Object> parts;
     if (Given.isAbsent(given[0])) {
-      parts = fromEnd ? wordsFromEnd(s, most) : words(s, most);
+      parts = fromEnd ? wordsFromEnd(budget, s, most) : words(budget, s, most);
     } else {
       String by = Given.text(given[0], "separator");
       if (by.isEmpty()) {
         throw TemplateException.raised("empty separator");
       }
-      parts = fromEnd ? fromEnd(s, by, most) : fromStart(s, by, most);
+      parts = fromEnd ? fromEnd(budget, s, by, most) : fromStart(budget, s, by, most);
     }
-    budget.built(parts.size());
     return parts;
   }
 
-  private static List<Object> fromStart(String s, String by, int most) {
+  private static void add(Budget budget, List<Object> parts, String part) {
+    budget.elements(1);
+    parts.add(part);
+  }
+
+  private static List<Object> fromStart(Budget budget, String s, String by, int most) {
     List<Object> parts = new ArrayList<>();
     int from = 0;
-    for (int at = s.indexOf(by); at >= 0 && parts.size() < most; at = s.indexOf(by, from)) {
-      parts.add(s.substring(from, at));
+    int at = Strings.indexOf(budget, s, by, 0);
+    while (at >= 0 && parts.size() < most) {
+      add(budget, parts, s.substring(from, at));
       from = at + by.length();
+      at = Strings.indexOf(budget, s, by, from);
     }
-    parts.add(s.substring(from));
+    add(budget, parts, s.substring(from));
     return parts;
   }
 
-  private static List<Object> fromEnd(String s, String by, int most) {
+  private static List<Object> fromEnd(Budget budget, String s, String by, int most) {
     List<Object> parts = new ArrayList<>();
     int to = s.length();
     while (parts.size() < most && to >= by.length()) {
-      int at = s.lastIndexOf(by, to - by.length());
+      int at = Strings.lastIndexOf(budget, s, by, to - by.length());
       if (at < 0) {
         break;
       }
-      parts.add(s.substring(at + by.length(), to));
+      add(budget, parts, s.substring(at + by.length(), to));
       to = at;
     }
-    parts.add(s.substring(0, to));
+    add(budget, parts, s.substring(0, to));
     Collections.reverse(parts);
     return parts;
   }
 
-  private static List<Object> words(String s, int most) {
+  private static List<Object> words(Budget budget, String s, int most) {
     List<Object> parts = new ArrayList<>();
     int from = Whitespace.skip(s, 0);
     while (from < s.length()) {
       if (parts.size() == most) {
-        parts.add(s.substring(from));
+        add(budget, parts, s.substring(from));
         break;
       }
       int to = from;
       while (to < s.length() && !Whitespace.is(s.charAt(to))) {
         to++;
       }
-      parts.add(s.substring(from, to));
+      add(budget, parts, s.substring(from, to));
       from = Whitespace.skip(s, to);
     }
     return parts;
   }
 
-  private static List<Object> wordsFromEnd(String s, int most) {
+  private static List<Object> wordsFromEnd(Budget budget, String s, int most) {
     List<Object> parts = new ArrayList<>();
-    int to = Whitespace.trimEnd(s, 0);
+    int to = Whitespace.trimEnd(s, 0, s.length());
     while (to > 0) {
       if (parts.size() == most) {
-        parts.add(s.substring(0, to));
+        add(budget, parts, s.substring(0, to));
         break;
       }
       int from = to;
       while (from > 0 && !Whitespace.is(s.charAt(from - 1))) {
         from--;
       }
-      parts.add(s.substring(from, to));
-      to = Whitespace.trimEnd(s.substring(0, from), 0);
+      add(budget, parts, s.substring(from, to));
+      to = Whitespace.trimEnd(s, 0, from);
     }
     Collections.reverse(parts);
     return parts;
@@ -109,14 +116,13 @@ public final class Split {
         if (s.charAt(i) == '\r' && i + 1 < s.length() && s.charAt(i + 1) == '\n') {
           i++;
         }
-        lines.add(s.substring(from, keepEnds ? i + 1 : end));
+        add(budget, lines, s.substring(from, keepEnds ? i + 1 : end));
         from = i + 1;
       }
     }
     if (from < s.length()) {
-      lines.add(s.substring(from));
+      add(budget, lines, s.substring(from));
     }
-    budget.built(lines.size());
     return lines;
   }
 

@@ -177,7 +177,10 @@ public final class StringMethods {
     if (given[1] != null || given[2] != null) {
       throw TemplateException.unsupported("str." + name + " with bounds");
     }
-    int unit = name.equals("find") ? self.indexOf(part) : self.lastIndexOf(part);
+    int unit =
+        name.equals("find")
+            ? Strings.indexOf(budget, self, part, 0)
+            : Strings.lastIndexOf(budget, self, part, self.length());
     return unit < 0 ? -1 : self.codePointCount(0, unit);
   }
 
@@ -197,8 +200,10 @@ public final class StringMethods {
       return Strings.length(within) + 1L;
     }
     long count = 0;
-    for (int i = within.indexOf(part); i >= 0; i = within.indexOf(part, i + part.length())) {
+    int at = Strings.indexOf(budget, within, part, 0);
+    while (at >= 0) {
       count++;
+      at = Strings.indexOf(budget, within, part, at + part.length());
     }
     return count;
   }
@@ -218,7 +223,7 @@ public final class StringMethods {
     int left = count < 0 ? Integer.MAX_VALUE : count;
     int search = 0;
     while (left-- > 0) {
-      int at = search > s.length() ? -1 : s.indexOf(old, search);
+      int at = search > s.length() ? -1 : Strings.indexOf(budget, s, old, search);
       if (at < 0) {
         break;
       }
@@ -254,7 +259,10 @@ public final class StringMethods {
       throw TemplateException.raised("empty separator");
     }
     budget.text(self.length());
-    int at = first ? self.indexOf(by) : self.lastIndexOf(by);
+    int at =
+        first
+            ? Strings.indexOf(budget, self, by, 0)
+            : Strings.lastIndexOf(budget, self, by, self.length());
     if (at < 0) {
       return first ? Tuple.of(self, "", "") : Tuple.of("", "", self);
     }
@@ -272,7 +280,7 @@ public final class StringMethods {
             "sequence item: expected str instance, " + Values.typeName(item) + " found");
       }
       out.append(first ? "" : self).append(s);
-      budget.text(s.length() + self.length());
+      budget.text((long) s.length() + self.length());
       budget.output(out.length());
     }
     return out.toString();
@@ -291,8 +299,8 @@ public final class StringMethods {
       throw TemplateException.raised("The fill character must be exactly one character long");
     }
     int width = Given.count(given[0], 0, "width");
-    budget.text(width);
-    int missing = Math.max(0, width - Strings.length(self));
+    int missing = missing(width, self);
+    budget.text(self.length() + (long) missing * fill.length());
     int left =
         switch (side) {
           case LEFT -> missing;
@@ -302,10 +310,15 @@ public final class StringMethods {
     return fill.repeat(left) + self + fill.repeat(missing - left);
   }
 
+  /** How many characters a text lacks to be of a width, which may be negative. */
+  private static int missing(int width, String text) {
+    return Math.max(0, Math.max(0, width) - Strings.length(text));
+  }
+
   private static String zeroFilled(Budget budget, String self, CallArguments a) {
     int width = Given.count(a.bindRequired("zfill", 1, "width")[0], 0, "width");
-    budget.text(width);
-    int missing = Math.max(0, width - Strings.length(self));
+    int missing = missing(width, self);
+    budget.text((long) self.length() + missing);
     boolean signed = self.startsWith("-") || self.startsWith("+");
     int at = signed ? 1 : 0;
     return self.substring(0, at) + "0".repeat(missing) + self.substring(at);

@@ -19,16 +19,18 @@ public final class Trim {
       int from = atStart ? Whitespace.skip(s, 0) : 0;
       return s.substring(from, atEnd ? Whitespace.trimEnd(s, from) : s.length());
     }
-    return of(s, Given.text(chars, "strip arg"), atStart, atEnd);
+    return of(budget, s, Given.text(chars, "strip arg"), atStart, atEnd);
   }
 
-  private static String of(String s, String chars, boolean atStart, boolean atEnd) {
+  private static String of(Budget budget, String s, String chars, boolean atStart, boolean atEnd) {
     int from = 0;
     while (atStart && from < s.length() && chars.indexOf(s.codePointAt(from)) >= 0) {
+      budget.scanned(chars.length());
       from += Character.charCount(s.codePointAt(from));
     }
     int to = s.length();
     while (atEnd && to > from && chars.indexOf(s.codePointBefore(to)) >= 0) {
+      budget.scanned(chars.length());
       to -= Character.charCount(s.codePointBefore(to));
     }
     return s.substring(from, to);

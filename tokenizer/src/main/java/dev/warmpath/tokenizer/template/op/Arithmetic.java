@@ -81,7 +81,7 @@ public final class Arithmetic {
     if (a instanceof Range || b instanceof Range || a instanceof Tuple != b instanceof Tuple) {
       throw cannot("+", a, b);
     }
-    budget.text((long) a.size() + b.size());
+    budget.elements((long) a.size() + b.size());
     List<Object> all = new ArrayList<>(a.size() + b.size());
     all.addAll(a);
     all.addAll(b);
@@ -115,7 +115,7 @@ public final class Arithmetic {
   }
 
   private static Object repeated(Budget budget, Object value, Object count) {
-    if (count instanceof BigInteger big && big.signum() > 0) {
+    if (count instanceof BigInteger) {
       throw TemplateException.raised("cannot fit 'int' into an index-sized integer");
     }
     int times = Math.max(0, Values.index(count, "*"));
@@ -126,7 +126,7 @@ public final class Arithmetic {
     if (!(value instanceof List<?> list) || value instanceof Range) {
       throw cannot("*", value, count);
     }
-    budget.text((long) list.size() * times);
+    budget.elements((long) list.size() * times);
     List<Object> all = new ArrayList<>();
     for (int i = 0; i < times && !list.isEmpty(); i++) {
       all.addAll(list);

@@ -37,6 +37,7 @@ public final class BraceFormat {
   }
 
   private String run() {
+    budget.text(format.length());
     for (int i = 0; i < format.length(); i++) {
       char c = format.charAt(i);
       boolean doubled = i + 1 < format.length() && format.charAt(i + 1) == c;
@@ -50,7 +51,6 @@ public final class BraceFormat {
       } else {
         out.append(c);
       }
-      budget.output(out.length());
     }
     return out.toString();
   }
@@ -71,7 +71,10 @@ public final class BraceFormat {
     if (bang >= 0) {
       value = converted(value, head.substring(bang + 1));
     }
-    out.append(formatted(value, colon < 0 ? "" : field.substring(colon + 1)));
+    String text = formatted(value, colon < 0 ? "" : field.substring(colon + 1));
+    budget.text(text.length());
+    out.append(text);
+    budget.output(out.length());
     return close;
   }
 

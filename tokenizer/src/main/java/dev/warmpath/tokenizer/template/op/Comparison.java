@@ -223,14 +223,14 @@ public final class Comparison {
   private static boolean containsText(Budget budget, String s, Object item) {
     budget.scanned(s.length());
     if (item instanceof String part) {
-      return s.contains(part);
+      return Strings.indexOf(budget, s, part, 0) >= 0;
     }
     if (item instanceof Undefined undefined) {
       throw TemplateException.raised(
           "'in <string>' requires string as left operand: " + undefined.failure().bareMessage());
     }
     if (item instanceof Markup markup) {
-      return s.contains(markup.text());
+      return Strings.indexOf(budget, s, markup.text(), 0) >= 0;
     }
     throw TemplateException.raised(
         "'in <string>' requires string as left operand, not " + Values.typeName(item));

@@ -34,6 +34,9 @@ record FormatSpec(
   private static final int MAX_PRECISION = 400;
 
   FormatSpec {
+    if (width < 0) {
+      throw new IllegalArgumentException("width=" + width);
+    }
     if (precision > MAX_PRECISION) {
       throw TemplateException.limit("precision of more than " + MAX_PRECISION);
     }
@@ -67,11 +70,13 @@ record FormatSpec(
   }
 
   private String integer(Budget budget, BigInteger value) {
+    requireNoPrecision();
     String digits = value.abs().toString();
     return padded(budget, prefix(value.signum() < 0), isGrouped ? grouped(digits) : digits, '>');
   }
 
   private String radix(Budget budget, BigInteger value) {
+    requireNoPrecision();
     int radix = type == 'o' ? 8 : type == 'b' ? 2 : 16;
     String digits = value.abs().toString(radix);
     String mark = isAlternate ? "0" + type : "";
@@ -79,10 +84,14 @@ record FormatSpec(
     return padded(budget, prefix(value.signum() < 0) + mark, shown, '>');
   }
 
-  private String shortest(Budget budget, double value) {
+  private void requireNoPrecision() {
     if (precision >= 0) {
-      throw TemplateException.unsupported("a float with a precision and no format code");
+      throw TemplateException.unsupported("a precision of an integer, or without a format code");
     }
+  }
+
+  private String shortest(Budget budget, double value) {
+    requireNoPrecision();
     String digits = FloatText.of(Math.abs(value));
     return padded(budget, prefix(value < 0), isGrouped ? grouped(digits) : digits, '>');
   }

@@ -108,7 +108,7 @@ public final class Indexing {
 
   private static Object sliceList(Budget budget, List<?> list, int[] bounds) {
     int count = count(bounds);
-    budget.built(count);
+    budget.elements(count);
     List<Object> items = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       items.add(Values.of(list.get(bounds[0] + i * bounds[2])));

@@ -79,7 +79,7 @@ public final class Iteration {
     List<Object> list = new ArrayList<>();
     for (Iterator<Object> items = over(budget, value); items.hasNext(); ) {
       list.add(items.next());
-      budget.built(1);
+      budget.elements(1);
     }
     return list;
   }

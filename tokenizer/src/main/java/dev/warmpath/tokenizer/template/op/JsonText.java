@@ -7,6 +7,7 @@ import dev.warmpath.tokenizer.template.value.None;
 import dev.warmpath.tokenizer.template.value.Range;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JsonText {
   private static final int MAX_DEPTH = 250;
+  private static final int ESCAPE_CHARS = 6;
 
   /**
    * How to write. Immutable.
@@ -111,6 +113,7 @@ public final class JsonText {
       separate(first);
       first = false;
       string(key(Values.of(entry.getKey())));
+      budget.text(form.keySeparator().length());
       out.append(form.keySeparator());
       write(Values.of(entry.getValue()));
     }
@@ -144,6 +147,7 @@ public final class JsonText {
 
   private void separate(boolean first) {
     if (!first) {
+      budget.text(form.itemSeparator().length());
       out.append(form.itemSeparator());
     }
     newline();
@@ -185,7 +189,9 @@ public final class JsonText {
       case '\b' -> out.append("\\b");
       default -> {
         if (c < ' ' || (form.isAscii() && c > '~')) {
-          out.append("\\u").append(String.format("%04x", (int) c));
+          out.append("\\u").append(HexFormat.of().toHexDigits(c));
+          budget.built(ESCAPE_CHARS);
+          budget.output(out.length());
         } else {
           out.append(c);
         }

@@ -32,6 +32,7 @@ public final class PercentFormat {
   }
 
   private String run() {
+    budget.text(format.length());
     while (at < format.length()) {
       char c = format.charAt(at++);
       if (c == '%') {
@@ -93,7 +94,9 @@ public final class PercentFormat {
             false,
             precision,
             type);
-    out.append(formatted(spec, keyed == null ? next() : keyed));
+    String text = formatted(spec, keyed == null ? next() : keyed);
+    budget.text(text.length());
+    out.append(text);
   }
 
   private Object keyed() {
@@ -123,7 +126,11 @@ public final class PercentFormat {
   private int number() {
     if (peek() == '*') {
       at++;
-      return Values.index(next(), "* wants int");
+      int given = Values.index(next(), "* wants int");
+      if (given < 0) {
+        throw TemplateException.unsupported("a negative width or precision");
+      }
+      return given;
     }
     int value = 0;
     while (peek() >= '0' && peek() <= '9') {

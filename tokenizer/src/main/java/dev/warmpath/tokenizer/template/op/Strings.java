@@ -1,5 +1,7 @@
 package dev.warmpath.tokenizer.template.op;
 
+import dev.warmpath.tokenizer.template.limit.Budget;
+
 /**
  * Strings as Python counts them: by code point, where Java counts UTF-16 units. Strings without
  * characters beyond U+FFFF, nearly all, are handled without a second pass of cost.
@@ -7,6 +9,12 @@ package dev.warmpath.tokenizer.template.op;
  * <p>Immutable.
  */
 public final class Strings {
+
+  /**
+   * More characters are looked for by the first of them: a search for many that nearly fit at each
+   * place would go on long after it is given up.
+   */
+  private static final int HEAD_CHARS = 32;
 
   private Strings() {}
 
@@ -39,6 +47,34 @@ public final class Strings {
       return s.substring(from, to);
     }
     return s.substring(unitIndex(s, from), unitIndex(s, to));
+  }
+
+  /** The first UTF-16 index of {@code part} from {@code from} on; negative if there is none. */
+  public static int indexOf(Budget budget, String s, String part, int from) {
+    String head = part.substring(0, Math.min(part.length(), HEAD_CHARS));
+    int at = s.indexOf(head, from);
+    while (at >= 0 && !isAt(budget, s, part, at)) {
+      at = s.indexOf(head, at + 1);
+    }
+    return at;
+  }
+
+  /** The last UTF-16 index of {@code part} up to {@code from}; negative if there is none. */
+  public static int lastIndexOf(Budget budget, String s, String part, int from) {
+    String head = part.substring(0, Math.min(part.length(), HEAD_CHARS));
+    int at = s.lastIndexOf(head, from);
+    while (at >= 0 && !isAt(budget, s, part, at)) {
+      at = s.lastIndexOf(head, at - 1);
+    }
+    return at;
+  }
+
+  private static boolean isAt(Budget budget, String s, String part, int at) {
+    if (part.length() <= HEAD_CHARS) {
+      return true;
+    }
+    budget.scanned(part.length());
+    return s.startsWith(part, at);
   }
 
   /** Order by code points. */

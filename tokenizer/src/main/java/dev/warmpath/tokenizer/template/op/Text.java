@@ -11,6 +11,7 @@ import dev.warmpath.tokenizer.template.value.Range;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
+import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -162,8 +163,11 @@ public final class Text {
   }
 
   private void escaped(int c) {
-    String format = c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x";
-    out.append(String.format(format, c));
+    int digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
+    out.append('\\').append(digits == 2 ? 'x' : digits == 4 ? 'u' : 'U');
+    out.append(HexFormat.of().toHexDigits(c, digits));
+    budget.built(digits);
+    budget.output(out.length());
   }
 
   /** What {@code str.isprintable} calls printable: not other, not separator, except the space. */

@@ -35,7 +35,12 @@ public final class Whitespace {
 
   /** The end of {@code s} without its trailing white space, not before {@code from}. */
   public static int trimEnd(String s, int from) {
-    int end = s.length();
+    return trimEnd(s, from, s.length());
+  }
+
+  /** The same for the text before {@code to}. */
+  public static int trimEnd(String s, int from, int to) {
+    int end = to;
     while (end > from && is(s.charAt(end - 1))) {
       end--;
     }

@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template.syntax;
 
+import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import java.util.ArrayList;
@@ -15,18 +16,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lexer {
   private final String source;
+  private final Budget budget;
   private final List<Token> tokens = new ArrayList<>();
   private int at;
   private int line = 1;
   private int counted;
   private boolean lineStarting = true;
 
-  private Lexer(String source) {
+  private Lexer(String source, Budget budget) {
     this.source = source;
+    this.budget = budget;
   }
 
-  static List<Token> tokens(String template) {
-    Lexer lexer = new Lexer(normalized(template));
+  static List<Token> tokens(String template, Budget budget) {
+    Lexer lexer = new Lexer(normalized(template), budget);
     lexer.run();
     return lexer.tokens;
   }
@@ -170,6 +173,7 @@ final class Lexer {
   }
 
   void add(Token.Kind kind, String text) {
+    budget.built(1);
     tokens.add(new Token(kind, text, line));
   }
 
@@ -183,12 +187,9 @@ final class Lexer {
 
   /** Brings the line number up to the given index. */
   void moveTo(int index) {
-    for (int i = source.indexOf('\n', counted);
-        i >= 0 && i < index;
-        i = source.indexOf('\n', i + 1)) {
-      line++;
+    for (; counted < index; counted++) {
+      line += source.charAt(counted) == '\n' ? 1 : 0;
     }
-    counted = Math.max(counted, index);
   }
 
   TemplateException failure(String message) {

@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template.syntax;
 
+import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.Signature;
@@ -37,19 +38,20 @@ public final class TemplateParser {
   /**
    * The tree of a template.
    *
+   * @param budget what reading may cost
    * @throws TemplateException of kind SYNTAX when Jinja2 would not take it either
    */
-  public static Statement.Scoped parse(String template) {
-    return parse(template, false);
+  public static Statement.Scoped parse(String template, Budget budget) {
+    return parse(template, budget, false);
   }
 
   /** The tree as Jinja2 itself reads it, which has no {@code generation}. */
-  public static Statement.Scoped parseStock(String template) {
-    return parse(template, true);
+  public static Statement.Scoped parseStock(String template, Budget budget) {
+    return parse(template, budget, true);
   }
 
-  private static Statement.Scoped parse(String template, boolean stock) {
-    TokenStream in = new TokenStream(Lexer.tokens(template));
+  private static Statement.Scoped parse(String template, Budget budget, boolean stock) {
+    TokenStream in = new TokenStream(Lexer.tokens(template, budget), budget);
     List<Statement> body = new TemplateParser(in, stock).statements(Set.of());
     return new Statement.Scoped(body, in.height(body), 1);
   }

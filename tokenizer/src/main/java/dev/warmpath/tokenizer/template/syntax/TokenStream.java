@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template.syntax;
 
+import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.tree.Node;
 import java.util.IdentityHashMap;
@@ -16,12 +17,14 @@ final class TokenStream {
   private static final int MAX_HEIGHT = 400;
 
   private final List<Token> tokens;
+  private final Budget budget;
   private final IdentityHashMap<Node, Integer> heights = new IdentityHashMap<>();
   private int at;
   private int nesting;
 
-  TokenStream(List<Token> tokens) {
+  TokenStream(List<Token> tokens, Budget budget) {
     this.tokens = tokens;
+    this.budget = budget;
   }
 
   Token current() {
@@ -103,6 +106,7 @@ final class TokenStream {
 
   /** Takes note of a new node's height, of which there is a bound. */
   <N extends Node> N noted(N node) {
+    budget.built(1);
     int height = 1 + height(node.children());
     if (height > MAX_HEIGHT) {
       throw failure("more than " + MAX_HEIGHT + " operations within each other");

@@ -1,11 +1,15 @@
 package dev.warmpath.tokenizer.template.value;
 
+import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.util.AbstractList;
 import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
 /** Python's {@code range(start, stop, step)}. Immutable. */
 public final class Range extends AbstractList<Object> implements RandomAccess {
+  /** No sum of two such numbers overflows. */
+  private static final long MAX_BOUND = 1L << 61;
+
   private final long start;
   private final long stop;
   private final long step;
@@ -22,7 +26,15 @@ public final class Range extends AbstractList<Object> implements RandomAccess {
     this.size = Math.toIntExact(length(start, stop, step));
   }
 
-  /** How many numbers such a range has; the bounds are at most 2^62 apart. */
+  /** A start, stop or step, if it is not too large to be added to another one. */
+  public static long checkedBound(long bound) {
+    if (bound > MAX_BOUND || bound < -MAX_BOUND) {
+      throw TemplateException.unsupported("a range beyond 2^61");
+    }
+    return bound;
+  }
+
+  /** How many numbers a range with {@linkplain #checkedBound checked} bounds has. */
   public static long length(long start, long stop, long step) {
     long span = step > 0 ? stop - start : start - stop;
     return span <= 0 ? 0 : (span - 1) / Math.abs(step) + 1;
@@ -30,7 +42,9 @@ public final class Range extends AbstractList<Object> implements RandomAccess {
 
   /** A range of this one's numbers, from one index to before another. */
   public Range slice(int from, int to, int by) {
-    return new Range(start + from * step, start + to * step, step * by);
+    boolean fits = Math.abs((long) by) <= MAX_BOUND / Math.abs(step);
+    long stride = checkedBound(fits ? step * by : Long.MAX_VALUE);
+    return new Range(start + from * step, start + to * step, stride);
   }
 
   @Override

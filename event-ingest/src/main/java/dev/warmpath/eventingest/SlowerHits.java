@@ -1,0 +1,35 @@
+package dev.warmpath.eventingest;
+
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
+
+/**
+ * What an engine makes of blocks that it finds in slower memory only.
+ *
+ * <p>Immutable.
+ *
+ * @param leastTokens it leaves them alone if they are fewer
+ * @param chunkTokens it reads them back in pieces of so many, counted from the prompt's begin; 0 if
+ *     nobody knows where pieces end
+ */
+public record SlowerHits(int leastTokens, int chunkTokens) {
+
+  /** Any block is read back by itself. */
+  public static final SlowerHits ALL = new SlowerHits(0, 1);
+
+  /** How many tokens of a prompt the engine in {@code slot} reuses. */
+  public int reused(PrefixMatches matches, int slot) {
+    return reused(matches.tokens(slot, StorageTier.GPU), matches.tokens(slot));
+  }
+
+  /**
+   * How many tokens the engine reuses.
+   *
+   * @param device of which it has so many in the GPU's memory
+   * @param all and so many with slower memory
+   */
+  public int reused(int device, int all) {
+    int whole = chunkTokens == 0 ? device : Math.max(device, all - all % chunkTokens);
+    return whole - device < leastTokens ? device : whole;
+  }
+}

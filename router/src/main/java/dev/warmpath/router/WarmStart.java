@@ -1,0 +1,94 @@
+package dev.warmpath.router;
+
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.warmup.WarmUp;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts a router that listens when it is warm. The warm-up runs beside the loading of tokenizers
+ * and snapshots, in a router of its own that leaves no trace in this one.
+ *
+ * <p>Thread-safe.
+ */
+public final class WarmStart {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WarmStart.class);
+  private static final String ORIGIN = "warm-up";
+
+  private WarmStart() {}
+
+  /**
+   * Starts a router and returns when its ports are open.
+   *
+   * @throws StartException when that cannot be
+   */
+  public static RouterProcess start(RouterConfig config, Surroundings around) {
+    if (config.warmUp().seconds() == 0) {
+      return RouterProcess.start(config, around);
+    }
+    Thread warming = new Thread(() -> run(config, around), "warmpath-warm-up");
+    warming.setDaemon(true);
+    warming.start();
+    return RouterProcess.start(config, around, () -> join(warming));
+  }
+
+  private static void run(RouterConfig config, Surroundings around) {
+    long begin = around.nanoClock().getAsLong();
+    WarmUp.Bounds bounds =
+        new WarmUp.Bounds(
+            TimeUnit.SECONDS.toNanos(config.warmUp().seconds()), config.warmUp().requests());
+    WarmUp.Start start =
+        (model, engine, events) -> router(ownConfig(config, model, engine, events));
+    long answered = new WarmUp(start, bounds, around.nanoClock()).run();
+    long millis = TimeUnit.NANOSECONDS.toMillis(around.nanoClock().getAsLong() - begin);
+    LOG.info("warmed up with {} requests in {} ms", answered, millis);
+  }
+
+  private static WarmUp.Router router(RouterConfig config) {
+    RouterProcess process = RouterProcess.start(config);
+    return new WarmUp.Router() {
+      @Override
+      public int port() {
+        return process.port();
+      }
+
+      @Override
+      public void close() {
+        process.close();
+      }
+    };
+  }
+
+  private static RouterConfig ownConfig(
+      RouterConfig config, String model, String engine, String events) {
+    Map<String, Object> replica = Map.of("name", "stub", "url", engine, "events", events);
+    try {
+      return ConfigTree.empty()
+          .set("listen.port", 0, ORIGIN)
+          .set("listen.event-loops", config.listen().eventLoops(), ORIGIN)
+          .set("admin.port", 0, ORIGIN)
+          .set("policy.name", config.policy().name(), ORIGIN)
+          .set("parity.enabled", false, ORIGIN)
+          .set("snapshot.enabled", false, ORIGIN)
+          .set("shutdown.deadline-ms", 0, ORIGIN)
+          .put("models", Map.of("name", model, "tokenizer", "embedded"), ORIGIN)
+          .put("replicas", replica, ORIGIN)
+          .config();
+    } catch (ConfigException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void join(Thread warming) {
+    try {
+      warming.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package dev.warmpath.router.fleet;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.body.RequestNamespace;
+
+/**
+ * What the router asks and tells the side of the engines' events: how an engine stands in the
+ * index, what its answers say of its cache, and what its health and metrics give away.
+ * Implementations are thread-safe, fast and throw nothing: each dispatch asks for every candidate.
+ *
+ * <p>Thread-safe.
+ */
+public interface EnginePort {
+
+  /** Knows and learns nothing. */
+  EnginePort NONE = new EnginePort() {};
+
+  /**
+   * What an engine said of one prompt.
+   *
+   * @param prompt its blocks, in the engine's space
+   * @param cachedTokens how many of its tokens the engine reused
+   * @param predictedTokens how many the index had shown, or −1 if it was not believed
+   * @param agoNanos how long ago the prompt was dispatched
+   */
+  record Reuse(BlockChain prompt, int cachedTokens, int predictedTokens, long agoNanos) {}
+
+  /** What is known now of one engine; {@link EngineView#UNSEEN} for one without events. */
+  default EngineView view(Replica replica, int dpRank) {
+    return EngineView.UNSEEN;
+  }
+
+  /** An engine said how much of a prompt it reused. */
+  default void reused(Replica replica, int dpRank, Reuse reuse) {}
+
+  /**
+   * A request is about to be sent there of whose prompt not all is known to be held.
+   *
+   * @param prompt its blocks, in the engine's space
+   * @param tokens what it is made of
+   */
+  default void given(Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {}
+
+  /** A request that is about to be sent there makes the engine announce again what it holds. */
+  default void reportAsked(Replica replica, int dpRank) {}
+
+  /**
+   * Whether a request that is about to be sent there, and of whose prompt not all is known to be
+   * held, should do so; then {@link #reportAsked} needs not be said.
+   */
+  default boolean wantsReport(Replica replica, int dpRank) {
+    return false;
+  }
+
+  /** Whether the replica's events leave out in which name space blocks are. */
+  default boolean hides(Replica replica, RequestNamespace namespace) {
+    return false;
+  }
+
+  /** A request is under way there whose name space the engine's events do not show. */
+  default void hiddenBegan(Replica replica, int dpRank) {}
+
+  /** One of those ended. */
+  default void hiddenEnded(Replica replica, int dpRank) {}
+
+  /** The replica's engines are the same processes as before. */
+  default void unchanged(Replica replica) {}
+
+  /** The replica's engines are other processes than before. */
+  default void restarted(Replica replica, String why) {}
+
+  /** The replica answers its health checks again, or for the first time. */
+  default void recovered(Replica replica) {}
+
+  /** The replica's engines have run since then, in seconds since 1970; said again and again. */
+  default void runsSince(Replica replica, double startSeconds) {}
+
+  /**
+   * The GPU of each of the replica's engines has room for so many blocks at most; 0 if the replica
+   * does not say.
+   */
+  default void gpuBlocks(Replica replica, long blocks) {}
+
+  /** The replica's caches are empty, whether or not its events say so yet. */
+  default void cleared(Replica replica, String why) {}
+}

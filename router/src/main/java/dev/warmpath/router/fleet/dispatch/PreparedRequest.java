@@ -1,0 +1,38 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request that needs an engine, read and hashed once: for its first try, its retries, and to
+ * explain it.
+ *
+ * <p>Immutable.
+ *
+ * @param model the model it names, or null for any
+ * @param prompt its prompt, with its blocks
+ * @param sessionKey what the client calls its session or user, or null
+ * @param report whether it makes the engine announce again what it holds
+ * @param streamed whether its response will show when the prompt is computed
+ * @param estimatedTokens how long its prompt may be, where its tokens are not known
+ * @param priority the lower, the earlier it leaves the queue
+ * @param client whose request it is, or null: clients have their turns in the queue
+ */
+public record PreparedRequest(
+    @Nullable String model,
+    Prompt prompt,
+    @Nullable String sessionKey,
+    ReportParameter report,
+    boolean streamed,
+    int estimatedTokens,
+    int priority,
+    @Nullable String client) {
+
+  /** How long its prompt is, or may be. */
+  int promptTokens() {
+    int known = prompt.lengthTokens();
+    return known == RoutingRequest.UNKNOWN_TOKENS ? estimatedTokens : known;
+  }
+}

@@ -1,0 +1,185 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests that wait because every replica that could take them is full. The lowest priority number
+ * goes first. Among equal ones each share (one client's requests for one model) has its turn, and
+ * within a share the first that came.
+ *
+ * <p>Thread-safe.
+ */
+final class WaitingRequests {
+
+  /** A request that waits; it can be withdrawn. */
+  final class Entry implements DispatchResult.Queued {
+    private final PreparedRequest request;
+    private final Consumer<DispatchResult> later;
+    private boolean waiting = true;
+
+    private Entry(PreparedRequest request, Consumer<DispatchResult> later) {
+      this.request = request;
+      this.later = later;
+    }
+
+    @Override
+    public boolean withdraw() {
+      synchronized (WaitingRequests.this) {
+        boolean withdrawn = waiting && remove(this);
+        waiting = false;
+        return withdrawn;
+      }
+    }
+  }
+
+  /** Whose requests for which model. */
+  private record Share(@Nullable String client, @Nullable String model) {
+
+    static Share of(PreparedRequest request) {
+      return new Share(request.client(), request.model());
+    }
+  }
+
+  private final int limit;
+  private final Function<PreparedRequest, DispatchResult> assign;
+  private final TreeMap<Integer, Map<Share, Deque<Entry>>> byPriority = new TreeMap<>();
+  private final AtomicInteger count = new AtomicInteger();
+
+  /**
+   * @param limit requests that may wait
+   * @param assign tries to give a request to an engine
+   */
+  WaitingRequests(int limit, Function<PreparedRequest, DispatchResult> assign) {
+    this.limit = limit;
+    this.assign = assign;
+  }
+
+  /** How many wait. */
+  int count() {
+    return count.get();
+  }
+
+  int limit() {
+    return limit;
+  }
+
+  /**
+   * Lets a request wait.
+   *
+   * @param later gets what became of it, on any thread, unless it is withdrawn before
+   * @return null if too many wait
+   */
+  @Nullable Entry add(PreparedRequest request, Consumer<DispatchResult> later) {
+    Entry entry = new Entry(request, later);
+    synchronized (this) {
+      if (count.get() >= limit) {
+        return null;
+      }
+      byPriority
+          .computeIfAbsent(request.priority(), priority -> new LinkedHashMap<>())
+          .computeIfAbsent(Share.of(request), share -> new ArrayDeque<>())
+          .add(entry);
+      count.incrementAndGet();
+    }
+    return entry;
+  }
+
+  private boolean remove(Entry entry) {
+    Map<Share, Deque<Entry>> shares =
+        Objects.requireNonNull(byPriority.get(entry.request.priority()));
+    Deque<Entry> share = Objects.requireNonNull(shares.get(Share.of(entry.request)));
+    boolean removed = share.remove(entry);
+    count.addAndGet(removed ? -1 : 0);
+    if (share.isEmpty()) {
+      shares.remove(Share.of(entry.request));
+    }
+    if (shares.isEmpty()) {
+      byPriority.remove(entry.request.priority());
+    }
+    return removed;
+  }
+
+  /** There may be room: gives engines to as many as find one. */
+  void drain() {
+    if (count.get() == 0) {
+      return;
+    }
+    List<Runnable> answers = new ArrayList<>();
+    synchronized (this) {
+      Set<@Nullable String> fullModels = new HashSet<>();
+      for (Map<Share, Deque<Entry>> shares : List.copyOf(byPriority.values())) {
+        drain(shares, fullModels, answers);
+      }
+    }
+    answers.forEach(Runnable::run);
+  }
+
+  /** Goes round the shares until each is empty or its model's replicas are full. */
+  private void drain(
+      Map<Share, Deque<Entry>> shares, Set<@Nullable String> fullModels, List<Runnable> answers) {
+    boolean progress = true;
+    while (progress) {
+      progress = false;
+      for (Share share : List.copyOf(shares.keySet())) {
+        Deque<Entry> entries = shares.get(share);
+        if (entries == null || fullModels.contains(share.model())) {
+          continue;
+        }
+        Entry first = entries.element();
+        DispatchResult result = assign.apply(first.request);
+        if (isFull(result)) {
+          fullModels.add(share.model());
+          continue;
+        }
+        first.waiting = false;
+        remove(first);
+        moveBehind(shares, share);
+        answers.add(() -> first.later.accept(result));
+        progress = true;
+      }
+    }
+  }
+
+  /** The share had its turn. */
+  private static void moveBehind(Map<Share, Deque<Entry>> shares, Share share) {
+    Deque<Entry> rest = shares.remove(share);
+    if (rest != null) {
+      shares.put(share, rest);
+    }
+  }
+
+  private static boolean isFull(DispatchResult result) {
+    return result instanceof NoCandidate none && none.cause() == DispatchResult.Cause.FULL;
+  }
+
+  /** Whether a request would overtake one that waits for the same model. */
+  boolean precedes(PreparedRequest request) {
+    if (count.get() == 0) {
+      return false;
+    }
+    synchronized (this) {
+      for (Map<Share, Deque<Entry>> shares :
+          byPriority.headMap(request.priority(), true).values()) {
+        if (shares.keySet().stream()
+            .anyMatch(share -> Objects.equals(share.model(), request.model()))) {
+          return true;
+        }
+      }
+      return false;
+    }
+  }
+}

@@ -1,0 +1,13 @@
+package dev.warmpath.router.fleet.engine;
+
+/** How a dispatched request ended. Immutable. */
+public enum Outcome {
+  /** The last byte came. */
+  COMPLETED,
+  /** The client went away, and the engine was told. */
+  CANCELLED,
+  /** The engine refused the request before computing anything; it is not ill. */
+  REFUSED,
+  /** No connection, a broken stream, or an error of the engine's own. */
+  FAILED
+}

@@ -1,0 +1,36 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
+import io.vertx.core.MultiMap;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what the headers that the configuration names say to the dispatcher. */
+final class RequestHeads {
+
+  private final String sessionHeader;
+  private final @Nullable String priorityHeader;
+  private final @Nullable String clientHeader;
+
+  RequestHeads(RouterConfig config) {
+    this.sessionHeader = config.policy().sessionHeader();
+    this.priorityHeader = config.queue().priorityHeader();
+    this.clientHeader = config.queue().clientHeader();
+  }
+
+  RequestHead of(MultiMap headers) {
+    return new RequestHead(
+        headers.get(sessionHeader),
+        priorityHeader == null ? 0 : priority(headers.get(priorityHeader)),
+        clientHeader == null ? null : headers.get(clientHeader));
+  }
+
+  /** What is no number is no priority. */
+  private static int priority(@Nullable String text) {
+    try {
+      return text == null ? 0 : Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.warmpath.router.proxy;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Keeps retries to a part of all requests, so that a fleet that fails is not asked twice as much.
+ *
+ * <p>Thread-safe.
+ */
+public final class RetryBudget {
+
+  private static final long RETRY = 100;
+  private static final long MOST_SAVED = 200 * RETRY;
+
+  private final int percent;
+  private final AtomicLong saved = new AtomicLong(MOST_SAVED);
+
+  /**
+   * @param percent retries in 100 requests, beyond two hundred that may come at once
+   */
+  public RetryBudget(int percent) {
+    this.percent = percent;
+  }
+
+  /** A request came. */
+  void earn() {
+    saved.accumulateAndGet(percent, (now, more) -> Math.min(MOST_SAVED, now + more));
+  }
+
+  /** Whether one may be tried again. */
+  boolean isLeft() {
+    return saved.get() >= RETRY;
+  }
+
+  /** One is tried again. */
+  void spend() {
+    saved.addAndGet(-RETRY);
+  }
+}

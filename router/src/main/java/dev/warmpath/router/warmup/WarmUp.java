@@ -1,0 +1,111 @@
+package dev.warmpath.router.warmup;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Warms the process up: sends requests over the loopback through a router of its own to a stub
+ * engine that publishes events, so that the code of the whole way is compiled before the first
+ * client comes. The router, its index and its metrics are thrown away afterwards.
+ *
+ * <p>It ends after a time or a number of requests, whichever comes first. A warm-up that fails is
+ * logged, and nothing else depends on it.
+ *
+ * <p>Thread-safe.
+ */
+public final class WarmUp {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+  private static final String MODEL = "stub";
+  private static final int REQUESTS_AN_EVENT = 4;
+  private static final long STEP_SECONDS = 10;
+
+  /** Starts a router in front of a stub engine. */
+  @FunctionalInterface
+  public interface Start {
+
+    /**
+     * Starts a router on any port of the loopback.
+     *
+     * @param model the model's name; its tokenizer is the embedded one
+     * @param engineUrl where the engine is
+     * @param eventsEndpoint where its events are
+     */
+    Router start(String model, String engineUrl, String eventsEndpoint);
+  }
+
+  /** A router that was started for the warm-up. */
+  public interface Router extends AutoCloseable {
+
+    /** The port that clients connect to. */
+    int port();
+
+    @Override
+    void close();
+  }
+
+  /**
+   * How long it may take.
+   *
+   * @param nanos time
+   * @param requests how many are sent at most
+   */
+  public record Bounds(long nanos, int requests) {}
+
+  private final Start start;
+  private final Bounds bounds;
+  private final LongSupplier nanoClock;
+
+  public WarmUp(Start start, Bounds bounds, LongSupplier nanoClock) {
+    this.start = start;
+    this.bounds = bounds;
+    this.nanoClock = nanoClock;
+  }
+
+  /** Warms up and returns how many requests were answered. */
+  public long run() {
+    Vertx vertx = Vertx.vertx();
+    long answered = 0;
+    try (StubEvents events = new StubEvents()) {
+      StubRequests requests = StubRequests.of(MODEL);
+      int engine = await(new StubEngine(vertx).listen());
+      try (Router router = start.start(MODEL, "http://127.0.0.1:" + engine, events.endpoint())) {
+        StubLoad load = new StubLoad(vertx, router.port(), requests.all(), bounds.requests());
+        drive(load, events, requests.prompts());
+        answered = load.answered();
+      }
+    } catch (RuntimeException | InterruptedException | ExecutionException | TimeoutException e) {
+      LOG.warn("the warm-up failed after {} requests", answered, e);
+    } finally {
+      vertx.close();
+    }
+    return answered;
+  }
+
+  /** Sends requests and publishes events until the bounds are reached. */
+  private void drive(StubLoad load, StubEvents events, List<int[]> prompts)
+      throws InterruptedException {
+    long deadline = nanoClock.getAsLong() + bounds.nanos();
+    load.start();
+    for (int published = 0; !load.isOver() && nanoClock.getAsLong() - deadline < 0; ) {
+      if (load.sent() / REQUESTS_AN_EVENT > published) {
+        events.stored(prompts.get(published++ % prompts.size()));
+      } else {
+        TimeUnit.MILLISECONDS.sleep(1);
+      }
+    }
+    load.stop();
+  }
+
+  private static <T> T await(Future<T> future)
+      throws InterruptedException, ExecutionException, TimeoutException {
+    return future.toCompletionStage().toCompletableFuture().get(STEP_SECONDS, TimeUnit.SECONDS);
+  }
+}

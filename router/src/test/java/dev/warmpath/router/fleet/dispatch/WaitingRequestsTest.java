@@ -1,0 +1,214 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import static dev.warmpath.router.fleet.dispatch.World.prompt;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
+import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
+import dev.warmpath.router.fleet.dispatch.DispatchResult.Queued;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import dev.warmpath.tokenizer.body.RequestNamespace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Requests that wait while all replicas are full. A fleet of one with room for one, unless said.
+ */
+class WaitingRequestsTest {
+
+  private final World world = new World("least-requests", 1).with(1);
+  private final List<String> served = new ArrayList<>();
+
+  @Test
+  void theFirstThatCameIsTheFirstToGo() {
+    Assignment running = running();
+    admit("a", 0, "x");
+    admit("b", 0, "x");
+    assertThat(world.dispatcher.queued()).isEqualTo(2);
+    running.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("a");
+    assertThat(world.report("r0").load().requestsInFlight()).isEqualTo(1);
+    assertThat(world.dispatcher.queued()).isEqualTo(1);
+  }
+
+  @Test
+  void theLowestPriorityNumberGoesFirst() {
+    Assignment running = running();
+    admit("late", 5, "x");
+    admit("usual", 0, "x");
+    admit("early", -5, "x");
+    serveAll(running);
+    assertThat(served).containsExactly("early", "usual", "late");
+  }
+
+  @Test
+  void clientsTakeTurns() {
+    Assignment running = running();
+    admit("x1", 0, "x");
+    admit("x2", 0, "x");
+    admit("x3", 0, "x");
+    admit("y1", 0, "y");
+    serveAll(running);
+    assertThat(served).containsExactly("x1", "y1", "x2", "x3");
+  }
+
+  @Test
+  void noneOvertakesAnEqualOneThatWaits() {
+    Assignment running = running();
+    admit("first", 0, "x");
+    world.add("r1").models(Set.of("m"));
+    // There is room now, and nothing has been given back: who comes next may not take it alone.
+    admit("second", 0, "y");
+    assertThat(served).containsExactly("first");
+    assertThat(world.dispatcher.queued()).isEqualTo(1);
+    running.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("first", "second");
+  }
+
+  @Test
+  void aMoreUrgentOneGoesAtOnceWhenThereIsRoom() {
+    running();
+    admit("patient", 5, "x");
+    world.add("r1");
+    assertThat(world.dispatcher.admit(request("urgent", 0, "y"), r -> {}))
+        .isInstanceOf(Assignment.class);
+  }
+
+  @Test
+  void aModelWhoseReplicasAreFullHoldsNoOtherBack() {
+    Replica other = world.add("r1");
+    other.models(Set.of("n"));
+    Assignment m = running();
+    Assignment n = world.assign(World.request("n", prompt(10)));
+    admit("m1", 0, "x");
+    world.dispatcher.admit(
+        request("n", "n1", 0, "x"), result -> served.add(((Assignment) result).engine()));
+    n.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("r1");
+    m.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("r1", "m1");
+  }
+
+  @Test
+  void soManyMayWaitAsIsConfigured() {
+    running();
+    for (int i = 0; i < 4; i++) {
+      assertThat(admit("w" + i, 0, "x")).isInstanceOf(Queued.class);
+    }
+    assertThat(admit("one too many", 0, "y")).isEqualTo(new NoCandidate(Cause.QUEUE_FULL));
+    assertThat(world.heard).contains("unassigned queue_full");
+  }
+
+  @Test
+  void whoWithdrawsGetsNothing() {
+    Assignment running = running();
+    Queued gone = (Queued) admit("gone", 0, "x");
+    admit("stays", 0, "x");
+    assertThat(gone.withdraw()).isTrue();
+    assertThat(gone.withdraw()).isFalse();
+    running.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("stays");
+  }
+
+  @Test
+  void whenNoReplicaIsLeftTheyHearWhy() {
+    running();
+    List<DispatchResult> results = new ArrayList<>();
+    world.dispatcher.admit(request("waits", 0, "x"), results::add);
+    world.replica("r0").health(Replica.Health.DOWN);
+    world.dispatcher.freed();
+    assertThat(results).containsExactly(new NoCandidate(Cause.DOWN));
+    assertThat(world.dispatcher.queued()).isZero();
+  }
+
+  @Test
+  void underManyThreadsEachIsServedOnceAndNoneIsForgotten() throws Exception {
+    World tight = new World("least-requests", 2, 100_000).with(3);
+    ConcurrentLinkedQueue<Assignment> ready = new ConcurrentLinkedQueue<>();
+    AtomicInteger most = new AtomicInteger();
+    int requests = 4_000;
+    CountDownLatch done = new CountDownLatch(requests);
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    for (int i = 0; i < requests; i++) {
+      PreparedRequest request = request("q" + i, i % 3, "c" + i % 5);
+      threads.execute(() -> {
+        DispatchResult result =
+            tight.dispatcher.admit(request, later -> ready.add((Assignment) later));
+        if (result instanceof Assignment assignment) {
+          ready.add(assignment);
+        }
+        Assignment next = ready.poll();
+        if (next != null) {
+          most.accumulateAndGet(next.replica().requests(), Math::max);
+          next.finished(Outcome.COMPLETED);
+          done.countDown();
+        }
+      });
+    }
+    while (!done.await(1, TimeUnit.MILLISECONDS)) {
+      Assignment next = ready.poll();
+      if (next != null) {
+        next.finished(Outcome.COMPLETED);
+        done.countDown();
+      }
+    }
+    threads.shutdownNow();
+    assertThat(most.get()).isLessThanOrEqualTo(2);
+    assertThat(tight.dispatcher.queued()).isZero();
+    assertThat(tight.dispatcher.report()).allMatch(r -> r.load().requestsInFlight() == 0);
+  }
+
+  private Assignment running() {
+    return world.assign(prompt(10));
+  }
+
+  /** Ends what runs until all that waited were served. */
+  private void serveAll(Assignment first) {
+    Assignment running = first;
+    while (running != null) {
+      int before = served.size();
+      current = null;
+      running.finished(Outcome.COMPLETED);
+      running = served.size() > before ? current : null;
+    }
+  }
+
+  private Assignment current;
+
+  private DispatchResult admit(String name, int priority, String client) {
+    return world.dispatcher.admit(
+        request(name, priority, client),
+        result -> {
+          served.add(name);
+          current = (Assignment) result;
+        });
+  }
+
+  private static PreparedRequest request(String name, int priority, String client) {
+    return request("m", name, priority, client);
+  }
+
+  private static PreparedRequest request(
+      String model, String session, int priority, String client) {
+    return new PreparedRequest(
+        model,
+        Prompt.of(null, RequestNamespace.PLAIN),
+        session,
+        ReportParameter.TAKEN,
+        true,
+        0,
+        priority,
+        client);
+  }
+}

@@ -1,0 +1,119 @@
+package dev.warmpath.simulator.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpExchange;
+import dev.warmpath.router.cli.Exit;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import picocli.CommandLine;
+
+/** The check against an engine that forgets, and against one that is not what it says. */
+@Timeout(60)
+final class CheckLiveCommandTest {
+
+  private static final int BLOCKS = 200;
+
+  /** Of the first chat one turn, of the others two. */
+  private static final int CHATS = 4;
+
+  @Test
+  void evictionOfThePromptItselfExcusesTheRouter() throws Exception {
+    AtomicInteger chats = new AtomicInteger();
+    TamperedEngine.Chat forgetful =
+        (engine, exchange) -> {
+          if (chats.incrementAndGet() == CHATS) {
+            engine.fill(BLOCKS / 2);
+            engine.fill(BLOCKS / 2);
+          }
+          engine.pass(exchange, answer -> answer);
+        };
+    try (TamperedEngine engine = new TamperedEngine(BLOCKS, forgetful)) {
+      Run run = run(engine);
+
+      assertThat(run.count("evicted")).as(run.toString()).isPositive();
+      assertThat(run.count("over")).as(run.toString()).isZero();
+      assertThat(run.exitCode()).isEqualTo(Exit.OK);
+    }
+  }
+
+  @Test
+  void evictionOfOtherPromptsExcusesNothing() throws Exception {
+    try (TamperedEngine engine = new TamperedEngine(BLOCKS, CheckLiveCommandTest::hideHits)) {
+      engine.fill(60);
+      engine.fill(60);
+      engine.fill(60);
+      Run run = run(engine);
+
+      assertThat(run.count("over")).as(run.toString()).isPositive();
+      assertThat(run.count("evicted")).as(run.toString()).isZero();
+      assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    }
+  }
+
+  @Test
+  void stalledStreamIsAFailureAndTheRunGoesOn() throws Exception {
+    AtomicInteger chats = new AtomicInteger();
+    CountDownLatch over = new CountDownLatch(1);
+    TamperedEngine.Chat stalling =
+        (engine, exchange) -> {
+          if (chats.incrementAndGet() == 2) {
+            engine.stall(
+                exchange, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", over);
+          } else {
+            engine.pass(exchange, answer -> answer);
+          }
+        };
+    try (TamperedEngine engine = new TamperedEngine(BLOCKS, stalling)) {
+      Run run = run(engine, "--idle-ms", "2000");
+
+      assertThat(run.count("failed")).as(run.toString()).isEqualTo(1);
+      assertThat(run.count("requests")).isEqualTo(CHATS);
+      assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    } finally {
+      over.countDown();
+    }
+  }
+
+  /** Something older is evicted meanwhile, and the hit is denied. */
+  private static void hideHits(TamperedEngine engine, HttpExchange chat) throws IOException {
+    engine.fill(10);
+    engine.pass(chat, answer -> answer.replaceAll("\"cached_tokens\":\\d+", "\"cached_tokens\":0"));
+  }
+
+  private record Run(int exitCode, JsonNode report) {
+
+    int count(String verdict) {
+      return report.required(verdict).asInt();
+    }
+  }
+
+  private static Run run(TamperedEngine engine, String... more) throws Exception {
+    List<String> args =
+        new ArrayList<>(
+            List.of("--json", "--tokenizer", "sim=embedded", "--replica", engine.replica()));
+    args.addAll(List.of("--chats", "2", "--turns", "2"));
+    args.addAll(List.of(more));
+    CheckLiveCommand command = new CheckLiveCommand();
+    new CommandLine(command).parseArgs(args.toArray(String[]::new));
+    PrintStream out = System.out;
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+    try {
+      int exitCode = command.call();
+      return new Run(exitCode, new ObjectMapper().readTree(bytes.toByteArray()));
+    } finally {
+      System.setOut(out);
+    }
+  }
+}
