@@ -21,8 +21,12 @@ public final class ExpectedBlocks {
   /*
    * One claim a request: its chain and the part [from, to) of it that is expected. A block key names
    * its whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim.
-   * No cost grows with the length of a prompt. Claims stand in the order in which they were made.
+   * No cost grows with the length of a prompt; it does with the number of claims, so each has that
+   * key at hand, and those that are over are removed only when they are half of all. Claims stand
+   * in the order in which they were made.
    */
+
+  private static final int FEW_CLAIMS = 16;
 
   /**
    * How many blocks an engine may have and how long they stay.
@@ -54,13 +58,19 @@ public final class ExpectedBlocks {
     private final BlockChain chain;
     private final int to;
     private int from;
+    private long fromKey;
     private long deadlineNanos;
 
     private Claim(BlockChain chain, int from, int to, long deadlineNanos) {
       this.chain = chain;
-      this.from = from;
       this.to = to;
       this.deadlineNanos = deadlineNanos;
+      moveTo(from);
+    }
+
+    private void moveTo(int block) {
+      from = block;
+      fromKey = block < to ? chain.blockKey(block) : 0;
     }
 
     private int blocks() {
@@ -74,7 +84,7 @@ public final class ExpectedBlocks {
     /** Up to which block {@code other} runs along this claim; 0 if it does not lead into it. */
     private int reach(BlockChain other) {
       boolean leadsHere =
-          from < Math.min(to, other.blocks()) && other.blockKey(from) == chain.blockKey(from);
+          from < to && from < other.blocks() && other.blockKey(from) == fromKey;
       return leadsHere ? Math.min(to, chain.sharedBlocks(other)) : 0;
     }
   }
@@ -84,6 +94,7 @@ public final class ExpectedBlocks {
 
   private final Limits limits;
   private final List<Claim> claims = new ArrayList<>();
+  private int sweepAt = FEW_CLAIMS;
   private int expected;
   private long confirmed;
   private long expired;
@@ -118,7 +129,10 @@ public final class ExpectedBlocks {
    */
   public Claim claim(BlockChain chain, int heldBlocks, long nowNanos) {
     confirm(chain, heldBlocks);
-    sweep(nowNanos);
+    if (claims.size() >= sweepAt || expected + chain.blocks() - heldBlocks > limits.blocks()) {
+      sweep(nowNanos);
+      sweepAt = Math.max(FEW_CLAIMS, 2 * claims.size());
+    }
     int to = Math.min(chain.blocks(), heldBlocks + limits.blocks());
     dropped += chain.blocks() - to;
     Claim claim = new Claim(chain, heldBlocks, to, nowNanos + limits.keepNanos());
@@ -136,7 +150,7 @@ public final class ExpectedBlocks {
       if (shown > claim.from) {
         confirmed += shown - claim.from;
         expected -= shown - claim.from;
-        claim.from = shown;
+        claim.moveTo(shown);
       }
     }
   }
@@ -152,7 +166,7 @@ public final class ExpectedBlocks {
   /** The claim stands no more; returns of how many blocks it was. */
   private int take(Claim claim) {
     int blocks = claim.blocks();
-    claim.from = claim.to;
+    claim.moveTo(claim.to);
     expected -= blocks;
     return blocks;
   }
