@@ -1,8 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 
 /**
  * Blocks that one engine does not hold yet but will, because prompts with them were sent to it.
@@ -20,13 +19,15 @@ public final class ExpectedBlocks {
 
   /*
    * One claim a request: its chain and the part [from, to) of it that is expected. A block key names
-   * its whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim.
-   * No cost grows with the length of a prompt; it does with the number of claims, so each has that
-   * key at hand, and those that are over are removed only when they are half of all. Claims stand
-   * in the order in which they were made.
+   * its whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim,
+   * and one at any later block whether it runs along it that far. No cost grows with the length of
+   * a prompt. It does with the number of claims: what every choice looks at stands in columns, in
+   * the order in which the claims were made, and those that are over are removed when they may be
+   * half of all.
    */
 
   private static final int FEW_CLAIMS = 16;
+  private static final int GONE = -1;
 
   /**
    * How many blocks an engine may have and how long they stay.
@@ -56,36 +57,11 @@ public final class ExpectedBlocks {
   /** What one request brings. */
   public static final class Claim {
     private final BlockChain chain;
-    private final int to;
-    private int from;
-    private long fromKey;
-    private long deadlineNanos;
+    private int row;
 
-    private Claim(BlockChain chain, int from, int to, long deadlineNanos) {
+    private Claim(BlockChain chain, int row) {
       this.chain = chain;
-      this.to = to;
-      this.deadlineNanos = deadlineNanos;
-      moveTo(from);
-    }
-
-    private void moveTo(int block) {
-      from = block;
-      fromKey = block < to ? chain.blockKey(block) : 0;
-    }
-
-    private int blocks() {
-      return to - from;
-    }
-
-    private boolean isOver(long nowNanos) {
-      return from == to || nowNanos - deadlineNanos >= 0;
-    }
-
-    /** Up to which block {@code other} runs along this claim; 0 if it does not lead into it. */
-    private int reach(BlockChain other) {
-      boolean leadsHere =
-          from < to && from < other.blocks() && other.blockKey(from) == fromKey;
-      return leadsHere ? Math.min(to, chain.sharedBlocks(other)) : 0;
+      this.row = row;
     }
   }
 
@@ -93,7 +69,12 @@ public final class ExpectedBlocks {
   public record Counts(int expected, long confirmed, long expired, long cancelled, long dropped) {}
 
   private final Limits limits;
-  private final List<Claim> claims = new ArrayList<>();
+  private Claim[] claims = new Claim[FEW_CLAIMS];
+  private int[] from = new int[FEW_CLAIMS];
+  private int[] to = new int[FEW_CLAIMS];
+  private long[] fromKey = new long[FEW_CLAIMS];
+  private long[] deadlineNanos = new long[FEW_CLAIMS];
+  private int rows;
   private int sweepAt = FEW_CLAIMS;
   private int expected;
   private long confirmed;
@@ -114,9 +95,13 @@ public final class ExpectedBlocks {
     int before;
     do {
       before = depth;
-      for (Claim claim : claims) {
-        if (claim.from <= depth && depth < claim.to && !claim.isOver(nowNanos)) {
-          depth = Math.max(depth, claim.reach(chain));
+      for (int row = 0; row < rows && depth < chain.blocks(); row++) {
+        if (from[row] <= depth
+            && depth < to[row]
+            && fromKey[row] == chain.blockKey(from[row])
+            && claims[row].chain.blockKey(depth) == chain.blockKey(depth)
+            && nowNanos - deadlineNanos[row] < 0) {
+          depth = Math.min(to[row], claims[row].chain.sharedBlocks(chain));
         }
       }
     } while (depth > before);
@@ -129,59 +114,116 @@ public final class ExpectedBlocks {
    */
   public Claim claim(BlockChain chain, int heldBlocks, long nowNanos) {
     confirm(chain, heldBlocks);
-    if (claims.size() >= sweepAt || expected + chain.blocks() - heldBlocks > limits.blocks()) {
+    int end = Math.min(chain.blocks(), heldBlocks + limits.blocks());
+    dropped += chain.blocks() - end;
+    if (rows >= sweepAt || expected + end - heldBlocks > limits.blocks()) {
       sweep(nowNanos);
-      sweepAt = Math.max(FEW_CLAIMS, 2 * claims.size());
     }
-    int to = Math.min(chain.blocks(), heldBlocks + limits.blocks());
-    dropped += chain.blocks() - to;
-    Claim claim = new Claim(chain, heldBlocks, to, nowNanos + limits.keepNanos());
-    claims.add(claim);
-    expected += claim.blocks();
-    while (expected > limits.blocks()) {
-      dropped += take(claims.remove(0));
+    Claim claim = add(chain, heldBlocks, end, nowNanos + limits.keepNanos());
+    if (expected > limits.blocks()) {
+      dropOldest();
     }
     return claim;
   }
 
+  private Claim add(BlockChain chain, int begin, int end, long deadline) {
+    Claim claim = new Claim(chain, rows);
+    if (rows == claims.length) {
+      grow(2 * rows);
+    }
+    claims[rows] = claim;
+    to[rows] = end;
+    deadlineNanos[rows] = deadline;
+    begin(rows, begin);
+    expected += end - begin;
+    rows++;
+    return claim;
+  }
+
+  private void grow(int length) {
+    claims = Arrays.copyOf(claims, length);
+    from = Arrays.copyOf(from, length);
+    to = Arrays.copyOf(to, length);
+    fromKey = Arrays.copyOf(fromKey, length);
+    deadlineNanos = Arrays.copyOf(deadlineNanos, length);
+  }
+
+  private void begin(int row, int block) {
+    from[row] = block;
+    fromKey[row] = block < to[row] ? claims[row].chain.blockKey(block) : 0;
+  }
+
   private void confirm(BlockChain chain, int heldBlocks) {
-    for (Claim claim : claims) {
-      int shown = claim.from < heldBlocks ? Math.min(heldBlocks, claim.reach(chain)) : 0;
-      if (shown > claim.from) {
-        confirmed += shown - claim.from;
-        expected -= shown - claim.from;
-        claim.moveTo(shown);
+    for (int row = 0; row < rows; row++) {
+      if (from[row] < Math.min(heldBlocks, to[row]) && fromKey[row] == chain.blockKey(from[row])) {
+        int shared = Math.min(to[row], claims[row].chain.sharedBlocks(chain));
+        int shown = Math.min(heldBlocks, shared) - from[row];
+        confirmed += shown;
+        expected -= shown;
+        begin(row, from[row] + shown);
       }
     }
   }
 
+  private void dropOldest() {
+    for (int row = 0; expected > limits.blocks(); row++) {
+      dropped += take(row);
+    }
+    compact();
+  }
+
   private void sweep(long nowNanos) {
-    claims.removeIf(claim -> {
-      boolean over = claim.isOver(nowNanos);
-      expired += over ? take(claim) : 0;
-      return over;
-    });
+    for (int row = 0; row < rows; row++) {
+      expired += nowNanos - deadlineNanos[row] >= 0 ? take(row) : 0;
+    }
+    compact();
   }
 
   /** The claim stands no more; returns of how many blocks it was. */
-  private int take(Claim claim) {
-    int blocks = claim.blocks();
-    claim.moveTo(claim.to);
+  private int take(int row) {
+    int blocks = to[row] - from[row];
+    from[row] = to[row];
     expected -= blocks;
     return blocks;
   }
 
+  /** Removes those that are over. */
+  private void compact() {
+    int kept = 0;
+    for (int row = 0; row < rows; row++) {
+      if (from[row] < to[row]) {
+        move(row, kept++);
+      } else {
+        claims[row].row = GONE;
+      }
+    }
+    Arrays.fill(claims, kept, rows, null);
+    rows = kept;
+    sweepAt = Math.max(FEW_CLAIMS, 2 * rows);
+  }
+
+  private void move(int row, int there) {
+    claims[there] = claims[row];
+    claims[there].row = there;
+    from[there] = from[row];
+    to[there] = to[row];
+    fromKey[there] = fromKey[row];
+    deadlineNanos[there] = deadlineNanos[row];
+  }
+
   /** The request failed: its blocks are not expected any more. */
   public void cancel(Claim claim) {
-    cancelled += take(claim);
-    claims.remove(claim);
+    if (claim.row != GONE) {
+      cancelled += take(claim.row);
+    }
   }
 
   /** The request ended well: events about its blocks come now or never. */
   public void settle(Claim claim, long nowNanos) {
-    long settled = nowNanos + limits.settleNanos();
-    if (settled - claim.deadlineNanos < 0) {
-      claim.deadlineNanos = settled;
+    if (claim.row != GONE) {
+      long settled = nowNanos + limits.settleNanos();
+      deadlineNanos[claim.row] =
+          settled - deadlineNanos[claim.row] < 0 ? settled : deadlineNanos[claim.row];
     }
   }
 
