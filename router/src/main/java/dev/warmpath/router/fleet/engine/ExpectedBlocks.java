@@ -20,14 +20,18 @@ public final class ExpectedBlocks {
   /*
    * One claim a request: its chain and the part [from, to) of it that is expected. A block key names
    * its whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim,
-   * and one at any later block whether it runs along it that far. No cost grows with the length of
+   * and one at any later block whether it runs along it that far; the keys of two of its blocks are
+   * columns. No cost grows with the length of
    * a prompt. It does with the number of claims: what every choice looks at stands in columns, in
-   * the order in which the claims were made, and those that are over are removed when they may be
-   * half of all.
+   * the order in which the claims were made, and those that are over are removed when a
+   * quarter as many new ones have come.
    */
 
   private static final int FEW_CLAIMS = 16;
   private static final int GONE = -1;
+
+  /** Prompts of which the first words are alike often differ within so many blocks. */
+  private static final int FURTHER_BLOCKS = 7;
 
   /**
    * How many blocks an engine may have and how long they stay.
@@ -56,11 +60,9 @@ public final class ExpectedBlocks {
 
   /** What one request brings. */
   public static final class Claim {
-    private final BlockChain chain;
     private int row;
 
-    private Claim(BlockChain chain, int row) {
-      this.chain = chain;
+    private Claim(int row) {
       this.row = row;
     }
   }
@@ -70,9 +72,11 @@ public final class ExpectedBlocks {
 
   private final Limits limits;
   private Claim[] claims = new Claim[FEW_CLAIMS];
+  private BlockChain[] chains = new BlockChain[FEW_CLAIMS];
   private int[] from = new int[FEW_CLAIMS];
   private int[] to = new int[FEW_CLAIMS];
   private long[] fromKey = new long[FEW_CLAIMS];
+  private long[] furtherKey = new long[FEW_CLAIMS];
   private long[] deadlineNanos = new long[FEW_CLAIMS];
   private int rows;
   private int sweepAt = FEW_CLAIMS;
@@ -98,14 +102,26 @@ public final class ExpectedBlocks {
       for (int row = 0; row < rows && depth < chain.blocks(); row++) {
         if (from[row] <= depth
             && depth < to[row]
-            && fromKey[row] == chain.blockKey(from[row])
-            && claims[row].chain.blockKey(depth) == chain.blockKey(depth)
+            && mayReach(row, chain, depth)
+            && chains[row].blockKey(depth) == chain.blockKey(depth)
             && nowNanos - deadlineNanos[row] < 0) {
-          depth = Math.min(to[row], claims[row].chain.sharedBlocks(chain));
+          depth = Math.min(to[row], chains[row].sharedBlocks(chain));
         }
       }
     } while (depth > before);
     return depth;
+  }
+
+  /** Whether what stands in the columns does not show that {@code chain} runs along less far. */
+  private boolean mayReach(int row, BlockChain chain, int depth) {
+    int further = further(row);
+    return depth < further
+        ? fromKey[row] == chain.blockKey(from[row])
+        : furtherKey[row] == chain.blockKey(further);
+  }
+
+  private int further(int row) {
+    return Math.min(to[row] - 1, from[row] + FURTHER_BLOCKS);
   }
 
   /**
@@ -127,11 +143,12 @@ public final class ExpectedBlocks {
   }
 
   private Claim add(BlockChain chain, int begin, int end, long deadline) {
-    Claim claim = new Claim(chain, rows);
+    Claim claim = new Claim(rows);
     if (rows == claims.length) {
       grow(2 * rows);
     }
     claims[rows] = claim;
+    chains[rows] = chain;
     to[rows] = end;
     deadlineNanos[rows] = deadline;
     begin(rows, begin);
@@ -142,21 +159,26 @@ public final class ExpectedBlocks {
 
   private void grow(int length) {
     claims = Arrays.copyOf(claims, length);
+    chains = Arrays.copyOf(chains, length);
     from = Arrays.copyOf(from, length);
     to = Arrays.copyOf(to, length);
     fromKey = Arrays.copyOf(fromKey, length);
+    furtherKey = Arrays.copyOf(furtherKey, length);
     deadlineNanos = Arrays.copyOf(deadlineNanos, length);
   }
 
   private void begin(int row, int block) {
     from[row] = block;
-    fromKey[row] = block < to[row] ? claims[row].chain.blockKey(block) : 0;
+    if (block < to[row]) {
+      fromKey[row] = chains[row].blockKey(block);
+      furtherKey[row] = chains[row].blockKey(further(row));
+    }
   }
 
   private void confirm(BlockChain chain, int heldBlocks) {
     for (int row = 0; row < rows; row++) {
       if (from[row] < Math.min(heldBlocks, to[row]) && fromKey[row] == chain.blockKey(from[row])) {
-        int shared = Math.min(to[row], claims[row].chain.sharedBlocks(chain));
+        int shared = Math.min(to[row], chains[row].sharedBlocks(chain));
         int shown = Math.min(heldBlocks, shared) - from[row];
         confirmed += shown;
         expected -= shown;
@@ -198,16 +220,19 @@ public final class ExpectedBlocks {
       }
     }
     Arrays.fill(claims, kept, rows, null);
+    Arrays.fill(chains, kept, rows, null);
     rows = kept;
-    sweepAt = Math.max(FEW_CLAIMS, 2 * rows);
+    sweepAt = rows + Math.max(FEW_CLAIMS, rows / 4);
   }
 
   private void move(int row, int there) {
     claims[there] = claims[row];
     claims[there].row = there;
+    chains[there] = chains[row];
     from[there] = from[row];
     to[there] = to[row];
     fromKey[there] = fromKey[row];
+    furtherKey[there] = furtherKey[row];
     deadlineNanos[there] = deadlineNanos[row];
   }
 
