@@ -23,8 +23,8 @@ import org.zeromq.ZMQ;
 public final class EventPoller implements Runnable {
 
   private static final Logger LOG = LoggerFactory.getLogger(EventPoller.class);
-  private static final long POLL_MILLIS = 50;
-  private static final long WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final long POLL_MILLIS = 100;
+  private static final long WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** Of the moment after a turn, in which more messages gather for the next one. */
   private static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
