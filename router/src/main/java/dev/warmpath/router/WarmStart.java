@@ -31,13 +31,14 @@ public final class WarmStart {
     if (config.warmUp().seconds() == 0) {
       return RouterProcess.start(config, around);
     }
-    Thread warming = new Thread(() -> run(config, around), "warmpath-warm-up");
+    Thread warming = new Thread(() -> warmUp(config, around), "warmpath-warm-up");
     warming.setDaemon(true);
     warming.start();
     return RouterProcess.start(config, around, () -> join(warming));
   }
 
-  private static void run(RouterConfig config, Surroundings around) {
+  /** Returns how many requests were answered. */
+  static long warmUp(RouterConfig config, Surroundings around) {
     long begin = around.nanoClock().getAsLong();
     WarmUp.Bounds bounds =
         new WarmUp.Bounds(
@@ -47,6 +48,7 @@ public final class WarmStart {
     long answered = new WarmUp(start, bounds, around.nanoClock()).run();
     long millis = TimeUnit.NANOSECONDS.toMillis(around.nanoClock().getAsLong() - begin);
     LOG.info("warmed up with {} requests in {} ms", answered, millis);
+    return answered;
   }
 
   private static WarmUp.Router router(RouterConfig config) {
@@ -64,8 +66,7 @@ public final class WarmStart {
     };
   }
 
-  private static RouterConfig ownConfig(
-      RouterConfig config, String model, String engine, String events) {
+  static RouterConfig ownConfig(RouterConfig config, String model, String engine, String events) {
     Map<String, Object> replica = Map.of("name", "stub", "url", engine, "events", events);
     try {
       return ConfigTree.empty()

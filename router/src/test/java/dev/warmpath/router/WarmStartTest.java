@@ -1,0 +1,110 @@
+package dev.warmpath.router;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.warmup.WarmUp;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** A router that warms itself up before it listens. */
+class WarmStartTest {
+
+  private static final int REQUESTS = 60;
+  private static final WarmUp.Bounds BOUNDS =
+      new WarmUp.Bounds(TimeUnit.SECONDS.toNanos(60), REQUESTS);
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final Surroundings machine = Surroundings.ofTheMachine();
+
+  @Test
+  void warmUpTakesTheWholeWayFromEventsToStreams() throws Exception {
+    RouterConfig config = tree().config();
+    AtomicReference<String> last = new AtomicReference<>("");
+    WarmUp.Start start =
+        (model, engine, events) -> {
+          RouterProcess router =
+              RouterProcess.start(WarmStart.ownConfig(config, model, engine, events));
+          return new WarmUp.Router() {
+            @Override
+            public int port() {
+              return router.port();
+            }
+
+            @Override
+            public void close() {
+              last.set(metrics(router));
+              router.close();
+            }
+          };
+        };
+
+    long answered = new WarmUp(start, BOUNDS, machine.nanoClock()).run();
+
+    assertThat(answered)
+        .as("the last few may be under way when it ends")
+        .isGreaterThan(REQUESTS / 2);
+    assertThat(sum(last.get(), "warmpath_event_stream_total", "what=\"batches\"")).isPositive();
+    assertThat(sum(last.get(), "warmpath_tokens_total", "")).isPositive();
+    assertThat(sum(last.get(), "warmpath_fallbacks_total", "")).isZero();
+  }
+
+  @Test
+  void nothingOfItIsLeft() throws Exception {
+    RouterConfig config =
+        tree().set("warm-up.seconds", 60, "test").set("warm-up.requests", 30, "test").config();
+    try (RouterProcess router = WarmStart.start(config, machine)) {
+      String metrics = metrics(router);
+      assertThat(sum(metrics, "warmpath_requests_total", "")).isZero();
+      assertThat(sum(metrics, "warmpath_event_stream_total", "")).isZero();
+      assertThat(router.fleet().replicas()).isEmpty();
+    }
+  }
+
+  @Test
+  void warmUpThatCannotStartHoldsNothingUp() {
+    WarmUp.Start broken =
+        (model, engine, events) -> {
+          throw new StartException("no room", new IOException());
+        };
+    assertThat(new WarmUp(broken, BOUNDS, machine.nanoClock()).run()).isZero();
+  }
+
+  private static ConfigTree tree() throws Exception {
+    return ConfigTree.empty()
+        .set("listen.port", 0, "test")
+        .set("admin.port", 0, "test")
+        .set("snapshot.enabled", false, "test");
+  }
+
+  private String metrics(RouterProcess router) {
+    URI uri = URI.create("http://127.0.0.1:" + router.adminPort() + "/metrics");
+    try {
+      return http.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static double sum(String metrics, String name, String label) {
+    Matcher lines =
+        Pattern.compile("(?m)^" + name + "(\\{[^}]*" + label + "[^}]*})? (\\S+)$").matcher(metrics);
+    double sum = 0;
+    while (lines.find()) {
+      sum += Double.parseDouble(lines.group(2));
+    }
+    return sum;
+  }
+}
