@@ -3,8 +3,8 @@ package dev.warmpath.router.fleet.dispatch;
 import dev.warmpath.router.fleet.engine.Outcome;
 
 /**
- * Hears what the dispatcher does, for metrics. Called on the caller's thread outside all locks;
- * implementations are thread-safe, fast and throw nothing.
+ * Hears what the dispatcher does, for metrics. Called on the caller's thread under no engine's
+ * lock; implementations are thread-safe, fast and throw nothing.
  *
  * <p>Thread-safe.
  */

@@ -43,7 +43,8 @@ public final class Dispatcher {
    * lock, and reserves under the winner's lock only if the count is still the same; it then counts
    * on before the lock is left. So every choice sees all reservations that were made before it:
    *  - one that was counted before the choice noted the count holds its engine's lock until it is
-   *    in place, so whoever looks at that engine later sees it;
+   *    in place, so whoever looks at that engine later sees it. A replica's ranks share a count of
+   *    its requests, so that is read after the locks of all of them were taken;
    *  - one that is counted later makes the choice begin again.
    * Whoever has to begin again lost to one who did reserve, so some request always gets on.
    */

@@ -32,6 +32,7 @@ final class Selection {
     private final @Nullable BlockChain chain;
     private int matchedTokens;
     private boolean matched;
+    private boolean suspended;
 
     Entry(EngineState engine, EngineView view, @Nullable BlockChain chain) {
       this.engine = engine;
@@ -204,12 +205,15 @@ final class Selection {
   boolean stand(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     candidates.clear();
     rows.clear();
+    for (Entry entry : entries) { // all locks before any replica's count: see Dispatcher
+      entry.suspended = entry.engine.isSuspended(nowNanos);
+    }
     boolean anySuspended = false;
     for (Entry entry : entries) {
       if (isFull(entry, mostRequests)) {
         nearest = Cause.FULL;
         passedOver.because(entry.engine.replica().name(), Cause.FULL);
-      } else if (entry.engine.isSuspended(nowNanos)) {
+      } else if (entry.suspended) {
         anySuspended = true;
       } else {
         add(entry, prompt, nowNanos);
@@ -229,7 +233,7 @@ final class Selection {
   private void suspended(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     boolean noOther = rows.isEmpty();
     for (Entry entry : entries) {
-      if (rows.contains(entry) || isFull(entry, mostRequests)) {
+      if (!entry.suspended || isFull(entry, mostRequests)) {
         continue;
       }
       if (noOther) {

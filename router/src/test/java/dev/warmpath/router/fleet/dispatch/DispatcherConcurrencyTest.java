@@ -25,6 +25,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -129,6 +130,23 @@ class DispatcherConcurrencyTest {
       return null;
     });
     assertThat(seen).hasSize(3000 * THREADS).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void noReplicaGetsMoreThanItMay() throws Exception {
+    World world = new World("least-requests", 1).with(1);
+    AtomicInteger most = new AtomicInteger();
+    PreparedRequest request = request("m", null);
+    atOnce(thread -> {
+      for (int i = 0; i < 3000; i++) {
+        if (world.dispatcher.assign(request, Set.of()) instanceof Assignment assignment) {
+          most.accumulateAndGet(assignment.replica().requests(), Math::max);
+          assignment.finished(Outcome.COMPLETED);
+        }
+      }
+      return null;
+    });
+    assertThat(most).hasValue(1);
   }
 
   /**

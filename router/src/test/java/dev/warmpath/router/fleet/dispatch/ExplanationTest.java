@@ -4,47 +4,172 @@ import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static dev.warmpath.router.fleet.dispatch.World.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import dev.warmpath.tokenizer.body.RequestNamespace;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.statistics.Statistics;
 import org.junit.jupiter.api.Test;
 
 /** An explanation says what the next request's assignment does, and changes nothing. */
 class ExplanationTest {
 
-  @Property(tries = 60)
+  private static final int MOST_REQUESTS = 3;
+  private static final int MAY_WAIT = 2;
+  private static final SglangNamespaces DYNAMO = SglangNamespaces.of(EventFormat.DYNAMO, Map.of());
+
+  @Property(tries = 100)
   void comesTrue(@ForAll("policies") String policy, @ForAll long seed) {
-    World world = new World(policy).with(5);
+    World world = fleet(policy);
     Random random = new Random(seed);
-    for (int i = 0; i < 40; i++) {
-      PromptResult prompt = prompt(160, 320, random.nextInt(3), random.nextInt(5));
-      Explanation first = world.dispatcher.explain(request(prompt));
-      Explanation second = world.dispatcher.explain(request(prompt));
-      Assignment assignment = world.assign(prompt);
-      assertThat(second).isEqualTo(first);
-      assertThat(assignment.engine()).isEqualTo(first.winner());
-      live(world, assignment, prompt, random);
+    List<Assignment> open = new ArrayList<>();
+    for (int i = 0; i < 80; i++) {
+      PreparedRequest request = someRequest(random);
+      int said = world.heard.size();
+      Explanation first = world.dispatcher.explain(request);
+      assertThat(world.dispatcher.explain(request)).isEqualTo(first);
+      assertThat(world.heard).as("an explanation changes nothing").hasSize(said);
+      int waiting = world.dispatcher.queued();
+      DispatchResult result = world.dispatcher.admit(request, later -> keep(later, open));
+      keep(result, open);
+      if (result instanceof Assignment assignment) {
+        assertTrue(first, assignment, world.heard.subList(said, world.heard.size()));
+      } else {
+        assertThat(first.winner()).isNull();
+        assertThat(result(result))
+            .isEqualTo(first.reason().equals("full") ? full(waiting) : first.reason());
+      }
+      collect(first, result);
+      live(world, open, random);
+    }
+    Statistics.label("met")
+        .coverage(met -> {
+          for (String kind : List.of("cache", "full", "queued", "suspended", "hidden", "down")) {
+            met.check(kind).count(count -> count > 0);
+          }
+        });
+  }
+
+  /** Five replicas that tell events, one of which shows name spaces; and one of two mute ranks. */
+  private static World fleet(String policy) {
+    World world = new World(policy, MOST_REQUESTS, MAY_WAIT).with(5);
+    world.shows("r0", DYNAMO);
+    world.trust("r1", Trust.SUSPECT);
+    world.replica("r4").models(Set.of("m", "n"));
+    Replica ranks = new Replica("ranks", URI.create("http://ranks"), Set.of("m"), 2);
+    ranks.health(Replica.Health.UP);
+    world.fleet.add(ranks);
+    return world;
+  }
+
+  private static PreparedRequest someRequest(Random random) {
+    PromptResult.Tokens tokens = somePrompt(random);
+    boolean extra = random.nextInt(4) == 0;
+    boolean known = random.nextInt(8) > 0;
+    return new PreparedRequest(
+        List.of("m", "m", "m", "n", "unknown").get(random.nextInt(5)),
+        known
+            ? Prompt.of(
+                extra ? tokens.in("x") : tokens,
+                extra ? RequestNamespace.EXTRA_KEY : RequestNamespace.PLAIN)
+            : Prompt.of(null, RequestNamespace.PLAIN),
+        random.nextBoolean() ? "session " + random.nextInt(4) : null,
+        ReportParameter.TAKEN,
+        random.nextBoolean(),
+        100,
+        0,
+        "client " + random.nextInt(2));
+  }
+
+  /** Of its announcement the listener hears the policy's word too. */
+  private static void assertTrue(Explanation said, Assignment assignment, List<String> heard) {
+    assertThat(assignment.engine()).isEqualTo(said.winner());
+    assertThat(heard)
+        .contains("assigned " + said.policy() + " " + said.reason() + " " + said.winner());
+    assertThat(heard)
+        .filteredOn(line -> line.startsWith("fallback"))
+        .isEqualTo(said.fallback() == null ? List.of() : List.of("fallback " + said.fallback()));
+    assertThat(assignment.prediction())
+        .isEqualTo(
+            said.engines().stream()
+                .filter(row -> row.engine().equals(said.winner()))
+                .findFirst()
+                .orElseThrow()
+                .prediction());
+  }
+
+  private static void keep(DispatchResult result, List<Assignment> open) {
+    if (result instanceof Assignment assignment) {
+      open.add(assignment);
     }
   }
 
-  private static void live(World world, Assignment assignment, PromptResult prompt, Random random) {
-    world.pass(random.nextInt(500));
-    if (random.nextInt(10) == 0) {
-      assignment.finished(Outcome.FAILED);
-    } else if (random.nextBoolean()) {
-      assignment.firstToken();
-      world.store(assignment.engine(), 30, prompt);
-      assignment.finished(Outcome.COMPLETED);
+  private static String result(DispatchResult result) {
+    return result instanceof DispatchResult.NoCandidate none ? none.cause().label() : "queued";
+  }
+
+  private static String full(int waiting) {
+    return waiting < MAY_WAIT ? "queued" : "queue_full";
+  }
+
+  private static void collect(Explanation said, DispatchResult result) {
+    Statistics.label("met").collect(said.reason());
+    if (result instanceof DispatchResult.Queued) {
+      Statistics.label("met").collect("queued");
     }
+    if (said.passedOver().containsValue(DispatchResult.Cause.SUSPENDED)) {
+      Statistics.label("met").collect("suspended");
+    }
+    if (result instanceof Assignment assignment && assignment.hidden()) {
+      Statistics.label("met").collect("hidden");
+    }
+  }
+
+  /** Time passes, the fleet changes, a request ends. */
+  private static void live(World world, List<Assignment> open, Random random) {
+    world.pass(random.nextInt(500));
+    boolean allDown = random.nextInt(20) == 0;
+    world
+        .fleet
+        .replicas()
+        .forEach(replica -> replica.health(allDown ? Replica.Health.DOWN : Replica.Health.UP));
+    world.trust("r2", Trust.values()[random.nextInt(Trust.values().length)]);
+    world.store("r" + random.nextInt(5), 30, somePrompt(random));
+    if (!open.isEmpty() && random.nextInt(3) > 0) {
+      end(open.remove(random.nextInt(open.size())), random.nextInt(3) > 0);
+    }
+    world.dispatcher.freed(); // as the proxy does now and then: the fleet may have changed
+  }
+
+  private static void end(Assignment assignment, boolean well) {
+    if (well) {
+      assignment.answered();
+      assignment.firstToken();
+      assignment.usage(480, 0);
+    }
+    assignment.finished(well ? Outcome.COMPLETED : Outcome.FAILED);
+  }
+
+  private static PromptResult.Tokens somePrompt(Random random) {
+    return prompt(160, 320, random.nextInt(3), random.nextInt(5));
   }
 
   @Provide

@@ -1,0 +1,42 @@
+package dev.warmpath.router.fleet.dispatch.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/** A replica with room for one: two requests come while the one that runs there ends. */
+@JCStressTest
+@Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "one got the place, one waits")
+@Outcome(id = "0, 2, 0", expect = FORBIDDEN, desc = "both wait although there is room")
+@Outcome(expect = FORBIDDEN, desc = "never was")
+@State
+public class FreedPlaceForTwo {
+
+  private final TestedDispatcher dispatcher = new TestedDispatcher("least-requests", 1, 1);
+  private final Assignment running = dispatcher.assign(TestedDispatcher.request(0));
+
+  @Actor
+  public void admitAndEnd() {
+    dispatcher.admit(TestedDispatcher.request(0));
+    running.finished(dev.warmpath.router.fleet.engine.Outcome.COMPLETED);
+  }
+
+  @Actor
+  public void admit() {
+    dispatcher.admit(TestedDispatcher.request(1));
+  }
+
+  @Arbiter
+  public void count(III_Result result) {
+    result.r1 = dispatcher.served();
+    result.r2 = dispatcher.queued();
+    result.r3 = dispatcher.inFlight();
+  }
+}

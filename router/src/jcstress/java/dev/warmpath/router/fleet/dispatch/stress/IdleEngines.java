@@ -1,0 +1,33 @@
+package dev.warmpath.router.fleet.dispatch.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** Two requests find two idle engines: whoever chooses second sees the first one's reservation. */
+@JCStressTest
+@Outcome(
+    id = {"0, 1", "1, 0"},
+    expect = ACCEPTABLE,
+    desc = "one on each")
+@Outcome(expect = FORBIDDEN, desc = "one did not see the other")
+@State
+public class IdleEngines {
+
+  private final TestedDispatcher dispatcher = new TestedDispatcher("least-requests", 8, 1, 1);
+
+  @Actor
+  public void one(II_Result result) {
+    result.r1 = dispatcher.replicaOf(TestedDispatcher.request(0));
+  }
+
+  @Actor
+  public void other(II_Result result) {
+    result.r2 = dispatcher.replicaOf(TestedDispatcher.request(1));
+  }
+}

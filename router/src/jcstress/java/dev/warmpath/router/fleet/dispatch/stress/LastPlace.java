@@ -1,0 +1,33 @@
+package dev.warmpath.router.fleet.dispatch.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** Two requests, and a replica with room for one. */
+@JCStressTest
+@Outcome(
+    id = {"0, -1", "-1, 0"},
+    expect = ACCEPTABLE,
+    desc = "one gets it")
+@Outcome(expect = FORBIDDEN, desc = "both, or none")
+@State
+public class LastPlace {
+
+  private final TestedDispatcher dispatcher = new TestedDispatcher("least-requests", 1, 1);
+
+  @Actor
+  public void one(II_Result result) {
+    result.r1 = dispatcher.replicaOf(TestedDispatcher.request(0));
+  }
+
+  @Actor
+  public void other(II_Result result) {
+    result.r2 = dispatcher.replicaOf(TestedDispatcher.request(1));
+  }
+}
