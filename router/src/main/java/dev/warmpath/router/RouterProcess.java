@@ -20,6 +20,7 @@ import dev.warmpath.router.proxy.Connections;
 import dev.warmpath.router.proxy.Openness;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
+import dev.warmpath.router.proxy.RetryBudget;
 import dev.warmpath.router.snapshot.HeritageReading;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
@@ -72,7 +73,8 @@ public final class RouterProcess implements AutoCloseable {
         new ProxyContext.Entrance(
             openness,
             new BodyRoom(bodyRoom(atOnce.bodiesMb())),
-            new Connections.Count(atOnce.connections()));
+            new Connections.Count(atOnce.connections()),
+            new RetryBudget(config.retry().budgetPercent()));
     HeritageReading heritage = Core.heritage(config, around);
     RouterMetrics metrics = new RouterMetrics();
     this.vertx = newVertx();

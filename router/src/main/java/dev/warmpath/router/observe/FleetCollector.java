@@ -72,7 +72,8 @@ public final class FleetCollector implements MultiCollector {
     index(snapshot, sources.index().totals());
     double stalled = sources.writerStalledSeconds().getAsDouble();
     snapshot.add(Metric.INDEX_WRITER_STALLED_SECONDS, stalled);
-    sources.fleet().replicas().forEach(replica -> replica(snapshot, replica));
+    int most = sources.dispatcher().replicaRequests();
+    sources.fleet().replicas().forEach(replica -> replica(snapshot, replica, most));
     sources.dispatcher().report().forEach(report -> engine(snapshot, report));
     snapshot.add(Metric.EVENT_VISIBLE_SECONDS, sources.visibleTimes());
     snapshot.add(Metric.REPLAYS_RUNNING, sources.replaysRunning().getAsInt());
@@ -89,6 +90,7 @@ public final class FleetCollector implements MultiCollector {
     to.add(Metric.REQUESTS_LIMIT, entrance.openness().limit());
     to.add(Metric.REQUEST_BODIES_BYTES, entrance.bodies().bytes());
     to.add(Metric.REQUEST_BODIES_MAX_BYTES, entrance.bodies().limitBytes());
+    to.add(Metric.RETRIES_LEFT, entrance.retries().left());
     Connections.Count connections = entrance.connections();
     to.add(Metric.CONNECTIONS, connections.open());
     to.add(Metric.CONNECTIONS_LIMIT, connections.limit());
@@ -104,9 +106,11 @@ public final class FleetCollector implements MultiCollector {
     to.add(Metric.INDEX_UNANSWERED_QUERIES_TOTAL, totals.unansweredQueries());
   }
 
-  private static void replica(Snapshot to, Replica replica) {
+  private static void replica(Snapshot to, Replica replica, int most) {
     to.add(Metric.REPLICA_UP, is(replica.health() == Replica.Health.UP), replica.name());
     to.add(Metric.REPLICA_DRAINING, is(replica.draining()), replica.name());
+    to.add(Metric.REPLICA_REQUESTS, replica.requests(), replica.name());
+    to.add(Metric.REPLICA_REQUESTS_LIMIT, Math.min(most, replica.limit()), replica.name());
   }
 
   private static void engine(Snapshot to, EngineReport report) {

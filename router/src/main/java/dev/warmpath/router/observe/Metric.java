@@ -17,6 +17,7 @@ public enum Metric {
       Type.HISTOGRAM, "From a request's head to the first byte of a good response.", "replica"),
   REQUESTS_SERVING(Type.GAUGE, "Requests being served now."),
   REQUESTS_LIMIT(Type.GAUGE, "Requests that may be served at a time."),
+  RETRIES_LEFT(Type.GAUGE, "Requests that may be tried again at once; it grows with requests."),
   QUEUE_REQUESTS(Type.GAUGE, "Requests that wait because all replicas for them are full."),
   QUEUE_LIMIT(Type.GAUGE, "Requests that may wait so."),
   QUEUE_WAIT_SECONDS(
@@ -101,6 +102,11 @@ public enum Metric {
   REMOTE_MEMORY_SHARE(Type.GAUGE, "Room for remembered prompts of engines that is taken."),
   REPLICA_UP(Type.GAUGE, "1 when health checks pass.", "replica"),
   REPLICA_DRAINING(Type.GAUGE, "1 when it gets no new requests.", "replica"),
+  REPLICA_REQUESTS(Type.GAUGE, "Requests in flight there, on all ranks.", "replica"),
+  REPLICA_REQUESTS_LIMIT(
+      Type.GAUGE,
+      "As many get no more: configured, or learned from its waiting requests.",
+      "replica"),
   ENGINE_SUSPENDED(Type.GAUGE, "1 when it failed too often just now.", "engine"),
   ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
   ENGINE_QUEUED_PREFILL_TOKENS(

@@ -263,10 +263,17 @@ final class Exchange {
     } else if (result instanceof Assignment assignment) {
       begin(assignment);
     } else if (result instanceof DispatchResult.Queued place) {
-      queued = place;
-      within(proxy.config().queue().timeoutMs(), this::giveUpWaiting);
+      wait(place);
     } else {
       reject(nobody(((NoCandidate) result).cause()));
+    }
+  }
+
+  /** It may have left the queue before its place in it was told. */
+  private void wait(DispatchResult.Queued place) {
+    if (attempts == 0) {
+      queued = place;
+      within(proxy.config().queue().timeoutMs(), this::giveUpWaiting);
     }
   }
 
@@ -289,6 +296,9 @@ final class Exchange {
     String model = prepared == null ? null : prepared.model();
     if (cause == DispatchResult.Cause.UNKNOWN_MODEL && model != null) {
       return ApiError.unknownModel(model);
+    }
+    if (cause == DispatchResult.Cause.FAILURE) {
+      return ApiError.internal();
     }
     if (cause == DispatchResult.Cause.QUEUE_FULL || cause == DispatchResult.Cause.FULL) {
       return ApiError.overloaded("all replicas are full, and so is the queue");

@@ -22,7 +22,6 @@ public record ProxyContext(
     RandomGenerator random,
     LongSupplier nanoClock,
     Entrance entrance,
-    RetryBudget retries,
     RequestHeads heads) {
 
   public ProxyContext(
@@ -43,10 +42,14 @@ public record ProxyContext(
         random,
         nanoClock,
         entrance,
-        new RetryBudget(config.retry().budgetPercent()),
         new RequestHeads(config));
   }
 
-  /** What bounds the requests that are served at a time. */
-  public record Entrance(Openness openness, BodyRoom bodies, Connections.Count connections) {}
+  /** What bounds the requests that are served at a time, and their retries. */
+  public record Entrance(
+      Openness openness, BodyRoom bodies, Connections.Count connections, RetryBudget retries) {}
+
+  RetryBudget retries() {
+    return entrance.retries();
+  }
 }

@@ -27,6 +27,11 @@ public final class RetryBudget {
     saved.accumulateAndGet(percent, (now, more) -> Math.min(MOST_SAVED, now + more));
   }
 
+  /** How many requests may be tried again at once. */
+  public long left() {
+    return Math.max(0, saved.get()) / RETRY;
+  }
+
   /** Whether one may be tried again. */
   boolean isLeft() {
     return saved.get() >= RETRY;

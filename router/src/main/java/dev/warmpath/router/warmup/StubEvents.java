@@ -6,6 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
@@ -18,11 +20,12 @@ import org.zeromq.ZMQ;
  */
 final class StubEvents implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(StubEvents.class);
   private static final int BLOCK_TOKENS = 16;
   private static final byte[] TOPIC = "kv".getBytes(StandardCharsets.UTF_8);
 
   private final ZContext context = new ZContext(1);
-  private final ZMQ.Socket socket = context.createSocket(SocketType.PUB);
+  private final ZMQ.Socket socket = context.createSocket(SocketType.XPUB);
   private final String endpoint;
   private long sequence;
   private long hashes;
@@ -34,6 +37,15 @@ final class StubEvents implements AutoCloseable {
 
   String endpoint() {
     return endpoint;
+  }
+
+  /** Waits until somebody hears them, or {@code limitMillis} are over. */
+  void awaitSubscriber(int limitMillis) {
+    socket.setReceiveTimeOut(limitMillis);
+    byte[] subscription = socket.recv();
+    if (subscription == null) {
+      LOG.debug("nobody subscribes to the stub engine's events");
+    }
   }
 
   /** A prompt is stored, and the first block of it removed again. */

@@ -25,6 +25,7 @@ public final class WarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
   private static final String MODEL = "stub";
   private static final int REQUESTS_AN_EVENT = 4;
+  private static final int SUBSCRIBER_MILLIS = 1_000;
   private static final long STEP_SECONDS = 10;
 
   /** Starts a router in front of a stub engine. */
@@ -93,6 +94,7 @@ public final class WarmUp {
   private void drive(StubLoad load, StubEvents events, List<int[]> prompts)
       throws InterruptedException {
     long deadline = nanoClock.getAsLong() + bounds.nanos();
+    events.awaitSubscriber(SUBSCRIBER_MILLIS);
     load.start();
     for (int published = 0; !load.isOver() && nanoClock.getAsLong() - deadline < 0; ) {
       if (load.sent() / REQUESTS_AN_EVENT > published) {

@@ -37,7 +37,9 @@ public sealed interface DispatchResult
     /** So it has, and too many requests wait for it. */
     QUEUE_FULL,
     /** It failed too many requests just now; it is still taken where there is nobody else. */
-    SUSPENDED;
+    SUSPENDED,
+    /** None was chosen: a bug of the router. */
+    FAILURE;
 
     /** The name in metrics and answers: lower case with underscores. */
     public String label() {

@@ -139,6 +139,11 @@ public final class Dispatcher {
     return waiting.limit();
   }
 
+  /** How many requests in flight a replica takes at most, whatever was learned of it. */
+  public int replicaRequests() {
+    return limits.replicaRequests();
+  }
+
   /** A request is over, or the fleet may have changed: there may be room for one that waits. */
   public void freed() {
     waiting.drain();

@@ -15,6 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Requests that wait because every replica that could take them is full. The lowest priority number
@@ -24,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class WaitingRequests {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WaitingRequests.class);
 
   /** A request that waits; it can be withdrawn. */
   final class Entry implements DispatchResult.Queued {
@@ -57,6 +61,7 @@ final class WaitingRequests {
   private final int limit;
   private final Function<PreparedRequest, DispatchResult> assign;
   private final TreeMap<Integer, Map<Share, Deque<Entry>>> byPriority = new TreeMap<>();
+  private boolean draining;
   private final AtomicInteger count = new AtomicInteger();
 
   /**
@@ -120,12 +125,20 @@ final class WaitingRequests {
     }
     List<Runnable> answers = new ArrayList<>();
     synchronized (this) {
-      Set<@Nullable String> fullModels = new HashSet<>();
-      for (Map<Share, Deque<Entry>> shares : List.copyOf(byPriority.values())) {
-        drain(shares, fullModels, answers);
+      if (draining) {
+        return; // what it gives an engine to failed, and gave the place back: it goes on by itself
+      }
+      draining = true;
+      try {
+        Set<@Nullable String> fullModels = new HashSet<>();
+        for (Map<Share, Deque<Entry>> shares : List.copyOf(byPriority.values())) {
+          drain(shares, fullModels, answers);
+        }
+      } finally {
+        draining = false;
       }
     }
-    answers.forEach(Runnable::run);
+    answers.forEach(WaitingRequests::run);
   }
 
   /** Goes round the shares until each is empty or its model's replicas are full. */
@@ -140,7 +153,7 @@ final class WaitingRequests {
           continue;
         }
         Entry first = entries.element();
-        DispatchResult result = assign.apply(first.request);
+        DispatchResult result = assigned(first.request);
         if (isFull(result)) {
           fullModels.add(share.model());
           continue;
@@ -151,6 +164,24 @@ final class WaitingRequests {
         answers.add(() -> first.later.accept(result));
         progress = true;
       }
+    }
+  }
+
+  private DispatchResult assigned(PreparedRequest request) {
+    try {
+      return assign.apply(request);
+    } catch (RuntimeException | Error e) {
+      LOG.error("a bug in choosing an engine for a request that waited", e);
+      return new NoCandidate(DispatchResult.Cause.FAILURE);
+    }
+  }
+
+  /** One that cannot be told leaves the others. */
+  private static void run(Runnable answer) {
+    try {
+      answer.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("a request that waited was not told", e);
     }
   }
 

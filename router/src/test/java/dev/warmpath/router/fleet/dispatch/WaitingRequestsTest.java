@@ -133,6 +133,26 @@ class WaitingRequestsTest {
   }
 
   @Test
+  void onesThatOurOwnBugHitsHearOfItAndTheOthersGoOn() {
+    Assignment running = running();
+    List<DispatchResult> results = new ArrayList<>();
+    world.dispatcher.admit(request("hit", 0, "x"), results::add);
+    world.dispatcher.admit(request("too", 0, "x"), results::add);
+    world.broken = true;
+    running.finished(Outcome.COMPLETED);
+    assertThat(results)
+        .containsExactly(new NoCandidate(Cause.FAILURE), new NoCandidate(Cause.FAILURE));
+    assertThat(world.dispatcher.queued()).isZero();
+    assertThat(world.report("r0").load().requestsInFlight()).isZero();
+
+    world.broken = false;
+    Assignment next = running();
+    admit("b", 0, "x");
+    next.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("b");
+  }
+
+  @Test
   void underManyThreadsEachIsServedOnceAndNoneIsForgotten() throws Exception {
     World tight = new World("least-requests", 2, 100_000).with(3);
     ConcurrentLinkedQueue<Assignment> ready = new ConcurrentLinkedQueue<>();
