@@ -196,7 +196,7 @@ final class Selection {
 
   /**
    * Fills the candidates with how the engines stand now; suspended ones are among them only if
-   * there are no others.
+   * there are no others, not even full ones: a request had better wait for these.
    *
    * @param mostRequests a replica with as many in flight gets no more
    * @return whether there is any
@@ -205,18 +205,20 @@ final class Selection {
     candidates.clear();
     rows.clear();
     boolean anySuspended = false;
+    boolean anyOther = false;
     for (Entry entry : entries) {
+      boolean suspended = entry.engine.isSuspended(nowNanos);
+      anySuspended |= suspended;
+      anyOther |= !suspended;
       if (isFull(entry, mostRequests)) {
         nearest = Cause.FULL;
         passedOver.because(entry.engine.replica().name(), Cause.FULL);
-      } else if (entry.engine.isSuspended(nowNanos)) {
-        anySuspended = true;
-      } else {
+      } else if (!suspended) {
         add(entry, prompt, nowNanos);
       }
     }
     if (anySuspended) {
-      suspended(prompt, mostRequests, nowNanos, passedOver);
+      suspended(!anyOther, prompt, mostRequests, nowNanos, passedOver);
     }
     return !rows.isEmpty();
   }
@@ -226,8 +228,8 @@ final class Selection {
     return replica.requests() >= Math.min(mostRequests, replica.limit());
   }
 
-  private void suspended(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
-    boolean noOther = rows.isEmpty();
+  private void suspended(
+      boolean noOther, Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     for (Entry entry : entries) {
       if (rows.contains(entry) || isFull(entry, mostRequests)) {
         continue;
