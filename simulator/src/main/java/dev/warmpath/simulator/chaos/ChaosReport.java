@@ -110,7 +110,16 @@ public final class ChaosReport {
   /** The figures for people. */
   public synchronized String table() {
     StringBuilder table = new StringBuilder();
-    line(table, "", "completed", "refused", "errors", "left", "hung", "wrong", "first byte p50, p99");
+    line(
+        table,
+        "",
+        "completed",
+        "refused",
+        "errors",
+        "left",
+        "hung",
+        "wrong",
+        "first byte p50, p99");
     counts.forEach((phase, kinds) ->
         line(
             table,
@@ -144,8 +153,7 @@ public final class ChaosReport {
   }
 
   private static void line(StringBuilder table, Object... cells) {
-    table.append(
-        String.format(Locale.ROOT, "%-9s %10s %8s %7s %6s %5s %6s  %s%n", cells));
+    table.append(String.format(Locale.ROOT, "%-9s %10s %8s %7s %6s %5s %6s  %s%n", cells));
   }
 
   private static double rounded(double value) {

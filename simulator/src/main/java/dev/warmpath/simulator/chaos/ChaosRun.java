@@ -1,6 +1,5 @@
 package dev.warmpath.simulator.chaos;
 
-import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.chaos.ChaosPlan.Phase;
 import dev.warmpath.simulator.chaos.client.ChaosClient;
 import dev.warmpath.simulator.chaos.client.ClientBehaviour;
@@ -19,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -36,8 +34,6 @@ import java.util.stream.Collectors;
 public final class ChaosRun {
 
   private static final int MOST_AT_ONCE = 600;
-  private static final long RECOVERY_NANOS = TimeUnit.SECONDS.toNanos(45);
-  private static final long RECOVERY_PAUSE_MILLIS = 50;
 
   private final ChaosPlan plan;
   private final Consumer<String> findings;
@@ -104,11 +100,12 @@ public final class ChaosRun {
 
   private List<FaultInjector> injectors(ChaosFleet fleet, long start) {
     List<FaultInjector> injectors = new ArrayList<>();
-    Random random = new Random(~plan.seed());
-    for (ChaosEngine engine : fleet.engines()) {
-      FaultPlan faults =
-          FaultPlan.between(plan.firstFault(), plan.end(Phase.CHAOS), random);
-      injectors.add(new FaultInjector(engine, faults, start));
+    List<ChaosEngine> engines = fleet.engines();
+    List<FaultPlan> plans =
+        FaultPlan.between(
+            plan.firstFault(), plan.end(Phase.CHAOS), engines.size(), new Random(~plan.seed()));
+    for (int i = 0; i < plans.size(); i++) {
+      injectors.add(new FaultInjector(engines.get(i), plans.get(i), start));
     }
     return injectors;
   }
@@ -150,30 +147,16 @@ public final class ChaosRun {
         .collect(Collectors.joining(", "));
   }
 
-  /** Asks round robin until every engine has given a right answer. */
   private void recover(ChaosFleet fleet, Questions questions, ChaosClient client)
       throws InterruptedException {
-    fleet.router().dispatcher().policy(Policies.named("round-robin", Map.of()));
-    Set<String> missing =
-        fleet.engines().stream().map(ChaosEngine::name).collect(Collectors.toCollection(TreeSet::new));
-    Random random = new Random(plan.seed());
-    long start = System.nanoTime();
-    long deadline = start + RECOVERY_NANOS;
-    for (int number = 0; !missing.isEmpty() && System.nanoTime() < deadline; number++) {
-      Question question = questions.draw(ClientBehaviour.PATIENT, random);
-      Verdict verdict = client.send(question, ClientBehaviour.PATIENT, "r" + number, random);
-      if (verdict.kind() == Kind.COMPLETED) {
-        missing.remove(verdict.replica());
-      }
-      TimeUnit.MILLISECONDS.sleep(RECOVERY_PAUSE_MILLIS);
-    }
+    Recovery recovery = new Recovery(fleet, questions, client);
+    Set<String> missing = recovery.await(new Random(plan.seed()));
     missing.forEach(engine -> findings.accept("LOST: " + engine + " does not serve again"));
-    report.recovered(missing.size(), TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+    report.recovered(missing.size(), recovery.millis());
   }
 
   private void checkLeftovers(ChaosFleet fleet) throws InterruptedException {
-    Map<String, Double> left =
-        new Leftovers(fleet).await(Duration.ofMillis(fleet.settleMillis()));
+    Map<String, Double> left = new Leftovers(fleet).await(Duration.ofMillis(fleet.settleMillis()));
     left.forEach((gauge, value) ->
         findings.accept("LEAKED: %s is %s, seed %d".formatted(gauge, value, plan.seed())));
     report.leaked(left.size());

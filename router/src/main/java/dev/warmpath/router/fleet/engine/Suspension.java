@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
  * <p>After {@value #FAILURES} failures in a row it is suspended for a second. Then it gets one
  * request at a time, a probe, until it has answered one; after each further failure it is suspended
  * twice as long, up to half a minute. What fails while it is suspended was sent before, and counts
- * no more. Any answer ends the suspension, a refusal of the request (4xx) too. An engine that
- * names a time in {@code Retry-After} gets nothing until then.
+ * no more. Any answer ends the suspension, a refusal of the request (4xx) too. An engine that names
+ * a time in {@code Retry-After} gets nothing until then.
  *
  * <p>Confined to its engine's lock.
  */

@@ -3,15 +3,9 @@ package dev.warmpath.simulator.chaos.client;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.warmpath.simulator.chaos.client.Verdict.Kind;
-import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.util.Random;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -23,14 +17,10 @@ public final class ChaosClient implements AutoCloseable {
 
   static final String PATH = "/v1/chat/completions";
 
-  private static final int SMALL_BUFFER_BYTES = 4_096;
-  private static final int READ_BYTES = 1_024;
   private static final int MOST_PAUSE_MILLIS = 250;
-  private static final long MOST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  private final int port;
   private final Patience patience;
-  private final ConcurrentLinkedDeque<Connection> idle = new ConcurrentLinkedDeque<>();
+  private final Connections connections;
 
   /**
    * How long a client waits.
@@ -53,14 +43,12 @@ public final class ChaosClient implements AutoCloseable {
     }
   }
 
-  private record Connection(Socket socket, InputStream in, long sinceNanos) {}
-
   /**
    * @param port of the router, on the loopback interface
    */
   public ChaosClient(int port, Patience patience) {
-    this.port = port;
     this.patience = patience;
+    connections = new Connections(port, patience.hungMillis());
   }
 
   /**
@@ -71,12 +59,14 @@ public final class ChaosClient implements AutoCloseable {
   public Verdict send(Question question, ClientBehaviour behaviour, String id, Random random)
       throws InterruptedException {
     try {
-      Connection connection =
-          behaviour == ClientBehaviour.PATIENT ? take() : open(behaviour.wantsLongAnswer());
+      Connections.Connection connection =
+          behaviour == ClientBehaviour.PATIENT
+              ? connections.take()
+              : connections.open(behaviour.wantsLongAnswer());
       try {
         return send(connection, new Request(question, behaviour, id), random);
       } catch (IOException e) {
-        close(connection, false);
+        connection.end(false);
         return Verdict.of(Kind.WRONG, "the connection: " + e);
       }
     } catch (IOException e) {
@@ -84,10 +74,10 @@ public final class ChaosClient implements AutoCloseable {
     }
   }
 
-  private Verdict send(Connection connection, Request request, Random random)
+  private Verdict send(Connections.Connection connection, Request request, Random random)
       throws IOException, InterruptedException {
     long start = System.nanoTime();
-    connection.socket.getOutputStream().write(request.bytes());
+    connection.socket().getOutputStream().write(request.bytes());
     ClientBehaviour behaviour = request.behaviour;
     if (!behaviour.isJudged()) {
       return leave(connection, behaviour, random);
@@ -95,7 +85,7 @@ public final class ChaosClient implements AutoCloseable {
     if (behaviour == ClientBehaviour.STALLS) {
       TimeUnit.MILLISECONDS.sleep(patience.stallMillis());
     }
-    PacedStream in = new PacedStream(connection.in, behaviour == ClientBehaviour.READS_SLOWLY);
+    PacedStream in = new PacedStream(connection.in(), behaviour == ClientBehaviour.READS_SLOWLY);
     HttpAnswer answer = HttpAnswer.read(in);
     return judge(connection, request, answer)
         .with(answer.header("x-warmpath-replica"), in.firstMillis(start));
@@ -103,20 +93,19 @@ public final class ChaosClient implements AutoCloseable {
 
   @Override
   public void close() {
-    idle.forEach(connection -> close(connection, false));
-    idle.clear();
+    connections.close();
   }
 
-  private Verdict judge(Connection connection, Request request, HttpAnswer answer)
+  private Verdict judge(Connections.Connection connection, Request request, HttpAnswer answer)
       throws IOException {
-    if (answer.end() == HttpAnswer.End.WHOLE && connection.in.available() > 0) {
-      close(connection, false);
+    if (answer.end() == HttpAnswer.End.WHOLE && connection.in().available() > 0) {
+      connection.end(false);
       return Classifier.wrong("bytes behind the answer", answer);
     }
     if (request.behaviour == ClientBehaviour.PATIENT && answer.keepsAlive()) {
-      idle.push(new Connection(connection.socket, connection.in, System.nanoTime()));
+      connections.keep(connection);
     } else {
-      close(connection, false);
+      connection.end(false);
     }
     if (request.behaviour != ClientBehaviour.SILENT_MID_BODY) {
       return Classifier.judge(request.question, request.id, answer);
@@ -125,10 +114,10 @@ public final class ChaosClient implements AutoCloseable {
   }
 
   /** Leaves after a while, with a reset every second time. */
-  private Verdict leave(Connection connection, ClientBehaviour behaviour, Random random)
+  private Verdict leave(Connections.Connection connection, ClientBehaviour behaviour, Random random)
       throws IOException, InterruptedException {
     try {
-      if (behaviour == ClientBehaviour.LEAVES_MID_STREAM && connection.in.read() < 0) {
+      if (behaviour == ClientBehaviour.LEAVES_MID_STREAM && connection.in().read() < 0) {
         return Verdict.of(Kind.WRONG, "closed without an answer");
       }
       TimeUnit.MILLISECONDS.sleep(random.nextInt(MOST_PAUSE_MILLIS));
@@ -136,40 +125,7 @@ public final class ChaosClient implements AutoCloseable {
     } catch (SocketTimeoutException e) {
       return Verdict.of(Kind.HUNG, "no first byte");
     } finally {
-      close(connection, random.nextBoolean());
-    }
-  }
-
-  private Connection take() throws IOException {
-    for (Connection kept = idle.poll(); kept != null; kept = idle.poll()) {
-      if (System.nanoTime() - kept.sinceNanos < MOST_IDLE_NANOS) {
-        return kept;
-      }
-      close(kept, false);
-    }
-    return open(false);
-  }
-
-  private Connection open(boolean smallBuffer) throws IOException {
-    Socket socket = new Socket();
-    if (smallBuffer) {
-      socket.setReceiveBufferSize(SMALL_BUFFER_BYTES);
-    }
-    socket.connect(
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), port), patience.hungMillis());
-    socket.setTcpNoDelay(true);
-    socket.setSoTimeout(patience.hungMillis());
-    InputStream in = new BufferedInputStream(socket.getInputStream(), READ_BYTES);
-    return new Connection(socket, in, System.nanoTime());
-  }
-
-  private static void close(Connection connection, boolean reset) {
-    try (Socket socket = connection.socket) {
-      if (reset) {
-        socket.setSoLinger(true, 0);
-      }
-    } catch (IOException e) {
-      // it is closed all the same
+      connection.end(random.nextBoolean());
     }
   }
 }

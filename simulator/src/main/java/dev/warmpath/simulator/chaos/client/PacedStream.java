@@ -37,6 +37,15 @@ final class PacedStream extends FilterInputStream {
     return next;
   }
 
+  @Override
+  public int read(byte[] to, int offset, int length) throws IOException {
+    int next = length == 0 ? 0 : read();
+    if (next >= 0 && length > 0) {
+      to[offset] = (byte) next;
+    }
+    return next < 0 ? -1 : Math.min(length, 1);
+  }
+
   /** From a moment to the first byte; negative if none came. */
   double firstMillis(long sinceNanos) {
     return bytes == 0 ? -1 : (firstNanos - sinceNanos) / 1e6;

@@ -26,19 +26,19 @@ public enum EngineFault {
   /** The body of {@link #NOT_JSON}. */
   public static final String RUBBISH = "<html>This is neither JSON nor an event stream.</html>";
 
-  private final byte[] answer;
+  private final String answer;
 
   EngineFault() {
     this("");
   }
 
   EngineFault(String answer) {
-    this.answer = answer.getBytes(UTF_8);
+    this.answer = answer;
   }
 
   /** What it answers to every request instead of the engine; empty if the engine is asked. */
   byte[] answer() {
-    return answer.clone();
+    return answer.getBytes(UTF_8);
   }
 
   private static String response(String status, String headers, String body) {

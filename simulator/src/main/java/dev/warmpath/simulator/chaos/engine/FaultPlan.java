@@ -15,7 +15,6 @@ public record FaultPlan(List<Timed> faults) {
 
   private static final int SHORTEST_MILLIS = 300;
   private static final int LONGEST_MILLIS = 4_000;
-  private static final int MOST_PAUSE_MILLIS = 3_000;
 
   /** A fault from one time of the run to another. Immutable. */
   public record Timed(EngineFault fault, long fromMillis, long toMillis) {}
@@ -24,20 +23,33 @@ public record FaultPlan(List<Timed> faults) {
     faults = List.copyOf(faults);
   }
 
-  /** Faults between two times; each kind comes before any comes again. */
-  public static FaultPlan between(long fromMillis, long toMillis, Random random) {
-    List<Timed> faults = new ArrayList<>();
+  /**
+   * Plans for several engines, between two times. Each kind of fault comes before any comes again,
+   * on whichever engine, so that short runs see all of them.
+   */
+  public static List<FaultPlan> between(
+      long fromMillis, long toMillis, int engines, Random random) {
+    List<FaultPlan> plans = new ArrayList<>();
     List<EngineFault> left = new ArrayList<>();
-    long at = fromMillis + random.nextInt(MOST_PAUSE_MILLIS / 3);
+    for (int i = 0; i < engines; i++) {
+      plans.add(between(fromMillis, toMillis, random, left));
+    }
+    return plans;
+  }
+
+  private static FaultPlan between(
+      long fromMillis, long toMillis, Random random, List<EngineFault> left) {
+    List<Timed> faults = new ArrayList<>();
+    int longest = (int) Math.min(LONGEST_MILLIS, 2 * SHORTEST_MILLIS + (toMillis - fromMillis) / 8);
+    long at = fromMillis + random.nextInt(longest / 2);
     while (at + SHORTEST_MILLIS < toMillis) {
       if (left.isEmpty()) {
         left.addAll(List.of(EngineFault.values()));
       }
       EngineFault fault = left.remove(random.nextInt(left.size()));
-      int span = random.nextInt(SHORTEST_MILLIS, LONGEST_MILLIS);
-      long end = Math.min(toMillis, at + span);
+      long end = Math.min(toMillis, at + random.nextInt(SHORTEST_MILLIS, longest));
       faults.add(new Timed(fault, at, end));
-      at = end + random.nextInt(MOST_PAUSE_MILLIS);
+      at = end + random.nextInt(longest / 2);
     }
     return new FaultPlan(faults);
   }
