@@ -214,6 +214,31 @@ class OverloadTest {
     }
   }
 
+  @Test
+  void whatIsTooMuchForGoodReplicasWaitsForThemAndBurdensNoneThatAskedForTime() throws Exception {
+    try (Rig rig = new Rig(2, tight(4))) {
+      rig.backends.get(1).script =
+          (request, body) ->
+              request.response().setStatusCode(503).putHeader("retry-after", "30").end("busy");
+      while (rig.backends.get(1).bodies.isEmpty()) {
+        assertThat(rig.chat(BODY).statusCode()).isEqualTo(200);
+      }
+      Queue<HttpServerRequest> held = hold(rig);
+      List<CompletableFuture<HttpResponse<byte[]>>> all = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        all.add(rig.chatLater(BODY));
+      }
+      Rig.until(() -> held.size() == 2);
+      for (int served = 0; served < 3; served++) {
+        Rig.until(() -> !held.isEmpty());
+        held.remove().response().end("{}");
+      }
+      all.forEach(one -> assertThat(one.join().statusCode()).isEqualTo(200));
+      assertThat(rig.backends.get(1).bodies).hasSize(1);
+      rig.untilIdle();
+    }
+  }
+
   private static void refused(HttpResponse<byte[]> response, String code) {
     assertThat(response.statusCode()).isEqualTo(503);
     assertThat(response.headers().firstValue("retry-after")).isPresent();

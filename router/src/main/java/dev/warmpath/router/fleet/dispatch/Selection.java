@@ -197,7 +197,7 @@ final class Selection {
 
   /**
    * Fills the candidates with how the engines stand now; suspended ones are among them only if
-   * there are no others.
+   * there are no others, not even full ones: a request had better wait for these.
    *
    * @param mostRequests a replica with as many in flight gets no more
    * @return whether there is any
@@ -209,18 +209,19 @@ final class Selection {
       entry.suspended = entry.engine.isSuspended(nowNanos);
     }
     boolean anySuspended = false;
+    boolean anyOther = false;
     for (Entry entry : entries) {
+      anySuspended |= entry.suspended;
+      anyOther |= !entry.suspended;
       if (isFull(entry, mostRequests)) {
         nearest = Cause.FULL;
         passedOver.because(entry.engine.replica().name(), Cause.FULL);
-      } else if (entry.suspended) {
-        anySuspended = true;
-      } else {
+      } else if (!entry.suspended) {
         add(entry, prompt, nowNanos);
       }
     }
     if (anySuspended) {
-      suspended(prompt, mostRequests, nowNanos, passedOver);
+      suspended(!anyOther, prompt, mostRequests, nowNanos, passedOver);
     }
     return !rows.isEmpty();
   }
@@ -230,8 +231,8 @@ final class Selection {
     return replica.requests() >= Math.min(mostRequests, replica.limit());
   }
 
-  private void suspended(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
-    boolean noOther = rows.isEmpty();
+  private void suspended(
+      boolean noOther, Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     for (Entry entry : entries) {
       if (!entry.suspended || isFull(entry, mostRequests)) {
         continue;

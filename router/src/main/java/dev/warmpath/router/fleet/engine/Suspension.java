@@ -6,10 +6,11 @@ import java.util.concurrent.TimeUnit;
  * Keeps an engine that fails request after request from getting more of them: an engine that fails
  * fast looks idle and would attract all traffic.
  *
- * <p>After {@value #FAILURES} failures in a row it is suspended for a second, after each further
- * one twice as long, up to half a minute. Then it gets one request at a time, a probe, until it has
- * answered one. Any answer ends the suspension, a refusal of the request (4xx) too. An engine that
- * names a time in {@code Retry-After} gets nothing until then.
+ * <p>After {@value #FAILURES} failures in a row it is suspended for a second. Then it gets one
+ * request at a time, a probe, until it has answered one; after each further failure it is suspended
+ * twice as long, up to half a minute. What fails while it is suspended was sent before, and counts
+ * no more. Any answer ends the suspension, a refusal of the request (4xx) too. An engine that names
+ * a time in {@code Retry-After} gets nothing until then.
  *
  * <p>Confined to its engine's lock.
  */
@@ -29,6 +30,9 @@ public final class Suspension {
   /** It failed a request at {@code nowNanos}. */
   public void failed(long nowNanos) {
     probing = false;
+    if (failuresInRow >= FAILURES && nowNanos - untilNanos < 0) {
+      return;
+    }
     failuresInRow++;
     if (failuresInRow >= FAILURES) {
       int doublings = Math.min(failuresInRow - FAILURES, MOST_DOUBLINGS);

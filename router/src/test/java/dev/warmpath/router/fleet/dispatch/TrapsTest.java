@@ -91,6 +91,41 @@ class TrapsTest {
   }
 
   @Test
+  void requestsThatFailTogetherAreOneFailureTooMany() {
+    List<Assignment> underWay = new ArrayList<>();
+    for (PromptResult prompt : prompts(80, 0, 1000)) {
+      underWay.add(world.assign(prompt));
+    }
+    underWay.removeIf(assignment -> !assignment.replica().name().equals("r3"));
+    assertThat(underWay).hasSizeGreaterThan(8);
+    underWay.forEach(assignment -> assignment.finished(Outcome.FAILED)); // it was killed
+    assertThat(world.report("r3").suspended()).isTrue();
+    world.pass(1000);
+    assertThat(world.report("r3").suspended()).isFalse();
+  }
+
+  @Test
+  void aSuspendedReplicaIsNoRefugeFromFullOnes() {
+    World tight = new World("least-requests", 2).with(2);
+    for (int i = 0; i < 6; i++) {
+      Assignment assignment = tight.assign(prompt(10));
+      boolean good = assignment.engine().equals("r0");
+      assignment.finished(good ? Outcome.COMPLETED : Outcome.FAILED);
+    }
+    assertThat(tight.report("r1").suspended()).isTrue();
+    Assignment first = tight.assign(prompt(10));
+    tight.assign(prompt(10));
+    List<DispatchResult> later = new ArrayList<>();
+    assertThat(tight.dispatcher.admit(World.request(prompt(10)), later::add))
+        .isInstanceOf(DispatchResult.Queued.class);
+    first.finished(Outcome.COMPLETED);
+    assertThat(later)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Assignment.class, given -> assertThat(given.engine()).isEqualTo("r0"));
+  }
+
+  @Test
   void refusalsSuspendNobody() {
     for (PromptResult prompt : prompts(40, 0, 100)) {
       world.assign(prompt).finished(Outcome.REFUSED);

@@ -30,16 +30,29 @@ class SuspensionTest {
 
   @Test
   void eachFurtherFailureDoublesIt() {
-    fail(4, 0);
-    assertThat(suspension.active(2 * SECOND - 1)).isTrue();
-    assertThat(suspension.active(2 * SECOND)).isFalse();
+    fail(3, 0);
+    suspension.failed(SECOND);
+    assertThat(suspension.active(3 * SECOND - 1)).isTrue();
+    assertThat(suspension.active(3 * SECOND)).isFalse();
+  }
+
+  @Test
+  void failuresWhileItLastsDoNotMakeItLonger() {
+    fail(100, 0);
+    suspension.failed(SECOND - 1);
+    assertThat(suspension.active(SECOND)).isFalse();
   }
 
   @Test
   void isNeverLongerThanHalfAMinute() {
-    fail(1000, 0);
-    assertThat(suspension.active(30 * SECOND - 1)).isTrue();
-    assertThat(suspension.active(30 * SECOND)).isFalse();
+    long now = 0;
+    for (int i = 0; i < 1000; i++) {
+      suspension.failed(now);
+      now += 30 * SECOND;
+    }
+    long last = now - 30 * SECOND;
+    assertThat(suspension.active(last + 30 * SECOND - 1)).isTrue();
+    assertThat(suspension.active(last + 30 * SECOND)).isFalse();
   }
 
   @Test
