@@ -40,6 +40,6 @@ public record CpuTime(long tickNanos, long threadNanos) {
       return rough;
     }
     long fine = threadNanos - begin.threadNanos;
-    return Math.abs(fine - rough) <= ROUNDING_NANOS ? fine : rough;
+    return fine >= 0 && Math.abs(fine - rough) <= ROUNDING_NANOS ? fine : rough;
   }
 }

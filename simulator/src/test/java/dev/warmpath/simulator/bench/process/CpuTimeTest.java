@@ -17,6 +17,7 @@ class CpuTimeTest {
   void ticksCountIfThreadsHaveEnded() {
     assertThat(new CpuTime(1_500_000_000, 950_000_000).nanosSince(BEGIN)).isEqualTo(500_000_000);
     assertThat(new CpuTime(1_500_000_000, 100_000_000).nanosSince(BEGIN)).isEqualTo(500_000_000);
+    assertThat(new CpuTime(1_000_000_000, 899_000_000).nanosSince(BEGIN)).isZero();
   }
 
   @Test
