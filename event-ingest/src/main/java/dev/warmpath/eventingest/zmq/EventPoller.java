@@ -81,6 +81,10 @@ public final class EventPoller implements Runnable {
   }
 
   private void poll(ZMQ.Poller poller) {
+    if (poller.getSize() == 0) {
+      LockSupport.parkNanos(this, WATCH_NANOS); // without sockets JeroMQ's poll does not wait
+      return;
+    }
     if (poller.poll(POLL_MILLIS) != 0) {
       for (EventSubscriber subscriber : subscribers) {
         guarded(subscriber, poller, from -> unsaid += subscriber.receive(from));
