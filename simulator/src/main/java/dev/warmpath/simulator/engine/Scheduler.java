@@ -125,7 +125,7 @@ final class Scheduler {
       victim.computedTokens = 0;
       waiting.addFirst(victim);
       preemptions++;
-      if (victim == request) {
+      if (victim.equals(request)) {
         return false;
       }
     }
