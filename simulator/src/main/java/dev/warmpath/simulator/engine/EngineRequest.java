@@ -23,6 +23,10 @@ public class EngineRequest extends CachedSequence {
   int lengthTokens;
   int computedTokens;
   int stepTokens;
+
+  /** Up to here, computing one token more changes nothing in the cache. */
+  int untouchedUntilTokens;
+
   private int cachedTokens = NOT_SCHEDULED;
 
   /**
