@@ -124,11 +124,10 @@ class PlainStepsTest {
       double millis = 0;
       for (int i = 0; i < steps; i++) {
         millis += engine.beginStep();
-        engine.endStep(
-            (request, index, last) -> {
-              assertThat(index).isPositive();
-              assertThat(last).isFalse();
-            });
+        engine.endStep((request, index, last) -> {
+          assertThat(index).isPositive();
+          assertThat(last).isFalse();
+        });
       }
       assertThat(trace).isEqualTo(before);
       return millis;
@@ -136,9 +135,8 @@ class PlainStepsTest {
 
     String state() {
       StringBuilder state = new StringBuilder(engine.load().toString());
-      requests.forEach(
-          request ->
-              state.append(' ').append(request.generatedTokens()).append(request.computedTokens));
+      requests.forEach(request ->
+          state.append(' ').append(request.generatedTokens()).append(request.computedTokens));
       return state.toString();
     }
 
