@@ -90,7 +90,8 @@ class PlainStepsTest {
         int window = 1 + random.nextInt(4 * size);
         groups.add(new CacheGroup(group, CacheGroup.Kind.SLIDING_WINDOW, size, window));
       }
-      KvCacheConfig cache = new KvCacheConfig(size, 40 + random.nextInt(200), groups);
+      KvCacheConfig cache =
+          new KvCacheConfig(size, 40 + random.nextInt(200), groups, random.nextBoolean());
       maxTokens = cache.maxSequenceTokens();
       int stepTokens = 2 + random.nextInt(40);
       engine = new SimulatedEngine(new EngineConfig(cache, stepTokens, 5, maxTokens, cost), this);

@@ -75,7 +75,7 @@ final class RecordedEngine {
         simulated.add(new CacheGroup(simulated.size(), Kind.SLIDING_WINDOW, size, window));
       }
     }
-    KvCacheConfig cache = new KvCacheConfig(size, blocks(), simulated);
+    KvCacheConfig cache = new KvCacheConfig(size, blocks(), simulated, true);
     return new EngineConfig(
         cache, stepTokens(), RUNNING_SEQUENCES, cache.maxSequenceTokens(), StepCost.H100X4);
   }

@@ -42,9 +42,9 @@ class RecordedEnginesRerunTest {
       vllm-0.32.0-chat-tools            680     69/0/0      0/0/0
       vllm-0.32.0-concurrent            128     214/0/0     159/1/0
       vllm-0.32.0-gap-replay            116     121/0/0     59/0/0
-      vllm-0.32.0-hybrid                555     75/16/0     0/0/0
+      vllm-0.32.0-hybrid                555     91/0/0      0/0/0
       vllm-0.32.0-lora-salt             160     95/0/0      0/0/0
-      vllm-0.32.0-mamba                 220     86/9/0      0/0/0
+      vllm-0.32.0-mamba                 220     95/0/0      0/0/0
       vllm-0.32.0-restart               128     180/0/0     0/0/0
       """;
 

@@ -11,13 +11,25 @@ public class CachedSequence {
   private static final BlockTable[] HOLDS_NOTHING = {};
 
   private final BlockNames names;
+  private final int promptTokens;
 
   /** A table for each group, as long as the sequence holds blocks; lent by the cache. */
   BlockTable[] tables = HOLDS_NOTHING;
 
-  /** A sequence that holds nothing yet. */
-  public CachedSequence(BlockNames names) {
+  /** Blocks that its last lookup found in the full-attention group; more than other groups had. */
+  int sharedBlocks;
+
+  /** A sequence that holds nothing yet; its prompt has at least one token. */
+  public CachedSequence(BlockNames names, int promptTokens) {
+    if (promptTokens < 1) {
+      throw new IllegalArgumentException("promptTokens=" + promptTokens);
+    }
     this.names = names;
+    this.promptTokens = promptTokens;
+  }
+
+  public final int promptTokens() {
+    return promptTokens;
   }
 
   /** The name of full block {@code block}. */

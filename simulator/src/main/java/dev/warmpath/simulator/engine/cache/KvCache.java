@@ -22,6 +22,7 @@ public final class KvCache {
   private final int blocks;
   private final int blockSizeTokens;
   private final CacheGroup[] groups;
+  private final boolean sparse;
   private final CacheListener events;
   private final BlockPool pool;
   private final Hit noHit;
@@ -32,6 +33,7 @@ public final class KvCache {
     blocks = config.blocks();
     blockSizeTokens = config.blockSizeTokens();
     groups = config.groups().toArray(CacheGroup[]::new);
+    sparse = config.sparse();
     this.events = events;
     pool = new BlockPool(blocks, groups.length, events);
     noHit = new Hit(newTables());
@@ -66,10 +68,12 @@ public final class KvCache {
   public Hit find(CachedSequence sequence, int tokens) {
     int limit;
     int agreed = Math.max(0, (tokens - 1) / blockSizeTokens);
+    sequence.sharedBlocks = 0;
     do {
       limit = agreed;
       for (int i = 0; i < groups.length; i++) {
         agreed = find(sequence, i, agreed);
+        sequence.sharedBlocks = Math.max(sequence.sharedBlocks, i == 0 ? agreed : 0);
       }
     } while (agreed < limit && groups.length > 1);
     hit.blocks = agreed;
@@ -256,12 +260,46 @@ public final class KvCache {
     if (from >= to) {
       return;
     }
-    int heldFrom = Math.min(to, Math.max(from, table.passed));
-    for (int i = heldFrom; i < to; i++) {
+    table.committed = to;
+    if (sparse && groups[group].kind() == Kind.SLIDING_WINDOW) {
+      commitSparse(sequence, group, from, to);
+    } else {
+      commit(sequence, group, from, to, Math.max(from, table.passed));
+    }
+  }
+
+  /** Commits the windows that end where the prompt ends and where what was shared ends. */
+  private void commitSparse(CachedSequence sequence, int group, int from, int to) {
+    int promptEnd = (sequence.promptTokens() - 1) / blockSizeTokens;
+    int sharedEnd = sequence.sharedBlocks;
+    int at = commitTail(sequence, group, from, to, Math.min(promptEnd, sharedEnd));
+    at = commitTail(sequence, group, at, to, Math.max(promptEnd, sharedEnd));
+    if (at < to) {
+      commit(sequence, group, at, to, to);
+    }
+  }
+
+  /** Commits the window before {@code end}, as far as it is in the range; returns where it ends. */
+  private int commitTail(CachedSequence sequence, int group, int from, int to, int end) {
+    int until = Math.min(end, to);
+    if (from >= until) {
+      return from;
+    }
+    commit(sequence, group, from, until, Math.max(from, end - windowBlocks(group)));
+    return until;
+  }
+
+  private void commit(CachedSequence sequence, int group, int from, int to, int heldFrom) {
+    int held = Math.min(to, heldFrom);
+    BlockTable table = sequence.tables[group];
+    for (int i = held; i < to; i++) {
       pool.commit(table.block(i), sequence.name(i), group);
     }
-    table.committed = to;
-    events.stored(sequence, groups[group], from, to, heldFrom);
+    events.stored(sequence, groups[group], from, to, held);
+  }
+
+  private int windowBlocks(int group) {
+    return (groups[group].slidingWindowTokens() - 1 + blockSizeTokens - 1) / blockSizeTokens;
   }
 
   private BlockTable[] newTables() {
