@@ -99,14 +99,26 @@ final class RecordedEngine {
     boolean quiet = false;
     for (int i = 0; i < records.size(); i++) {
       CaptureRecord record = records.get(i);
-      if (record instanceof Mark mark) {
-        quiet |= mark.name().equals("quiescent");
+      if (isQuiescence(record)) {
+        quiet = true;
       } else if (record instanceof Request request) {
         String id = request.requestId();
-        requests.put(id, new RecordedRequest(i, quiet, request, responses.get(id)));
+        requests.put(id, new RecordedRequest(i, settled(i), quiet, request, responses.get(id)));
         quiet = false;
       }
     }
+  }
+
+  private long settled(int from) {
+    int at = from;
+    while (at < records.size() && !isQuiescence(records.get(at))) {
+      at++;
+    }
+    return at;
+  }
+
+  private static boolean isQuiescence(CaptureRecord record) {
+    return record instanceof Mark mark && mark.name().equals("quiescent");
   }
 
   private void readEvents() throws IOException, WireException {

@@ -10,10 +10,12 @@ import org.jspecify.annotations.Nullable;
  * One request of a capture and what became of it. Immutable.
  *
  * @param order number of its record
+ * @param settled number of the record by which all that it caused is recorded
  * @param quiet whether everything before it is recorded and had ended
  * @param response null if the capture ends before
  */
-record RecordedRequest(long order, boolean quiet, Request request, @Nullable Response response) {
+record RecordedRequest(
+    long order, long settled, boolean quiet, Request request, @Nullable Response response) {
 
   private static final int LONGEST_ANSWER = 500;
 

@@ -85,7 +85,7 @@ final class Rerun {
     if (answerTokens < 1) {
       return;
     }
-    int[] answer = recorded.stored.answer(prompt, answerTokens, request.order(), unknown--);
+    int[] answer = recorded.stored.answer(request, answerTokens, unknown--);
     String id = request.id();
     engine.submit(new TokenRequest(id, prompt, answer, request.keys(), request.readsCache()));
     open.add(id);

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The tokens of all blocks that a recorded engine announced: from them one learns what it answered,
@@ -44,42 +45,46 @@ final class StoredTokens {
   }
 
   /**
-   * The answer to a prompt, as far as it fills blocks: those announced first behind record {@code
-   * order}, else the last ones before. Tokens that were never announced are {@code unknown}.
+   * The answer to a request, as far as it fills blocks: those announced for it, else those
+   * announced before. Tokens that were never announced are {@code unknown}.
    */
-  int[] answer(int[] prompt, int answerTokens, long order, int unknown) {
+  int[] answer(RecordedRequest request, int answerTokens, int unknown) {
+    int[] prompt = request.prompt();
     int[] all = Arrays.copyOf(prompt, prompt.length + answerTokens);
     Arrays.fill(all, prompt.length, all.length, unknown);
-    List<Long> parents = List.of(ROOT);
-    for (int from = 0; from + blockSizeTokens <= all.length && !parents.isEmpty(); ) {
+    List<Block> path = List.of(new Block(ROOT, new int[0], -1));
+    for (int from = 0; from + blockSizeTokens <= all.length && !path.isEmpty(); ) {
       int known = Math.max(0, Math.min(blockSizeTokens, prompt.length - from));
-      List<Block> found = matching(parents, all, from, known);
-      if (known < blockSizeTokens && !found.isEmpty()) {
-        Block block = nearest(found, order);
-        System.arraycopy(block.tokenIds, 0, all, from, blockSizeTokens);
-        found = List.of(block);
+      path = matching(path, all, from, known);
+      if (known < blockSizeTokens) {
+        path = nearest(path, request).map(List::of).orElse(List.of());
+        for (Block block : path) {
+          System.arraycopy(block.tokenIds, 0, all, from, blockSizeTokens);
+        }
       }
-      parents = found.stream().map(Block::hash).distinct().toList();
       from += blockSizeTokens;
     }
     return Arrays.copyOfRange(all, prompt.length, all.length);
   }
 
-  private List<Block> matching(List<Long> parents, int[] ids, int from, int known) {
+  private List<Block> matching(List<Block> parents, int[] ids, int from, int known) {
     return parents.stream()
+        .map(Block::hash)
+        .distinct()
         .flatMap(parent -> children.getOrDefault(parent, List.of()).stream())
         .filter(block -> Arrays.equals(block.tokenIds, 0, known, ids, from, from + known))
         .toList();
   }
 
-  private static Block nearest(List<Block> found, long order) {
-    Block before = found.get(0);
+  /** The first that was announced for the request, or the last one before it. */
+  private static Optional<Block> nearest(List<Block> found, RecordedRequest request) {
+    Block before = null;
     for (Block block : found) {
-      if (block.order > order) {
-        return block;
+      if (block.order > request.order() && block.order <= request.settled()) {
+        return Optional.of(block);
       }
-      before = block;
+      before = block.order <= request.order() ? block : before;
     }
-    return before;
+    return Optional.ofNullable(before);
   }
 }
