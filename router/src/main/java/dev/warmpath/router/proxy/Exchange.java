@@ -263,14 +263,14 @@ final class Exchange {
     } else if (result instanceof Assignment assignment) {
       begin(assignment);
     } else if (result instanceof DispatchResult.Queued place) {
-      wait(place);
+      queue(place);
     } else {
       reject(nobody(((NoCandidate) result).cause()));
     }
   }
 
   /** It may have left the queue before its place in it was told. */
-  private void wait(DispatchResult.Queued place) {
+  private void queue(DispatchResult.Queued place) {
     if (attempts == 0) {
       queued = place;
       within(proxy.config().queue().timeoutMs(), this::giveUpWaiting);
