@@ -12,7 +12,7 @@ import dev.warmpath.simulator.engine.cache.KvCacheConfig;
  * @param maxModelTokens longest prompt and answer together ({@code max_model_len})
  */
 public record EngineConfig(
-    KvCacheConfig cache, int stepTokens, int runningSequences, int maxModelTokens, StepCost cost) {
+    KvCacheConfig cache, int stepTokens, int runningSequences, int maxModelTokens, CostModel cost) {
 
   public EngineConfig {
     if (stepTokens < 1 || runningSequences < 1 || maxModelTokens < 2) {

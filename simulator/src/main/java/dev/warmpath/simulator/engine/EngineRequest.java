@@ -1,31 +1,92 @@
 package dev.warmpath.simulator.engine;
 
-import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.simulator.engine.cache.BlockNames;
+import dev.warmpath.simulator.engine.cache.CachedSequence;
 
 /**
- * One sequence to serve.
+ * One sequence to serve, and how far its engine has come with it. A subclass adds what the caller
+ * wants to find again when the engine reports on it.
  *
- * <p>Immutable; the arrays are not copied and must not change.
- *
- * @param prompt at least one token
- * @param answer what the engine is going to generate, at least one token
- * @param readsCache false for requests that must compute their whole prompt (prompt log
- *     probabilities)
- * @param reports whether a hit is announced again, from the first block on (vLLM's full reports)
+ * <p>Single writer.
  */
-@SuppressWarnings("ArrayRecordComponent") // prompts are long and never compared
-public record EngineRequest(
-    String id, int[] prompt, int[] answer, PromptKeys keys, boolean readsCache, boolean reports) {
+public class EngineRequest extends CachedSequence {
 
-  public EngineRequest {
-    if (prompt.length == 0 || answer.length == 0) {
+  private static final int NOT_SCHEDULED = -1;
+
+  private final int promptTokens;
+  private final int answerTokens;
+  private final boolean readsCache;
+  private final boolean reports;
+
+  boolean submitted;
+  boolean ended;
+  int lengthTokens;
+  int computedTokens;
+  int stepTokens;
+  private int cachedTokens = NOT_SCHEDULED;
+
+  /**
+   * @param names of the prompt's and the answer's full blocks
+   * @param promptTokens at least one
+   * @param answerTokens what the engine is going to generate, at least one
+   * @param readsCache false for requests that must compute their whole prompt (prompt log
+   *     probabilities)
+   * @param reports whether a hit is announced again, from the first block on (vLLM's full reports)
+   */
+  public EngineRequest(
+      BlockNames names, int promptTokens, int answerTokens, boolean readsCache, boolean reports) {
+    super(names);
+    if (promptTokens < 1 || answerTokens < 1) {
       throw new IllegalArgumentException(
-          "promptTokens=" + prompt.length + " answerTokens=" + answer.length);
+          "promptTokens=" + promptTokens + " answerTokens=" + answerTokens);
     }
+    this.promptTokens = promptTokens;
+    this.answerTokens = answerTokens;
+    this.readsCache = readsCache;
+    this.reports = reports;
+    lengthTokens = promptTokens;
   }
 
-  /** One that announces only what is new. */
-  public EngineRequest(String id, int[] prompt, int[] answer, PromptKeys keys, boolean readsCache) {
-    this(id, prompt, answer, keys, readsCache, false);
+  /** One that reads the cache and announces only what is new. */
+  public EngineRequest(BlockNames names, int promptTokens, int answerTokens) {
+    this(names, promptTokens, answerTokens, true, false);
+  }
+
+  public final int promptTokens() {
+    return promptTokens;
+  }
+
+  public final int answerTokens() {
+    return answerTokens;
+  }
+
+  public final boolean readsCache() {
+    return readsCache;
+  }
+
+  public final boolean reports() {
+    return reports;
+  }
+
+  /** Tokens generated so far. */
+  public final int generatedTokens() {
+    return lengthTokens - promptTokens;
+  }
+
+  /** Prompt tokens reused when the request was first scheduled; -1 before that. */
+  public final int cachedTokens() {
+    return cachedTokens;
+  }
+
+  /** Whether it was scheduled before; sets what it reused then if not. */
+  final boolean firstScheduled(int reusedTokens) {
+    boolean first = cachedTokens == NOT_SCHEDULED;
+    cachedTokens = first ? reusedTokens : cachedTokens;
+    return first;
+  }
+
+  /** Tokens that are there but not yet computed. */
+  final int pendingTokens() {
+    return lengthTokens - computedTokens;
   }
 }

@@ -19,8 +19,8 @@ final class Scheduler {
 
   private final EngineConfig config;
   private final KvCache cache;
-  private final List<Sequence> running = new ArrayList<>();
-  private final Deque<Sequence> waiting = new ArrayDeque<>();
+  private final List<EngineRequest> running = new ArrayList<>();
+  private final Deque<EngineRequest> waiting = new ArrayDeque<>();
   private long cacheQueriesTokens;
   private long cacheHitsTokens;
   private long preemptions;
@@ -30,14 +30,19 @@ final class Scheduler {
     this.cache = cache;
   }
 
-  void add(Sequence sequence) {
-    waiting.add(sequence);
+  void add(EngineRequest request) {
+    waiting.add(request);
   }
 
-  void remove(Sequence sequence) {
-    running.remove(sequence);
-    waiting.remove(sequence);
-    cache.release(sequence.cached);
+  void remove(EngineRequest request) {
+    if (!running.remove(request)) {
+      waiting.remove(request);
+    }
+    cache.release(request);
+  }
+
+  boolean isEmpty() {
+    return running.isEmpty() && waiting.isEmpty();
   }
 
   EngineLoad load() {
@@ -50,90 +55,108 @@ final class Scheduler {
         preemptions);
   }
 
-  /** The work of the next step, in order; empty if there is none. */
-  List<Work> next() {
-    List<Work> plan = new ArrayList<>();
+  /** Adds the work of the next step to {@code plan}, in order. */
+  void next(List<EngineRequest> plan) {
     long preemptedBefore = preemptions;
     int budget = scheduleRunning(plan);
     if (preemptions == preemptedBefore) {
       admit(plan, budget);
     }
-    for (Work work : plan) {
-      work.sequence.computedTokens += work.tokens;
-    }
-    return plan;
   }
 
-  /** Tokens of one sequence that a step computes. Immutable. */
-  record Work(Sequence sequence, int tokens) {
-    /** What this adds to the step, once the tokens are counted as computed. */
-    double costMillis(StepCost cost) {
-      int context = sequence.computedTokens - tokens;
-      return context >= sequence.request.prompt().length
-          ? cost.decodeMillis(context)
-          : cost.prefillMillis(tokens, context);
+  /**
+   * How many steps from now on only decode and touch no block: nothing waits, no prompt is under
+   * way, and no sequence fills a block, needs one, leaves one behind or ends.
+   */
+  int plainSteps() {
+    if (running.isEmpty() || !waiting.isEmpty() || running.size() > config.stepTokens()) {
+      return 0;
+    }
+    int steps = Integer.MAX_VALUE;
+    for (int i = 0; i < running.size() && steps > 0; i++) {
+      steps = Math.min(steps, plainSteps(running.get(i)));
+    }
+    return steps;
+  }
+
+  private int plainSteps(EngineRequest request) {
+    if (request.pendingTokens() != 1 || request.computedTokens < request.promptTokens()) {
+      return 0;
+    }
+    int untilLast = request.answerTokens() - request.generatedTokens() - 1;
+    return Math.min(untilLast, cache.untouchedTokens(request, request.computedTokens));
+  }
+
+  /** Adds one decode of every running sequence. */
+  void addDecodes(StepWork work) {
+    for (int i = 0; i < running.size(); i++) {
+      work.decode(1, running.get(i).computedTokens);
     }
   }
 
-  private int scheduleRunning(List<Work> plan) {
+  void passPlain(int steps) {
+    for (int i = 0; i < running.size(); i++) {
+      EngineRequest request = running.get(i);
+      request.computedTokens += steps;
+      request.lengthTokens += steps;
+    }
+  }
+
+  private int scheduleRunning(List<EngineRequest> plan) {
     int budget = config.stepTokens();
     for (int i = 0; i < running.size() && budget > 0; i++) {
-      Sequence sequence = running.get(i);
-      int tokens = Math.min(budget, sequence.pendingTokens());
-      if (!allocateOrPreempt(sequence, tokens)) {
+      EngineRequest request = running.get(i);
+      int tokens = Math.min(budget, request.pendingTokens());
+      if (!allocateOrPreempt(request, tokens)) {
         break;
       }
-      plan.add(new Work(sequence, tokens));
+      request.stepTokens = tokens;
+      plan.add(request);
       budget -= tokens;
     }
     return budget;
   }
 
-  private boolean allocateOrPreempt(Sequence sequence, int tokens) {
+  private boolean allocateOrPreempt(EngineRequest request, int tokens) {
     while (!cache.allocate(
-        sequence.cached,
-        cache.noHit(),
-        sequence.computedTokens,
-        sequence.computedTokens + tokens)) {
-      Sequence victim = running.remove(running.size() - 1);
-      cache.release(victim.cached);
+        request, cache.noHit(), request.computedTokens, request.computedTokens + tokens)) {
+      EngineRequest victim = running.remove(running.size() - 1);
+      cache.release(victim);
       victim.computedTokens = 0;
       waiting.addFirst(victim);
       preemptions++;
-      if (victim == sequence) {
+      if (victim == request) {
         return false;
       }
     }
     return true;
   }
 
-  private void admit(List<Work> plan, int budgetTokens) {
+  private void admit(List<EngineRequest> plan, int budgetTokens) {
     int budget = budgetTokens;
     while (budget > 0 && !waiting.isEmpty() && running.size() < config.runningSequences()) {
-      Sequence sequence = waiting.element();
-      KvCache.Hit hit = sequence.request.readsCache() ? cache.find(sequence.cached) : cache.noHit();
-      if (sequence.request.reports()) {
-        cache.report(sequence.cached, hit);
+      EngineRequest request = waiting.element();
+      KvCache.Hit hit =
+          request.readsCache() ? cache.find(request, request.lengthTokens) : cache.noHit();
+      if (request.reports()) {
+        cache.report(request, hit);
       }
-      int tokens = Math.min(budget, sequence.cached.length() - hit.tokens());
-      if (!cache.allocate(sequence.cached, hit, hit.tokens(), hit.tokens() + tokens)) {
+      int tokens = Math.min(budget, request.lengthTokens - hit.tokens());
+      if (!cache.allocate(request, hit, hit.tokens(), hit.tokens() + tokens)) {
         break;
       }
       running.add(waiting.remove());
-      sequence.computedTokens = hit.tokens();
-      count(sequence, hit);
-      plan.add(new Work(sequence, tokens));
+      request.computedTokens = hit.tokens();
+      count(request, hit);
+      request.stepTokens = tokens;
+      plan.add(request);
       budget -= tokens;
     }
   }
 
-  private void count(Sequence sequence, KvCache.Hit hit) {
-    if (sequence.cachedTokens != Sequence.NOT_SCHEDULED) {
-      return;
-    }
-    sequence.cachedTokens = hit.tokens();
-    if (sequence.request.readsCache()) {
-      cacheQueriesTokens += sequence.cached.length();
+  private void count(EngineRequest request, KvCache.Hit hit) {
+    if (request.firstScheduled(hit.tokens()) && request.readsCache()) {
+      cacheQueriesTokens += request.lengthTokens;
       cacheHitsTokens += hit.tokens();
     }
   }

@@ -1,22 +1,20 @@
 package dev.warmpath.simulator.engine;
 
-import dev.warmpath.simulator.engine.Scheduler.Work;
-import dev.warmpath.simulator.engine.StepResult.Token;
-import dev.warmpath.simulator.engine.cache.BlockHashing;
+import dev.warmpath.simulator.engine.cache.CacheListener;
 import dev.warmpath.simulator.engine.cache.KvCache;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * An engine that behaves like vLLM where a router can tell: what it caches, what it evicts, what it
  * announces and when, and how long it takes.
  *
  * <p>A step has two halves. {@link #beginStep} schedules work, which already commits and evicts
- * blocks, and says how long the forward pass takes; {@link #endStep} brings the tokens and the
- * events. Requests that arrive in between wait for the next step. The engine is deterministic and
- * knows no clock: who drives it lets the time pass.
+ * blocks, and says how long the forward pass takes; {@link #endStep} brings the tokens. Requests
+ * that arrive in between wait for the next step. The engine is deterministic and knows no clock:
+ * who drives it lets the time pass.
+ *
+ * <p>Most steps only decode. {@link #passPlain} takes many of these at once.
  *
  * <p>Single writer.
  */
@@ -25,73 +23,107 @@ public final class SimulatedEngine {
   private final EngineConfig config;
   private final KvCache cache;
   private final Scheduler scheduler;
-  private final Map<String, Sequence> sequences = new HashMap<>();
-  private List<Work> step = List.of();
+  private final List<EngineRequest> step = new ArrayList<>();
+  private final StepWork work = new StepWork();
 
-  public SimulatedEngine(EngineConfig config, BlockHashing hashing) {
+  /** An idle engine with an empty cache, whose changes {@code events} receives. */
+  public SimulatedEngine(EngineConfig config, CacheListener events) {
     this.config = config;
-    cache = new KvCache(config.cache(), hashing);
+    cache = new KvCache(config.cache(), events);
     scheduler = new Scheduler(config, cache);
   }
 
-  /** Queues a request; its id must not be in use, its tokens must fit {@code maxModelTokens}. */
+  /**
+   * Queues a request that was never submitted before; its tokens must fit {@code maxModelTokens}.
+   */
   public void submit(EngineRequest request) {
-    int tokens = request.prompt().length + request.answer().length;
+    int tokens = request.promptTokens() + request.answerTokens();
     if (tokens > config.maxModelTokens()) {
       throw new IllegalArgumentException("tokens=" + tokens + " max=" + config.maxModelTokens());
     }
-    if (sequences.containsKey(request.id())) {
-      throw new IllegalArgumentException("id in use: " + request.id());
+    if (request.submitted) {
+      throw new IllegalArgumentException("submitted before: " + request);
     }
-    Sequence sequence = new Sequence(request, cache.sequence(request.prompt(), request.keys()));
-    sequences.put(request.id(), sequence);
-    scheduler.add(sequence);
+    request.submitted = true;
+    scheduler.add(request);
   }
 
-  /** Gives up a request; what it stored stays cached. Unknown ids are ignored. */
-  public void abort(String requestId) {
-    Sequence sequence = sequences.remove(requestId);
-    if (sequence != null) {
-      scheduler.remove(sequence);
+  /** Gives up a request; what it stored stays cached. One that has ended is ignored. */
+  public void abort(EngineRequest request) {
+    if (request.submitted && !request.ended) {
+      end(request);
     }
   }
 
-  /** Whether there is nothing to do. Events may still wait for the next step. */
+  /** Whether there is nothing to do. */
   public boolean idle() {
-    return sequences.isEmpty();
+    return scheduler.isEmpty();
   }
 
   /** Schedules the next step and returns how long it takes, in milliseconds. */
   public double beginStep() {
-    if (!step.isEmpty()) {
-      throw new IllegalStateException("step not ended");
+    requireNoStep();
+    scheduler.next(step);
+    work.begin(cache.usage());
+    for (int i = 0; i < step.size(); i++) {
+      EngineRequest request = step.get(i);
+      int context = request.computedTokens;
+      if (context >= request.promptTokens()) {
+        work.decode(1, context);
+      } else {
+        work.prefill(request.stepTokens, context);
+      }
+      request.computedTokens += request.stepTokens;
     }
-    step = scheduler.next();
-    double millis = config.cost().baseMillis();
-    for (Work work : step) {
-      millis += work.costMillis(config.cost());
+    return config.cost().stepMillis(work);
+  }
+
+  /** Ends the step: a token for each sequence that is computed to its end. */
+  public void endStep(TokenListener tokens) {
+    for (int i = 0; i < step.size(); i++) {
+      EngineRequest request = step.get(i);
+      if (!request.ended && request.pendingTokens() == 0) {
+        generate(request, tokens);
+      }
+    }
+    step.clear();
+  }
+
+  /**
+   * How many steps from now on only decode: nothing waits, no prompt is under way, no sequence
+   * fills a block, needs one, leaves one behind its window or ends. 0 if the next step is none of
+   * these, or if a step is under way.
+   */
+  public int plainSteps() {
+    return step.isEmpty() ? scheduler.plainSteps() : 0;
+  }
+
+  /** How long the next {@code steps} plain steps take together, in milliseconds. */
+  public double plainMillis(int steps) {
+    double millis = 0;
+    work.begin(cache.usage());
+    scheduler.addDecodes(work);
+    for (int i = 0; i < steps; i++) {
+      millis += config.cost().stepMillis(work);
+      work.decode(0, work.decodes());
     }
     return millis;
   }
 
-  /** Ends the step: a token for each sequence that is computed to its end, and the events. */
-  public StepResult endStep() {
-    List<Token> tokens = new ArrayList<>();
-    for (Work work : step) {
-      Sequence sequence = work.sequence();
-      boolean alive = sequences.get(sequence.request.id()) == sequence;
-      if (alive && sequence.pendingTokens() == 0) {
-        tokens.add(generate(sequence));
-      }
+  /**
+   * Takes {@code steps} plain steps at once: leaves everything as if so many were begun and ended.
+   * None of their tokens is a first or a last one.
+   *
+   * @param steps at most {@link #plainSteps}
+   */
+  public void passPlain(int steps) {
+    if (steps < 0 || steps > plainSteps()) {
+      throw new IllegalArgumentException("steps=" + steps + " plain=" + plainSteps());
     }
-    step = List.of();
-    return new StepResult(tokens, cache.takeEvents());
+    scheduler.passPlain(steps);
   }
 
-  /**
-   * Empties the cache unless a request holds blocks; says whether it did. The event goes out with
-   * the next step.
-   */
+  /** Empties the cache unless a request holds blocks; says whether it did. */
   public boolean resetPrefixCache() {
     return cache.reset();
   }
@@ -100,7 +132,7 @@ public final class SimulatedEngine {
     return scheduler.load();
   }
 
-  /** Physical blocks that are committed under a hash, copies included. */
+  /** Physical blocks that are committed under a name, copies included. */
   public int committedBlocks() {
     return cache.committedBlocks();
   }
@@ -110,15 +142,24 @@ public final class SimulatedEngine {
     cache.checkInvariants();
   }
 
-  private Token generate(Sequence sequence) {
-    EngineRequest request = sequence.request;
-    int index = sequence.generated();
-    sequence.cached.append(request.answer()[index]);
-    boolean last = sequence.complete();
+  private void generate(EngineRequest request, TokenListener tokens) {
+    int index = request.generatedTokens();
+    request.lengthTokens++;
+    boolean last = request.generatedTokens() == request.answerTokens();
     if (last) {
-      sequences.remove(request.id());
-      scheduler.remove(sequence);
+      end(request);
     }
-    return new Token(request.id(), request.answer()[index], index, sequence.cachedTokens, last);
+    tokens.token(request, index, last);
+  }
+
+  private void end(EngineRequest request) {
+    request.ended = true;
+    scheduler.remove(request);
+  }
+
+  private void requireNoStep() {
+    if (!step.isEmpty()) {
+      throw new IllegalStateException("step not ended");
+    }
   }
 }

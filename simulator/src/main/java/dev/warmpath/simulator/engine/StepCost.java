@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.engine;
 
 /**
- * How long one engine step takes, in milliseconds.
+ * A step that takes longer in proportion to what it computes.
  *
  * <p>Immutable.
  *
@@ -14,7 +14,8 @@ public record StepCost(
     double baseMillis,
     double prefillTokenMillis,
     double attentionMillis,
-    double decodeContextMillis) {
+    double decodeContextMillis)
+    implements CostModel {
 
   /** A 70B-like model on four H100. */
   public static final StepCost H100X4 = new StepCost(15, 0.07, 2e-6, 3.4e-5);
@@ -28,14 +29,11 @@ public record StepCost(
     }
   }
 
-  /** The cost of computing {@code tokens} prompt tokens behind {@code contextTokens} others. */
-  double prefillMillis(int tokens, int contextTokens) {
-    double pairs = tokens * (contextTokens + tokens / 2.0);
-    return prefillTokenMillis * tokens + attentionMillis * pairs;
-  }
-
-  /** The cost of one more token of a sequence of {@code contextTokens}. */
-  double decodeMillis(int contextTokens) {
-    return decodeContextMillis * contextTokens;
+  @Override
+  public double stepMillis(StepWork work) {
+    return baseMillis
+        + prefillTokenMillis * work.prefillTokens()
+        + attentionMillis * work.attentionPairs()
+        + decodeContextMillis * work.decodeContextTokens();
   }
 }

@@ -4,10 +4,10 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.EngineLoad;
-import dev.warmpath.simulator.engine.SimulatedEngine;
-import dev.warmpath.simulator.engine.cache.BlockHashing;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
+import dev.warmpath.simulator.live.event.BlockHashing;
+import dev.warmpath.simulator.live.event.TokenEngine;
 import dev.warmpath.simulator.live.http.EngineApi;
 import dev.warmpath.simulator.live.http.ServedModel;
 import dev.warmpath.simulator.live.publish.EventPublisher;
@@ -119,7 +119,7 @@ public final class LiveEngine implements AutoCloseable {
 
   private Lifetime begin() {
     EngineConfig config = options.engine();
-    SimulatedEngine engine = new SimulatedEngine(config, hashing(config));
+    TokenEngine engine = new TokenEngine(config, hashing(config));
     EventPublisher publisher = publisher();
     try {
       return begin(engine, publisher);
@@ -129,7 +129,7 @@ public final class LiveEngine implements AutoCloseable {
     }
   }
 
-  private Lifetime begin(SimulatedEngine engine, EventPublisher publisher) {
+  private Lifetime begin(TokenEngine engine, EventPublisher publisher) {
     String name = Integer.toString(publisher.livePort());
     EngineDriver driver = new EngineDriver(name, engine, publisher::publish, options.speed());
     try {

@@ -15,13 +15,13 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.EngineRequest;
-import dev.warmpath.simulator.engine.SimulatedEngine;
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.engine.StepResult;
 import dev.warmpath.simulator.engine.TestEngines;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.TestHashing;
+import dev.warmpath.simulator.live.event.StepResult;
+import dev.warmpath.simulator.live.event.TokenEngine;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import dev.warmpath.simulator.live.publish.EventEncoder;
 import dev.warmpath.simulator.live.publish.WireForm;
 import java.io.IOException;
@@ -94,7 +94,7 @@ class SimulatedCaptureTest {
   /** Drives an engine with chats, copies, salts, adapters, bursts and resets. */
   private static final class Recording {
     private final EventEncoder encoder;
-    private final SimulatedEngine engine;
+    private final TokenEngine engine;
     private final Map<String, @Nullable Object> noDetail = Map.of();
     private final List<int[]> seen = new ArrayList<>();
     private long sequence;
@@ -114,7 +114,7 @@ class SimulatedCaptureTest {
       EngineConfig config =
           new EngineConfig(cache, 64, 8, cache.maxSequenceTokens(), StepCost.H100X4);
       engine =
-          new SimulatedEngine(
+          new TokenEngine(
               config, TestHashing.of(hashing, BLOCK, Map.of("lora1", "/adapters/lora1")));
     }
 
@@ -142,8 +142,8 @@ class SimulatedCaptureTest {
           new CaptureRecord.Mark(tick(), 0, "prefix-cache-reset", Map.of("success", true)));
     }
 
-    private void serve(CaptureWriter writer, List<EngineRequest> burst) throws IOException {
-      for (EngineRequest request : burst) {
+    private void serve(CaptureWriter writer, List<TokenRequest> burst) throws IOException {
+      for (TokenRequest request : burst) {
         engine.submit(request);
         writer.write(new CaptureRecord.Request(tick(), 0, request.id(), body(request)));
       }
@@ -154,7 +154,7 @@ class SimulatedCaptureTest {
         publish(writer, step);
         step.tokens().forEach(token -> cached.put(token.requestId(), token.cachedTokens()));
       }
-      for (EngineRequest request : burst) {
+      for (TokenRequest request : burst) {
         long tokens = cached.get(request.id());
         cachedTokens += tokens;
         writer.write(
@@ -171,7 +171,7 @@ class SimulatedCaptureTest {
       writer.write(new CaptureRecord.Events(tick(), 0, new byte[0], sequence++, payload));
     }
 
-    private EngineRequest request(Random random) {
+    private TokenRequest request(Random random) {
       int[] prompt = prompt(random);
       int[] answer = random.ints(1 + random.nextInt(20), 0, 1000).toArray();
       int[] whole = Arrays.copyOf(prompt, prompt.length + answer.length);
@@ -179,7 +179,7 @@ class SimulatedCaptureTest {
       seen.add(whole);
       String lora = random.nextInt(6) == 0 ? "lora1" : null;
       String salt = random.nextInt(6) == 0 ? "tenant" : null;
-      return new EngineRequest(
+      return new TokenRequest(
           "r" + requests++, prompt, answer, new PromptKeys(lora, salt), random.nextInt(10) > 0);
     }
 
@@ -202,7 +202,7 @@ class SimulatedCaptureTest {
       return longer;
     }
 
-    private static Map<String, @Nullable Object> body(EngineRequest request) {
+    private static Map<String, @Nullable Object> body(TokenRequest request) {
       Map<String, @Nullable Object> body = new HashMap<>();
       body.put("token_ids", Arrays.stream(request.prompt()).mapToObj(id -> (long) id).toList());
       if (request.keys().loraName() != null) {

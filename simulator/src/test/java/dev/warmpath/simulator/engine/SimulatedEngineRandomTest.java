@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Removed;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Stored;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent.Removed;
+import dev.warmpath.simulator.live.event.CacheEvent.Stored;
+import dev.warmpath.simulator.live.event.StepResult;
+import dev.warmpath.simulator.live.event.TokenEngine;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,7 +25,7 @@ class SimulatedEngineRandomTest {
   @Property(tries = 200)
   void booksBalance(@ForAll long seed, @ForAll boolean hybrid) {
     Random random = new Random(seed);
-    SimulatedEngine engine = engine(random, hybrid);
+    TokenEngine engine = engine(random, hybrid);
     Map<Object, Integer> announced = new HashMap<>();
     int started = 0;
     for (int step = 0; step < 150 || !engine.idle(); step++) {
@@ -46,7 +49,7 @@ class SimulatedEngineRandomTest {
 
   private static List<String> trace(long seed, boolean hybrid) {
     Random random = new Random(seed);
-    SimulatedEngine engine = engine(random, hybrid);
+    TokenEngine engine = engine(random, hybrid);
     List<String> trace = new ArrayList<>();
     int started = 0;
     for (int step = 0; step < 60; step++) {
@@ -59,7 +62,7 @@ class SimulatedEngineRandomTest {
     return trace;
   }
 
-  private static SimulatedEngine engine(Random random, boolean hybrid) {
+  private static TokenEngine engine(Random random, boolean hybrid) {
     List<CacheGroup> groups = new ArrayList<>();
     groups.add(new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 4, 0));
     if (hybrid) {
@@ -67,12 +70,12 @@ class SimulatedEngineRandomTest {
     }
     KvCacheConfig cache = new KvCacheConfig(4, 40 + random.nextInt(40), groups);
     int stepTokens = 8 + random.nextInt(40);
-    return new SimulatedEngine(
+    return new TokenEngine(
         new EngineConfig(cache, stepTokens, 6, cache.maxSequenceTokens(), StepCost.H100X4),
         TestEngines.HASHING);
   }
 
-  private static int act(SimulatedEngine engine, Random random, int started) {
+  private static int act(TokenEngine engine, Random random, int started) {
     switch (random.nextInt(12)) {
       case 0 -> engine.resetPrefixCache();
       case 1 -> engine.abort("r" + random.nextInt(started + 1));
@@ -85,13 +88,13 @@ class SimulatedEngineRandomTest {
     return 0;
   }
 
-  private static EngineRequest request(String id, Random random) {
+  private static TokenRequest request(String id, Random random) {
     int[] prompt = TestEngines.tokens(1000 * random.nextInt(4), 1 + random.nextInt(50));
     int[] answer = TestEngines.tokens(1000 * random.nextInt(4), 1 + random.nextInt(20));
     PromptKeys keys =
         new PromptKeys(
             random.nextInt(5) == 0 ? "lora" : null, random.nextInt(5) == 0 ? "salt" : null);
-    return new EngineRequest(id, prompt, answer, keys, random.nextInt(6) > 0);
+    return new TokenRequest(id, prompt, answer, keys, random.nextInt(6) > 0);
   }
 
   private static void count(Map<Object, Integer> announced, CacheEvent event) {

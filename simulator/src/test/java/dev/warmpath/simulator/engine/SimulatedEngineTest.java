@@ -9,9 +9,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.simulator.engine.StepResult.Token;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Stored;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent.Stored;
+import dev.warmpath.simulator.live.event.StepResult;
+import dev.warmpath.simulator.live.event.StepResult.Token;
+import dev.warmpath.simulator.live.event.TokenEngine;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -20,8 +23,8 @@ class SimulatedEngineTest {
 
   @Test
   void generatedTokensAreCachedExceptTheLast() {
-    SimulatedEngine engine = engine(4, 50, 100);
-    EngineRequest first = request("a", tokens(0, 6), 6);
+    TokenEngine engine = engine(4, 50, 100);
+    TokenRequest first = request("a", tokens(0, 6), 6);
     assertThat(serve(engine, first)).isZero();
 
     int[] next = Arrays.copyOf(first.prompt(), 20);
@@ -33,7 +36,7 @@ class SimulatedEngineTest {
 
   @Test
   void promptIsComputedInChunksAndEachStepPublishesItsOwn() {
-    SimulatedEngine engine = engine(4, 50, 10);
+    TokenEngine engine = engine(4, 50, 10);
     engine.submit(request("a", tokens(0, 24), 2));
 
     List<StepResult> steps = run(engine);
@@ -46,7 +49,7 @@ class SimulatedEngineTest {
 
   @Test
   void aRequestHitsWhatAnotherOneStoresInTheSameStep() {
-    SimulatedEngine engine = engine(4, 50, 100);
+    TokenEngine engine = engine(4, 50, 100);
     engine.submit(request("a", tokens(0, 9), 1));
     engine.submit(request("b", tokens(0, 9), 1));
 
@@ -57,10 +60,9 @@ class SimulatedEngineTest {
 
   @Test
   void aRequestThatSkipsReadsStoresCopies() {
-    SimulatedEngine engine = engine(4, 50, 100);
+    TokenEngine engine = engine(4, 50, 100);
     serve(engine, request("a", tokens(0, 9), 1));
-    EngineRequest blind =
-        new EngineRequest("b", tokens(0, 9), new int[] {1}, PromptKeys.NONE, false);
+    TokenRequest blind = new TokenRequest("b", tokens(0, 9), new int[] {1}, PromptKeys.NONE, false);
 
     assertThat(serve(engine, blind)).isZero();
     assertThat(engine.committedBlocks()).isEqualTo(4);
@@ -68,7 +70,7 @@ class SimulatedEngineTest {
 
   @Test
   void anExactRepeatComputesItsLastBlockAgain() {
-    SimulatedEngine engine = engine(4, 50, 100);
+    TokenEngine engine = engine(4, 50, 100);
     serve(engine, request("a", tokens(0, 8), 1));
 
     assertThat(serve(engine, request("b", tokens(0, 8), 1))).isEqualTo(4);
@@ -77,7 +79,7 @@ class SimulatedEngineTest {
 
   @Test
   void preemptionKeepsTheFirstCountOfCachedTokensAndFinishesEverybody() {
-    SimulatedEngine engine = engine(4, 11, 100);
+    TokenEngine engine = engine(4, 11, 100);
     engine.submit(request("a", tokens(0, 16), 20));
     engine.submit(request("b", tokens(100, 16), 20));
 
@@ -91,7 +93,7 @@ class SimulatedEngineTest {
 
   @Test
   void resetWaitsForNobodyAndItsEventForTheNextStep() {
-    SimulatedEngine engine = engine(4, 50, 100);
+    TokenEngine engine = engine(4, 50, 100);
     engine.submit(request("a", tokens(0, 9), 2));
     engine.beginStep();
     engine.endStep();
@@ -108,7 +110,7 @@ class SimulatedEngineTest {
 
   @Test
   void abortInTheMiddleOfAStepGivesEverythingBack() {
-    SimulatedEngine engine = engine(4, 50, 100);
+    TokenEngine engine = engine(4, 50, 100);
     engine.submit(request("a", tokens(0, 9), 5));
     engine.beginStep();
     engine.abort("a");
@@ -126,7 +128,7 @@ class SimulatedEngineTest {
     EngineConfig base = TestEngines.config(4, 500, 1000);
     StepCost cost = new StepCost(10, 1, 0.001, 0.5);
     EngineConfig config = new EngineConfig(base.cache(), 1000, 8, 1000, cost);
-    SimulatedEngine engine = new SimulatedEngine(config, TestEngines.HASHING);
+    TokenEngine engine = new TokenEngine(config, TestEngines.HASHING);
     engine.submit(request("a", tokens(0, 100), 2));
 
     assertThat(engine.beginStep()).isEqualTo(10 + 100 + 0.001 * 100 * 50);
@@ -136,7 +138,7 @@ class SimulatedEngineTest {
 
   @Test
   void requestsThatDoNotFitAreRefused() {
-    SimulatedEngine engine = engine(4, 11, 100);
+    TokenEngine engine = engine(4, 11, 100);
 
     assertThatIllegalArgumentException()
         .isThrownBy(() -> engine.submit(request("a", tokens(0, 40), 1)))

@@ -2,11 +2,14 @@ package dev.warmpath.simulator.engine;
 
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.simulator.engine.StepResult.Token;
-import dev.warmpath.simulator.engine.cache.BlockHash;
-import dev.warmpath.simulator.engine.cache.BlockHashing;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
+import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.live.event.BlockHashing;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.StepResult;
+import dev.warmpath.simulator.live.event.StepResult.Token;
+import dev.warmpath.simulator.live.event.TokenEngine;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,20 +33,20 @@ public final class TestEngines {
     return new EngineConfig(cache, stepTokens, 64, cache.maxSequenceTokens(), StepCost.H100X4);
   }
 
-  public static SimulatedEngine engine(int blockSize, int blocks, int stepTokens) {
-    return new SimulatedEngine(config(blockSize, blocks, stepTokens), HASHING);
+  public static TokenEngine engine(int blockSize, int blocks, int stepTokens) {
+    return new TokenEngine(config(blockSize, blocks, stepTokens), HASHING);
   }
 
   public static int[] tokens(int first, int count) {
     return IntStream.range(first, first + count).toArray();
   }
 
-  public static EngineRequest request(String id, int[] prompt, int answerTokens) {
-    return new EngineRequest(id, prompt, tokens(50_000, answerTokens), PromptKeys.NONE, true);
+  public static TokenRequest request(String id, int[] prompt, int answerTokens) {
+    return new TokenRequest(id, prompt, tokens(50_000, answerTokens), PromptKeys.NONE, true);
   }
 
   /** Runs the engine until it is idle; one result a step. */
-  public static List<StepResult> run(SimulatedEngine engine) {
+  public static List<StepResult> run(TokenEngine engine) {
     List<StepResult> results = new ArrayList<>();
     while (!engine.idle()) {
       engine.beginStep();
@@ -53,7 +56,7 @@ public final class TestEngines {
   }
 
   /** Serves one request alone and returns its cached tokens. */
-  public static int serve(SimulatedEngine engine, EngineRequest request) {
+  public static int serve(TokenEngine engine, TokenRequest request) {
     engine.submit(request);
     List<Token> tokens = run(engine).stream().flatMap(step -> step.tokens().stream()).toList();
     return tokens.get(tokens.size() - 1).cachedTokens();

@@ -2,13 +2,15 @@ package dev.warmpath.simulator.fault;
 
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
-import dev.warmpath.simulator.engine.cache.BlockHashing;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
-import dev.warmpath.simulator.engine.cache.CachedSequence;
 import dev.warmpath.simulator.engine.cache.KvCache;
 import dev.warmpath.simulator.engine.cache.KvCache.Hit;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.TestHashing;
+import dev.warmpath.simulator.live.event.BlockHashing;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.EventRecorder;
+import dev.warmpath.simulator.live.event.HashedRequest;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import dev.warmpath.simulator.live.publish.EventEncoder;
 import dev.warmpath.simulator.live.publish.WireForm;
 import java.util.List;
@@ -23,6 +25,8 @@ final class VllmEngine extends FaultyEngine {
 
   private final EventEncoder encoder;
   private int blockTokens = 8;
+  private BlockHashing hashing;
+  private EventRecorder recorder;
   private KvCache cache;
 
   VllmEngine(WireForm form) {
@@ -32,22 +36,22 @@ final class VllmEngine extends FaultyEngine {
 
   @Override
   void serve(int[] prompt, @Nullable String lora) {
-    CachedSequence sequence = begin(prompt, lora);
+    HashedRequest sequence = begin(prompt, lora);
     cache.release(sequence);
     publishEvents();
   }
 
   @Override
   void serveReporting(int[] prompt) {
-    CachedSequence sequence = sequence(prompt, null);
-    cache.report(sequence, cache.find(sequence));
+    HashedRequest sequence = sequence(prompt, null);
+    cache.report(sequence, cache.find(sequence, prompt.length));
     serve(prompt, null);
   }
 
   @Override
   void serveTwice(int[] prompt) {
-    CachedSequence first = sequence(prompt, null);
-    CachedSequence second = sequence(prompt, null);
+    HashedRequest first = sequence(prompt, null);
+    HashedRequest second = sequence(prompt, null);
     cache.allocate(first, cache.noHit(), 0, prompt.length);
     cache.allocate(second, cache.noHit(), 0, prompt.length);
     cache.release(first);
@@ -57,7 +61,7 @@ final class VllmEngine extends FaultyEngine {
 
   @Override
   int reusable(int[] prompt, @Nullable String lora) {
-    return cache.find(sequence(prompt, lora)).tokens();
+    return cache.find(sequence(prompt, lora), prompt.length).tokens();
   }
 
   @Override
@@ -77,26 +81,29 @@ final class VllmEngine extends FaultyEngine {
     cache = newCache();
   }
 
-  private CachedSequence begin(int[] prompt, @Nullable String lora) {
-    CachedSequence sequence = sequence(prompt, lora);
-    Hit hit = cache.find(sequence);
+  private HashedRequest begin(int[] prompt, @Nullable String lora) {
+    HashedRequest sequence = sequence(prompt, lora);
+    Hit hit = cache.find(sequence, prompt.length);
     cache.allocate(sequence, hit, hit.tokens(), prompt.length);
     return sequence;
   }
 
-  private CachedSequence sequence(int[] prompt, @Nullable String lora) {
-    return cache.sequence(prompt, new PromptKeys(lora, null));
+  private HashedRequest sequence(int[] prompt, @Nullable String lora) {
+    PromptKeys keys = new PromptKeys(lora, null);
+    TokenRequest request = new TokenRequest("", prompt, new int[1], keys, true);
+    return new HashedRequest(request, blockTokens, hashing);
   }
 
   private void publishEvents() {
-    List<CacheEvent> events = cache.takeEvents();
+    List<CacheEvent> events = recorder.takeEvents();
     if (!events.isEmpty()) {
       publish(encoder.encode(now(), events, 0));
     }
   }
 
   private KvCache newCache() {
-    BlockHashing hashing = TestHashing.of(HashAlgorithm.SHA256_CBOR, blockTokens, ADAPTERS);
-    return new KvCache(KvCacheConfig.fullAttention(blockTokens, BLOCKS), hashing);
+    hashing = TestHashing.of(HashAlgorithm.SHA256_CBOR, blockTokens, ADAPTERS);
+    recorder = new EventRecorder();
+    return new KvCache(KvCacheConfig.fullAttention(blockTokens, BLOCKS), recorder);
   }
 }

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.bench.recovery;
 
-import dev.warmpath.simulator.engine.cache.BlockHash;
+import dev.warmpath.simulator.live.event.BlockHash;
 import java.nio.ByteBuffer;
 
 /**

@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.bench.recovery;
 
 import dev.warmpath.kvindex.CacheGroup;
-import dev.warmpath.simulator.engine.cache.BlockHash;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
+import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.live.event.CacheEvent;
 import dev.warmpath.simulator.live.publish.EventPublisher;
 import dev.warmpath.simulator.live.publish.PublisherOptions;
 import java.util.ArrayList;

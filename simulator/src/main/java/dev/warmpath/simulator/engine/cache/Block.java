@@ -21,7 +21,7 @@ final class Block {
   }
 
   /** Under what a committed block is found. Immutable. */
-  record Key(BlockHash hash, int group) {}
+  record Key(long name, int group) {}
 
   boolean isNull() {
     return id == 0;

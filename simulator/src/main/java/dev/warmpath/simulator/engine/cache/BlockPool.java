@@ -7,11 +7,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All physical blocks of one engine, which of them are committed under a hash, and the queue of
+ * All physical blocks of one engine, which of them are committed under a name, and the queue of
  * free ones.
  *
  * <p>Block 0 is the null block: never handed out, it stands where a sliding window has passed. A
- * free block keeps its hash until it is taken again; that is the cache.
+ * free block keeps its name until it is taken again; that is the cache.
  *
  * <p>Single writer.
  */
@@ -27,9 +27,9 @@ final class BlockPool {
   private final Block[] blocks;
   private final FreeQueue free = new FreeQueue();
   private final Map<Block.Key, List<Block>> committed = new HashMap<>();
-  private final List<CacheEvent> events;
+  private final CacheListener events;
 
-  BlockPool(int count, List<CacheEvent> events) {
+  BlockPool(int count, CacheListener events) {
     if (count < 2) {
       throw new IllegalArgumentException("blocks=" + count);
     }
@@ -61,8 +61,8 @@ final class BlockPool {
   }
 
   /** The oldest copy of a committed block. */
-  @Nullable Block find(BlockHash hash, int group) {
-    List<Block> copies = committed.get(new Block.Key(hash, group));
+  @Nullable Block find(long name, int group) {
+    List<Block> copies = committed.get(new Block.Key(name, group));
     return copies == null ? null : copies.get(0);
   }
 
@@ -71,7 +71,7 @@ final class BlockPool {
     Block block = free.take();
     if (block.key != null) {
       Block.Key key = uncommit(block);
-      events.add(new CacheEvent.Removed(key.group(), key.hash()));
+      events.removed(key.group(), key.name());
     }
     block.references = 1;
     return block;
@@ -90,7 +90,7 @@ final class BlockPool {
 
   /**
    * Takes one user from each block. Blocks that become free queue up in the given order; those
-   * without a hash go to the front, because losing them costs nothing.
+   * without a name go to the front, because losing them costs nothing.
    */
   void release(List<Block> ordered) {
     for (Block block : ordered) {
@@ -105,16 +105,16 @@ final class BlockPool {
     }
   }
 
-  /** Makes the block findable under {@code hash}, next to other copies if there are any. */
-  void commit(Block block, BlockHash hash, int group) {
+  /** Makes the block findable under {@code name}, next to other copies if there are any. */
+  void commit(Block block, long name, int group) {
     if (block.key != null || block.references == 0) {
       throw new IllegalStateException("block=" + block.id + " references=" + block.references);
     }
-    block.key = new Block.Key(hash, group);
+    block.key = new Block.Key(name, group);
     committed.computeIfAbsent(block.key, key -> new ArrayList<>(1)).add(block);
   }
 
-  /** Forgets all hashes, unless a block is in use. */
+  /** Forgets all names, unless a block is in use. */
   boolean reset() {
     if (usedBlocks() > 0) {
       return false;
@@ -123,7 +123,7 @@ final class BlockPool {
     for (Block block : blocks) {
       block.key = null;
     }
-    events.add(new CacheEvent.Cleared());
+    events.cleared();
     return true;
   }
 

@@ -2,8 +2,6 @@ package dev.warmpath.simulator.engine.cache;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
-import dev.warmpath.kvindex.block.ExtraKey;
-import dev.warmpath.kvindex.block.PromptKeys;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -11,7 +9,7 @@ import java.util.List;
 
 /**
  * One engine's KV cache: finds the prefix that a request can reuse, gives blocks to requests,
- * commits full ones under their hashes and records the events of it.
+ * commits full ones under their names and reports each change.
  *
  * <p>Behaves like vLLM's cache manager: only full blocks are committed, at the time they are
  * scheduled; a hit leaves at least the last prompt token to compute; copies are not merged; a freed
@@ -22,19 +20,13 @@ import java.util.List;
 public final class KvCache {
 
   private final KvCacheConfig config;
-  private final BlockHashing hashing;
-  private final List<CacheEvent> events = new ArrayList<>();
+  private final CacheListener events;
   private final BlockPool pool;
 
-  public KvCache(KvCacheConfig config, BlockHashing hashing) {
+  public KvCache(KvCacheConfig config, CacheListener events) {
     this.config = config;
-    this.hashing = hashing;
+    this.events = events;
     pool = new BlockPool(config.blocks(), events);
-  }
-
-  /** A request's tokens, holding no block yet. */
-  public CachedSequence sequence(int[] prompt, PromptKeys keys) {
-    return new CachedSequence(prompt, keys, config, hashing);
   }
 
   /** A prefix found in the cache: its blocks in each group. Valid until the next change. */
@@ -58,9 +50,12 @@ public final class KvCache {
     return new Hit(0, Collections.nCopies(config.groups().size(), List.of()));
   }
 
-  /** The longest prefix on which all groups agree, short of the last token. */
-  public Hit find(CachedSequence sequence) {
-    int limit = Math.max(0, (sequence.length() - 1) / config.blockSizeTokens());
+  /**
+   * The longest prefix on which all groups agree, short of the last one of the sequence's {@code
+   * tokens}.
+   */
+  public Hit find(CachedSequence sequence, int tokens) {
+    int limit = Math.max(0, (tokens - 1) / config.blockSizeTokens());
     List<List<Block>> found = new ArrayList<>();
     int agreed = limit;
     do {
@@ -84,21 +79,8 @@ public final class KvCache {
     if (count == 0) {
       return;
     }
-    List<BlockHash> hashes = new ArrayList<>(count);
-    List<List<ExtraKey>> extraKeys = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      hashes.add(sequence.hash(i));
-      extraKeys.add(sequence.keys().of(i));
-    }
     for (CacheGroup group : config.groups()) {
-      events.add(
-          new CacheEvent.Stored(
-              group,
-              null,
-              hashes,
-              sequence.tokens(0, hit.tokens()),
-              extraKeys,
-              sequence.keys().loraName()));
+      events.reported(sequence, group, count);
     }
   }
 
@@ -110,6 +92,7 @@ public final class KvCache {
    * @param computedTokens tokens that need no work: what was computed before, or the hit
    */
   public boolean allocate(CachedSequence sequence, Hit hit, int computedTokens, int tokens) {
+    sequence.attach(config.groups().size());
     dropPassed(sequence, computedTokens);
     int needed = (tokens + config.blockSizeTokens() - 1) / config.blockSizeTokens();
     if (missing(sequence, hit, needed) > pool.freeBlocks()) {
@@ -124,9 +107,35 @@ public final class KvCache {
     }
     for (CacheGroup group : config.groups()) {
       grow(sequence, group, needed);
-      commit(sequence, group, Math.min(tokens, sequence.length()));
+      commit(sequence, group, tokens);
     }
     return true;
+  }
+
+  /**
+   * How many tokens a sequence that has computed {@code computedTokens} can add, one at a time,
+   * before a block is filled, needed or left behind by a window.
+   */
+  public int untouchedTokens(CachedSequence sequence, int computedTokens) {
+    int size = config.blockSizeTokens();
+    int inBlock = computedTokens % size;
+    int tokens = inBlock == 0 ? 0 : size - 1 - inBlock;
+    for (CacheGroup group : config.groups()) {
+      if (group.kind() == Kind.SLIDING_WINDOW) {
+        int nulls = nullBlocks(sequence.blocks.get(group.index()));
+        int drop = (nulls + 1) * size + group.slidingWindowTokens() - 1;
+        tokens = Math.min(tokens, Math.max(0, drop - computedTokens));
+      }
+    }
+    return tokens;
+  }
+
+  private static int nullBlocks(List<Block> held) {
+    int count = 0;
+    while (count < held.size() && held.get(count).isNull()) {
+      count++;
+    }
+    return count;
   }
 
   /** Takes all blocks back; committed ones stay cached until their room is needed. */
@@ -144,19 +153,12 @@ public final class KvCache {
     return pool.reset();
   }
 
-  /** The events since the last call. */
-  public List<CacheEvent> takeEvents() {
-    List<CacheEvent> taken = List.copyOf(events);
-    events.clear();
-    return taken;
-  }
-
   /** Share of blocks that requests hold, from 0 to 1; cached blocks that nobody uses are free. */
   public double usage() {
     return (double) pool.usedBlocks() / (config.blocks() - 1);
   }
 
-  /** Physical blocks that are committed under a hash, copies included. */
+  /** Physical blocks that are committed under a name, copies included. */
   public int committedBlocks() {
     return pool.committedBlocks();
   }
@@ -175,7 +177,7 @@ public final class KvCache {
   private List<Block> findAll(CachedSequence sequence, CacheGroup group, int limit) {
     List<Block> found = new ArrayList<>();
     for (int i = 0; i < limit; i++) {
-      Block block = pool.find(sequence.hash(i), group.index());
+      Block block = pool.find(sequence.name(i), group.index());
       if (block == null) {
         break;
       }
@@ -191,7 +193,7 @@ public final class KvCache {
     List<Block> found = new ArrayList<>(Collections.nCopies(limit, pool.nullBlock()));
     int run = 0;
     for (int i = limit - 1; i >= 0; i--) {
-      Block block = pool.find(sequence.hash(i), group.index());
+      Block block = pool.find(sequence.name(i), group.index());
       if (block == null) {
         run = 0;
       } else {
@@ -243,27 +245,23 @@ public final class KvCache {
   }
 
   private void commit(CachedSequence sequence, CacheGroup group, int tokens) {
-    int size = config.blockSizeTokens();
     int from = sequence.committedBlocks[group.index()];
-    int to = tokens / size;
+    int to = tokens / config.blockSizeTokens();
     if (from >= to) {
       return;
     }
-    List<BlockHash> hashes = new ArrayList<>(to - from);
-    List<List<ExtraKey>> extraKeys = new ArrayList<>(to - from);
-    for (int i = from; i < to; i++) {
-      Block block = sequence.blocks.get(group.index()).get(i);
-      if (!block.isNull()) {
-        pool.commit(block, sequence.hash(i), group.index());
-        hashes.add(sequence.hash(i));
-        extraKeys.add(sequence.keys().of(i));
-      }
+    int heldFrom = to;
+    for (int i = to - 1; i >= from && !held(sequence, group, i).isNull(); i--) {
+      heldFrom = i;
+    }
+    for (int i = heldFrom; i < to; i++) {
+      pool.commit(held(sequence, group, i), sequence.name(i), group.index());
     }
     sequence.committedBlocks[group.index()] = to;
-    BlockHash parent = from == 0 ? null : sequence.hash(from - 1);
-    int[] tokenIds = sequence.tokens(from * size, to * size);
-    events.add(
-        new CacheEvent.Stored(
-            group, parent, hashes, tokenIds, extraKeys, sequence.keys().loraName()));
+    events.stored(sequence, group, from, to, heldFrom);
+  }
+
+  private static Block held(CachedSequence sequence, CacheGroup group, int block) {
+    return sequence.blocks.get(group.index()).get(block);
   }
 }

@@ -1,11 +1,11 @@
 package dev.warmpath.simulator.live.drive;
 
 import dev.warmpath.simulator.engine.EngineLoad;
-import dev.warmpath.simulator.engine.EngineRequest;
-import dev.warmpath.simulator.engine.SimulatedEngine;
-import dev.warmpath.simulator.engine.StepResult;
-import dev.warmpath.simulator.engine.StepResult.Token;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.StepResult;
+import dev.warmpath.simulator.live.event.StepResult.Token;
+import dev.warmpath.simulator.live.event.TokenEngine;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +33,7 @@ public final class EngineDriver implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(EngineDriver.class);
 
-  private final SimulatedEngine engine;
+  private final TokenEngine engine;
   private final Consumer<List<CacheEvent>> events;
   private final double speed;
   private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
@@ -63,7 +63,7 @@ public final class EngineDriver implements AutoCloseable {
    * @param speed how many times faster than the time model; at least {@link #MIN_SPEED}
    */
   public EngineDriver(
-      String name, SimulatedEngine engine, Consumer<List<CacheEvent>> events, double speed) {
+      String name, TokenEngine engine, Consumer<List<CacheEvent>> events, double speed) {
     if (!(speed >= MIN_SPEED)) {
       throw new IllegalArgumentException("speed=" + speed);
     }
@@ -77,7 +77,7 @@ public final class EngineDriver implements AutoCloseable {
   }
 
   /** Submits a valid request. */
-  public void submit(EngineRequest request, Listener listener) {
+  public void submit(TokenRequest request, Listener listener) {
     ask(
         () -> {
           engine.submit(request);

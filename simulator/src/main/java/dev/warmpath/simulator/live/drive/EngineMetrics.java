@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.live.drive;
 
 import dev.warmpath.simulator.engine.EngineLoad;
-import dev.warmpath.simulator.engine.StepResult.Token;
+import dev.warmpath.simulator.live.event.StepResult.Token;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;

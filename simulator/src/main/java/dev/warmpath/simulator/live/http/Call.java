@@ -1,10 +1,10 @@
 package dev.warmpath.simulator.live.http;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.engine.EngineRequest;
-import dev.warmpath.simulator.engine.StepResult.Token;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
+import dev.warmpath.simulator.live.event.StepResult.Token;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerResponse;
@@ -31,14 +31,14 @@ final class Call {
 
   /** One sequence of the call. */
   static final class Choice {
-    final EngineRequest request;
+    final TokenRequest request;
     final Detokenizer text;
     final boolean cutByLimit;
     final StringBuilder whole = new StringBuilder();
     int cachedTokens;
     long lastTokenNanos;
 
-    Choice(EngineRequest request, Detokenizer text, boolean cutByLimit) {
+    Choice(TokenRequest request, Detokenizer text, boolean cutByLimit) {
       this.request = request;
       this.text = text;
       this.cutByLimit = cutByLimit;

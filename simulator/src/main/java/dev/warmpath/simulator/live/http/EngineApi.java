@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
@@ -139,8 +139,8 @@ public final class EngineApi {
   private Call.Choice choice(String id, int[] prompt, Tokens tokens, CallOptions options) {
     int limit = options.answerLimit(prompt.length, model.maxModelTokens());
     int[] answer = answers.answer(prompt, Math.min(options.minTokens(), limit), limit);
-    EngineRequest request =
-        new EngineRequest(
+    TokenRequest request =
+        new TokenRequest(
             id, prompt, answer, parts.keys().apply(tokens), tokens.readsCache(), options.reports());
     return new Call.Choice(request, new Detokenizer(tokenizer::decode), answer.length == limit);
   }

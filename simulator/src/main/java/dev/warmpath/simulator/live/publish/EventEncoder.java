@@ -2,10 +2,10 @@ package dev.warmpath.simulator.live.publish;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ExtraKey;
-import dev.warmpath.simulator.engine.cache.BlockHash;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Removed;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Stored;
+import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent.Removed;
+import dev.warmpath.simulator.live.event.CacheEvent.Stored;
 import dev.warmpath.simulator.live.sglang.SglangEvents;
 import java.io.IOException;
 import java.io.UncheckedIOException;

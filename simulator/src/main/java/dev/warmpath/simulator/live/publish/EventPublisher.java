@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.live.publish;
 
-import dev.warmpath.simulator.engine.cache.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;

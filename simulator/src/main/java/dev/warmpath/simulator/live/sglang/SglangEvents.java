@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.live.sglang;
 
-import dev.warmpath.simulator.engine.cache.BlockHash;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Removed;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Stored;
+import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent.Removed;
+import dev.warmpath.simulator.live.event.CacheEvent.Stored;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

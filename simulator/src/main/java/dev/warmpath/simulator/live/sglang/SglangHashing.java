@@ -2,8 +2,8 @@ package dev.warmpath.simulator.live.sglang;
 
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.block.ExtraKey;
-import dev.warmpath.simulator.engine.cache.BlockHash;
-import dev.warmpath.simulator.engine.cache.BlockHashing;
+import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.live.event.BlockHashing;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

@@ -7,21 +7,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Removed;
-import dev.warmpath.simulator.engine.cache.CacheEvent.Stored;
+import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent.Removed;
+import dev.warmpath.simulator.live.event.CacheEvent.Stored;
+import dev.warmpath.simulator.live.event.EventRecorder;
+import dev.warmpath.simulator.live.event.HashedRequest;
+import dev.warmpath.simulator.live.event.TokenRequest;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** vLLM's rules, one by one, with blocks of 4 tokens. */
 class KvCacheTest {
 
-  private final KvCache cache = new KvCache(KvCacheConfig.fullAttention(4, 9), HASHING);
+  private final EventRecorder recorder = new EventRecorder();
+  private final KvCache cache = new KvCache(KvCacheConfig.fullAttention(4, 9), recorder);
 
   @Test
   void onlyFullBlocksAreCommittedAndAnnouncedTogether() {
-    CachedSequence sequence = store(tokens(0, 11));
+    HashedRequest sequence = store(tokens(0, 11));
 
-    List<CacheEvent> events = cache.takeEvents();
+    List<CacheEvent> events = recorder.takeEvents();
     assertThat(events).hasSize(1);
     Stored stored = (Stored) events.get(0);
     assertThat(stored.hashes()).containsExactly(sequence.hash(0), sequence.hash(1));
@@ -33,11 +39,11 @@ class KvCacheTest {
 
   @Test
   void chunksHangBelowTheLastBlockOfTheChunkBefore() {
-    CachedSequence sequence = cache.sequence(tokens(0, 12), PromptKeys.NONE);
+    HashedRequest sequence = sequence(tokens(0, 12), PromptKeys.NONE);
     assertThat(cache.allocate(sequence, cache.noHit(), 0, 6)).isTrue();
     assertThat(cache.allocate(sequence, cache.noHit(), 6, 12)).isTrue();
 
-    List<CacheEvent> events = cache.takeEvents();
+    List<CacheEvent> events = recorder.takeEvents();
     assertThat(((Stored) events.get(0)).hashes()).containsExactly(sequence.hash(0));
     Stored second = (Stored) events.get(1);
     assertThat(second.parent()).isEqualTo(sequence.hash(0));
@@ -56,14 +62,14 @@ class KvCacheTest {
 
   @Test
   void copiesAreAnnouncedAndRemovedOneByOne() {
-    CachedSequence first = store(tokens(0, 8));
-    CachedSequence second = store(tokens(0, 8));
+    HashedRequest first = store(tokens(0, 8));
+    HashedRequest second = store(tokens(0, 8));
     assertThat(cache.committedBlocks()).isEqualTo(4);
     cache.release(first);
     cache.release(second);
-    cache.takeEvents();
+    recorder.takeEvents();
 
-    CachedSequence other = store(tokens(100, 20));
+    HashedRequest other = store(tokens(100, 20));
 
     assertThat(removed()).containsExactly(first.hash(1));
     assertThat(hit(tokens(0, 9))).isEqualTo(8);
@@ -72,9 +78,9 @@ class KvCacheTest {
 
   @Test
   void tailOfAFreedSequenceGoesFirst() {
-    CachedSequence old = store(tokens(0, 16));
+    HashedRequest old = store(tokens(0, 16));
     cache.release(old);
-    cache.takeEvents();
+    recorder.takeEvents();
 
     store(tokens(100, 24));
 
@@ -84,16 +90,16 @@ class KvCacheTest {
 
   @Test
   void hitMovesABlockOutOfTheFreeQueue() {
-    CachedSequence old = store(tokens(0, 8));
+    HashedRequest old = store(tokens(0, 8));
     cache.release(old);
-    CachedSequence young = store(tokens(100, 8));
+    HashedRequest young = store(tokens(100, 8));
     cache.release(young);
-    CachedSequence again = cache.sequence(tokens(0, 9), PromptKeys.NONE);
-    assertThat(cache.allocate(again, cache.find(again), 8, 9)).isTrue();
+    HashedRequest again = sequence(tokens(0, 9), PromptKeys.NONE);
+    assertThat(cache.allocate(again, cache.find(again, 9), 8, 9)).isTrue();
     cache.release(again);
-    cache.takeEvents();
+    recorder.takeEvents();
 
-    CachedSequence filler = cache.sequence(tokens(200, 24), PromptKeys.NONE);
+    HashedRequest filler = sequence(tokens(200, 24), PromptKeys.NONE);
     assertThat(cache.allocate(filler, cache.noHit(), 0, 24)).isTrue();
 
     assertThat(removed()).containsExactly(young.hash(1), young.hash(0));
@@ -102,40 +108,40 @@ class KvCacheTest {
 
   @Test
   void freedBlocksWithoutAHashAreReusedFirst() {
-    CachedSequence sequence = store(tokens(0, 6));
+    HashedRequest sequence = store(tokens(0, 6));
     cache.release(sequence);
-    cache.takeEvents();
+    recorder.takeEvents();
     for (int i = 0; i < 5; i++) {
       cache.release(store(tokens(0, 3)));
     }
 
-    assertThat(cache.takeEvents()).isEmpty();
+    assertThat(recorder.takeEvents()).isEmpty();
     assertThat(hit(tokens(0, 6))).isEqualTo(4);
   }
 
   @Test
   void hitsInTheFreeQueueCountAsRoomTaken() {
-    CachedSequence old = store(tokens(0, 16));
+    HashedRequest old = store(tokens(0, 16));
     cache.release(old);
-    CachedSequence running = store(tokens(100, 16));
+    HashedRequest running = store(tokens(100, 16));
 
-    CachedSequence next = cache.sequence(tokens(0, 20), PromptKeys.NONE);
-    assertThat(cache.allocate(next, cache.find(next), 16, 20)).isFalse();
+    HashedRequest next = sequence(tokens(0, 20), PromptKeys.NONE);
+    assertThat(cache.allocate(next, cache.find(next, 20), 16, 20)).isFalse();
     cache.release(running);
-    assertThat(cache.allocate(next, cache.find(next), 16, 20)).isTrue();
+    assertThat(cache.allocate(next, cache.find(next, 20), 16, 20)).isTrue();
     cache.checkInvariants();
   }
 
   @Test
   void resetNeedsAnUnusedCache() {
-    CachedSequence sequence = store(tokens(0, 8));
-    cache.takeEvents();
+    HashedRequest sequence = store(tokens(0, 8));
+    recorder.takeEvents();
 
     assertThat(cache.reset()).isFalse();
-    assertThat(cache.takeEvents()).isEmpty();
+    assertThat(recorder.takeEvents()).isEmpty();
     cache.release(sequence);
     assertThat(cache.reset()).isTrue();
-    assertThat(cache.takeEvents()).containsExactly(new CacheEvent.Cleared());
+    assertThat(recorder.takeEvents()).containsExactly(new CacheEvent.Cleared());
     assertThat(hit(tokens(0, 9))).isZero();
     cache.checkInvariants();
   }
@@ -143,10 +149,10 @@ class KvCacheTest {
   @Test
   void saltMarksTheFirstBlockAndPartsTheChain() {
     PromptKeys keys = new PromptKeys("lora1", "salt");
-    CachedSequence salted = cache.sequence(tokens(0, 9), keys);
+    HashedRequest salted = sequence(tokens(0, 9), keys);
     assertThat(cache.allocate(salted, cache.noHit(), 0, 9)).isTrue();
 
-    Stored stored = (Stored) cache.takeEvents().get(0);
+    Stored stored = (Stored) recorder.takeEvents().get(0);
     ExtraKey lora = new ExtraKey.Lora("lora1");
     assertThat(stored.extraKeys())
         .containsExactly(List.of(lora, new ExtraKey.CacheSalt("salt")), List.of(lora));
@@ -158,32 +164,37 @@ class KvCacheTest {
   void slidingWindowGroupKeepsTheTailAndAgreesOnTheRest() {
     CacheGroup full = new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 4, 0);
     CacheGroup window = new CacheGroup(1, CacheGroup.Kind.SLIDING_WINDOW, 4, 8);
-    KvCache hybrid = new KvCache(new KvCacheConfig(4, 40, List.of(full, window)), HASHING);
-    CachedSequence sequence = hybrid.sequence(tokens(0, 25), PromptKeys.NONE);
+    KvCache hybrid = new KvCache(new KvCacheConfig(4, 40, List.of(full, window)), recorder);
+    HashedRequest sequence = sequence(tokens(0, 25), PromptKeys.NONE);
     assertThat(hybrid.allocate(sequence, hybrid.noHit(), 0, 24)).isTrue();
     assertThat(hybrid.allocate(sequence, hybrid.noHit(), 24, 25)).isTrue();
     hybrid.release(sequence);
 
-    CachedSequence next = hybrid.sequence(tokens(0, 30), PromptKeys.NONE);
-    assertThat(hybrid.find(next).tokens()).isEqualTo(24);
-    assertThat(hybrid.allocate(next, hybrid.find(next), 24, 30)).isTrue();
+    CachedSequence next = sequence(tokens(0, 30), PromptKeys.NONE);
+    assertThat(hybrid.find(next, 30).tokens()).isEqualTo(24);
+    assertThat(hybrid.allocate(next, hybrid.find(next, 30), 24, 30)).isTrue();
     assertThat(next.blocks.get(1).subList(0, 4)).allMatch(Block::isNull);
     hybrid.release(next);
     hybrid.checkInvariants();
   }
 
-  private CachedSequence store(int[] prompt) {
-    CachedSequence sequence = cache.sequence(prompt, PromptKeys.NONE);
+  private HashedRequest store(int[] prompt) {
+    HashedRequest sequence = sequence(prompt, PromptKeys.NONE);
     assertThat(cache.allocate(sequence, cache.noHit(), 0, prompt.length)).isTrue();
     return sequence;
   }
 
+  private static HashedRequest sequence(int[] prompt, PromptKeys keys) {
+    TokenRequest request = new TokenRequest("", prompt, new int[1], keys, true);
+    return new HashedRequest(request, 4, HASHING);
+  }
+
   private int hit(int[] prompt) {
-    return cache.find(cache.sequence(prompt, PromptKeys.NONE)).tokens();
+    return cache.find(sequence(prompt, PromptKeys.NONE), prompt.length).tokens();
   }
 
   private List<BlockHash> removed() {
-    return cache.takeEvents().stream()
+    return recorder.takeEvents().stream()
         .filter(Removed.class::isInstance)
         .map(event -> ((Removed) event).hash())
         .toList();

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.SimulatedEngine;
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.engine.cache.CacheEvent;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.TestHashing;
 import dev.warmpath.simulator.live.drive.EngineDriver;
 import dev.warmpath.simulator.live.drive.EngineMetrics;
+import dev.warmpath.simulator.live.event.CacheEvent;
+import dev.warmpath.simulator.live.event.TokenEngine;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import io.vertx.core.Vertx;
@@ -104,11 +104,11 @@ class DeadEngineTest {
     }
   }
 
-  private static SimulatedEngine engine() {
+  private static TokenEngine engine() {
     EngineConfig config =
         new EngineConfig(
             KvCacheConfig.fullAttention(16, 400), 512, 16, 2048, new StepCost(1, 0, 0, 0));
-    return new SimulatedEngine(config, TestHashing.of(HashAlgorithm.SHA256, 16, Map.of()));
+    return new TokenEngine(config, TestHashing.of(HashAlgorithm.SHA256, 16, Map.of()));
   }
 
   private EngineApi api() {

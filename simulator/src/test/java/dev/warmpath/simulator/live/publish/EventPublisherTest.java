@@ -2,7 +2,7 @@ package dev.warmpath.simulator.live.publish;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.simulator.engine.cache.CacheEvent;
+import dev.warmpath.simulator.live.event.CacheEvent;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.warmpath.simulator.live.sglang;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.simulator.engine.cache.BlockHash;
+import dev.warmpath.simulator.live.event.BlockHash;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import java.util.List;
 import java.util.Map;

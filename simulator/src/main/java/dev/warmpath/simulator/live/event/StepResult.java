@@ -1,6 +1,5 @@
-package dev.warmpath.simulator.engine;
+package dev.warmpath.simulator.live.event;
 
-import dev.warmpath.simulator.engine.cache.CacheEvent;
 import java.util.List;
 
 /**

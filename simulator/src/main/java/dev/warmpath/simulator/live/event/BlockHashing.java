@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.engine.cache;
+package dev.warmpath.simulator.live.event;
 
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.engine.cache;
+package dev.warmpath.simulator.live.event;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -9,6 +9,9 @@ import java.util.Arrays;
  * <p>Immutable.
  */
 public final class BlockHash {
+
+  /** 2⁶⁴ divided by the golden ratio: odd, so that no bit of a digest is lost. */
+  private static final long MIX = 0x9E3779B97F4A7C15L;
 
   private final byte[] digest;
 
@@ -28,6 +31,19 @@ public final class BlockHash {
   /** The last 8 bytes, big-endian: what an engine publishes as an integer. */
   public long low64() {
     return ByteBuffer.wrap(digest).getLong(digest.length - Long.BYTES);
+  }
+
+  /**
+   * 64 bits of the whole digest. Two blocks that an engine keeps apart have different names, though
+   * what it publishes of them may be equal.
+   */
+  public long name() {
+    ByteBuffer bytes = ByteBuffer.wrap(digest);
+    long name = 0;
+    while (bytes.remaining() >= Long.BYTES) {
+      name = name * MIX + bytes.getLong();
+    }
+    return name;
   }
 
   @Override

@@ -1,0 +1,19 @@
+package dev.warmpath.simulator.engine.cache;
+
+/**
+ * The names of one sequence's full blocks, of its prompt and of its answer.
+ *
+ * <p>The same name means the same block behind the same prefix, in the same name space: the cache
+ * knows no tokens.
+ *
+ * <p>Single writer.
+ */
+@FunctionalInterface
+public interface BlockNames {
+
+  /**
+   * The name of full block {@code block}, from 0. Asked only for blocks that are full, as often as
+   * the cache looks for them; no block is asked for before those in front of it were.
+   */
+  long of(int block);
+}

@@ -1,0 +1,32 @@
+package dev.warmpath.simulator.engine.cache;
+
+import dev.warmpath.kvindex.CacheGroup;
+
+/**
+ * Receives the changes of one engine's cache, in order, while they happen.
+ *
+ * <p>Must not call the cache or its engine.
+ *
+ * <p>Single writer.
+ */
+public interface CacheListener {
+
+  /**
+   * Blocks {@code [fromBlock, toBlock)} of a sequence were committed in one group, each as a copy
+   * of its own. The group does not keep those before {@code heldFrom}, which its window has passed:
+   * they are part of the announced range, but not stored.
+   */
+  void stored(CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock, int heldFrom);
+
+  /**
+   * A hit of {@code [0, toBlock)} is announced again; nothing changed. Only for sequences that ask
+   * for full reports.
+   */
+  default void reported(CachedSequence sequence, CacheGroup group, int toBlock) {}
+
+  /** One copy of a block was evicted. */
+  void removed(int group, long blockName);
+
+  /** The whole cache was emptied. */
+  void cleared();
+}

@@ -1,0 +1,98 @@
+package dev.warmpath.simulator.live.event;
+
+import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.EngineLoad;
+import dev.warmpath.simulator.engine.EngineRequest;
+import dev.warmpath.simulator.engine.SimulatedEngine;
+import dev.warmpath.simulator.live.event.StepResult.Token;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A simulated engine that serves tokens, names blocks by their digests and brings the events of
+ * each step as they are published.
+ *
+ * <p>Single writer.
+ */
+public final class TokenEngine {
+
+  private final int blockSizeTokens;
+  private final BlockHashing hashing;
+  private final EventRecorder events = new EventRecorder();
+  private final SimulatedEngine engine;
+  private final Map<String, HashedRequest> requests = new HashMap<>();
+
+  public TokenEngine(EngineConfig config, BlockHashing hashing) {
+    blockSizeTokens = config.cache().blockSizeTokens();
+    this.hashing = hashing;
+    engine = new SimulatedEngine(config, events);
+  }
+
+  /** Queues a request; its id must not be in use, its tokens must fit {@code maxModelTokens}. */
+  public void submit(TokenRequest request) {
+    if (requests.containsKey(request.id())) {
+      throw new IllegalArgumentException("id in use: " + request.id());
+    }
+    HashedRequest hashed = new HashedRequest(request, blockSizeTokens, hashing);
+    engine.submit(hashed);
+    requests.put(request.id(), hashed);
+  }
+
+  /** Gives up a request; what it stored stays cached. Unknown ids are ignored. */
+  public void abort(String requestId) {
+    HashedRequest request = requests.remove(requestId);
+    if (request != null) {
+      engine.abort(request);
+    }
+  }
+
+  /** Whether there is nothing to do. Events may still wait for the next step. */
+  public boolean idle() {
+    return engine.idle();
+  }
+
+  /** Schedules the next step and returns how long it takes, in milliseconds. */
+  public double beginStep() {
+    return engine.beginStep();
+  }
+
+  /** Ends the step: a token for each sequence that is computed to its end, and the events. */
+  public StepResult endStep() {
+    List<Token> tokens = new ArrayList<>();
+    engine.endStep((request, index, last) -> tokens.add(token(request, index, last)));
+    return new StepResult(tokens, events.takeEvents());
+  }
+
+  /**
+   * Empties the cache unless a request holds blocks; says whether it did. The event goes out with
+   * the next step.
+   */
+  public boolean resetPrefixCache() {
+    return engine.resetPrefixCache();
+  }
+
+  public EngineLoad load() {
+    return engine.load();
+  }
+
+  /** Physical blocks that are committed under a digest, copies included. */
+  public int committedBlocks() {
+    return engine.committedBlocks();
+  }
+
+  /** Fails if the cache's books do not balance. */
+  public void checkInvariants() {
+    engine.checkInvariants();
+  }
+
+  private Token token(EngineRequest generating, int index, boolean last) {
+    TokenRequest request = ((HashedRequest) generating).request();
+    if (last) {
+      requests.remove(request.id());
+    }
+    int tokenId = request.answer()[index];
+    return new Token(request.id(), tokenId, index, generating.cachedTokens(), last);
+  }
+}
