@@ -1,6 +1,5 @@
 package dev.warmpath.simulator.study;
 
-import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
@@ -11,7 +10,6 @@ import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -152,7 +150,7 @@ public final class Study {
             cell.replicas(),
             engine(cell.kvTokens()),
             cell.index(),
-            Policies.named(cell.policy(), Map.of()),
+            PolicySpec.make(cell.policy()),
             seed);
     return RunFigures.of(
         new VirtualFleet(plan, workload).run(progress),

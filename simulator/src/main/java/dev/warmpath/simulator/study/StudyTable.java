@@ -16,7 +16,7 @@ public final class StudyTable {
           text.append(
               String.format(
                   Locale.ROOT,
-                  "  %-16s %9s %7s %8s %8s %8s %7s %6s %7s %9s %8s%n",
+                  "  %-44s %9s %7s %8s %8s %8s %7s %6s %7s %9s %8s%n",
                   "policy", "TTFT ms", "±", "p50", "p90", "p99", "TPOT", "hits", "goodput",
                   "imbalance", "rejected"));
           cells.stream()
@@ -30,7 +30,7 @@ public final class StudyTable {
   private static String row(CellFigures figures) {
     return String.format(
         Locale.ROOT,
-        "  %-16s %9.0f %7.0f %8.0f %8.0f %8.0f %7.1f %6.3f %7.3f %9.2f %8.0f%n",
+        "  %-44s %9.0f %7.0f %8.0f %8.0f %8.0f %7.1f %6.3f %7.3f %9.2f %8.0f%n",
         figures.cell().policy(),
         figures.ttftMean(),
         figures.confidence(run -> run.ttftMillis().mean()),
