@@ -16,20 +16,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EngineState {
 
-  private static final double NANOS_PER_MILLI = 1e6;
-
-  /**
-   * What a prompt took to compute, as far as it is known.
-   *
-   * @param promptTokens its length
-   * @param cachedTokens how many of these were cached; negative if nobody knows
-   */
-  public record Work(int promptTokens, int cachedTokens) {
-
-    /** Of a prompt of which nothing is known. */
-    public static final Work UNKNOWN = new Work(0, -1);
-  }
-
   /** The state at one moment. */
   public record Snapshot(
       Load load,
@@ -103,17 +89,17 @@ public final class EngineState {
       return null;
     }
     lastTurn = turn;
-    boolean alone = load.isIdle(nowNanos);
     int uncached = Math.max(0, demand.promptTokens() - demand.creditTokens());
     long micros = Math.round(1000 * prefill.cost().millis(uncached, demand.promptTokens()));
     EngineLoad.Share share =
-        new EngineLoad.Share(uncached, micros, demand.promptTokens(), demand.streamed());
+        new EngineLoad.Share(
+            uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
     load.add(share, nowNanos);
     BlockChain chain = demand.chain();
     ExpectedBlocks.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
     replica.began();
-    return new Reservation(share, claim, alone, suspension.chosen(), nowNanos, chain);
+    return new Reservation(share, claim, suspension.chosen(), nowNanos, chain);
   }
 
   /**
@@ -151,20 +137,22 @@ public final class EngineState {
 
   /** A stream brought its first content: the prompt has been computed. */
   public synchronized void firstToken(Reservation reservation, long nowNanos) {
-    if (!reservation.over && !reservation.hasFirstToken()) {
-      reservation.firstTokenMillis = (nowNanos - reservation.sinceNanos) / NANOS_PER_MILLI;
+    if (!reservation.over && !reservation.firstToken) {
+      reservation.firstToken = true;
       load.prefilled(reservation.share, nowNanos);
+      PrefillPeriod.Sample sample = load.takeSample();
+      if (sample != null) {
+        prefill.observe(sample);
+      }
     }
   }
 
   /**
    * The request is over, once: gives back what is held for it.
    *
-   * @param work what its prompt took
    * @return false if it was over before
    */
-  public synchronized boolean end(
-      Reservation reservation, Outcome outcome, Work work, long nowNanos) {
+  public synchronized boolean end(Reservation reservation, Outcome outcome, long nowNanos) {
     if (reservation.over) {
       return false;
     }
@@ -176,7 +164,6 @@ public final class EngineState {
     endClaim(reservation, completed || (prefilled && outcome == Outcome.CANCELLED), nowNanos);
     if (completed) {
       suspension.answered();
-      learn(reservation, work);
     } else if (outcome == Outcome.FAILED) {
       suspension.failed(nowNanos);
     } else if (reservation.probe) {
@@ -193,16 +180,6 @@ public final class EngineState {
       expected.settle(reservation.claim, nowNanos);
     } else {
       expected.cancel(reservation.claim);
-    }
-  }
-
-  /** A time is a sample of the engine's speed if nothing was ahead and the work is known. */
-  private void learn(Reservation reservation, Work work) {
-    if (reservation.alone && reservation.hasFirstToken() && work.cachedTokens() >= 0) {
-      prefill.observe(
-          work.promptTokens() - work.cachedTokens(),
-          work.promptTokens(),
-          reservation.firstTokenMillis);
     }
   }
 
