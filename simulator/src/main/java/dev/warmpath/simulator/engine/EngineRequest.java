@@ -13,7 +13,6 @@ public class EngineRequest extends CachedSequence {
 
   private static final int NOT_SCHEDULED = -1;
 
-  private final int promptTokens;
   private final int answerTokens;
   private final boolean readsCache;
   private final boolean reports;
@@ -23,6 +22,10 @@ public class EngineRequest extends CachedSequence {
   int lengthTokens;
   int computedTokens;
   int stepTokens;
+
+  /** Up to here, computing one token more changes nothing in the cache. */
+  int untouchedUntilTokens;
+
   private int cachedTokens = NOT_SCHEDULED;
 
   /**
@@ -35,12 +38,10 @@ public class EngineRequest extends CachedSequence {
    */
   public EngineRequest(
       BlockNames names, int promptTokens, int answerTokens, boolean readsCache, boolean reports) {
-    super(names);
-    if (promptTokens < 1 || answerTokens < 1) {
-      throw new IllegalArgumentException(
-          "promptTokens=" + promptTokens + " answerTokens=" + answerTokens);
+    super(names, promptTokens);
+    if (answerTokens < 1) {
+      throw new IllegalArgumentException("answerTokens=" + answerTokens);
     }
-    this.promptTokens = promptTokens;
     this.answerTokens = answerTokens;
     this.readsCache = readsCache;
     this.reports = reports;
@@ -50,10 +51,6 @@ public class EngineRequest extends CachedSequence {
   /** One that reads the cache and announces only what is new. */
   public EngineRequest(BlockNames names, int promptTokens, int answerTokens) {
     this(names, promptTokens, answerTokens, true, false);
-  }
-
-  public final int promptTokens() {
-    return promptTokens;
   }
 
   public final int answerTokens() {
@@ -70,7 +67,7 @@ public class EngineRequest extends CachedSequence {
 
   /** Tokens generated so far. */
   public final int generatedTokens() {
-    return lengthTokens - promptTokens;
+    return lengthTokens - promptTokens();
   }
 
   /** Prompt tokens reused when the request was first scheduled; -1 before that. */

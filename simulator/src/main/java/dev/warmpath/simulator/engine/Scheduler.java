@@ -84,7 +84,7 @@ final class Scheduler {
       return 0;
     }
     int untilLast = request.answerTokens() - request.generatedTokens() - 1;
-    return Math.min(untilLast, cache.untouchedTokens(request, request.computedTokens));
+    return Math.min(untilLast, request.untouchedUntilTokens - request.computedTokens);
   }
 
   /** Adds one decode of every running sequence. */
@@ -107,14 +107,23 @@ final class Scheduler {
     for (int i = 0; i < running.size() && budget > 0; i++) {
       EngineRequest request = running.get(i);
       int tokens = Math.min(budget, request.pendingTokens());
-      if (!allocateOrPreempt(request, tokens)) {
+      boolean untouched = tokens == 1 && request.computedTokens < request.untouchedUntilTokens;
+      if (!untouched && !allocateOrPreempt(request, tokens)) {
         break;
       }
-      request.stepTokens = tokens;
-      plan.add(request);
+      plan(plan, request, tokens);
       budget -= tokens;
     }
     return budget;
+  }
+
+  private void plan(List<EngineRequest> plan, EngineRequest request, int tokens) {
+    int computed = request.computedTokens + tokens;
+    if (computed > request.untouchedUntilTokens) {
+      request.untouchedUntilTokens = computed + cache.untouchedTokens(request, computed);
+    }
+    request.stepTokens = tokens;
+    plan.add(request);
   }
 
   private boolean allocateOrPreempt(EngineRequest request, int tokens) {
@@ -123,9 +132,10 @@ final class Scheduler {
       EngineRequest victim = running.remove(running.size() - 1);
       cache.release(victim);
       victim.computedTokens = 0;
+      victim.untouchedUntilTokens = 0;
       waiting.addFirst(victim);
       preemptions++;
-      if (victim == request) {
+      if (victim.equals(request)) {
         return false;
       }
     }
@@ -148,8 +158,7 @@ final class Scheduler {
       running.add(waiting.remove());
       request.computedTokens = hit.tokens();
       count(request, hit);
-      request.stepTokens = tokens;
-      plan.add(request);
+      plan(plan, request, tokens);
       budget -= tokens;
     }
   }

@@ -68,7 +68,8 @@ class SimulatedEngineRandomTest {
     if (hybrid) {
       groups.add(new CacheGroup(1, CacheGroup.Kind.SLIDING_WINDOW, 4, 1 + random.nextInt(12)));
     }
-    KvCacheConfig cache = new KvCacheConfig(4, 40 + random.nextInt(40), groups);
+    KvCacheConfig cache =
+        new KvCacheConfig(4, 40 + random.nextInt(40), groups, random.nextBoolean());
     int stepTokens = 8 + random.nextInt(40);
     return new TokenEngine(
         new EngineConfig(cache, stepTokens, 6, cache.maxSequenceTokens(), StepCost.H100X4),

@@ -26,7 +26,7 @@ import java.util.Set;
 final class ServedRouter implements AutoCloseable {
 
   private static final Duration LIMIT =
-      Duration.ofSeconds(180); // the first start ever makes a class cache
+      Duration.ofMinutes(3); // the first start ever makes a class cache
   private static final int OK = 200;
   private static final String FALLBACKS = "warmpath_fallbacks_total{";
 

@@ -1,14 +1,10 @@
 package dev.warmpath.simulator.engine.cache;
 
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Arrays;
 
 /**
  * All physical blocks of one engine, which of them are committed under a name, and the queue of
- * free ones.
+ * free ones. Blocks are numbers.
  *
  * <p>Block 0 is the null block: never handed out, it stands where a sliding window has passed. A
  * free block keeps its name until it is taken again; that is the cache.
@@ -17,34 +13,35 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockPool {
 
-  /* Invariants:
+  /*
+   * Everything is an array by block, grown when a block is taken for the first time. A block that
+   * was used costs 8 bytes in the queue, 4 here and 24 among the committed (names, copies and 4 to
+   * 11 bytes of slots): some 36 bytes, one more with several groups.
+   *
+   * Invariants:
    * I1  a block is in the free queue iff it has no reference and is not the null block
-   * I2  each committed block is listed under its key exactly once, and nothing else is listed
-   * I3  copies of the event stream add up: stores − removals per key = blocks listed under it
+   * I2  each committed block is listed under its name exactly once, and nothing else is listed
+   *     (CommittedBlocks)
+   * I3  copies of the event stream add up: stores − removals per name = blocks listed under it
    *     (held by tests, who see the events)
    */
 
-  private final Block[] blocks;
-  private final FreeQueue free = new FreeQueue();
-  private final Map<Block.Key, List<Block>> committed = new HashMap<>();
+  static final int NULL_BLOCK = 0;
+
+  private final int blocks;
+  private final FreeQueue free;
+  private final CommittedBlocks committed;
   private final CacheListener events;
+  private int[] references = {};
 
-  BlockPool(int count, CacheListener events) {
-    if (count < 2) {
-      throw new IllegalArgumentException("blocks=" + count);
+  BlockPool(int blocks, int groups, CacheListener events) {
+    if (blocks < 2) {
+      throw new IllegalArgumentException("blocks=" + blocks);
     }
+    this.blocks = blocks;
     this.events = events;
-    blocks = new Block[count];
-    for (int i = 0; i < count; i++) {
-      blocks[i] = new Block(i);
-      if (i > 0) {
-        free.append(blocks[i]);
-      }
-    }
-  }
-
-  Block nullBlock() {
-    return blocks[0];
+    free = new FreeQueue(blocks);
+    committed = new CommittedBlocks(groups);
   }
 
   int freeBlocks() {
@@ -53,65 +50,65 @@ final class BlockPool {
 
   /** Blocks in use; the null block does not count. */
   int usedBlocks() {
-    return blocks.length - 1 - free.size();
+    return blocks - 1 - free.size();
   }
 
   int committedBlocks() {
-    return committed.values().stream().mapToInt(List::size).sum();
+    return committed.size();
   }
 
-  /** The oldest copy of a committed block. */
-  @Nullable Block find(long name, int group) {
-    List<Block> copies = committed.get(new Block.Key(name, group));
-    return copies == null ? null : copies.get(0);
+  /** The oldest copy of a committed block; the null block if there is none. */
+  int find(long name, int group) {
+    return committed.find(name, group);
+  }
+
+  boolean isFree(int block) {
+    return references[block] == 0;
   }
 
   /** Takes the free block that comes first; what was cached in it is evicted and announced. */
-  Block take() {
-    Block block = free.take();
-    if (block.key != null) {
-      Block.Key key = uncommit(block);
-      events.removed(key.group(), key.name());
+  int take() {
+    int block = free.take();
+    if (block >= references.length) {
+      references = Arrays.copyOf(references, free.capacity());
     }
-    block.references = 1;
+    if (committed.contains(block)) {
+      committed.remove(block);
+      events.removed(committed.group(block), committed.name(block));
+    }
+    references[block] = 1;
     return block;
   }
 
-  /** Adds a user to a block that was hit. */
-  void touch(Block block) {
-    if (block.isNull()) {
-      return;
-    }
-    if (block.references == 0) {
+  /** Adds a user to a committed block that was hit. */
+  void touch(int block) {
+    if (references[block] == 0) {
       free.remove(block);
     }
-    block.references++;
+    references[block]++;
   }
 
   /**
-   * Takes one user from each block. Blocks that become free queue up in the given order; those
-   * without a name go to the front, because losing them costs nothing.
+   * Takes one user from a block that is not the null block. If it becomes free it queues up at the
+   * end, or at the front if it has no name, because losing it costs nothing.
    */
-  void release(List<Block> ordered) {
-    for (Block block : ordered) {
-      if (block.isNull() || --block.references > 0) {
-        continue;
-      }
-      if (block.key == null) {
-        free.prepend(block);
-      } else {
-        free.append(block);
-      }
+  void release(int block) {
+    if (--references[block] > 0) {
+      return;
+    }
+    if (committed.contains(block)) {
+      free.append(block);
+    } else {
+      free.prepend(block);
     }
   }
 
   /** Makes the block findable under {@code name}, next to other copies if there are any. */
-  void commit(Block block, long name, int group) {
-    if (block.key != null || block.references == 0) {
-      throw new IllegalStateException("block=" + block.id + " references=" + block.references);
+  void commit(int block, long name, int group) {
+    if (block == NULL_BLOCK || committed.contains(block) || references[block] == 0) {
+      throw new IllegalStateException("block=" + block + " references=" + references[block]);
     }
-    block.key = new Block.Key(name, group);
-    committed.computeIfAbsent(block.key, key -> new ArrayList<>(1)).add(block);
+    committed.add(block, name, group, references.length);
   }
 
   /** Forgets all names, unless a block is in use. */
@@ -120,52 +117,31 @@ final class BlockPool {
       return false;
     }
     committed.clear();
-    for (Block block : blocks) {
-      block.key = null;
-    }
     events.cleared();
     return true;
   }
 
-  private Block.Key uncommit(Block block) {
-    Block.Key key = block.key;
-    List<Block> copies = key == null ? null : committed.get(key);
-    if (key == null || copies == null || !copies.remove(block)) {
-      throw new IllegalStateException("not listed: block=" + block.id);
-    }
-    if (copies.isEmpty()) {
-      committed.remove(key);
-    }
-    block.key = null;
-    return key;
-  }
-
   void checkInvariants() {
-    boolean[] queued = new boolean[blocks.length];
+    boolean[] queued = new boolean[references.length];
     int count = 0;
-    for (Block block = free.first(); block != null; block = block.next) {
-      queued[block.id] = true;
-      count++;
-    }
-    require(count == free.size(), "free queue length");
-    int withKey = 0;
-    for (Block block : blocks) {
-      require(queued[block.id] == (block.references == 0 && !block.isNull()), "I1", block);
-      if (block.key != null) {
-        withKey++;
-        require(committed.getOrDefault(block.key, List.of()).contains(block), "I2", block);
+    for (int block = free.next(0); block != 0; block = free.next(block)) {
+      if (block == free.fresh()) {
+        count += blocks - block;
+      } else {
+        queued[block] = true;
+        count++;
       }
     }
-    require(withKey == committedBlocks(), "I2");
+    require(count == free.size(), "free queue length", count);
+    for (int block = 1; block < Math.min(free.fresh(), references.length); block++) {
+      require(queued[block] == (references[block] == 0), "I1", block);
+    }
+    committed.checkInvariants();
   }
 
-  private static void require(boolean holds, String what, Block block) {
-    require(holds, what + " block=" + block.id + " references=" + block.references);
-  }
-
-  private static void require(boolean holds, String what) {
+  private static void require(boolean holds, String what, int block) {
     if (!holds) {
-      throw new IllegalStateException(what);
+      throw new IllegalStateException(what + " " + block);
     }
   }
 }

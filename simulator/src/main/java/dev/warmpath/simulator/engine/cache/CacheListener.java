@@ -13,8 +13,8 @@ public interface CacheListener {
 
   /**
    * Blocks {@code [fromBlock, toBlock)} of a sequence were committed in one group, each as a copy
-   * of its own. The group does not keep those before {@code heldFrom}, which its window has passed:
-   * they are part of the announced range, but not stored.
+   * of its own. The group does not keep those before {@code heldFrom}: they are part of the
+   * announced range, but not stored. A sparse group may report one range in up to three parts.
    */
   void stored(CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock, int heldFrom);
 

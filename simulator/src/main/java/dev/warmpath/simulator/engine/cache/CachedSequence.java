@@ -1,8 +1,5 @@
 package dev.warmpath.simulator.engine.cache;
 
-import java.util.ArrayList;
-import java.util.List;
-
 /**
  * One sequence as its cache sees it: the names of its full blocks and the physical blocks that it
  * holds in each group.
@@ -11,13 +8,28 @@ import java.util.List;
  */
 public class CachedSequence {
 
-  final BlockNames names;
-  final List<List<Block>> blocks = new ArrayList<>(1);
-  int[] committedBlocks = {};
+  private static final BlockTable[] HOLDS_NOTHING = {};
 
-  /** A sequence that holds nothing yet. */
-  public CachedSequence(BlockNames names) {
+  private final BlockNames names;
+  private final int promptTokens;
+
+  /** A table for each group, as long as the sequence holds blocks; lent by the cache. */
+  BlockTable[] tables = HOLDS_NOTHING;
+
+  /** Blocks that its last lookup found in the full-attention group; more than other groups had. */
+  int sharedBlocks;
+
+  /** A sequence that holds nothing yet; its prompt has at least one token. */
+  public CachedSequence(BlockNames names, int promptTokens) {
+    if (promptTokens < 1) {
+      throw new IllegalArgumentException("promptTokens=" + promptTokens);
+    }
     this.names = names;
+    this.promptTokens = promptTokens;
+  }
+
+  public final int promptTokens() {
+    return promptTokens;
   }
 
   /** The name of full block {@code block}. */
@@ -25,10 +37,14 @@ public class CachedSequence {
     return names.of(block);
   }
 
-  void attach(int groups) {
-    committedBlocks = committedBlocks.length == groups ? committedBlocks : new int[groups];
-    while (blocks.size() < groups) {
-      blocks.add(new ArrayList<>());
-    }
+  final boolean holdsNothing() {
+    return tables.length == 0;
+  }
+
+  /** Gives the tables back. */
+  final BlockTable[] detach() {
+    BlockTable[] lent = tables;
+    tables = HOLDS_NOTHING;
+    return lent;
   }
 }

@@ -3,8 +3,6 @@ package dev.warmpath.simulator.engine.cache;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 
 /**
@@ -15,28 +13,41 @@ import java.util.List;
  * scheduled; a hit leaves at least the last prompt token to compute; copies are not merged; a freed
  * sequence loses its tail first.
  *
+ * <p>Allocates nothing once its tables have grown: those of a sequence that ended serve the next.
+ *
  * <p>Single writer.
  */
 public final class KvCache {
 
-  private final KvCacheConfig config;
+  private final int blocks;
+  private final int blockSizeTokens;
+  private final CacheGroup[] groups;
+  private final boolean sparse;
   private final CacheListener events;
   private final BlockPool pool;
+  private final Hit noHit;
+  private final Hit hit;
+  private final List<BlockTable[]> spareTables = new ArrayList<>();
 
   public KvCache(KvCacheConfig config, CacheListener events) {
-    this.config = config;
+    blocks = config.blocks();
+    blockSizeTokens = config.blockSizeTokens();
+    groups = config.groups().toArray(CacheGroup[]::new);
+    sparse = config.sparse();
     this.events = events;
-    pool = new BlockPool(config.blocks(), events);
+    pool = new BlockPool(blocks, groups.length, events);
+    noHit = new Hit(newTables());
+    hit = new Hit(newTables());
   }
 
-  /** A prefix found in the cache: its blocks in each group. Valid until the next change. */
+  /** A prefix found in the cache: its blocks in each group. Valid until the next change or find. */
   public static final class Hit {
-    private final int tokens;
-    private final List<List<Block>> blocks;
+    private final BlockTable[] tables;
+    private int blocks;
+    private int tokens;
 
-    private Hit(int tokens, List<List<Block>> blocks) {
-      this.tokens = tokens;
-      this.blocks = blocks;
+    private Hit(BlockTable[] tables) {
+      this.tables = tables;
     }
 
     /** Length of the prefix, a multiple of the block size. */
@@ -47,7 +58,7 @@ public final class KvCache {
 
   /** Nothing found, or not looked for. */
   public Hit noHit() {
-    return new Hit(0, Collections.nCopies(config.groups().size(), List.of()));
+    return noHit;
   }
 
   /**
@@ -55,19 +66,19 @@ public final class KvCache {
    * tokens}.
    */
   public Hit find(CachedSequence sequence, int tokens) {
-    int limit = Math.max(0, (tokens - 1) / config.blockSizeTokens());
-    List<List<Block>> found = new ArrayList<>();
-    int agreed = limit;
+    int limit;
+    int agreed = Math.max(0, (tokens - 1) / blockSizeTokens);
+    sequence.sharedBlocks = 0;
     do {
       limit = agreed;
-      found.clear();
-      for (CacheGroup group : config.groups()) {
-        List<Block> blocks = find(sequence, group, agreed);
-        agreed = blocks.size();
-        found.add(blocks);
+      for (int i = 0; i < groups.length; i++) {
+        agreed = find(sequence, i, agreed);
+        sequence.sharedBlocks = Math.max(sequence.sharedBlocks, i == 0 ? agreed : 0);
       }
-    } while (agreed < limit && config.groups().size() > 1);
-    return new Hit(agreed * config.blockSizeTokens(), found);
+    } while (agreed < limit && groups.length > 1);
+    hit.blocks = agreed;
+    hit.tokens = agreed * blockSizeTokens;
+    return hit;
   }
 
   /**
@@ -75,12 +86,10 @@ public final class KvCache {
    * what vLLM does for a request that asks for a full report, each time that it looks.
    */
   public void report(CachedSequence sequence, Hit hit) {
-    int count = hit.tokens() / config.blockSizeTokens();
-    if (count == 0) {
-      return;
-    }
-    for (CacheGroup group : config.groups()) {
-      events.reported(sequence, group, count);
+    if (hit.blocks > 0) {
+      for (CacheGroup group : groups) {
+        events.reported(sequence, group, hit.blocks);
+      }
     }
   }
 
@@ -92,22 +101,20 @@ public final class KvCache {
    * @param computedTokens tokens that need no work: what was computed before, or the hit
    */
   public boolean allocate(CachedSequence sequence, Hit hit, int computedTokens, int tokens) {
-    sequence.attach(config.groups().size());
     dropPassed(sequence, computedTokens);
-    int needed = (tokens + config.blockSizeTokens() - 1) / config.blockSizeTokens();
+    int needed = (tokens + blockSizeTokens - 1) / blockSizeTokens;
     if (missing(sequence, hit, needed) > pool.freeBlocks()) {
       return false;
     }
-    for (CacheGroup group : config.groups()) {
-      List<Block> held = sequence.blocks.get(group.index());
-      List<Block> reused = hit.blocks.get(group.index());
-      reused.forEach(pool::touch);
-      held.addAll(reused);
-      sequence.committedBlocks[group.index()] += reused.size();
+    if (sequence.holdsNothing()) {
+      begin(sequence, hit);
     }
-    for (CacheGroup group : config.groups()) {
-      grow(sequence, group, needed);
-      commit(sequence, group, tokens);
+    for (int i = 0; i < groups.length; i++) {
+      BlockTable table = sequence.tables[i];
+      while (table.size() < needed) {
+        table.add(pool.take());
+      }
+      commit(sequence, i, tokens / blockSizeTokens);
     }
     return true;
   }
@@ -117,35 +124,29 @@ public final class KvCache {
    * before a block is filled, needed or left behind by a window.
    */
   public int untouchedTokens(CachedSequence sequence, int computedTokens) {
-    int size = config.blockSizeTokens();
-    int inBlock = computedTokens % size;
-    int tokens = inBlock == 0 ? 0 : size - 1 - inBlock;
-    for (CacheGroup group : config.groups()) {
-      if (group.kind() == Kind.SLIDING_WINDOW) {
-        int nulls = nullBlocks(sequence.blocks.get(group.index()));
-        int drop = (nulls + 1) * size + group.slidingWindowTokens() - 1;
-        tokens = Math.min(tokens, Math.max(0, drop - computedTokens));
+    int inBlock = computedTokens % blockSizeTokens;
+    int tokens = inBlock == 0 ? 0 : blockSizeTokens - 1 - inBlock;
+    for (int i = 0; i < groups.length; i++) {
+      if (groups[i].kind() == Kind.SLIDING_WINDOW) {
+        int nextDrop =
+            (sequence.tables[i].passed + 1) * blockSizeTokens + groups[i].slidingWindowTokens() - 1;
+        tokens = Math.min(tokens, Math.max(0, nextDrop - computedTokens));
       }
     }
     return tokens;
   }
 
-  private static int nullBlocks(List<Block> held) {
-    int count = 0;
-    while (count < held.size() && held.get(count).isNull()) {
-      count++;
-    }
-    return count;
-  }
-
   /** Takes all blocks back; committed ones stay cached until their room is needed. */
   public void release(CachedSequence sequence) {
-    for (List<Block> held : sequence.blocks) {
-      Collections.reverse(held);
-      pool.release(held);
-      held.clear();
+    if (sequence.holdsNothing()) {
+      return;
     }
-    Arrays.fill(sequence.committedBlocks, 0);
+    BlockTable[] tables = sequence.detach();
+    for (BlockTable table : tables) {
+      release(table, table.size());
+      table.begin(0);
+    }
+    spareTables.add(tables);
   }
 
   /** Empties the cache if no request holds a block; says whether it did. */
@@ -155,7 +156,7 @@ public final class KvCache {
 
   /** Share of blocks that requests hold, from 0 to 1; cached blocks that nobody uses are free. */
   public double usage() {
-    return (double) pool.usedBlocks() / (config.blocks() - 1);
+    return (double) pool.usedBlocks() / (blocks - 1);
   }
 
   /** Physical blocks that are committed under a name, copies included. */
@@ -168,100 +169,144 @@ public final class KvCache {
     pool.checkInvariants();
   }
 
-  private List<Block> find(CachedSequence sequence, CacheGroup group, int limit) {
-    return group.kind() == Kind.FULL_ATTENTION
+  /** Finds up to {@code limit} blocks of one group; returns how many. */
+  private int find(CachedSequence sequence, int group, int limit) {
+    return groups[group].kind() == Kind.FULL_ATTENTION
         ? findAll(sequence, group, limit)
         : findTail(sequence, group, limit);
   }
 
-  private List<Block> findAll(CachedSequence sequence, CacheGroup group, int limit) {
-    List<Block> found = new ArrayList<>();
-    for (int i = 0; i < limit; i++) {
-      Block block = pool.find(sequence.name(i), group.index());
-      if (block == null) {
+  private int findAll(CachedSequence sequence, int group, int limit) {
+    return collect(sequence, group, 0, limit);
+  }
+
+  /** The rightmost run that covers the window, with null blocks before it. */
+  private int findTail(CachedSequence sequence, int group, int limit) {
+    int window = (groups[group].slidingWindowTokens() - 1 + blockSizeTokens - 1) / blockSizeTokens;
+    int to = limit;
+    int from = limit;
+    while (from > 0 && (to - from < window || to == from)) {
+      from--;
+      if (pool.find(sequence.name(from), group) == BlockPool.NULL_BLOCK) {
+        to = from;
+      }
+    }
+    return collect(sequence, group, from, to);
+  }
+
+  /** Puts the blocks from {@code from} to {@code to} into the hit, as far as they are there. */
+  private int collect(CachedSequence sequence, int group, int from, int to) {
+    BlockTable found = hit.tables[group];
+    found.begin(from);
+    for (int i = from; i < to; i++) {
+      int block = pool.find(sequence.name(i), group);
+      if (block == BlockPool.NULL_BLOCK) {
         break;
       }
       found.add(block);
     }
-    return found;
+    return found.size();
   }
 
-  /** The rightmost run that covers the window, with null blocks before it. */
-  private List<Block> findTail(CachedSequence sequence, CacheGroup group, int limit) {
-    int size = config.blockSizeTokens();
-    int window = (group.slidingWindowTokens() - 1 + size - 1) / size;
-    List<Block> found = new ArrayList<>(Collections.nCopies(limit, pool.nullBlock()));
-    int run = 0;
-    for (int i = limit - 1; i >= 0; i--) {
-      Block block = pool.find(sequence.name(i), group.index());
-      if (block == null) {
-        run = 0;
-      } else {
-        found.set(i, block);
-        run++;
-      }
-      if (run > 0 && run >= window) {
-        return found.subList(0, i + run);
+  /** Gives back the blocks that a sliding window has left behind. */
+  private void dropPassed(CachedSequence sequence, int computedTokens) {
+    for (int i = 0; i < sequence.tables.length; i++) {
+      if (groups[i].kind() == Kind.SLIDING_WINDOW) {
+        BlockTable table = sequence.tables[i];
+        int passed = (computedTokens - groups[i].slidingWindowTokens() + 1) / blockSizeTokens;
+        int to = Math.min(passed, table.size());
+        release(table, to);
+        table.passed = Math.max(table.passed, to);
       }
     }
-    return found.subList(0, run);
   }
 
-  /** Replaces blocks that a sliding window has left behind by the null block. */
-  private void dropPassed(CachedSequence sequence, int computedTokens) {
-    for (CacheGroup group : config.groups()) {
-      if (group.kind() != Kind.SLIDING_WINDOW) {
-        continue;
-      }
-      List<Block> held = sequence.blocks.get(group.index());
-      int passed = (computedTokens - group.slidingWindowTokens() + 1) / config.blockSizeTokens();
-      List<Block> dropped = new ArrayList<>();
-      for (int i = Math.min(passed, held.size()) - 1; i >= 0 && !held.get(i).isNull(); i--) {
-        dropped.add(held.set(i, pool.nullBlock()));
-      }
-      pool.release(dropped);
+  /** Takes one user from the blocks before {@code to}, the last one first. */
+  private void release(BlockTable table, int to) {
+    for (int i = to - 1; i >= table.passed; i--) {
+      pool.release(table.block(i));
     }
   }
 
   /** Free blocks that the allocation takes: new ones, and hits that wait in the free queue. */
   private int missing(CachedSequence sequence, Hit hit, int needed) {
     int missing = 0;
-    for (int group = 0; group < hit.blocks.size(); group++) {
-      List<Block> reused = hit.blocks.get(group);
-      int held = sequence.blocks.get(group).size() + reused.size();
+    for (int i = 0; i < groups.length; i++) {
+      int held = sequence.holdsNothing() ? hit.blocks : sequence.tables[i].size();
       missing += Math.max(0, needed - held);
-      for (Block block : reused) {
-        missing += block.references == 0 && !block.isNull() ? 1 : 0;
+      BlockTable reused = hit.tables[i];
+      for (int at = reused.passed; at < hit.blocks; at++) {
+        missing += pool.isFree(reused.block(at)) ? 1 : 0;
       }
     }
     return missing;
   }
 
-  private void grow(CachedSequence sequence, CacheGroup group, int needed) {
-    List<Block> held = sequence.blocks.get(group.index());
-    while (held.size() < needed) {
-      held.add(pool.take());
+  private void begin(CachedSequence sequence, Hit hit) {
+    int spare = spareTables.size();
+    sequence.tables = spare == 0 ? newTables() : spareTables.remove(spare - 1);
+    for (int i = 0; i < groups.length; i++) {
+      BlockTable table = sequence.tables[i];
+      table.begin(hit.tables[i], hit.blocks);
+      for (int at = table.passed; at < table.size(); at++) {
+        pool.touch(table.block(at));
+      }
     }
   }
 
-  private void commit(CachedSequence sequence, CacheGroup group, int tokens) {
-    int from = sequence.committedBlocks[group.index()];
-    int to = tokens / config.blockSizeTokens();
+  private void commit(CachedSequence sequence, int group, int to) {
+    BlockTable table = sequence.tables[group];
+    int from = table.committed;
     if (from >= to) {
       return;
     }
-    int heldFrom = to;
-    for (int i = to - 1; i >= from && !held(sequence, group, i).isNull(); i--) {
-      heldFrom = i;
+    table.committed = to;
+    if (sparse && groups[group].kind() == Kind.SLIDING_WINDOW) {
+      commitSparse(sequence, group, from, to);
+    } else {
+      commit(sequence, group, from, to, Math.max(from, table.passed));
     }
-    for (int i = heldFrom; i < to; i++) {
-      pool.commit(held(sequence, group, i), sequence.name(i), group.index());
-    }
-    sequence.committedBlocks[group.index()] = to;
-    events.stored(sequence, group, from, to, heldFrom);
   }
 
-  private static Block held(CachedSequence sequence, CacheGroup group, int block) {
-    return sequence.blocks.get(group.index()).get(block);
+  /** Commits the windows that end where the prompt ends and where what was shared ends. */
+  private void commitSparse(CachedSequence sequence, int group, int from, int to) {
+    int promptEnd = (sequence.promptTokens() - 1) / blockSizeTokens;
+    int sharedEnd = sequence.sharedBlocks;
+    int at = commitTail(sequence, group, from, to, Math.min(promptEnd, sharedEnd));
+    at = commitTail(sequence, group, at, to, Math.max(promptEnd, sharedEnd));
+    if (at < to) {
+      commit(sequence, group, at, to, to);
+    }
+  }
+
+  /** Commits the window before {@code end}, as far as it is in the range; returns where it ends. */
+  private int commitTail(CachedSequence sequence, int group, int from, int to, int end) {
+    int until = Math.min(end, to);
+    if (from >= until) {
+      return from;
+    }
+    commit(sequence, group, from, until, Math.max(from, end - windowBlocks(group)));
+    return until;
+  }
+
+  private void commit(CachedSequence sequence, int group, int from, int to, int heldFrom) {
+    int held = Math.min(to, heldFrom);
+    BlockTable table = sequence.tables[group];
+    for (int i = held; i < to; i++) {
+      pool.commit(table.block(i), sequence.name(i), group);
+    }
+    events.stored(sequence, groups[group], from, to, held);
+  }
+
+  private int windowBlocks(int group) {
+    return (groups[group].slidingWindowTokens() - 1 + blockSizeTokens - 1) / blockSizeTokens;
+  }
+
+  private BlockTable[] newTables() {
+    BlockTable[] tables = new BlockTable[groups.length];
+    for (int i = 0; i < tables.length; i++) {
+      tables[i] = new BlockTable();
+    }
+    return tables;
   }
 }

@@ -7,13 +7,20 @@ import java.util.List;
 /**
  * Size and groups of one engine's KV cache.
  *
+ * <p>A state of linear attention, of which one block at the end of a prefix is enough, is a sliding
+ * window of one block and one token.
+ *
  * <p>Immutable.
  *
  * @param blockSizeTokens tokens a block, in every group
  * @param blocks physical blocks that the groups share, the null block included
  * @param groups full-attention group first, then sliding-window groups; indices count from 0
+ * @param sparse whether sliding-window groups commit only the blocks that a repetition of the
+ *     prompt, or a prompt that shares what another group holds of it, can hit (vLLM's default since
+ *     0.32), not every block
  */
-public record KvCacheConfig(int blockSizeTokens, int blocks, List<CacheGroup> groups) {
+public record KvCacheConfig(
+    int blockSizeTokens, int blocks, List<CacheGroup> groups, boolean sparse) {
 
   public KvCacheConfig {
     groups = List.copyOf(groups);
@@ -30,6 +37,11 @@ public record KvCacheConfig(int blockSizeTokens, int blocks, List<CacheGroup> gr
         throw new IllegalArgumentException("group=" + group + " at=" + i);
       }
     }
+  }
+
+  /** One whose groups commit every block. */
+  public KvCacheConfig(int blockSizeTokens, int blocks, List<CacheGroup> groups) {
+    this(blockSizeTokens, blocks, groups, false);
   }
 
   /** A model whose layers all attend to everything. */

@@ -14,6 +14,7 @@ import dev.warmpath.simulator.live.event.CacheEvent.Stored;
 import dev.warmpath.simulator.live.event.EventRecorder;
 import dev.warmpath.simulator.live.event.HashedRequest;
 import dev.warmpath.simulator.live.event.TokenRequest;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -173,9 +174,40 @@ class KvCacheTest {
     CachedSequence next = sequence(tokens(0, 30), PromptKeys.NONE);
     assertThat(hybrid.find(next, 30).tokens()).isEqualTo(24);
     assertThat(hybrid.allocate(next, hybrid.find(next, 30), 24, 30)).isTrue();
-    assertThat(next.blocks.get(1).subList(0, 4)).allMatch(Block::isNull);
+    assertThat(next.tables[1].passed).isEqualTo(4);
     hybrid.release(next);
     hybrid.checkInvariants();
+  }
+
+  @Test
+  void sparseGroupKeepsTheEndOfThePromptAndOfWhatItShares() {
+    CacheGroup full = new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 4, 0);
+    CacheGroup window = new CacheGroup(1, CacheGroup.Kind.SLIDING_WINDOW, 4, 8);
+    KvCache sparse = new KvCache(new KvCacheConfig(4, 80, List.of(full, window), true), recorder);
+    HashedRequest first = sequence(tokens(0, 37), PromptKeys.NONE);
+    assertThat(sparse.allocate(first, sparse.noHit(), 0, 37)).isTrue();
+    sparse.release(first);
+    assertThat(storedInWindow()).containsExactly(first.hash(7), first.hash(8));
+
+    int[] half = Arrays.copyOf(tokens(0, 37), 50);
+    Arrays.fill(half, 16, 50, 7);
+    HashedRequest second = sequence(half, PromptKeys.NONE);
+    assertThat(sparse.find(second, 50).tokens()).isZero();
+    assertThat(sparse.allocate(second, sparse.noHit(), 0, 50)).isTrue();
+    sparse.release(second);
+    assertThat(storedInWindow())
+        .containsExactly(second.hash(2), second.hash(3), second.hash(10), second.hash(11));
+
+    int[] third = Arrays.copyOf(tokens(0, 17), 20);
+    assertThat(sparse.find(sequence(third, PromptKeys.NONE), 20).tokens()).isEqualTo(16);
+    sparse.checkInvariants();
+  }
+
+  private List<BlockHash> storedInWindow() {
+    return recorder.takeEvents().stream()
+        .filter(event -> event instanceof Stored stored && stored.group().index() == 1)
+        .flatMap(event -> ((Stored) event).hashes().stream())
+        .toList();
   }
 
   private HashedRequest store(int[] prompt) {
