@@ -10,7 +10,6 @@ import static dev.warmpath.router.config.ConfigKey.texts;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.router.routing.policy.Policies;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,8 +25,6 @@ import java.util.stream.Collectors;
 public final class ConfigKeys {
 
   private static final long DAY_MS = 86_400_000;
-
-  private static final Map<String, Double> POLICY_OPTIONS = policyOptions();
 
   /** The keys in the order of the documentation. */
   public static final List<ConfigKey> ALL =
@@ -45,6 +42,22 @@ public final class ConfigKeys {
           integer("admin.port", 8081, 0, 65_535, "Port of the admin endpoints; 0 takes any."),
           choice("policy.name", "warm", Policies.names(), "How a replica is chosen."),
           option("load-bound", "`consistent-hash`: most requests of a replica, in averages."),
+          option(
+              "cache-threshold", "`cache-aware`: least match that counts, as part of the prompt."),
+          option("balance-abs-threshold", "`cache-aware`: most requests of difference."),
+          option(
+              "balance-rel-threshold",
+              "`cache-aware`: most requests, in those of the least loaded."),
+          option("overlap-decay", "`smg`, `dynamo`: loss of credit per prompt more in the queue."),
+          option("prefix-weight", "`llm-d-weighted`: weight of the cached part of the prompt."),
+          option("kv-use-weight", "`llm-d-weighted`: weight of the free part of the KV cache."),
+          option("queue-weight", "`llm-d-weighted`: weight of the shorter queue."),
+          option("affinity-threshold", "`llm-d-affinity`: least match, in the longest one."),
+          option("prefill-tokens-per-second", "`llm-d-affinity`: speed of every engine."),
+          option("penalty-millis", "`llm-d-affinity`: longest extra wait for a cache."),
+          option("prefill-weight", "`dynamo`: weight of a block to prefill against one to decode."),
+          option("overlap-credit", "`dynamo`: what a block on the GPU saves, in blocks."),
+          option("stay-factor", "`sticky`: most cost of the session's engine, in the least cost."),
           option("miss-weight", "`warm`: what a miss costs those behind it, in its own time."),
           option("decode-weight", "`warm`: what a request in flight costs, in steps."),
           option("step-millis", "`warm`: milliseconds of a step of the engine."),
@@ -52,7 +65,7 @@ public final class ConfigKeys {
           text(
               "policy.session-header",
               "x-session-id",
-              "Request header that `consistent-hash` keeps together."),
+              "Request header that `consistent-hash` and `sticky` keep together."),
           text("models[].name", null, "Model as requests name it."),
           text(
               "models[].tokenizer",
@@ -440,13 +453,7 @@ public final class ConfigKeys {
   private ConfigKeys() {}
 
   private static ConfigKey option(String name, String meaning) {
-    return decimal("policy." + name, POLICY_OPTIONS.getOrDefault(name, 0.0), 0, 1_000_000, meaning);
-  }
-
-  private static Map<String, Double> policyOptions() {
-    Map<String, Double> options = new HashMap<>();
-    Policies.names().forEach(name -> options.putAll(Policies.options(name)));
-    return options;
+    return decimal("policy." + name, Policies.standard(name), 0, 1_000_000, meaning);
   }
 
   static Optional<ConfigKey> find(String path) {

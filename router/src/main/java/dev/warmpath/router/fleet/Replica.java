@@ -32,6 +32,7 @@ public final class Replica {
   private volatile boolean draining;
   private final AtomicInteger requests = new AtomicInteger();
   private volatile int limit = NO_LIMIT;
+  private volatile long gpuBlocks;
 
   /**
    * A replica that is down until {@link #health(Health)} says otherwise.
@@ -97,6 +98,15 @@ public final class Replica {
 
   public void limit(int learned) {
     limit = learned;
+  }
+
+  /** For how many blocks the GPUs of all its ranks have room; 0 if it has not said. */
+  public long gpuBlocks() {
+    return gpuBlocks;
+  }
+
+  public void gpuBlocks(long said) {
+    gpuBlocks = said;
   }
 
   /** Requests in flight on all its ranks. */

@@ -50,6 +50,7 @@ final class SignWatch {
       port.runsSince(replica, signs.startSeconds());
     }
     if (signs.cacheConfig() != null) {
+      replica.gpuBlocks(signs.gpuBlocks());
       port.gpuBlocks(replica, signs.gpuBlocks());
     }
     settled =

@@ -16,6 +16,7 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Connections;
 import dev.warmpath.router.proxy.ProxyContext;
+import dev.warmpath.router.routing.Policy;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -66,6 +67,8 @@ public final class FleetCollector implements MultiCollector {
     entrance(snapshot, sources.entrance());
     snapshot.add(Metric.QUEUE_REQUESTS, sources.dispatcher().queued());
     snapshot.add(Metric.QUEUE_LIMIT, sources.dispatcher().queueLimit());
+    Policy policy = sources.dispatcher().policy();
+    snapshot.add(Metric.POLICY_MEMORY_SHARE, policy.memoryShare(), policy.name());
     snapshot.add(Metric.TOKENIZER_WAITING, sources.prompts().waiting());
     snapshot.add(Metric.BODY_SCANS_WAITING, sources.prompts().scansWaiting());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());

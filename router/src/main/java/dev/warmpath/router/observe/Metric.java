@@ -100,6 +100,10 @@ public enum Metric {
       "source",
       "outcome"),
   REMOTE_MEMORY_SHARE(Type.GAUGE, "Room for remembered prompts of engines that is taken."),
+  POLICY_MEMORY_SHARE(
+      Type.GAUGE,
+      "Room for what the policy remembers that is taken; at 1 the oldest gives way.",
+      "policy"),
   REPLICA_UP(Type.GAUGE, "1 when health checks pass.", "replica"),
   REPLICA_DRAINING(Type.GAUGE, "1 when it gets no new requests.", "replica"),
   REPLICA_REQUESTS(Type.GAUGE, "Requests in flight there, on all ranks.", "replica"),

@@ -16,12 +16,19 @@ public final class Candidates {
   private static final int ROWS = 16;
 
   private int count;
+  private long mostContextTokens;
   private String[] names = new String[ROWS];
+  private int[] numbers = new int[ROWS];
   private int[] creditTokens = new int[ROWS];
+  private int[] hostTokens = new int[ROWS];
+  private int[] diskTokens = new int[ROWS];
   private int[] requests = new int[ROWS];
+  private int[] waiting = new int[ROWS];
   private long[] queuedTokens = new long[ROWS];
   private double[] queuedMillis = new double[ROWS];
   private long[] contextTokens = new long[ROWS];
+  private long[] capacityTokens = new long[ROWS];
+  private double[] weights = new double[ROWS];
   private PrefillCost[] costs = new PrefillCost[ROWS];
   private long[] lastTurns = new long[ROWS];
   private double[] scores = new double[ROWS];
@@ -30,46 +37,97 @@ public final class Candidates {
   public void clear() {
     Arrays.fill(names, 0, count, null);
     count = 0;
+    mostContextTokens = 0;
   }
 
   /**
-   * Adds a row.
+   * Adds a row: an idle engine that holds nothing of the prompt and has the weight 1 and an unknown
+   * capacity, unless the methods below say otherwise of the row added last.
    *
    * @param name names the engine; unique among the candidates and stable over time
-   * @param creditTokens prompt tokens that it would most likely not compute again; trust in what is
-   *     known of the engine is already worked in, and what is on its way there counts
-   * @param load what was sent to it and has not come back
+   * @param number stands for the engine in what a policy remembers: counts from 0 and is never
+   *     given to another engine
    * @param cost how long it takes for prompts
    * @param lastTurn when it was last chosen: the higher, the later; {@link #NEVER} if never
    */
-  public void add(String name, int creditTokens, Load load, PrefillCost cost, long lastTurn) {
-    if (creditTokens < 0) {
-      throw new IllegalArgumentException("creditTokens=" + creditTokens);
-    }
-    if (lastTurn < NEVER) {
-      throw new IllegalArgumentException("lastTurn=" + lastTurn);
-    }
+  public Candidates add(String name, int number, PrefillCost cost, long lastTurn) {
+    require(number >= 0, "number", number);
+    require(lastTurn >= NEVER, "lastTurn", lastTurn);
     if (count == names.length) {
       grow();
     }
     names[count] = name;
-    this.creditTokens[count] = creditTokens;
-    requests[count] = load.requestsInFlight();
-    queuedTokens[count] = load.queuedPrefillTokens();
-    queuedMillis[count] = load.queuedPrefillMillis();
-    contextTokens[count] = load.contextTokens();
+    numbers[count] = number;
     costs[count] = cost;
     lastTurns[count++] = lastTurn;
+    return cached(0, 0, 0).load(Load.NONE).capacity(0).weighing(1);
+  }
+
+  /**
+   * What the engine added last holds of the prompt. Trust in what is known of the engine is already
+   * worked in, and what is on its way there counts.
+   *
+   * @param tokens prompt tokens that it would most likely not compute again
+   * @param host those of them that only its CPU memory holds
+   * @param disk those of them that only its disk holds
+   */
+  public Candidates cached(int tokens, int host, int disk) {
+    require(tokens >= 0, "creditTokens", tokens);
+    require(host >= 0 && disk >= 0 && (long) host + disk <= tokens, "hostTokens", host);
+    creditTokens[count - 1] = tokens;
+    hostTokens[count - 1] = host;
+    diskTokens[count - 1] = disk;
+    return this;
+  }
+
+  /** What was sent to the engine added last and has not come back. */
+  public Candidates load(Load load) {
+    int row = count - 1;
+    requests[row] = load.requestsInFlight();
+    waiting[row] = load.requestsWaiting();
+    queuedTokens[row] = load.queuedPrefillTokens();
+    queuedMillis[row] = load.queuedPrefillMillis();
+    contextTokens[row] = load.contextTokens();
+    mostContextTokens = Math.max(mostContextTokens, load.contextTokens());
+    return this;
+  }
+
+  /** For how many tokens the GPU of the engine added last has room; 0 if it does not say. */
+  public Candidates capacity(long tokens) {
+    require(tokens >= 0, "capacityTokens", tokens);
+    capacityTokens[count - 1] = tokens;
+    return this;
+  }
+
+  /** How much the engine added last should carry, relative to the others; above 0. */
+  public Candidates weighing(double weight) {
+    if (!(weight > 0 && weight < Double.POSITIVE_INFINITY)) {
+      throw new IllegalArgumentException("weight=" + weight);
+    }
+    weights[count - 1] = weight;
+    return this;
+  }
+
+  private static void require(boolean valid, String name, long value) {
+    if (!valid) {
+      throw new IllegalArgumentException(name + "=" + value);
+    }
   }
 
   private void grow() {
     int rows = 2 * count;
     names = Arrays.copyOf(names, rows);
+    numbers = Arrays.copyOf(numbers, rows);
     creditTokens = Arrays.copyOf(creditTokens, rows);
+    hostTokens = Arrays.copyOf(hostTokens, rows);
+    diskTokens = Arrays.copyOf(diskTokens, rows);
     requests = Arrays.copyOf(requests, rows);
+    waiting = Arrays.copyOf(waiting, rows);
     queuedTokens = Arrays.copyOf(queuedTokens, rows);
     queuedMillis = Arrays.copyOf(queuedMillis, rows);
     contextTokens = Arrays.copyOf(contextTokens, rows);
+    capacityTokens = Arrays.copyOf(capacityTokens, rows);
+    weights = Arrays.copyOf(weights, rows);
     costs = Arrays.copyOf(costs, rows);
     lastTurns = Arrays.copyOf(lastTurns, rows);
     scores = new double[rows];
@@ -84,13 +142,39 @@ public final class Candidates {
     return names[row];
   }
 
+  /** Stands for the engine in what a policy remembers. */
+  public int number(int row) {
+    return numbers[row];
+  }
+
+  /** Prompt tokens that it would most likely not compute again, from all its memory. */
   public int creditTokens(int row) {
     return creditTokens[row];
+  }
+
+  /** Those of the {@link #creditTokens} that only its CPU memory holds. */
+  public int hostTokens(int row) {
+    return hostTokens[row];
+  }
+
+  /** Those of the {@link #creditTokens} that only its disk holds. */
+  public int diskTokens(int row) {
+    return diskTokens[row];
   }
 
   /** Requests from dispatch to last byte. */
   public int requests(int row) {
     return requests[row];
+  }
+
+  /** Requests whose prompts are not computed yet. */
+  public int waiting(int row) {
+    return waiting[row];
+  }
+
+  /** Requests whose prompts are computed and whose answers are not complete. */
+  public int running(int row) {
+    return requests[row] - waiting[row];
   }
 
   /** Prompt tokens that it was given and has not computed. */
@@ -108,6 +192,26 @@ public final class Candidates {
     return contextTokens[row];
   }
 
+  /** For how many tokens its GPU has room; 0 if it does not say. */
+  public long capacityTokens(int row) {
+    return capacityTokens[row];
+  }
+
+  /**
+   * The part of its KV cache that requests in flight use, 0 to 1: their prompt tokens by its
+   * capacity, or, where that is not known, by the most prompt tokens that a candidate has in
+   * flight.
+   */
+  public double kvUse(int row) {
+    long whole = capacityTokens[row] > 0 ? capacityTokens[row] : mostContextTokens;
+    return contextTokens[row] == 0 ? 0 : Math.min(1, (double) contextTokens[row] / whole);
+  }
+
+  /** How much it should carry, relative to the others. */
+  public double weight(int row) {
+    return weights[row];
+  }
+
   public PrefillCost cost(int row) {
     return costs[row];
   }
@@ -116,13 +220,38 @@ public final class Candidates {
     return lastTurns[row];
   }
 
+  /** Tokens of {@code request} that it need not compute: of the credit what the prompt has. */
+  public int matchedTokens(RoutingRequest request, int row) {
+    return Math.min(creditTokens[row], request.knownTokens());
+  }
+
+  /** The same in whole blocks. */
+  public int matchedBlocks(RoutingRequest request, int row) {
+    return matchedTokens(request, row) / request.blocks().blockSizeTokens();
+  }
+
+  /** Tokens of {@code request} that it must compute; 0 if the prompt is not known. */
+  public int uncachedTokens(RoutingRequest request, int row) {
+    return request.knownTokens() - matchedTokens(request, row);
+  }
+
   /** Milliseconds of prefill that {@code request} costs there; 0 if its prompt is not known. */
   public double prefillMillis(RoutingRequest request, int row) {
-    if (!request.promptKnown()) {
-      return 0;
+    return costs[row].millis(uncachedTokens(request, row), request.knownTokens());
+  }
+
+  /** The fewest queued tokens of any. */
+  public long leastQueuedTokens() {
+    long least = Long.MAX_VALUE;
+    for (int row = 0; row < count; row++) {
+      least = Math.min(least, queuedTokens[row]);
     }
-    int prompt = request.promptTokens();
-    return costs[row].millis(prompt - Math.min(creditTokens[row], prompt), prompt);
+    return least;
+  }
+
+  /** The usual word for why {@code winner} was chosen: for its cache, or for its load. */
+  public String reason(RoutingRequest request, int winner) {
+    return matchedTokens(request, winner) > 0 ? "cache" : "load";
   }
 
   /** Room for a score of each row, for who chooses. */

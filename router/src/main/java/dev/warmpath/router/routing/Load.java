@@ -6,6 +6,7 @@ package dev.warmpath.router.routing;
  * <p>Immutable.
  *
  * @param requestsInFlight requests from dispatch to last byte
+ * @param requestsWaiting those of them whose prompts are still to be computed
  * @param queuedPrefillTokens prompt tokens still to be computed: of requests without a first byte,
  *     what was not credited when they were dispatched
  * @param queuedPrefillMillis the time that these take, as it was predicted at dispatch
@@ -13,16 +14,20 @@ package dev.warmpath.router.routing;
  */
 public record Load(
     int requestsInFlight,
+    int requestsWaiting,
     long queuedPrefillTokens,
     double queuedPrefillMillis,
     long contextTokens) {
 
   /** Nothing in flight. */
-  public static final Load NONE = new Load(0, 0, 0, 0);
+  public static final Load NONE = new Load(0, 0, 0, 0, 0);
 
   public Load {
     if (requestsInFlight < 0) {
       throw new IllegalArgumentException("requestsInFlight=" + requestsInFlight);
+    }
+    if (requestsWaiting < 0 || requestsWaiting > requestsInFlight) {
+      throw new IllegalArgumentException("requestsWaiting=" + requestsWaiting);
     }
     if (queuedPrefillTokens < 0) {
       throw new IllegalArgumentException("queuedPrefillTokens=" + queuedPrefillTokens);

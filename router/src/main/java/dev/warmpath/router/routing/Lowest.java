@@ -1,6 +1,7 @@
 package dev.warmpath.router.routing;
 
 import java.util.function.IntToDoubleFunction;
+import java.util.function.IntToLongFunction;
 
 /** Finds the candidate with the lowest score. */
 public final class Lowest {
@@ -15,6 +16,19 @@ public final class Lowest {
    * @param score of a row; asked once for each
    */
   public static int of(RoutingRequest request, Candidates candidates, IntToDoubleFunction score) {
+    return of(request, candidates, score, row -> 0);
+  }
+
+  /**
+   * The same, but of equal scores the lowest {@code tie} wins before turns and the draw count.
+   *
+   * @param tie of a row; asked only where scores are equal
+   */
+  public static int of(
+      RoutingRequest request,
+      Candidates candidates,
+      IntToDoubleFunction score,
+      IntToLongFunction tie) {
     int count = candidates.count();
     double[] scores = candidates.scores();
     for (int row = 0; row < count; row++) {
@@ -24,11 +38,16 @@ public final class Lowest {
     for (int row = best + 1, step = 1; step < count; row++, step++) {
       int next = row < count ? row : row - count;
       int order = Double.compare(scores[next], scores[best]);
-      boolean earlier = candidates.lastTurn(next) < candidates.lastTurn(best);
-      if (order < 0 || (order == 0 && earlier)) {
+      if (order < 0 || (order == 0 && precedes(next, best, candidates, tie))) {
         best = next;
       }
     }
     return best;
+  }
+
+  private static boolean precedes(
+      int next, int best, Candidates candidates, IntToLongFunction tie) {
+    int order = Long.compare(tie.applyAsLong(next), tie.applyAsLong(best));
+    return order < 0 || (order == 0 && candidates.lastTurn(next) < candidates.lastTurn(best));
   }
 }

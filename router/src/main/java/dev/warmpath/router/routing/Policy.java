@@ -3,10 +3,10 @@ package dev.warmpath.router.routing;
 /**
  * Chooses the engine for a request.
  *
- * <p>A policy is a pure function of its arguments: what it must remember, such as whose turn it
- * was, is in the candidates, and what it needs of chance is the request's {@linkplain
- * RoutingRequest#draw() draw}. So a decision can be asked for without being made, and the same
- * arguments always give the same decision.
+ * <p>A choice changes nothing: whose turn it was is in the candidates, and what a policy needs of
+ * chance is the request's {@linkplain RoutingRequest#draw() draw}. What else it remembers changes
+ * in {@link #committed} alone, and has a documented bound. So a decision can be asked for without
+ * being made, and the same arguments give the same decision until the next one is committed.
  *
  * <p>Thread-safe.
  */
@@ -23,4 +23,17 @@ public interface Policy {
 
   /** What choosing a candidate costs, spelled out; the winner's total is the lowest. */
   Score score(RoutingRequest request, Candidates candidates, int row);
+
+  /**
+   * {@code winner} was chosen and load is reserved there: remembers what later choices need. Other
+   * threads may choose between the reservation and this call, and do not know of it then.
+   *
+   * @param candidates as they were at the choice
+   */
+  default void committed(RoutingRequest request, Candidates candidates, int winner) {}
+
+  /** The part of the room for what it remembers that is taken, 0 to 1; then the oldest goes. */
+  default double memoryShare() {
+    return 0;
+  }
 }

@@ -3,17 +3,22 @@ package dev.warmpath.router.routing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a policy knows of a request.
- *
- * <p>Immutable.
+ * What a policy knows of a request. It is valid for the call that it is given to.
  *
  * @param promptTokens length of the prompt, or {@link #UNKNOWN_TOKENS}
+ * @param blocks the prompt's blocks; {@link PromptBlocks#NONE} if they are not known
  * @param sessionKey what the client named its session or user, or null
  * @param prefixHash hash of how the prompt begins, equal for prompts that begin alike; 0 if unknown
  * @param draw this request's random number, drawn once, all 64 bits uniform
+ * @param nowNanos when it is routed, in nanoseconds from anywhere
  */
 public record RoutingRequest(
-    int promptTokens, @Nullable String sessionKey, long prefixHash, long draw) {
+    int promptTokens,
+    PromptBlocks blocks,
+    @Nullable String sessionKey,
+    long prefixHash,
+    long draw,
+    long nowNanos) {
 
   /** The prompt's length when its tokens are not known. */
   public static final int UNKNOWN_TOKENS = -1;
@@ -27,5 +32,16 @@ public record RoutingRequest(
   /** Whether the prompt's tokens, and with them cache matches, are known. */
   public boolean promptKnown() {
     return promptTokens != UNKNOWN_TOKENS;
+  }
+
+  /** Length of the prompt; 0 if its tokens are not known. */
+  public int knownTokens() {
+    return Math.max(0, promptTokens);
+  }
+
+  /** The prompt's length in blocks, the last one in part; at least 1. */
+  public long lengthBlocks() {
+    int size = blocks.blockSizeTokens();
+    return Math.max(1, ((long) knownTokens() + size - 1) / size);
   }
 }

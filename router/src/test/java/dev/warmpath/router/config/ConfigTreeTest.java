@@ -12,9 +12,11 @@ import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.zmq.ReplayLimits;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.router.routing.policy.Policies;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
@@ -176,7 +178,7 @@ class ConfigTreeTest {
     assertThat(problems("policy:\n  name: fastest"))
         .singleElement()
         .asString()
-        .startsWith("f.yaml:2: 'policy.name' must be one of consistent-hash,");
+        .startsWith("f.yaml:2: 'policy.name' must be one of aibrix,");
     assertThat(problems("policy: warm"))
         .containsExactly("f.yaml:1: 'policy' must hold keys and values");
     assertThat(problems("models: {}")).containsExactly("f.yaml:1: 'models' must be a list");
@@ -224,6 +226,25 @@ class ConfigTreeTest {
     assertThat(config.listen().address()).isEqualTo(new RouterConfig.Address("h", 0));
     assertThat(config.policy().options()).containsEntry("miss-weight", 0.5);
     assertThat(config.replicas()).singleElement().extracting(ReplicaConfig::port).isEqualTo(2);
+  }
+
+  @Test
+  void everyPolicyIsReadWithItsOptions() throws ConfigException {
+    for (String name : Policies.names()) {
+      StringBuilder yaml = new StringBuilder("policy:\n  name: " + name + "\n");
+      Map<String, Double> given = new HashMap<>();
+      Policies.options(name).keySet().forEach(option -> given.put(option, 1.0 + 1.0 / 4));
+      given.computeIfPresent("cache-threshold", (option, any) -> 0.25);
+      given.computeIfPresent("affinity-threshold", (option, any) -> 0.25);
+      given.forEach((option, value) -> yaml.append("  " + option + ": " + value + "\n"));
+      RouterConfig.Policy policy = read(yaml.toString()).policy();
+      assertThat(policy.name()).isEqualTo(name);
+      assertThat(policy.options()).isEqualTo(given);
+    }
+    assertThat(problems("policy: {name: cache-aware, cache-threshold: 1.5}"))
+        .singleElement()
+        .asString()
+        .endsWith("cache-threshold=1.5, must be from 0 to 1");
   }
 
   @Test

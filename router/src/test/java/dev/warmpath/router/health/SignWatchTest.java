@@ -19,9 +19,10 @@ class SignWatchTest {
   private final List<String> heard = new ArrayList<>();
   private final List<Double> starts = new ArrayList<>();
   private long gpuBlocks = -1;
+  private final Replica replica = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
   private final SignWatch watch =
       new SignWatch(
-          new Replica("a", URI.create("http://h:1"), Set.of(), 1),
+          replica,
           new EnginePort() {
             @Override
             public void unchanged(Replica replica) {}
@@ -96,7 +97,7 @@ class SignWatchTest {
     see(CONFIG.formatted(100));
     assertThat(gpuBlocks).isEqualTo(-1);
     see(CONFIG.formatted(100));
-    assertThat(gpuBlocks).isEqualTo(100);
+    assertThat(gpuBlocks).isEqualTo(100).isEqualTo(replica.gpuBlocks());
     String none = "vllm:cache_config_info{num_gpu_blocks=\"None\",num_gpu_blocks_override=\"7\"} 1";
     see(none, none);
     assertThat(gpuBlocks).isZero();

@@ -32,6 +32,7 @@ class MetricsTest {
               "warmpath_rejected_total{code=\"model_not_found\"} 1.0",
               "warmpath_fallbacks_total{cause=\"bad_json\"} 1.0",
               "warmpath_unassigned_total{cause=\"unknown_model\"} 1.0",
+              "warmpath_policy_memory_share{policy=",
               "warmpath_replica_up{replica=\"r0\"} 1.0",
               "warmpath_engine_requests_in_flight{engine=\"r1\"} 0.0",
               "warmpath_outcomes_total{engine=\"r0\",outcome=\"completed\"}",

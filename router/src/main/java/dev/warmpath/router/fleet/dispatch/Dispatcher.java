@@ -173,14 +173,13 @@ public final class Dispatcher {
       if (!stand(selection, request, now, Selection.PassedOver.UNHEARD)) {
         return nobody(selection.nearest());
       }
-      RoutingRequest routed = routed(request, turn);
+      RoutingRequest routed = routed(selection, request, turn, now);
       int winner = chooser.choose(routed, selection.candidates());
       Entry entry = selection.row(winner);
       int credit = selection.candidates().creditTokens(winner);
       Reservation reservation = reserve(entry, request, credit, turn, now);
       if (reservation != null) {
-        String reason = chooser.reason(routed, selection.candidates(), winner);
-        return told(request, chooser.name(), reason, entry, reservation);
+        return told(new Choice(chooser, routed, selection, winner), request, reservation);
       }
     }
   }
@@ -197,12 +196,15 @@ public final class Dispatcher {
     return selection.stand(request.prompt(), limits.replicaRequests(), now, passedOver);
   }
 
-  private RoutingRequest routed(PreparedRequest request, long turn) {
+  private RoutingRequest routed(
+      Selection selection, PreparedRequest request, long turn, long nowNanos) {
     return new RoutingRequest(
         request.prompt().lengthTokens(),
+        selection.blocks(),
         request.sessionKey(),
         request.prompt().prefixHash(),
-        draw(turn));
+        draw(turn),
+        nowNanos);
   }
 
   /** SplitMix64: even over all 64 bits, and of no pattern from turn to turn. */
@@ -225,12 +227,23 @@ public final class Dispatcher {
     return entry.engine().reserve(() -> turns.compareAndSet(turn, turn + 1), demand, turn, now);
   }
 
-  private Assignment told(
-      PreparedRequest request,
-      String policyName,
-      String reason,
-      Entry entry,
-      Reservation reservation) {
+  /** A choice that came true. */
+  private record Choice(Policy policy, RoutingRequest request, Selection selection, int winner) {
+
+    Entry entry() {
+      return selection.row(winner);
+    }
+
+    /** Lets the policy remember the choice; returns why it was made. */
+    String committed() {
+      String reason = policy.reason(request, selection.candidates(), winner);
+      policy.committed(request, selection.candidates(), winner);
+      return reason;
+    }
+  }
+
+  private Assignment told(Choice choice, PreparedRequest request, Reservation reservation) {
+    Entry entry = choice.entry();
     Assignment assignment =
         new Assignment(
             this,
@@ -239,12 +252,13 @@ public final class Dispatcher {
             entry.prediction(request.prompt()),
             reservation);
     try {
+      String reason = choice.committed();
       tell(request, entry, assignment);
       String fallback = request.prompt().fallback(entry.chain());
       if (fallback != null) {
         listener().fallback(fallback);
       }
-      listener().assigned(request, policyName, reason, assignment);
+      listener().assigned(request, choice.policy().name(), reason, assignment);
     } catch (RuntimeException | Error e) {
       assignment.finished(Outcome.CANCELLED);
       throw e;
@@ -283,7 +297,7 @@ public final class Dispatcher {
         new Explanation.Builder(chooser.name(), request.prompt(), now);
     selection.gather(table(), request, Set.of(), port, explanation);
     selection.match(index);
-    RoutingRequest routed = routed(request, turns.get());
+    RoutingRequest routed = routed(selection, request, turns.get(), now);
     return stand(selection, request, now, explanation)
         ? explanation.chosen(chooser, routed, selection)
         : explanation.nobody(selection.nearest());

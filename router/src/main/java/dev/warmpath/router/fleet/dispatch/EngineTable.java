@@ -3,7 +3,9 @@ package dev.warmpath.router.fleet.dispatch;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The engines of a fleet as it was at one moment, with what is remembered of each.
@@ -12,10 +14,11 @@ import java.util.List;
  *
  * @param replicas the fleet's list, by its identity
  * @param engines of each replica the engines, by rank
+ * @param nextNumber the number of the next engine that comes
  */
-record EngineTable(List<Replica> replicas, List<List<EngineState>> engines) {
+record EngineTable(List<Replica> replicas, List<List<EngineState>> engines, int nextNumber) {
 
-  static final EngineTable EMPTY = new EngineTable(List.of(), List.of());
+  static final EngineTable EMPTY = new EngineTable(List.of(), List.of(), 0);
 
   /** Whether it is of that very list. */
   @SuppressWarnings("ReferenceEquality")
@@ -25,15 +28,24 @@ record EngineTable(List<Replica> replicas, List<List<EngineState>> engines) {
 
   /** The table of another list of replicas; those that stay keep their state. */
   EngineTable of(List<Replica> now, ExpectedBlocks.Limits limits) {
-    return new EngineTable(now, now.stream().map(replica -> states(replica, limits)).toList());
+    List<List<EngineState>> states = new ArrayList<>(now.size());
+    int number = nextNumber;
+    for (Replica replica : now) {
+      int known = replicas.indexOf(replica);
+      if (known >= 0) {
+        states.add(engines.get(known));
+      } else {
+        states.add(newStates(replica, number, limits));
+        number += replica.ranks();
+      }
+    }
+    return new EngineTable(now, List.copyOf(states), number);
   }
 
-  private List<EngineState> states(Replica replica, ExpectedBlocks.Limits limits) {
-    int known = replicas.indexOf(replica);
-    return known >= 0
-        ? engines.get(known)
-        : java.util.stream.IntStream.range(0, replica.ranks())
-            .mapToObj(rank -> new EngineState(replica, rank, limits))
-            .toList();
+  private static List<EngineState> newStates(
+      Replica replica, int firstNumber, ExpectedBlocks.Limits limits) {
+    return IntStream.range(0, replica.ranks())
+        .mapToObj(rank -> new EngineState(replica, rank, firstNumber + rank, limits))
+        .toList();
   }
 }

@@ -3,7 +3,9 @@ package dev.warmpath.router.fleet.dispatch;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
@@ -12,8 +14,10 @@ import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.PromptBlocks;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +35,8 @@ final class Selection {
     private final EngineView view;
     private final @Nullable BlockChain chain;
     private int matchedTokens;
+    private int gpuTokens;
+    private int hostTokens;
     private boolean matched;
     private boolean suspended;
 
@@ -80,10 +86,10 @@ final class Selection {
     }
 
     /**
-     * The tokens to count on when choosing. What the index shows counts by how far it can be
-     * believed; what the router itself has sent there counts in full.
+     * Credits the candidate with the tokens to count on when choosing. What the index shows counts
+     * by how far it can be believed; what the router itself has sent there counts in full.
      */
-    int creditTokens(int expectedTokens) {
+    private void credit(Candidates candidates, int expectedTokens) {
       double weight =
           switch (view.trust()) {
             case EXACT -> 1;
@@ -91,7 +97,26 @@ final class Selection {
             case CATCHING_UP -> 0.5;
             case NONE -> 0;
           };
-      return (int) (weight * matchedTokens) + expectedTokens - matchedTokens;
+      int matched = (int) (weight * matchedTokens);
+      int gpu = (int) (weight * gpuTokens);
+      int host = (int) (weight * hostTokens);
+      candidates.cached(matched + expectedTokens - matchedTokens, host, matched - gpu - host);
+    }
+
+    /** What the index shows of the prompt. */
+    private void matched(PrefixMatches matches) {
+      matchedTokens = view.slower().reused(matches, view.slot());
+      gpuTokens = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.GPU));
+      int local = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.CPU));
+      hostTokens = Math.max(0, local - gpuTokens);
+      matched = true;
+    }
+
+    /** For how many tokens its GPU has room; 0 if that is not known. */
+    private long capacityTokens() {
+      Replica replica = engine.replica();
+      ChainSpace space = view.space();
+      return space == null ? 0 : replica.gpuBlocks() / replica.ranks() * space.blockSizeTokens();
     }
 
     /** What the engine will report for {@code prompt} if it gets it. */
@@ -120,6 +145,26 @@ final class Selection {
     }
   }
 
+  /** The prompt's blocks, of the first candidate's chain that is known. */
+  private static final class FirstBlocks implements PromptBlocks {
+    private @Nullable BlockChain chain;
+
+    @Override
+    public int count() {
+      return chain == null ? 0 : chain.blocks();
+    }
+
+    @Override
+    public int blockSizeTokens() {
+      return chain == null ? NONE.blockSizeTokens() : chain.space().blockSizeTokens();
+    }
+
+    @Override
+    public long key(int index) {
+      return Objects.requireNonNull(chain).blockKey(index);
+    }
+  }
+
   /** Hears why a replica is none of them. */
   interface PassedOver {
     PassedOver UNHEARD = (replica, cause) -> {};
@@ -131,6 +176,7 @@ final class Selection {
   private final List<Entry> rows = new ArrayList<>();
   private final PrefixMatches matches = new PrefixMatches();
   private final Candidates candidates = new Candidates();
+  private final FirstBlocks blocks = new FirstBlocks();
   private Cause nearest = Cause.NO_REPLICA;
 
   /** Takes the engines that may get the request, with what the index shows on them. */
@@ -152,6 +198,16 @@ final class Selection {
         passedOver.because(replica.name(), obstacle);
       }
     }
+    blocks.chain = firstChain();
+  }
+
+  private @Nullable BlockChain firstChain() {
+    for (Entry entry : entries) {
+      if (entry.chain != null) {
+        return entry.chain;
+      }
+    }
+    return null;
   }
 
   private static Entry entry(EngineState engine, Prompt prompt, EnginePort port) {
@@ -180,19 +236,14 @@ final class Selection {
       if (first.matched || !first.isIndexed()) {
         continue;
       }
-      index.match(java.util.Objects.requireNonNull(first.chain), matches);
+      index.match(Objects.requireNonNull(first.chain), matches);
       for (int j = i; j < entries.size(); j++) {
         Entry entry = entries.get(j);
         if (entry.chain == first.chain && entry.isIndexed()) {
-          entry.matchedTokens = reused(entry.view);
-          entry.matched = true;
+          entry.matched(matches);
         }
       }
     }
-  }
-
-  private int reused(EngineView view) {
-    return view.slower().reused(matches, view.slot());
   }
 
   /**
@@ -246,8 +297,11 @@ final class Selection {
   }
 
   private void add(Entry entry, Prompt prompt, long nowNanos) {
-    int credit = prompt.readsCache() ? entry.creditTokens(entry.expectedTokens(nowNanos)) : 0;
-    entry.engine.addTo(candidates, credit, nowNanos);
+    int expected = prompt.readsCache() ? entry.expectedTokens(nowNanos) : 0;
+    entry.engine.addTo(candidates, nowNanos).capacity(entry.capacityTokens());
+    if (prompt.readsCache()) {
+      entry.credit(candidates, expected);
+    }
     rows.add(entry);
   }
 
@@ -271,6 +325,11 @@ final class Selection {
     return candidates;
   }
 
+  /** The prompt's blocks, until the release. */
+  PromptBlocks blocks() {
+    return blocks;
+  }
+
   /** The engine of a candidate. */
   Entry row(int row) {
     return rows.get(row);
@@ -281,5 +340,6 @@ final class Selection {
     entries.clear();
     rows.clear();
     candidates.clear();
+    blocks.chain = null;
   }
 }

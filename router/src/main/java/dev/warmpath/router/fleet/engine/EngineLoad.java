@@ -57,6 +57,7 @@ public final class EngineLoad {
   }
 
   private int requests;
+  private int waiting;
   private long contextTokens;
   private long queuedTokens;
   private long queuedMicros;
@@ -74,6 +75,7 @@ public final class EngineLoad {
     queuedTokens += share.prefillTokens;
     queuedMicros += share.prefillMicros;
     share.queued = true;
+    waiting++;
     share.before = tail;
     if (tail == null) {
       head = share;
@@ -144,7 +146,7 @@ public final class EngineLoad {
     advance(nowNanos);
     Share first = head;
     long done = first == null ? 0 : Math.min(first.prefillMicros, sinceHeadMicros(nowNanos));
-    return new Load(requests, queuedTokens, (queuedMicros - done) / 1000.0, contextTokens);
+    return new Load(requests, waiting, queuedTokens, (queuedMicros - done) / 1000.0, contextTokens);
   }
 
   private void advance(long nowNanos) {
@@ -175,6 +177,7 @@ public final class EngineLoad {
     share.before = null;
     share.behind = null;
     share.queued = false;
+    waiting--;
     queuedTokens -= share.prefillTokens;
     queuedMicros -= share.prefillMicros;
   }

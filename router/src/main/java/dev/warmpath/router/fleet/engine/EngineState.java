@@ -26,6 +26,7 @@ public final class EngineState {
 
   private final Replica replica;
   private final int dpRank;
+  private final int number;
   private final String name;
   private final EngineLoad load = new EngineLoad();
   private final PrefillModel prefill = new PrefillModel();
@@ -33,9 +34,13 @@ public final class EngineState {
   private final ExpectedBlocks expected;
   private long lastTurn = Candidates.NEVER;
 
-  public EngineState(Replica replica, int dpRank, ExpectedBlocks.Limits limits) {
+  /**
+   * @param number stands for it in what policies remember; no other engine has it, nor will
+   */
+  public EngineState(Replica replica, int dpRank, int number, ExpectedBlocks.Limits limits) {
     this.replica = replica;
     this.dpRank = dpRank;
+    this.number = number;
     this.name = name(replica, dpRank);
     this.expected = new ExpectedBlocks(limits);
   }
@@ -71,9 +76,9 @@ public final class EngineState {
     return expected.depth(chain, heldBlocks, nowNanos);
   }
 
-  /** Adds the engine to the candidates of a request. */
-  public synchronized void addTo(Candidates candidates, int creditTokens, long nowNanos) {
-    candidates.add(name, creditTokens, load.snapshot(nowNanos), prefill.cost(), lastTurn);
+  /** Adds the engine to the candidates of a request, with its load. */
+  public synchronized Candidates addTo(Candidates candidates, long nowNanos) {
+    return candidates.add(name, number, prefill.cost(), lastTurn).load(load.snapshot(nowNanos));
   }
 
   /**

@@ -6,7 +6,13 @@ import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 
-/** The candidate with the fewest requests in flight. */
+/**
+ * The candidate with the fewest requests in flight for its weight, {@code r/weight}.
+ *
+ * <p>Not for fleets where prompts share prefixes: it does not look at caches.
+ *
+ * <p>Thread-safe.
+ */
 public final class LeastRequestsPolicy implements Policy {
 
   @Override
@@ -16,7 +22,7 @@ public final class LeastRequestsPolicy implements Policy {
 
   @Override
   public int choose(RoutingRequest request, Candidates candidates) {
-    return Lowest.of(request, candidates, candidates::requests);
+    return Lowest.of(request, candidates, row -> load(candidates, row));
   }
 
   @Override
@@ -26,6 +32,10 @@ public final class LeastRequestsPolicy implements Policy {
 
   @Override
   public Score score(RoutingRequest request, Candidates candidates, int row) {
-    return Score.of(Score.term("requests_in_flight", candidates.requests(row)));
+    return Score.of(Score.term("requests_in_flight", load(candidates, row)));
+  }
+
+  static double load(Candidates candidates, int row) {
+    return candidates.requests(row) / candidates.weight(row);
   }
 }

@@ -1,6 +1,15 @@
 package dev.warmpath.router.routing.policy;
 
 import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.policy.affinity.AibrixPolicy;
+import dev.warmpath.router.routing.policy.affinity.CacheAwarePolicy;
+import dev.warmpath.router.routing.policy.affinity.LlmdAffinityPolicy;
+import dev.warmpath.router.routing.policy.affinity.PreblePolicy;
+import dev.warmpath.router.routing.policy.affinity.SmgPolicy;
+import dev.warmpath.router.routing.policy.cost.ConductorPolicy;
+import dev.warmpath.router.routing.policy.cost.DynamoPolicy;
+import dev.warmpath.router.routing.policy.cost.LlmdWeightedPolicy;
+import dev.warmpath.router.routing.policy.cost.LmetricPolicy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,25 +22,71 @@ import java.util.function.ToDoubleFunction;
 public final class Policies {
 
   private static final WarmPolicy.Weights WARM = WarmPolicy.Weights.DEFAULT;
+  private static final CacheAwarePolicy.Thresholds CACHE_AWARE =
+      CacheAwarePolicy.Thresholds.DEFAULT;
+  private static final LlmdWeightedPolicy.Weights LLMD = LlmdWeightedPolicy.Weights.DEFAULT;
+  private static final LlmdAffinityPolicy.Limits AFFINITY = LlmdAffinityPolicy.Limits.DEFAULT;
+  private static final DynamoPolicy.Weights DYNAMO = DynamoPolicy.Weights.DEFAULT;
 
-  /** All there are; a new policy is one more entry. */
+  /** All there are; a new policy is one more entry. Policies share an option with one default. */
   private static final Map<String, Kind> KINDS =
-      Map.of(
-          "random", new Kind(Map.of(), options -> new RandomPolicy()),
-          "round-robin", new Kind(Map.of(), options -> new RoundRobinPolicy()),
-          "least-requests", new Kind(Map.of(), options -> new LeastRequestsPolicy()),
-          "consistent-hash",
-              new Kind(
-                  Map.of("load-bound", ConsistentHashPolicy.DEFAULT_LOAD_BOUND),
-                  options -> new ConsistentHashPolicy(options.applyAsDouble("load-bound"))),
-          "warm",
-              new Kind(
-                  Map.of(
-                      "miss-weight", WARM.missWeight(),
-                      "decode-weight", WARM.decodeWeight(),
-                      "step-millis", WARM.stepMillis(),
-                      "context-millis", WARM.contextMillis()),
-                  options -> new WarmPolicy(weights(options))));
+      Map.ofEntries(
+          kind("random", Map.of(), options -> new RandomPolicy()),
+          kind("round-robin", Map.of(), options -> new RoundRobinPolicy()),
+          kind("least-requests", Map.of(), options -> new LeastRequestsPolicy()),
+          kind("power-of-two", Map.of(), options -> new PowerOfTwoPolicy()),
+          kind(
+              "consistent-hash",
+              Map.of("load-bound", ConsistentHashPolicy.DEFAULT_LOAD_BOUND),
+              options -> new ConsistentHashPolicy(options.applyAsDouble("load-bound"))),
+          kind(
+              "cache-aware",
+              Map.of(
+                  "cache-threshold", CACHE_AWARE.cache(),
+                  "balance-abs-threshold", CACHE_AWARE.balanceAbs(),
+                  "balance-rel-threshold", CACHE_AWARE.balanceRel()),
+              options -> new CacheAwarePolicy(thresholds(options))),
+          kind(
+              "smg",
+              Map.of("overlap-decay", DYNAMO.overlapDecay()),
+              options -> new SmgPolicy(options.applyAsDouble("overlap-decay"))),
+          kind("aibrix", Map.of(), options -> new AibrixPolicy()),
+          kind(
+              "llm-d-weighted",
+              Map.of(
+                  "prefix-weight", LLMD.prefix(),
+                  "kv-use-weight", LLMD.kvUse(),
+                  "queue-weight", LLMD.queue()),
+              options -> new LlmdWeightedPolicy(llmdWeights(options))),
+          kind(
+              "llm-d-affinity",
+              Map.of(
+                  "affinity-threshold", AFFINITY.affinityThreshold(),
+                  "prefill-tokens-per-second", AFFINITY.tokensPerSecond(),
+                  "penalty-millis", AFFINITY.penaltyMillis()),
+              options -> new LlmdAffinityPolicy(limits(options))),
+          kind(
+              "dynamo",
+              Map.of(
+                  "prefill-weight", DYNAMO.prefill(),
+                  "overlap-credit", DYNAMO.overlapCredit(),
+                  "overlap-decay", DYNAMO.overlapDecay()),
+              options -> new DynamoPolicy(dynamoWeights(options))),
+          kind("conductor", Map.of(), options -> new ConductorPolicy()),
+          kind("preble", Map.of(), options -> new PreblePolicy()),
+          kind("lmetric", Map.of(), options -> new LmetricPolicy()),
+          kind(
+              "sticky",
+              Map.of("stay-factor", StickyPolicy.DEFAULT_STAY_FACTOR),
+              options -> new StickyPolicy(options.applyAsDouble("stay-factor"))),
+          kind(
+              "warm",
+              Map.of(
+                  "miss-weight", WARM.missWeight(),
+                  "decode-weight", WARM.decodeWeight(),
+                  "step-millis", WARM.stepMillis(),
+                  "context-millis", WARM.contextMillis()),
+              options -> new WarmPolicy(weights(options))));
 
   private Policies() {}
 
@@ -43,6 +98,15 @@ public final class Policies {
   /** The names of a policy's options and their defaults. */
   public static Map<String, Double> options(String name) {
     return kind(name).defaults();
+  }
+
+  /** The default of an option, which is the same for all policies that have it. */
+  public static double standard(String option) {
+    return KINDS.values().stream()
+        .map(kind -> kind.defaults().get(option))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("option=" + option));
   }
 
   /**
@@ -71,6 +135,39 @@ public final class Policies {
           "unknown policy '" + name + "', must be one of " + String.join(", ", names()));
     }
     return kind;
+  }
+
+  private static Map.Entry<String, Kind> kind(
+      String name, Map<String, Double> defaults, Function<ToDoubleFunction<String>, Policy> make) {
+    return Map.entry(name, new Kind(defaults, make));
+  }
+
+  private static CacheAwarePolicy.Thresholds thresholds(ToDoubleFunction<String> options) {
+    return new CacheAwarePolicy.Thresholds(
+        options.applyAsDouble("cache-threshold"),
+        options.applyAsDouble("balance-abs-threshold"),
+        options.applyAsDouble("balance-rel-threshold"));
+  }
+
+  private static LlmdWeightedPolicy.Weights llmdWeights(ToDoubleFunction<String> options) {
+    return new LlmdWeightedPolicy.Weights(
+        options.applyAsDouble("prefix-weight"),
+        options.applyAsDouble("kv-use-weight"),
+        options.applyAsDouble("queue-weight"));
+  }
+
+  private static LlmdAffinityPolicy.Limits limits(ToDoubleFunction<String> options) {
+    return new LlmdAffinityPolicy.Limits(
+        options.applyAsDouble("affinity-threshold"),
+        options.applyAsDouble("prefill-tokens-per-second"),
+        options.applyAsDouble("penalty-millis"));
+  }
+
+  private static DynamoPolicy.Weights dynamoWeights(ToDoubleFunction<String> options) {
+    return new DynamoPolicy.Weights(
+        options.applyAsDouble("prefill-weight"),
+        options.applyAsDouble("overlap-credit"),
+        options.applyAsDouble("overlap-decay"));
   }
 
   private static WarmPolicy.Weights weights(ToDoubleFunction<String> options) {

@@ -26,9 +26,9 @@ class AssignmentTest {
     world.store("r0", 50, prompt(1000));
     Assignment assignment = world.assign(prompt(1000));
     double millis = PrefillCost.DEFAULT.millis(200, 1000);
-    assertThat(load()).isEqualTo(new Load(1, 200, Math.round(1000 * millis) / 1000.0, 1000));
+    assertThat(load()).isEqualTo(new Load(1, 1, 200, Math.round(1000 * millis) / 1000.0, 1000));
     assignment.firstToken();
-    assertThat(load()).isEqualTo(new Load(1, 0, 0, 1000));
+    assertThat(load()).isEqualTo(new Load(1, 0, 0, 0, 1000));
     assignment.finished(Outcome.COMPLETED);
     assertThat(load()).isEqualTo(Load.NONE);
   }
@@ -147,7 +147,7 @@ class AssignmentTest {
     assertThat(load().queuedPrefillMillis()).isCloseTo(0.5 * millis, within(1.0));
     assertThat(load().queuedPrefillTokens()).isEqualTo(4000);
     world.pass((long) millis);
-    assertThat(load()).isEqualTo(new Load(2, 0, 0, 8000));
+    assertThat(load()).isEqualTo(new Load(2, 0, 0, 0, 8000));
     first.finished(Outcome.CANCELLED);
     assertThat(expected()).as("computed by then, so its events come").isPositive();
   }

@@ -11,6 +11,7 @@ import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
+import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,15 +29,18 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Many threads at once: nothing is lost, nothing is given back twice. */
 class DispatcherConcurrencyTest {
 
   private static final int THREADS = 8;
 
-  @Test
-  void countersReturnToZeroAfterChaos() throws Exception {
-    World world = new World("warm").with(4);
+  @ParameterizedTest
+  @MethodSource("policies")
+  void countersReturnToZeroAfterChaos(String policy) throws Exception {
+    World world = new World(policy).with(4);
     atOnce(thread -> {
       Random random = new Random(thread);
       List<Assignment> open = new ArrayList<>();
@@ -52,6 +56,10 @@ class DispatcherConcurrencyTest {
     world.pass(60_000);
     assertThat(world.dispatcher.report())
         .allSatisfy(report -> assertThat(report.expectedBlocks().expected()).isZero());
+  }
+
+  private static List<String> policies() {
+    return Policies.names();
   }
 
   private static void step(World world, Random random, List<Assignment> open) {

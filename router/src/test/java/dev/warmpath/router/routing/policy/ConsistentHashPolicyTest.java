@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.PromptBlocks;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.policy.Fleets.Row;
 import java.util.ArrayList;
@@ -104,8 +105,8 @@ class ConsistentHashPolicyTest {
 
   @Test
   void promptsThatBeginAlikeGoTogetherWithoutASession() {
-    RoutingRequest alike = new RoutingRequest(100, null, 77, 1);
-    RoutingRequest longer = new RoutingRequest(900, null, 77, 2);
+    RoutingRequest alike = new RoutingRequest(100, PromptBlocks.NONE, null, 77, 1, 0);
+    RoutingRequest longer = new RoutingRequest(900, PromptBlocks.NONE, null, 77, 2, 0);
     assertThat(policy.reason(alike, idle(8), 0)).isEqualTo("prefix");
     assertThat(policy.choose(longer, idle(8))).isEqualTo(policy.choose(alike, idle(8)));
   }

@@ -11,7 +11,23 @@ class PoliciesTest {
   @Test
   void eachIsKnownByItsName() {
     assertThat(Policies.names())
-        .containsExactly("consistent-hash", "least-requests", "random", "round-robin", "warm")
+        .containsExactly(
+            "aibrix",
+            "cache-aware",
+            "conductor",
+            "consistent-hash",
+            "dynamo",
+            "least-requests",
+            "llm-d-affinity",
+            "llm-d-weighted",
+            "lmetric",
+            "power-of-two",
+            "preble",
+            "random",
+            "round-robin",
+            "smg",
+            "sticky",
+            "warm")
         .allSatisfy(name -> assertThat(Policies.named(name, Map.of()).name()).isEqualTo(name));
   }
 
@@ -19,9 +35,7 @@ class PoliciesTest {
   void anUnknownNameIsAnsweredWithTheKnownOnes() {
     assertThatThrownBy(() -> Policies.named("wram", Map.of()))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(
-            "unknown policy 'wram', must be one of"
-                + " consistent-hash, least-requests, random, round-robin, warm");
+        .hasMessage("unknown policy 'wram', must be one of " + String.join(", ", Policies.names()));
   }
 
   @Test
@@ -46,5 +60,32 @@ class PoliciesTest {
   void defaultsCanBeAsked() {
     assertThat(Policies.options("consistent-hash")).containsExactly(Map.entry("load-bound", 1.25));
     assertThat(Policies.options("warm")).containsEntry("miss-weight", 2.0);
+  }
+
+  @Test
+  void anOptionOfSeveralPoliciesHasOneDefault() {
+    for (String name : Policies.names()) {
+      Policies.options(name)
+          .forEach((option, value) ->
+              assertThat(Policies.standard(option)).as(name + " " + option).isEqualTo(value));
+    }
+  }
+
+  @Test
+  void everyOptionIsBounded() {
+    for (String name : Policies.names()) {
+      for (String option : Policies.options(name).keySet()) {
+        for (double value : new double[] {-1, Double.NaN, 2e6}) {
+          assertThatThrownBy(() -> Policies.named(name, Map.of(option, value)))
+              .as(name + " " + option)
+              .isInstanceOf(IllegalArgumentException.class);
+        }
+      }
+    }
+    assertThatThrownBy(() -> Policies.named("cache-aware", Map.of("cache-threshold", 1.5)))
+        .hasMessage("cache-threshold=1.5, must be from 0 to 1");
+    assertThatThrownBy(
+            () -> Policies.named("llm-d-affinity", Map.of("prefill-tokens-per-second", 0.0)))
+        .hasMessage("prefill-tokens-per-second=0.0, must be from 1 to 1000000");
   }
 }

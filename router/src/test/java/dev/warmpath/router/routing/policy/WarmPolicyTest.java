@@ -23,7 +23,7 @@ class WarmPolicyTest {
   @Test
   void isTheFormula() {
     PrefillCost cost = new PrefillCost(0.1, 0.001);
-    Load load = new Load(4, 500, 70, 100_000);
+    Load load = new Load(4, 0, 500, 70, 100_000);
     Candidates candidates = of(new Fleets.Row("a", 800, load, cost, 3));
 
     Score score = policy.score(prompt(1000), candidates, 0);
@@ -44,7 +44,7 @@ class WarmPolicyTest {
 
   private String winnerOverQueue(double queuedMillis) {
     Candidates candidates =
-        of(with("cold", 0, Load.NONE), with("warm", 1000, new Load(0, 1, queuedMillis, 0)));
+        of(with("cold", 0, Load.NONE), with("warm", 1000, new Load(0, 0, 1, queuedMillis, 0)));
     return candidates.name(policy.choose(prompt(1000), candidates));
   }
 
@@ -57,7 +57,7 @@ class WarmPolicyTest {
 
   @Test
   void withoutThePromptOnlyLoadCounts() {
-    Candidates candidates = of(with("held", 9000, new Load(2, 0, 0, 0)), busy("free", 1));
+    Candidates candidates = of(with("held", 9000, new Load(2, 0, 0, 0, 0)), busy("free", 1));
     assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
     assertThat(policy.reason(draw(0), candidates, 0)).isEqualTo("load");
     assertThat(policy.score(draw(0), candidates, 0).total()).isEqualTo(0.25 * 2 * 15);
@@ -67,7 +67,7 @@ class WarmPolicyTest {
   void aBlockThatOnlyOneHoldsDoesNotHerd() {
     // One root block of 16 tokens is worth 3·1.1 ms, less than one request in flight.
     Candidates candidates =
-        of(with("holder", 16, new Load(1, 0, 0, 1000)), with("other", 0, Load.NONE));
+        of(with("holder", 16, new Load(1, 0, 0, 0, 1000)), with("other", 0, Load.NONE));
     assertThat(policy.choose(prompt(1000), candidates)).isEqualTo(1);
   }
 
@@ -75,7 +75,7 @@ class WarmPolicyTest {
   void longContextsInDecodeDoNotSwampPrefill() {
     // Ten streams of 100 K tokens cost 0.25·10·(15 + 34) = 122 ms; a miss of 100 K costs 51 s.
     Candidates candidates =
-        of(with("holder", 99_000, new Load(10, 0, 0, 1_000_000)), with("other", 0, Load.NONE));
+        of(with("holder", 99_000, new Load(10, 0, 0, 0, 1_000_000)), with("other", 0, Load.NONE));
     assertThat(policy.choose(prompt(100_000), candidates)).isZero();
   }
 
@@ -85,7 +85,7 @@ class WarmPolicyTest {
     Candidates candidates =
         of(
             new Fleets.Row("slow", 0, Load.NONE, slow, Candidates.NEVER),
-            with("fast", 0, new Load(0, 500, 35, 0)));
+            with("fast", 0, new Load(0, 0, 500, 35, 0)));
     assertThat(policy.choose(prompt(1000), candidates)).isEqualTo(1);
   }
 

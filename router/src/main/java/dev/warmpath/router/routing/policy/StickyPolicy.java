@@ -1,0 +1,104 @@
+package dev.warmpath.router.routing.policy;
+
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Options;
+import dev.warmpath.router.routing.Ranking;
+import dev.warmpath.router.routing.RankingPolicy;
+import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.Score;
+import dev.warmpath.router.routing.policy.affinity.RecentMap;
+import dev.warmpath.router.routing.policy.cost.LmetricPolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The session's last engine while it costs at most {@code stay-factor} (2) times what the cheapest
+ * candidate does; else, and without a session, {@link LmetricPolicy}, whose costs it compares.
+ *
+ * <p>Source: our own hybrid of sticky sessions and LMetric. Remembers the engines of {@value
+ * #SESSIONS} sessions, and goes without those routed longest ago; of a session's name it keeps a
+ * hash of 64 bits.
+ *
+ * <p>Not where clients name no sessions.
+ *
+ * <p>Thread-safe.
+ */
+public final class StickyPolicy implements RankingPolicy {
+
+  /** The default factor. */
+  public static final double DEFAULT_STAY_FACTOR = 2;
+
+  static final int SESSIONS = 1 << 16;
+
+  private final double stayFactor;
+  private final LmetricPolicy lmetric = new LmetricPolicy();
+  private final RecentMap<Long, Integer> engines = new RecentMap<>(SESSIONS);
+
+  /**
+   * @param stayFactor how many times the least cost a session's engine may cost, from 1
+   */
+  public StickyPolicy(double stayFactor) {
+    this.stayFactor = Options.require("stay-factor", stayFactor, 1, 1e6);
+  }
+
+  @Override
+  public String name() {
+    return "sticky";
+  }
+
+  @Override
+  public Ranking rank(RoutingRequest request, Candidates candidates) {
+    String session = request.sessionKey();
+    Integer engine = session == null ? null : engines.get(HashRing.hash(session));
+    double least = Double.POSITIVE_INFINITY;
+    int home = -1;
+    for (int row = 0; row < candidates.count(); row++) {
+      least = Math.min(least, LmetricPolicy.cost(request, candidates, row));
+      home = isHome(candidates.number(row), engine) ? row : home;
+    }
+    return home >= 0 && LmetricPolicy.cost(request, candidates, home) <= stayFactor * least
+        ? new Home(request, candidates, home)
+        : lmetric.rank(request, candidates);
+  }
+
+  private static boolean isHome(int number, @Nullable Integer engine) {
+    return engine != null && engine == number;
+  }
+
+  @Override
+  public void committed(RoutingRequest request, Candidates candidates, int winner) {
+    lmetric.committed(request, candidates, winner);
+    String session = request.sessionKey();
+    if (session != null) {
+      engines.put(HashRing.hash(session), candidates.number(winner));
+    }
+  }
+
+  @Override
+  public double memoryShare() {
+    return engines.share();
+  }
+
+  private record Home(RoutingRequest request, Candidates candidates, int home) implements Ranking {
+
+    @Override
+    public double cost(int row) {
+      return LmetricPolicy.cost(request, candidates, row) + ruledOut(row);
+    }
+
+    private double ruledOut(int row) {
+      return row == home ? 0 : RULED_OUT;
+    }
+
+    @Override
+    public Score score(int row) {
+      return Score.of(
+          Score.term("tokens_by_requests", LmetricPolicy.cost(request, candidates, row)),
+          Score.term("other_than_session", ruledOut(row)));
+    }
+
+    @Override
+    public String reason(int winner) {
+      return "session";
+    }
+  }
+}
