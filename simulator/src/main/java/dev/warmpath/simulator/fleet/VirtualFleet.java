@@ -98,6 +98,7 @@ public final class VirtualFleet {
     Replica replica =
         new Replica("engine-" + number, URI.create("http://virtual"), Set.of("virtual"), 1);
     replica.health(Replica.Health.UP);
+    replica.gpuBlocks(plan.engine().cache().blocks());
     fleet.add(replica);
     int slot = index.addEngine(CopyCounting.PER_COPY);
     index.layout(slot, new CacheLayout(plan.engine().cache().groups(), 1, 0));

@@ -1,30 +1,34 @@
 package dev.warmpath.router.routing.policy;
 
 import dev.warmpath.router.routing.Candidates;
-import dev.warmpath.router.routing.Lowest;
-import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.Ranking;
+import dev.warmpath.router.routing.RankingPolicy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
+
 
 /**
  * The candidate whose choice costs everyone the least time, in milliseconds: {@code queue +
  * (1+k)·T(c, n) + decode}.
  *
- * <p>A miss is paid in this request's own wait, and k times again by the requests queued behind it
- * and by the blocks that it evicts. {@code decode = decodeWeight·r·(stepMillis + contextMillis·K)}
- * is how much the r requests in flight, with K tokens of context, slow it down and are slowed. When
- * the prompt's tokens are not known T is 0 for all, and load alone decides.
+ * <p>A miss is paid in this request's own wait, and again by each of the k requests that come to
+ * stand behind it: {@code k = missWeight·w}, w being how many prompts wait at an engine on the
+ * average. So an idle fleet gives each request the engine that answers it first, and the nearer the
+ * fleet comes to its limit, the more the work counts that a hit saves. {@code decode =
+ * decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in flight, with K tokens
+ * of context, slow it down and are slowed. When the prompt's tokens are not known T is 0 for all,
+ * and load alone decides.
  *
  * <p>Immutable.
  */
-public final class WarmPolicy implements Policy {
+public final class WarmPolicy implements RankingPolicy {
 
   private final Weights weights;
 
   /**
    * The constants of the formula.
    *
-   * @param missWeight k, how often a miss is paid beyond the request's own wait
+   * @param missWeight how many requests come to stand behind a prompt for each that waits now
    * @param decodeWeight share of a decode step that one request in flight costs
    * @param stepMillis a decode step without context
    * @param contextMillis what one token of context adds to a step
@@ -32,7 +36,7 @@ public final class WarmPolicy implements Policy {
   public record Weights(
       double missWeight, double decodeWeight, double stepMillis, double contextMillis) {
 
-    /** What a preview on recorded conversations showed to be good all round. */
+    /** What was good all round on recorded workloads; docs/policies.md has the sweep. */
     public static final Weights DEFAULT = new Weights(2, 0.25, 15, 3.4e-5);
 
     public Weights {
@@ -59,33 +63,45 @@ public final class WarmPolicy implements Policy {
   }
 
   @Override
-  public int choose(RoutingRequest request, Candidates candidates) {
-    return Lowest.of(
-        request,
-        candidates,
-        row ->
-            candidates.queuedMillis(row)
-                + (1 + weights.missWeight) * candidates.prefillMillis(request, row)
-                + decodeMillis(candidates, row));
+  public Ranking rank(RoutingRequest request, Candidates candidates) {
+    double waiting = 0;
+    for (int row = 0; row < candidates.count(); row++) {
+      waiting += candidates.waiting(row);
+    }
+    return new Price(
+        request, candidates, weights, weights.missWeight * waiting / candidates.count());
   }
 
-  @Override
-  public String reason(RoutingRequest request, Candidates candidates, int winner) {
-    return candidates.creditTokens(winner) > 0 && request.promptKnown() ? "cache" : "load";
-  }
+  /** What a choice costs; {@code behind} is k. */
+  private record Price(
+      RoutingRequest request, Candidates candidates, Weights weights, double behind)
+      implements Ranking {
 
-  @Override
-  public Score score(RoutingRequest request, Candidates candidates, int row) {
-    double prefill = candidates.prefillMillis(request, row);
-    return Score.of(
-        Score.term("queue_millis", candidates.queuedMillis(row)),
-        Score.term("prefill_millis", prefill),
-        Score.term("miss_millis", weights.missWeight * prefill),
-        Score.term("decode_millis", decodeMillis(candidates, row)));
-  }
+    @Override
+    public double cost(int row) {
+      return candidates.queuedMillis(row)
+          + (1 + behind) * candidates.prefillMillis(request, row)
+          + decodeMillis(row);
+    }
 
-  private double decodeMillis(Candidates candidates, int row) {
-    double step = weights.stepMillis + weights.contextMillis * candidates.contextTokens(row);
-    return weights.decodeWeight * candidates.requests(row) * step;
+    @Override
+    public Score score(int row) {
+      double prefill = candidates.prefillMillis(request, row);
+      return Score.of(
+          Score.term("queue_millis", candidates.queuedMillis(row)),
+          Score.term("prefill_millis", prefill),
+          Score.term("miss_millis", behind * prefill),
+          Score.term("decode_millis", decodeMillis(row)));
+    }
+
+    @Override
+    public String reason(int winner) {
+      return candidates.reason(request, winner);
+    }
+
+    private double decodeMillis(int row) {
+      double step = weights.stepMillis + weights.contextMillis * candidates.contextTokens(row);
+      return weights.decodeWeight * candidates.requests(row) * step;
+    }
   }
 }
