@@ -14,6 +14,7 @@ public final class Candidates {
   public static final long NEVER = -1;
 
   private static final int ROWS = 16;
+  private static final int MOST_WAITING = 255;
 
   private int count;
   private long mostContextTokens;
@@ -32,6 +33,7 @@ public final class Candidates {
   private PrefillCost[] costs = new PrefillCost[ROWS];
   private long[] lastTurns = new long[ROWS];
   private double[] scores = new double[ROWS];
+  private final int[] byWaiting = new int[MOST_WAITING + 1];
 
   /** Removes all rows. */
   public void clear() {
@@ -283,6 +285,24 @@ public final class Candidates {
   /** Milliseconds of prefill that {@code request} costs there; 0 if its prompt is not known. */
   public double prefillMillis(RoutingRequest request, int row) {
     return costs[row].millis(uncachedTokens(request, row), request.knownTokens());
+  }
+
+  /**
+   * How many prompts wait at an engine in the middle of all: half of them have no more, half no
+   * fewer. More than 255 count as 255.
+   */
+  public double medianWaiting() {
+    Arrays.fill(byWaiting, 0);
+    for (int row = 0; row < count; row++) {
+      byWaiting[Math.min(waiting[row], MOST_WAITING)]++;
+    }
+    return (ranked((count - 1) / 2) + ranked(count / 2)) / 2.0;
+  }
+
+  private int ranked(int rank) {
+    int value = 0;
+    for (int below = byWaiting[0]; below <= rank; below += byWaiting[++value]) {}
+    return value;
   }
 
   /** The fewest queued tokens of any. */
