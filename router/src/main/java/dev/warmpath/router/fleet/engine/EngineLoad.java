@@ -43,11 +43,7 @@ public final class EngineLoad {
      * @param known whether the tokens are more than a guess
      */
     public Share(
-        int prefillTokens,
-        long prefillMicros,
-        int contextTokens,
-        boolean streamed,
-        boolean known) {
+        int prefillTokens, long prefillMicros, int contextTokens, boolean streamed, boolean known) {
       this.prefillTokens = prefillTokens;
       this.prefillMicros = prefillMicros;
       this.contextTokens = contextTokens;

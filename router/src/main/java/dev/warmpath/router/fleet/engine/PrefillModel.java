@@ -56,8 +56,7 @@ public final class PrefillModel {
     double error = Math.log(seen.millis() / predicted);
     double step = RATE * Math.max(-MOST_ERROR, Math.min(error, MOST_ERROR));
     PrefillCost standard = PrefillCost.DEFAULT;
-    overheadMillis =
-        moved(overheadMillis, step * overhead / predicted, DEFAULT_OVERHEAD_MILLIS);
+    overheadMillis = moved(overheadMillis, step * overhead / predicted, DEFAULT_OVERHEAD_MILLIS);
     cost =
         new PrefillCost(
             moved(cost.millisPerToken(), step * perToken / predicted, standard.millisPerToken()),

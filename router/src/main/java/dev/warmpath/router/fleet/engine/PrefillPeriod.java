@@ -64,7 +64,8 @@ final class PrefillPeriod {
   }
 
   /** What was computed until now; null if that is not known. */
-  @org.jspecify.annotations.Nullable Sample sample(long nowNanos) {
+  @org.jspecify.annotations.Nullable
+  Sample sample(long nowNanos) {
     return spoilt || tokens == 0
         ? null
         : new Sample(steps, tokens, tokenPairs, (nowNanos - beganNanos) / NANOS_PER_MILLI);

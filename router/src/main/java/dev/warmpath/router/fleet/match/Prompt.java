@@ -51,7 +51,8 @@ public final class Prompt {
     this.tokens = null;
     this.blocks = blocks;
     this.namespace = RequestNamespace.PLAIN;
-    int first = Math.min(blocks.blocks(), Math.max(1, PREFIX_TOKENS / blocks.space().blockSizeTokens()));
+    int first =
+        Math.min(blocks.blocks(), Math.max(1, PREFIX_TOKENS / blocks.space().blockSizeTokens()));
     this.prefixHash = first == 0 ? 0 : blocks.blockKey(first - 1);
   }
 

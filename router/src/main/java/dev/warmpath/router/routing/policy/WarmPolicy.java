@@ -6,7 +6,6 @@ import dev.warmpath.router.routing.RankingPolicy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 
-
 /**
  * The candidate whose choice costs everyone the least time, in milliseconds: {@code queue +
  * (1+k)·T(c, n) + decode}.
@@ -15,9 +14,9 @@ import dev.warmpath.router.routing.Score;
  * stand behind it: {@code k = missWeight·w}, w being how many prompts wait at an engine on the
  * average. So an idle fleet gives each request the engine that answers it first, and the nearer the
  * fleet comes to its limit, the more the work counts that a hit saves. {@code decode =
- * decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in flight, with K tokens
- * of context, slow it down and are slowed. When the prompt's tokens are not known T is 0 for all,
- * and load alone decides.
+ * decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in flight, with K
+ * tokens of context, slow it down and are slowed. When the prompt's tokens are not known T is 0 for
+ * all, and load alone decides.
  *
  * <p>Immutable.
  */
