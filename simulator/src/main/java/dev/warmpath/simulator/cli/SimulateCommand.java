@@ -85,7 +85,8 @@ public final class SimulateCommand implements WarmpathCommand {
       names = "--index",
       split = ",",
       defaultValue = "exact",
-      description = "What the router knows: exact, delayed:MS, approx[:SECONDS] (${DEFAULT-VALUE}).")
+      description =
+          "What the router knows: exact, delayed:MS, approx[:SECONDS] (${DEFAULT-VALUE}).")
   private List<String> indexes = List.of();
 
   @Option(
@@ -106,19 +107,15 @@ public final class SimulateCommand implements WarmpathCommand {
       description = "Lines of the trace that are read at most.")
   private int requests;
 
-  @Option(names = "--json", description = "Print one JSON object; everything else to stderr.")
-  private boolean json;
-
   @Override
   public Integer call() throws InterruptedException {
     try {
       TraceFormat known =
           TraceFormat.named(format)
-              .orElseThrow(
-                  () ->
-                      CommandException.usage(
-                          "--format: '%s', must be one of %s"
-                              .formatted(format, String.join(", ", TraceFormat.labels()))));
+              .orElseThrow(() ->
+                  CommandException.usage(
+                      "--format: '%s', must be one of %s"
+                          .formatted(format, String.join(", ", TraceFormat.labels()))));
       Trace trace = TraceFile.read(file, known, requests);
       List<CellFigures> cells =
           new Study(trace, grid()).run((done, all) -> System.err.print("\r" + done + "/" + all));

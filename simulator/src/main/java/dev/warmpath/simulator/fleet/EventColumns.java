@@ -61,7 +61,7 @@ final class EventColumns {
   }
 
   void removed(long name) {
-    add((long) 1 << 3 | REMOVED);
+    add(1L << 3 | REMOVED);
     add(name);
   }
 

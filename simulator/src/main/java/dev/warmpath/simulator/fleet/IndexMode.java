@@ -18,8 +18,8 @@ public record IndexMode(Kind kind, double millis) {
     /** From the engines' events. */
     EXACT,
     /**
-     * From what was routed: each engine holds the prompts that it was last given, as far as they fit
-     * its cache, for a time.
+     * From what was routed: each engine holds the prompts that it was last given, as far as they
+     * fit its cache, for a time.
      */
     ROUTED
   }

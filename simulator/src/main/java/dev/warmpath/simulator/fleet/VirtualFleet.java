@@ -32,6 +32,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.LongConsumer;
@@ -109,8 +110,7 @@ public final class VirtualFleet {
     byReplica.put(replica, engine);
     routed.add(
         new RoutedBlocks(
-            plan.engine().cache().blocks() - 1,
-            (long) (plan.index().millis() * NANOS_PER_MILLI)));
+            plan.engine().cache().blocks() - 1, (long) (plan.index().millis() * NANOS_PER_MILLI)));
   }
 
   private EngineView view(VirtualEngine engine, Trust trust) {
@@ -200,7 +200,7 @@ public final class VirtualFleet {
   }
 
   private void send(Question question, Assignment assignment) {
-    VirtualEngine engine = byReplica.get(assignment.replica());
+    VirtualEngine engine = Objects.requireNonNull(byReplica.get(assignment.replica()));
     measures.assigned(question.number, engine.number, assignment.predictedCachedTokens());
     VirtualRequest request = new VirtualRequest(question, engine, assignment);
     question.tried = request;

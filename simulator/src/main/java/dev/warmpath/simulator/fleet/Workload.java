@@ -10,9 +10,9 @@ import java.util.SplittableRandom;
  * A trace as it is played: how fast, how often side by side, and from where on.
  *
  * <p>Request {@code c·n + i} is the trace's request i in copy c. Copies are clients of their own:
- * their prompts share only what most of the trace's prompts begin with. Each copy begins at a random
- * place of the trace, goes on from its beginning when it is over, and ends where it began. Only
- * arrivals are faster at a higher rate: thinking takes its time.
+ * their prompts share only what most of the trace's prompts begin with. Each copy begins at a
+ * random place of the trace, goes on from its beginning when it is over, and ends where it began.
+ * Only arrivals are faster at a higher rate: thinking takes its time.
  *
  * <p>Immutable.
  */
@@ -124,7 +124,8 @@ public final class Workload {
   }
 
   /** Whose it is, or null if the trace does not tell. */
-  @org.jspecify.annotations.Nullable String session(int request) {
+  @org.jspecify.annotations.Nullable
+  String session(int request) {
     int session = trace.session(row(request));
     return session == Trace.NONE ? null : request / trace.requests() + "-" + session;
   }

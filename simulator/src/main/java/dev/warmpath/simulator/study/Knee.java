@@ -46,8 +46,7 @@ final class Knee {
   }
 
   private double mean(ExecutorService pool, double rate) throws InterruptedException {
-    Cell cell =
-        new Cell(study.traceName(), replicas, kvTokens, 1, rate, IndexMode.NOW, POLICY);
+    Cell cell = new Cell(study.traceName(), replicas, kvTokens, 1, rate, IndexMode.NOW, POLICY);
     return Study.result(pool.submit(() -> study.run(cell, 0, arrivals -> {}).ttftMillis().mean()));
   }
 }

@@ -27,7 +27,8 @@ public final class PolicySpec {
       try {
         options.put(part.substring(0, equals), Double.valueOf(part.substring(equals + 1)));
       } catch (IndexOutOfBoundsException | NumberFormatException e) {
-        throw new IllegalArgumentException("'" + spec + "': '" + part + "' is not OPTION=NUMBER", e);
+        throw new IllegalArgumentException(
+            "'" + spec + "': '" + part + "' is not OPTION=NUMBER", e);
       }
     }
     return Policies.named(parts.get(0), options);

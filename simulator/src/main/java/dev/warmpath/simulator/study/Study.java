@@ -143,8 +143,7 @@ public final class Study {
   }
 
   RunFigures run(Cell cell, long seed, LongConsumer progress) {
-    Workload workload =
-        new Workload(trace, cell.rate(), grid.copiesFor(cell.replicas()), seed);
+    Workload workload = new Workload(trace, cell.rate(), grid.copiesFor(cell.replicas()), seed);
     FleetPlan plan =
         FleetPlan.of(
             cell.replicas(),
@@ -153,9 +152,7 @@ public final class Study {
             PolicySpec.make(cell.policy()),
             seed);
     return RunFigures.of(
-        new VirtualFleet(plan, workload).run(progress),
-        cell.replicas(),
-        RunFigures.Goal.DEFAULT);
+        new VirtualFleet(plan, workload).run(progress), cell.replicas(), RunFigures.Goal.DEFAULT);
   }
 
   private EngineConfig engine(long kvTokens) {

@@ -10,15 +10,26 @@ public final class StudyTable {
 
   public static String of(List<CellFigures> cells) {
     StringBuilder text = new StringBuilder();
-    cells.stream().map(each -> each.cell().setting()).distinct().forEach(
-        setting -> {
+    cells.stream()
+        .map(each -> each.cell().setting())
+        .distinct()
+        .forEach(setting -> {
           text.append(setting).append('\n');
           text.append(
               String.format(
                   Locale.ROOT,
                   "  %-44s %9s %7s %8s %8s %8s %7s %6s %7s %9s %8s%n",
-                  "policy", "TTFT ms", "±", "p50", "p90", "p99", "TPOT", "hits", "goodput",
-                  "imbalance", "rejected"));
+                  "policy",
+                  "TTFT ms",
+                  "±",
+                  "p50",
+                  "p90",
+                  "p99",
+                  "TPOT",
+                  "hits",
+                  "goodput",
+                  "imbalance",
+                  "rejected"));
           cells.stream()
               .filter(each -> each.cell().setting().equals(setting))
               .sorted((a, b) -> Double.compare(a.ttftMean(), b.ttftMean()))

@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.trace;
 
 /**
- * The requests of a workload, in columns. A prompt is known by the numbers of its full blocks: equal
- * numbers stand for equal blocks behind equal prefixes. They are kept as runs of consecutive
+ * The requests of a workload, in columns. A prompt is known by the numbers of its full blocks:
+ * equal numbers stand for equal blocks behind equal prefixes. They are kept as runs of consecutive
  * numbers.
  *
  * <p>Immutable.
@@ -50,8 +50,8 @@ public final class Trace {
   }
 
   /**
-   * When the request arrives, in seconds: since the trace began if it waits for no other, else since
-   * that one was answered.
+   * When the request arrives, in seconds: since the trace began if it waits for no other, else
+   * since that one was answered.
    */
   public double seconds(int request) {
     return columns.seconds[request];

@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.Supplier;
 
 /** The formats of recorded workloads. A new one is a reader of its lines. */
 public enum TraceFormat {
@@ -13,15 +12,15 @@ public enum TraceFormat {
    * Mooncake's traces: {@code timestamp} in milliseconds, {@code input_length}, {@code
    * output_length} in tokens, {@code hash_ids} of blocks of 512 tokens.
    */
-  MOONCAKE(512, () -> new HashIdLines(512, 1e-3)),
+  MOONCAKE(512),
   /** Bailian's traces of Qwen: the same fields, seconds, blocks of 16 tokens. */
-  BAILIAN(16, () -> new HashIdLines(16, 1)),
+  BAILIAN(16),
   /** Agents' sessions as differences: each request names what it keeps of the one before it. */
-  DELTA(64, DeltaLines::new),
+  DELTA(64),
   /** Azure's arrivals: {@code TIMESTAMP,ContextTokens,GeneratedTokens}; nothing is shared. */
-  AZURE(64, AzureLines::new),
+  AZURE(64),
   /** Sessions with think times: a line each, see {@link SessionLines}. */
-  SESSION(16, SessionLines::new);
+  SESSION(16);
 
   /** Reads the lines of one file, in order. */
   interface Lines {
@@ -35,11 +34,9 @@ public enum TraceFormat {
   }
 
   private final int blockSizeTokens;
-  private final Supplier<Lines> lines;
 
-  TraceFormat(int blockSizeTokens, Supplier<Lines> lines) {
+  TraceFormat(int blockSizeTokens) {
     this.blockSizeTokens = blockSizeTokens;
-    this.lines = lines;
   }
 
   /** The name that users know it by. */
@@ -62,7 +59,13 @@ public enum TraceFormat {
   }
 
   Lines reader() {
-    return lines.get();
+    return switch (this) {
+      case MOONCAKE -> new HashIdLines(blockSizeTokens, 1e-3);
+      case BAILIAN -> new HashIdLines(blockSizeTokens, 1);
+      case DELTA -> new DeltaLines();
+      case AZURE -> new AzureLines();
+      case SESSION -> new SessionLines();
+    };
   }
 
   /** A whole number of a line. */
