@@ -58,9 +58,8 @@ public final class ConfigKeys {
           option("prefill-weight", "`dynamo`: weight of a block to prefill against one to decode."),
           option("overlap-credit", "`dynamo`: what a block on the GPU saves, in blocks."),
           option("stay-factor", "`sticky`: most cost of the session's engine, in the least cost."),
-          option(
-              "miss-weight",
-              "`warm`: how many requests come to stand behind a prompt for each that waits."),
+          option("miss-weight", "`warm`: requests behind a prompt for each that waits now."),
+          option("eviction-weight", "`warm`: what a miss costs beside a full KV cache."),
           option("decode-weight", "`warm`: what a request in flight costs, in steps."),
           option("step-millis", "`warm`: milliseconds of a step of the engine."),
           option("context-millis", "`warm`: milliseconds a step takes longer per context token."),

@@ -153,8 +153,11 @@ public final class EngineLoad {
   private double queuedMillis(long nowNanos) {
     advance(nowNanos);
     Share first = head;
-    long done = first == null ? 0 : Math.min(first.prefillMicros, sinceHeadMicros(nowNanos));
-    return (queuedMicros - done) / 1000.0;
+    if (first == null) {
+      return 0;
+    }
+    long left = first.prefillMicros - sinceHeadMicros(nowNanos);
+    return (queuedMicros - first.prefillMicros + Math.abs(left)) / 1000.0;
   }
 
   private void advance(long nowNanos) {

@@ -10,11 +10,12 @@ import dev.warmpath.router.routing.Score;
  * The candidate whose choice costs everyone the least time, in milliseconds: {@code queue +
  * (1+k)·T(c, n) + decode}.
  *
- * <p>A miss is paid in this request's own wait, and again by each of the k requests that come to
- * stand behind it: {@code k = missWeight·(w + 1/8)}, w being how many prompts wait at an engine, by
- * the median; the eighth is for the blocks that it evicts. So a fleet with idle engines gives each
- * request the engine that answers it first, but keeps siblings together, and the nearer the fleet
- * comes to its limit, the more the work counts that a hit saves. {@code decode =
+ * <p>A miss is paid in this request's own wait, and again by others: {@code k = missWeight·w +
+ * evictionWeight·u² + 1/2}. w is how many prompts wait at an engine, by the median: so many come to
+ * stand behind it. u is the part of the engine's KV cache that requests in flight use: the fuller it
+ * is, the sooner what the miss evicts is missed. So a fleet with idle engines gives each request the
+ * engine that answers it first, but keeps siblings together, and the nearer the fleet comes to its
+ * limit, the more the work counts that a hit saves. {@code decode =
  * decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in flight, with K
  * tokens of context, slow it down and are slowed. When the prompt's tokens are not known T is 0 for
  * all, and load alone decides.
@@ -23,7 +24,7 @@ import dev.warmpath.router.routing.Score;
  */
 public final class WarmPolicy implements RankingPolicy {
 
-  private static final double EVICTED = 0.125;
+  private static final double ALWAYS = 0.5;
 
   private final Weights weights;
 
@@ -31,18 +32,25 @@ public final class WarmPolicy implements RankingPolicy {
    * The constants of the formula.
    *
    * @param missWeight how many requests come to stand behind a prompt for each that waits now
+   * @param evictionWeight how often a miss is paid again where the KV cache is in use to the last
+   *     block
    * @param decodeWeight share of a decode step that one request in flight costs
    * @param stepMillis a decode step without context
    * @param contextMillis what one token of context adds to a step
    */
   public record Weights(
-      double missWeight, double decodeWeight, double stepMillis, double contextMillis) {
+      double missWeight,
+      double evictionWeight,
+      double decodeWeight,
+      double stepMillis,
+      double contextMillis) {
 
     /** What was good all round on recorded workloads; docs/policies.md has the sweep. */
-    public static final Weights DEFAULT = new Weights(2, 0.5, 15, 3.4e-5);
+    public static final Weights DEFAULT = new Weights(1, 2, 1, 15, 3.4e-5);
 
     public Weights {
       requireWeight("missWeight", missWeight);
+      requireWeight("evictionWeight", evictionWeight);
       requireWeight("decodeWeight", decodeWeight);
       requireWeight("stepMillis", stepMillis);
       requireWeight("contextMillis", contextMillis);
@@ -66,11 +74,11 @@ public final class WarmPolicy implements RankingPolicy {
 
   @Override
   public Ranking rank(RoutingRequest request, Candidates candidates) {
-    double behind = weights.missWeight * (candidates.medianWaiting() + EVICTED);
+    double behind = weights.missWeight * candidates.medianWaiting() + ALWAYS;
     return new Price(request, candidates, weights, behind);
   }
 
-  /** What a choice costs; {@code behind} is k. */
+  /** What a choice costs; {@code behind} is the part of k that is the same everywhere. */
   private record Price(
       RoutingRequest request, Candidates candidates, Weights weights, double behind)
       implements Ranking {
@@ -78,7 +86,7 @@ public final class WarmPolicy implements RankingPolicy {
     @Override
     public double cost(int row) {
       return candidates.queuedMillis(row)
-          + (1 + behind) * candidates.prefillMillis(request, row)
+          + (1 + again(row)) * candidates.prefillMillis(request, row)
           + decodeMillis(row);
     }
 
@@ -88,13 +96,19 @@ public final class WarmPolicy implements RankingPolicy {
       return Score.of(
           Score.term("queue_millis", candidates.queuedMillis(row)),
           Score.term("prefill_millis", prefill),
-          Score.term("miss_millis", behind * prefill),
+          Score.term("miss_millis", again(row) * prefill),
           Score.term("decode_millis", decodeMillis(row)));
     }
 
     @Override
     public String reason(int winner) {
       return candidates.reason(request, winner);
+    }
+
+    /** k: how often a miss is paid again. */
+    private double again(int row) {
+      double use = candidates.kvUse(row);
+      return behind + weights.evictionWeight * use * use;
     }
 
     private double decodeMillis(int row) {
