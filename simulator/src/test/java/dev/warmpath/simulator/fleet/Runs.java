@@ -24,12 +24,7 @@ final class Runs {
   }
 
   static Outcome run(
-      String policy,
-      Trace trace,
-      int engines,
-      int blocks,
-      IndexMode index,
-      Incident... incidents) {
+      String policy, Trace trace, int engines, int blocks, IndexMode index, Incident... incidents) {
     FleetPlan plan =
         new FleetPlan(
             engines,

@@ -123,7 +123,11 @@ class VirtualAndLiveTest {
         int request = order.get(arrived++);
         engine.submit(
             new TokenRequest(
-                Integer.toString(request), prompt(request), answer(request), PromptKeys.NONE, true));
+                Integer.toString(request),
+                prompt(request),
+                answer(request),
+                PromptKeys.NONE,
+                true));
       }
     }
 

@@ -68,17 +68,15 @@ class VirtualFleetTest {
   @Test
   void blocksMustBeThoseOfTheTrace() {
     Trace trace = new TraceBuilder("none", 32).build();
-    assertThatThrownBy(
-            () ->
-                new VirtualFleet(
-                    FleetPlan.of(
-                        1,
-                        Runs.engine(BLOCK, 100),
-                        IndexMode.NOW,
-                        dev.warmpath.router.routing.policy.Policies.named(
-                            "warm", java.util.Map.of()),
-                        1),
-                    new Workload(trace, 1, 1, 1)))
+    assertThatThrownBy(() ->
+            new VirtualFleet(
+                FleetPlan.of(
+                    1,
+                    Runs.engine(BLOCK, 100),
+                    IndexMode.NOW,
+                    dev.warmpath.router.routing.policy.Policies.named("warm", java.util.Map.of()),
+                    1),
+                new Workload(trace, 1, 1, 1)))
         .hasMessage("blockSizeTokens=16, of the trace 32");
   }
 

@@ -12,13 +12,12 @@ import dev.warmpath.router.routing.Score;
  *
  * <p>A miss is paid in this request's own wait, and again by others: {@code k = missWeight·w +
  * evictionWeight·u² + 1/2}. w is how many prompts wait at an engine, by the median: so many come to
- * stand behind it. u is the part of the engine's KV cache that requests in flight use: the fuller it
- * is, the sooner what the miss evicts is missed. So a fleet with idle engines gives each request the
- * engine that answers it first, but keeps siblings together, and the nearer the fleet comes to its
- * limit, the more the work counts that a hit saves. {@code decode =
- * decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in flight, with K
- * tokens of context, slow it down and are slowed. When the prompt's tokens are not known T is 0 for
- * all, and load alone decides.
+ * stand behind it. u is the part of the engine's KV cache that requests in flight use: the fuller
+ * it is, the sooner what the miss evicts is missed. So a fleet with idle engines gives each request
+ * the engine that answers it first, but keeps siblings together, and the nearer the fleet comes to
+ * its limit, the more the work counts that a hit saves. {@code decode = decodeWeight·r·(stepMillis
+ * + contextMillis·K)} is how much the r requests in flight, with K tokens of context, slow it down
+ * and are slowed. When the prompt's tokens are not known T is 0 for all, and load alone decides.
  *
  * <p>Immutable.
  */
