@@ -85,6 +85,18 @@ public final class BlockChain {
     return new BlockChain(space, tokens, localHashes.clone());
   }
 
+  /**
+   * The chain of a prompt of {@code promptTokens} of which the first blocks have these local
+   * hashes; blocks behind them are not known.
+   */
+  public static BlockChain ofLocalHashes(ChainSpace space, int promptTokens, long[] localHashes) {
+    if (localHashes.length > space.blocks(promptTokens)) {
+      throw new IllegalArgumentException(
+          "blocks=" + localHashes.length + " promptTokens=" + promptTokens);
+    }
+    return new BlockChain(space, promptTokens, localHashes.clone());
+  }
+
   public ChainSpace space() {
     return space;
   }

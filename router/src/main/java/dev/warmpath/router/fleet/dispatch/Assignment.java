@@ -29,7 +29,6 @@ public final class Assignment implements DispatchResult {
   private final Reservation reservation;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile boolean asksReport;
-  private volatile int cachedTokens;
 
   Assignment(
       Dispatcher dispatcher,
@@ -45,7 +44,6 @@ public final class Assignment implements DispatchResult {
     this.hidden = !shown && dispatcher.port().hides(engine.replica(), prompt.namespace());
     this.prediction = prediction;
     this.reservation = reservation;
-    this.cachedTokens = prediction.cachedTokens();
   }
 
   public Replica replica() {
@@ -110,7 +108,6 @@ public final class Assignment implements DispatchResult {
     if (engine.isOver(reservation) || !reported.compareAndSet(false, true)) {
       return;
     }
-    this.cachedTokens = cachedTokens;
     DispatchListener listener = dispatcher.listener();
     listener.reported(this, promptTokens, cachedTokens);
     if (prediction.predicts()) {
@@ -132,9 +129,7 @@ public final class Assignment implements DispatchResult {
 
   /** The request ended in one way or another; what is reserved for it is given back. */
   public void finished(Outcome outcome) {
-    EngineState.Work work =
-        comparable ? new EngineState.Work(promptTokens, cachedTokens) : EngineState.Work.UNKNOWN;
-    if (!engine.end(reservation, outcome, work, dispatcher.nanos())) {
+    if (!engine.end(reservation, outcome, dispatcher.nanos())) {
       return;
     }
     if (hidden) {

@@ -70,13 +70,11 @@ public record Explanation(
   static final class Builder implements Selection.PassedOver {
     private final String policy;
     private final Prompt prompt;
-    private final long nowNanos;
     private final Map<String, Cause> passedOver = new LinkedHashMap<>();
 
-    Builder(String policy, Prompt prompt, long nowNanos) {
+    Builder(String policy, Prompt prompt) {
       this.policy = policy;
       this.prompt = prompt;
-      this.nowNanos = nowNanos;
     }
 
     @Override
@@ -113,16 +111,16 @@ public record Explanation(
     }
 
     private Row row(Selection selection, int row, Score score) {
-      Selection.Entry entry = selection.row(row);
+      Contender contender = selection.row(row);
       Candidates candidates = selection.candidates();
       return new Row(
           candidates.name(row),
-          entry.view(),
-          entry.matchedBlocks(),
-          entry.matchedTokens(),
-          entry.expectedTokens(nowNanos),
+          contender.view(),
+          contender.matchedBlocks(),
+          contender.matchedTokens(),
+          contender.expectedTokens(),
           candidates.creditTokens(row),
-          entry.prediction(prompt),
+          contender.prediction(prompt),
           candidates.requests(row),
           candidates.queuedTokens(row),
           score);

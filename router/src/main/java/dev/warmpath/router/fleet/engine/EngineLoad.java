@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet.engine;
 
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ public final class EngineLoad {
     private final long prefillMicros;
     private final int contextTokens;
     private final boolean streamed;
+    private final boolean known;
     private boolean queued;
     private @Nullable Share before;
     private @Nullable Share behind;
@@ -39,12 +41,15 @@ public final class EngineLoad {
      * @param prefillMicros the time for these, whole microseconds so that sums return to zero
      * @param contextTokens tokens of its prompt
      * @param streamed whether its response will show when the prompt is computed
+     * @param known whether the tokens are more than a guess
      */
-    public Share(int prefillTokens, long prefillMicros, int contextTokens, boolean streamed) {
+    public Share(
+        int prefillTokens, long prefillMicros, int contextTokens, boolean streamed, boolean known) {
       this.prefillTokens = prefillTokens;
       this.prefillMicros = prefillMicros;
       this.contextTokens = contextTokens;
       this.streamed = streamed;
+      this.known = known;
     }
   }
 
@@ -56,6 +61,8 @@ public final class EngineLoad {
   private @Nullable Share head;
   private @Nullable Share tail;
   private long headNanos;
+  private final PrefillPeriod period = new PrefillPeriod();
+  private PrefillPeriod.@Nullable Sample sample;
 
   /** A request with this share is sent. */
   public void add(Share share, long nowNanos) {
@@ -70,27 +77,52 @@ public final class EngineLoad {
     if (tail == null) {
       head = share;
       headNanos = nowNanos;
+      period.begin(nowNanos);
     } else {
       tail.behind = share;
     }
     tail = share;
   }
 
-  /** Its prompt is computed; without effect if that was known. */
+  /** A stream's first token came: its prompt is computed. Without effect if that was known. */
   public void prefilled(Share share, long nowNanos) {
     advance(nowNanos);
     if (!share.queued) {
       return;
     }
+    if (share.known) {
+      period.computed(share.prefillTokens, share.contextTokens, nowNanos);
+    } else {
+      period.spoil();
+    }
+    leave(share, nowNanos);
+    if (head == null || period.isLong()) {
+      sample = period.sample(nowNanos);
+      period.begin(nowNanos);
+    }
+  }
+
+  private void leave(Share share, long nowNanos) {
     if (share == head) {
       headNanos = nowNanos;
     }
     unlink(share);
   }
 
+  /** What the engine was seen to compute since this was asked, or null. */
+  PrefillPeriod.@Nullable Sample takeSample() {
+    PrefillPeriod.Sample taken = sample;
+    sample = null;
+    return taken;
+  }
+
   /** The request is over. */
   public void remove(Share share, long nowNanos) {
-    prefilled(share, nowNanos);
+    advance(nowNanos);
+    if (share.queued) {
+      period.spoil(); // nobody knows how much of it was computed
+      leave(share, nowNanos);
+    }
     requests--;
     contextTokens -= share.contextTokens;
   }
@@ -106,24 +138,33 @@ public final class EngineLoad {
     return share.queued;
   }
 
-  /** Whether no prompt is queued. */
-  public boolean isIdle(long nowNanos) {
-    advance(nowNanos);
-    return head == null;
-  }
-
   /** The counts now. */
   public Load snapshot(long nowNanos) {
+    double queuedMillis = queuedMillis(nowNanos);
+    return new Load(requests, waiting, queuedTokens, queuedMillis, contextTokens);
+  }
+
+  /** Says the counts now of the candidate that was added last. */
+  void addTo(Candidates candidates, long nowNanos) {
+    double queuedMillis = queuedMillis(nowNanos);
+    candidates.load(requests, waiting, queuedTokens, queuedMillis, contextTokens);
+  }
+
+  private double queuedMillis(long nowNanos) {
     advance(nowNanos);
     Share first = head;
-    long done = first == null ? 0 : Math.min(first.prefillMicros, sinceHeadMicros(nowNanos));
-    return new Load(requests, waiting, queuedTokens, (queuedMicros - done) / 1000.0, contextTokens);
+    if (first == null) {
+      return 0;
+    }
+    long left = first.prefillMicros - sinceHeadMicros(nowNanos);
+    return (queuedMicros - first.prefillMicros + Math.abs(left)) / 1000.0;
   }
 
   private void advance(long nowNanos) {
     Share first = head;
     while (first != null && !first.streamed && sinceHeadMicros(nowNanos) >= first.prefillMicros) {
       headNanos += TimeUnit.MICROSECONDS.toNanos(first.prefillMicros);
+      period.spoil();
       unlink(first);
       first = head;
     }

@@ -16,20 +16,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EngineState {
 
-  private static final double NANOS_PER_MILLI = 1e6;
-
-  /**
-   * What a prompt took to compute, as far as it is known.
-   *
-   * @param promptTokens its length
-   * @param cachedTokens how many of these were cached; negative if nobody knows
-   */
-  public record Work(int promptTokens, int cachedTokens) {
-
-    /** Of a prompt of which nothing is known. */
-    public static final Work UNKNOWN = new Work(0, -1);
-  }
-
   /** The state at one moment. */
   public record Snapshot(
       Load load,
@@ -77,22 +63,43 @@ public final class EngineState {
     return name;
   }
 
-  /** Whether it should get nothing now if there is another engine. */
-  public synchronized boolean isSuspended(long nowNanos) {
-    return suspension.active(nowNanos);
+  /**
+   * What of an engine's state no column of the candidates has; used again for the next engine.
+   *
+   * <p>Confined to one thread.
+   */
+  public static final class Standing {
+    private boolean suspended;
+    private int expectedBlocks;
+
+    /** Whether it should get nothing now if there is another engine. */
+    public boolean suspended() {
+      return suspended;
+    }
+
+    /** Leading blocks of the prompt that are held or on their way. */
+    public int expectedBlocks() {
+      return expectedBlocks;
+    }
   }
 
   /**
-   * Leading blocks of {@code chain} that are held or on their way, if the first {@code heldBlocks}
-   * are held.
+   * Adds the engine to the candidates of a request, with its load.
+   *
+   * @param chain the prompt's blocks, or null if they do not matter
+   * @param heldBlocks how many of them are held
+   * @param standing is told the rest
    */
-  public synchronized int expectedBlocks(BlockChain chain, int heldBlocks, long nowNanos) {
-    return expected.depth(chain, heldBlocks, nowNanos);
-  }
-
-  /** Adds the engine to the candidates of a request, with its load. */
-  public synchronized Candidates addTo(Candidates candidates, long nowNanos) {
-    return candidates.add(name, number, prefill.cost(), lastTurn).load(load.snapshot(nowNanos));
+  public synchronized void stand(
+      Candidates candidates,
+      @Nullable BlockChain chain,
+      int heldBlocks,
+      long nowNanos,
+      Standing standing) {
+    standing.suspended = suspension.active(nowNanos);
+    standing.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
+    candidates.add(name, number, prefill.cost(), lastTurn);
+    load.addTo(candidates, nowNanos);
   }
 
   /**
@@ -108,17 +115,17 @@ public final class EngineState {
       return null;
     }
     lastTurn = turn;
-    boolean alone = load.isIdle(nowNanos);
     int uncached = Math.max(0, demand.promptTokens() - demand.creditTokens());
     long micros = Math.round(1000 * prefill.cost().millis(uncached, demand.promptTokens()));
     EngineLoad.Share share =
-        new EngineLoad.Share(uncached, micros, demand.promptTokens(), demand.streamed());
+        new EngineLoad.Share(
+            uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
     load.add(share, nowNanos);
     BlockChain chain = demand.chain();
     ExpectedBlocks.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
     replica.began();
-    return new Reservation(share, claim, alone, suspension.chosen(), nowNanos, chain);
+    return new Reservation(share, claim, suspension.chosen(), nowNanos, chain);
   }
 
   /**
@@ -156,20 +163,22 @@ public final class EngineState {
 
   /** A stream brought its first content: the prompt has been computed. */
   public synchronized void firstToken(Reservation reservation, long nowNanos) {
-    if (!reservation.over && !reservation.hasFirstToken()) {
-      reservation.firstTokenMillis = (nowNanos - reservation.sinceNanos) / NANOS_PER_MILLI;
+    if (!reservation.over && !reservation.firstToken) {
+      reservation.firstToken = true;
       load.prefilled(reservation.share, nowNanos);
+      PrefillPeriod.Sample sample = load.takeSample();
+      if (sample != null) {
+        prefill.observe(sample);
+      }
     }
   }
 
   /**
    * The request is over, once: gives back what is held for it.
    *
-   * @param work what its prompt took
    * @return false if it was over before
    */
-  public synchronized boolean end(
-      Reservation reservation, Outcome outcome, Work work, long nowNanos) {
+  public synchronized boolean end(Reservation reservation, Outcome outcome, long nowNanos) {
     if (reservation.over) {
       return false;
     }
@@ -181,7 +190,6 @@ public final class EngineState {
     endClaim(reservation, completed || (prefilled && outcome == Outcome.CANCELLED), nowNanos);
     if (completed) {
       suspension.answered();
-      learn(reservation, work);
     } else if (outcome == Outcome.FAILED) {
       suspension.failed(nowNanos);
     } else if (reservation.probe) {
@@ -198,16 +206,6 @@ public final class EngineState {
       expected.settle(reservation.claim, nowNanos);
     } else {
       expected.cancel(reservation.claim);
-    }
-  }
-
-  /** A time is a sample of the engine's speed if nothing was ahead and the work is known. */
-  private void learn(Reservation reservation, Work work) {
-    if (reservation.alone && reservation.hasFirstToken() && work.cachedTokens() >= 0) {
-      prefill.observe(
-          work.promptTokens() - work.cachedTokens(),
-          work.promptTokens(),
-          reservation.firstTokenMillis);
     }
   }
 

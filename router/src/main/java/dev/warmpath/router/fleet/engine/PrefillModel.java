@@ -3,11 +3,11 @@ package dev.warmpath.router.fleet.engine;
 import dev.warmpath.router.routing.PrefillCost;
 
 /**
- * Learns how fast one engine computes prompts, from how long it took to the first byte.
+ * Learns how fast one engine computes prompts, from what it computed in times in which it always
+ * had some.
  *
- * <p>The model is {@code t = o + a·c + b·c·(n − c/2)}, o being what does not depend on the prompt:
- * network, a decode step. Only requests that found no prompt queued before them should be shown,
- * for the others also waited.
+ * <p>The model is {@code t = o·s + a·c + b·Σ c·(n − c/2)} for c tokens computed in s steps, o being
+ * what a step takes whatever it computes: the decoding of others, the network.
  *
  * <p>Confined to its engine's lock.
  */
@@ -44,20 +44,19 @@ public final class PrefillModel {
     return samples;
   }
 
-  /** A prompt of {@code promptTokens}, {@code uncachedTokens} of them computed, took so long. */
-  public void observe(int uncachedTokens, int promptTokens, double millis) {
-    if (!(uncachedTokens > 0 && promptTokens >= uncachedTokens && millis > 0)) {
+  /** The engine was seen to compute so much. */
+  void observe(PrefillPeriod.Sample seen) {
+    if (!(seen.tokens() > 0 && seen.millis() > 0)) {
       return;
     }
-    double perToken = cost.millisPerToken() * uncachedTokens;
-    double perPair =
-        cost.millisPerTokenPair() * PrefillCost.tokenPairs(uncachedTokens, promptTokens);
-    double predicted = overheadMillis + perToken + perPair;
-    double error = Math.log(millis / predicted);
+    double overhead = overheadMillis * seen.steps();
+    double perToken = cost.millisPerToken() * seen.tokens();
+    double perPair = cost.millisPerTokenPair() * seen.tokenPairs();
+    double predicted = overhead + perToken + perPair;
+    double error = Math.log(seen.millis() / predicted);
     double step = RATE * Math.max(-MOST_ERROR, Math.min(error, MOST_ERROR));
     PrefillCost standard = PrefillCost.DEFAULT;
-    overheadMillis =
-        moved(overheadMillis, step * overheadMillis / predicted, DEFAULT_OVERHEAD_MILLIS);
+    overheadMillis = moved(overheadMillis, step * overhead / predicted, DEFAULT_OVERHEAD_MILLIS);
     cost =
         new PrefillCost(
             moved(cost.millisPerToken(), step * perToken / predicted, standard.millisPerToken()),

@@ -33,6 +33,7 @@ public final class Prompt {
 
   private final @Nullable PromptResult result;
   private final PromptResult.@Nullable Tokens tokens;
+  private final @Nullable BlockChain blocks;
   private final RequestNamespace namespace;
   private final long prefixHash;
   private volatile @Nullable Named named;
@@ -40,8 +41,19 @@ public final class Prompt {
   private Prompt(@Nullable PromptResult result, RequestNamespace namespace) {
     this.result = result;
     this.tokens = result instanceof PromptResult.Tokens known ? known : null;
+    this.blocks = null;
     this.namespace = namespace;
     this.prefixHash = tokens == null ? 0 : prefixHash(tokens);
+  }
+
+  private Prompt(BlockChain blocks) {
+    this.result = null;
+    this.tokens = null;
+    this.blocks = blocks;
+    this.namespace = RequestNamespace.PLAIN;
+    int first =
+        Math.min(blocks.blocks(), Math.max(1, PREFIX_TOKENS / blocks.space().blockSizeTokens()));
+    this.prefixHash = first == 0 ? 0 : blocks.blockKey(first - 1);
   }
 
   private static long prefixHash(PromptResult.Tokens tokens) {
@@ -62,6 +74,11 @@ public final class Prompt {
     return new Prompt(result, namespace);
   }
 
+  /** A prompt of which the blocks are known, and not the tokens, as in a recorded workload. */
+  public static Prompt ofBlocks(BlockChain blocks) {
+    return new Prompt(blocks);
+  }
+
   /** What the request's reading gave, or null. */
   public @Nullable PromptResult result() {
     return result;
@@ -69,7 +86,7 @@ public final class Prompt {
 
   /** Why the tokens are not known, as a label; null if they are. */
   public @Nullable String fallback() {
-    if (tokens != null) {
+    if (isKnown()) {
       return null;
     }
     return result instanceof PromptResult.Inexact inexact ? inexact.reason().label() : "no_prompt";
@@ -77,7 +94,11 @@ public final class Prompt {
 
   /** Why its blocks on an engine are not known, as a label; null if they are. */
   public @Nullable String fallback(@Nullable BlockChain chain) {
-    return chain == null && tokens != null ? HIDDEN : fallback();
+    return chain == null && isKnown() ? HIDDEN : fallback();
+  }
+
+  private boolean isKnown() {
+    return tokens != null || blocks != null;
   }
 
   /** The name space of its blocks. */
@@ -92,16 +113,19 @@ public final class Prompt {
 
   /** Tokens of the whole prompt, or {@link RoutingRequest#UNKNOWN_TOKENS}. */
   public int lengthTokens() {
+    if (blocks != null) {
+      return blocks.promptTokens();
+    }
     return tokens == null ? RoutingRequest.UNKNOWN_TOKENS : tokens.totalTokens();
   }
 
   public boolean readsCache() {
-    return tokens != null && tokens.readsCache();
+    return blocks != null || (tokens != null && tokens.readsCache());
   }
 
   /** Whether the engine's figure speaks about the tokens known here. */
   public boolean comparable() {
-    return tokens != null && tokens.comparable();
+    return blocks != null || (tokens != null && tokens.comparable());
   }
 
   /** Equal for prompts that begin alike, 0 if the tokens are not known. */
@@ -119,6 +143,9 @@ public final class Prompt {
    * do not show in which name space they are. It is made once for each space.
    */
   public @Nullable BlockChain chain(EngineView view) {
+    if (blocks != null) {
+      return view.space() == null || blocks.space().equals(view.space()) ? blocks : null;
+    }
     PromptResult.Tokens known = tokens;
     if (known == null || (known.extraKey() != null && !shows(view, known))) {
       return null;

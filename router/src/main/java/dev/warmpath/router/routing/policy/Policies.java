@@ -83,6 +83,7 @@ public final class Policies {
               "warm",
               Map.of(
                   "miss-weight", WARM.missWeight(),
+                  "eviction-weight", WARM.evictionWeight(),
                   "decode-weight", WARM.decodeWeight(),
                   "step-millis", WARM.stepMillis(),
                   "context-millis", WARM.contextMillis()),
@@ -173,6 +174,7 @@ public final class Policies {
   private static WarmPolicy.Weights weights(ToDoubleFunction<String> options) {
     return new WarmPolicy.Weights(
         options.applyAsDouble("miss-weight"),
+        options.applyAsDouble("eviction-weight"),
         options.applyAsDouble("decode-weight"),
         options.applyAsDouble("step-millis"),
         options.applyAsDouble("context-millis"));

@@ -1,8 +1,8 @@
 package dev.warmpath.router.routing.policy;
 
 import dev.warmpath.router.routing.Candidates;
-import dev.warmpath.router.routing.Lowest;
-import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.Ranking;
+import dev.warmpath.router.routing.RankingPolicy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 
@@ -10,33 +10,46 @@ import dev.warmpath.router.routing.Score;
  * The candidate whose choice costs everyone the least time, in milliseconds: {@code queue +
  * (1+k)·T(c, n) + decode}.
  *
- * <p>A miss is paid in this request's own wait, and k times again by the requests queued behind it
- * and by the blocks that it evicts. {@code decode = decodeWeight·r·(stepMillis + contextMillis·K)}
- * is how much the r requests in flight, with K tokens of context, slow it down and are slowed. When
- * the prompt's tokens are not known T is 0 for all, and load alone decides.
+ * <p>A miss is paid in this request's own wait, and again by others: {@code k = missWeight·w +
+ * evictionWeight·u² + 1/2}. w is how many prompts wait at an engine, by the median: so many come to
+ * stand behind it. u is the part of the engine's KV cache that requests in flight use: the fuller
+ * it is, the sooner what the miss evicts is missed. So a fleet with idle engines gives each request
+ * the engine that answers it first, but keeps siblings together, and the nearer the fleet comes to
+ * its limit, the more the work counts that a hit saves. {@code decode = decodeWeight·r·(stepMillis
+ * + contextMillis·K)} is how much the r requests in flight, with K tokens of context, slow it down
+ * and are slowed. When the prompt's tokens are not known T is 0 for all, and load alone decides.
  *
  * <p>Immutable.
  */
-public final class WarmPolicy implements Policy {
+public final class WarmPolicy implements RankingPolicy {
+
+  private static final double ALWAYS = 0.5;
 
   private final Weights weights;
 
   /**
    * The constants of the formula.
    *
-   * @param missWeight k, how often a miss is paid beyond the request's own wait
+   * @param missWeight how many requests come to stand behind a prompt for each that waits now
+   * @param evictionWeight how often a miss is paid again where the KV cache is in use to the last
+   *     block
    * @param decodeWeight share of a decode step that one request in flight costs
    * @param stepMillis a decode step without context
    * @param contextMillis what one token of context adds to a step
    */
   public record Weights(
-      double missWeight, double decodeWeight, double stepMillis, double contextMillis) {
+      double missWeight,
+      double evictionWeight,
+      double decodeWeight,
+      double stepMillis,
+      double contextMillis) {
 
-    /** What a preview on recorded conversations showed to be good all round. */
-    public static final Weights DEFAULT = new Weights(2, 0.25, 15, 3.4e-5);
+    /** What was good all round on recorded workloads; docs/policies.md has the sweep. */
+    public static final Weights DEFAULT = new Weights(1, 2, 1, 15, 3.4e-5);
 
     public Weights {
       requireWeight("missWeight", missWeight);
+      requireWeight("evictionWeight", evictionWeight);
       requireWeight("decodeWeight", decodeWeight);
       requireWeight("stepMillis", stepMillis);
       requireWeight("contextMillis", contextMillis);
@@ -59,33 +72,47 @@ public final class WarmPolicy implements Policy {
   }
 
   @Override
-  public int choose(RoutingRequest request, Candidates candidates) {
-    return Lowest.of(
-        request,
-        candidates,
-        row ->
-            candidates.queuedMillis(row)
-                + (1 + weights.missWeight) * candidates.prefillMillis(request, row)
-                + decodeMillis(candidates, row));
+  public Ranking rank(RoutingRequest request, Candidates candidates) {
+    double behind = weights.missWeight * candidates.medianWaiting() + ALWAYS;
+    return new Price(request, candidates, weights, behind);
   }
 
-  @Override
-  public String reason(RoutingRequest request, Candidates candidates, int winner) {
-    return candidates.creditTokens(winner) > 0 && request.promptKnown() ? "cache" : "load";
-  }
+  /** What a choice costs; {@code behind} is the part of k that is the same everywhere. */
+  private record Price(
+      RoutingRequest request, Candidates candidates, Weights weights, double behind)
+      implements Ranking {
 
-  @Override
-  public Score score(RoutingRequest request, Candidates candidates, int row) {
-    double prefill = candidates.prefillMillis(request, row);
-    return Score.of(
-        Score.term("queue_millis", candidates.queuedMillis(row)),
-        Score.term("prefill_millis", prefill),
-        Score.term("miss_millis", weights.missWeight * prefill),
-        Score.term("decode_millis", decodeMillis(candidates, row)));
-  }
+    @Override
+    public double cost(int row) {
+      return candidates.queuedMillis(row)
+          + (1 + again(row)) * candidates.prefillMillis(request, row)
+          + decodeMillis(row);
+    }
 
-  private double decodeMillis(Candidates candidates, int row) {
-    double step = weights.stepMillis + weights.contextMillis * candidates.contextTokens(row);
-    return weights.decodeWeight * candidates.requests(row) * step;
+    @Override
+    public Score score(int row) {
+      double prefill = candidates.prefillMillis(request, row);
+      return Score.of(
+          Score.term("queue_millis", candidates.queuedMillis(row)),
+          Score.term("prefill_millis", prefill),
+          Score.term("miss_millis", again(row) * prefill),
+          Score.term("decode_millis", decodeMillis(row)));
+    }
+
+    @Override
+    public String reason(int winner) {
+      return candidates.reason(request, winner);
+    }
+
+    /** k: how often a miss is paid again. */
+    private double again(int row) {
+      double use = candidates.kvUse(row);
+      return behind + weights.evictionWeight * use * use;
+    }
+
+    private double decodeMillis(int row) {
+      double step = weights.stepMillis + weights.contextMillis * candidates.contextTokens(row);
+      return weights.decodeWeight * candidates.requests(row) * step;
+    }
   }
 }

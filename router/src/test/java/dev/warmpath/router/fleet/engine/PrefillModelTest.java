@@ -42,7 +42,7 @@ class PrefillModelTest {
     learn(PrefillCost.DEFAULT, 15, 500, 0.05);
     double before = predicted(4000);
     for (int i = 0; i < 3; i++) {
-      model.observe(4000, 4000, 600_000);
+      observe(4000, 4000, 600_000);
     }
     assertThat(predicted(4000)).isLessThan(before * 1.5);
     learn(PrefillCost.DEFAULT, 15, 500, 0.05);
@@ -52,11 +52,11 @@ class PrefillModelTest {
   @Test
   void staysWithinItsBounds() {
     for (int i = 0; i < 10_000; i++) {
-      model.observe(100_000, 100_000, 1e12);
+      observe(100_000, 100_000, 1e12);
     }
     assertThat(model.cost().millisPerToken()).isLessThanOrEqualTo(70.01);
     for (int i = 0; i < 10_000; i++) {
-      model.observe(100_000, 100_000, 1e-9);
+      observe(100_000, 100_000, 1e-9);
     }
     assertThat(model.cost().millisPerToken()).isGreaterThanOrEqualTo(0.0699e-3);
     assertThat(model.cost().millisPerTokenPair()).isGreaterThanOrEqualTo(1.99e-9);
@@ -64,10 +64,9 @@ class PrefillModelTest {
 
   @Test
   void ignoresWhatTeachesNothing() {
-    model.observe(0, 1000, 5);
-    model.observe(1000, 500, 5);
-    model.observe(100, 1000, 0);
-    model.observe(100, 1000, Double.NaN);
+    observe(0, 1000, 5);
+    observe(100, 1000, 0);
+    observe(100, 1000, Double.NaN);
     assertThat(model.samples()).isZero();
     assertThat(model.cost()).isEqualTo(PrefillCost.DEFAULT);
   }
@@ -76,12 +75,17 @@ class PrefillModelTest {
     return model.cost().millis(tokens, tokens);
   }
 
+  private void observe(int uncached, int prompt, double millis) {
+    double pairs = PrefillCost.tokenPairs(uncached, prompt);
+    model.observe(new PrefillPeriod.Sample(1, uncached, pairs, millis));
+  }
+
   private void learn(PrefillCost truth, double overheadMillis, int samples, double noise) {
     for (int i = 0; i < samples; i++) {
       int prompt = (int) Math.exp(random.nextDouble(Math.log(50), Math.log(60_000)));
       int uncached = 1 + random.nextInt(prompt);
       double exact = overheadMillis + truth.millis(uncached, prompt);
-      model.observe(uncached, prompt, exact * (1 + noise * (2 * random.nextDouble() - 1)));
+      observe(uncached, prompt, exact * (1 + noise * (2 * random.nextDouble() - 1)));
     }
   }
 }

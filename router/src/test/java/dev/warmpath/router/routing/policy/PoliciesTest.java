@@ -43,7 +43,7 @@ class PoliciesTest {
     assertThatThrownBy(() -> Policies.named("warm", Map.of("k", 2.0)))
         .hasMessage(
             "policy 'warm' has no option 'k',"
-                + " it has context-millis, decode-weight, miss-weight, step-millis");
+                + " it has context-millis, decode-weight, eviction-weight, miss-weight, step-millis");
     assertThatThrownBy(() -> Policies.named("random", Map.of("k", 2.0)))
         .hasMessage("policy 'random' has no option 'k', it has none");
   }
@@ -59,7 +59,7 @@ class PoliciesTest {
   @Test
   void defaultsCanBeAsked() {
     assertThat(Policies.options("consistent-hash")).containsExactly(Map.entry("load-bound", 1.25));
-    assertThat(Policies.options("warm")).containsEntry("miss-weight", 2.0);
+    assertThat(Policies.options("warm")).containsEntry("miss-weight", 1.0);
   }
 
   @Test

@@ -23,29 +23,46 @@ class WarmPolicyTest {
   @Test
   void isTheFormula() {
     PrefillCost cost = new PrefillCost(0.1, 0.001);
-    Load load = new Load(4, 0, 500, 70, 100_000);
-    Candidates candidates = of(new Fleets.Row("a", 800, load, cost, 3));
+    Load load = new Load(4, 3, 500, 70, 100_000);
+    Candidates candidates = of(new Fleets.Row("a", 800, load, cost, 3), with("b", 0, Load.NONE));
 
     Score score = policy.score(prompt(1000), candidates, 0);
 
-    // T = 0.1·200 + 0.001·200·900 = 200; decode = 0.25·4·(15 + 3.4e-5·100000)
+    // T = 0.1·200 + 0.001·200·900 = 200; k = 1.5 + 2·1 + 1/2, by the median of 3
+    // and 0 and all of the most context in use; decode =
+    // 0.5·4·(15 + 3.4e-5·100000)
     assertThat(score.terms())
         .extracting(Score.Term::name)
         .containsExactly("queue_millis", "prefill_millis", "miss_millis", "decode_millis");
-    assertThat(score.total()).isEqualTo(70 + 3 * 200 + 18.4, within(1e-9));
+    assertThat(score.total()).isEqualTo(70 + 5 * 200 + 73.6, within(1e-9));
   }
 
   @Test
   void staysWarmWhileTheQueueIsShorterThanTheMiss() {
-    // A miss of 1000 tokens costs 3·(70 + 1) = 213 ms.
-    assertThat(winnerOverQueue(200)).isEqualTo("warm");
-    assertThat(winnerOverQueue(230)).isEqualTo("cold");
+    // A miss of 1000 tokens costs 71 ms, half of it again, and as much again for each prompt
+    // that waits at an engine, by the median of 4 and 0. Each in flight costs 15 ms.
+    assertThat(winnerOverQueue(0, 100)).isEqualTo("warm");
+    assertThat(winnerOverQueue(0, 115)).isEqualTo("cold");
+    assertThat(winnerOverQueue(4, 180)).isEqualTo("warm");
+    assertThat(winnerOverQueue(4, 200)).isEqualTo("cold");
   }
 
-  private String winnerOverQueue(double queuedMillis) {
+  private String winnerOverQueue(int waiting, double queuedMillis) {
     Candidates candidates =
-        of(with("cold", 0, Load.NONE), with("warm", 1000, new Load(0, 0, 1, queuedMillis, 0)));
+        of(
+            with("cold", 0, Load.NONE),
+            with("warm", 1000, new Load(waiting, waiting, 1, queuedMillis, 0)));
     return candidates.name(policy.choose(prompt(1000), candidates));
+  }
+
+  @Test
+  void aQueueAtOneEngineIsNoLoadOfTheFleet() {
+    Candidates candidates =
+        of(
+            with("warm", 1000, new Load(100, 100, 1, 100, 0)),
+            with("idle", 0, Load.NONE),
+            with("other", 0, Load.NONE));
+    assertThat(policy.choose(prompt(1000), candidates)).isNotZero();
   }
 
   @Test
@@ -60,12 +77,12 @@ class WarmPolicyTest {
     Candidates candidates = of(with("held", 9000, new Load(2, 0, 0, 0, 0)), busy("free", 1));
     assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
     assertThat(policy.reason(draw(0), candidates, 0)).isEqualTo("load");
-    assertThat(policy.score(draw(0), candidates, 0).total()).isEqualTo(0.25 * 2 * 15);
+    assertThat(policy.score(draw(0), candidates, 0).total()).isEqualTo(2 * 15.0);
   }
 
   @Test
   void aBlockThatOnlyOneHoldsDoesNotHerd() {
-    // One root block of 16 tokens is worth 3·1.1 ms, less than one request in flight.
+    // One root block of 16 tokens is worth 1.1 ms, less than one request in flight.
     Candidates candidates =
         of(with("holder", 16, new Load(1, 0, 0, 0, 1000)), with("other", 0, Load.NONE));
     assertThat(policy.choose(prompt(1000), candidates)).isEqualTo(1);
@@ -73,7 +90,7 @@ class WarmPolicyTest {
 
   @Test
   void longContextsInDecodeDoNotSwampPrefill() {
-    // Ten streams of 100 K tokens cost 0.25·10·(15 + 34) = 122 ms; a miss of 100 K costs 51 s.
+    // Ten streams of 100 K tokens cost 10·(15 + 34) = 490 ms; a miss of 100 K costs 17 s.
     Candidates candidates =
         of(with("holder", 99_000, new Load(10, 0, 0, 0, 1_000_000)), with("other", 0, Load.NONE));
     assertThat(policy.choose(prompt(100_000), candidates)).isZero();
@@ -96,9 +113,9 @@ class WarmPolicyTest {
 
   @Test
   void refusesWeightsThatAreNone() {
-    assertThatThrownBy(() -> new WarmPolicy.Weights(-1, 0, 0, 0))
+    assertThatThrownBy(() -> new WarmPolicy.Weights(-1, 0, 0, 0, 0))
         .hasMessage("missWeight=-1.0, must be from 0 to 1000000");
-    assertThatThrownBy(() -> new WarmPolicy.Weights(0, Double.NaN, 0, 0))
+    assertThatThrownBy(() -> new WarmPolicy.Weights(0, 0, Double.NaN, 0, 0))
         .hasMessageStartingWith("decodeWeight=NaN");
   }
 }

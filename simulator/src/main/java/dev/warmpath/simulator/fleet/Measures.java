@@ -1,0 +1,103 @@
+package dev.warmpath.simulator.fleet;
+
+import java.util.Arrays;
+
+/**
+ * What became of each request of one run, in columns.
+ *
+ * <p>Single writer.
+ */
+public final class Measures {
+
+  private static final float NEVER = Float.NaN;
+
+  private final double[] arrivedSeconds;
+  private final float[] firstMillis;
+  private final float[] tokenMillis;
+  private final int[] promptTokens;
+  private final int[] cachedTokens;
+  private final int[] predictedTokens;
+  private final int[] engine;
+  private final boolean[] rejected;
+
+  Measures(int requests) {
+    arrivedSeconds = new double[requests];
+    Arrays.fill(arrivedSeconds, Double.NaN);
+    firstMillis = new float[requests];
+    Arrays.fill(firstMillis, NEVER);
+    tokenMillis = new float[requests];
+    Arrays.fill(tokenMillis, NEVER);
+    promptTokens = new int[requests];
+    cachedTokens = new int[requests];
+    predictedTokens = new int[requests];
+    engine = new int[requests];
+    rejected = new boolean[requests];
+  }
+
+  void arrived(int request, double seconds, int prompt) {
+    arrivedSeconds[request] = seconds;
+    promptTokens[request] = prompt;
+  }
+
+  void assigned(int request, int number, int predicted) {
+    engine[request] = number;
+    predictedTokens[request] = predicted;
+  }
+
+  void first(int request, double millis, int cached) {
+    firstMillis[request] = (float) millis;
+    cachedTokens[request] = cached;
+  }
+
+  /** Its answer ended; the time between two of its tokens, or NaN if it had one. */
+  void ended(int request, double millisPerToken) {
+    tokenMillis[request] = (float) millisPerToken;
+  }
+
+  void rejected(int request) {
+    rejected[request] = true;
+  }
+
+  /** How many requests there were, arrived or not. */
+  public int requests() {
+    return promptTokens.length;
+  }
+
+  /** When it arrived; NaN if it never did. */
+  public double arrivedSeconds(int request) {
+    return arrivedSeconds[request];
+  }
+
+  /** Time to first token; NaN if there was none. */
+  public double firstMillis(int request) {
+    return firstMillis[request];
+  }
+
+  /** Mean time between two tokens of its answer; NaN if there were no two. */
+  public double tokenMillis(int request) {
+    return tokenMillis[request];
+  }
+
+  public int promptTokens(int request) {
+    return promptTokens[request];
+  }
+
+  /** Tokens that its engine did not compute. */
+  public int cachedTokens(int request) {
+    return cachedTokens[request];
+  }
+
+  /** Tokens that the router had predicted for its engine, or negative for no prediction. */
+  public int predictedTokens(int request) {
+    return predictedTokens[request];
+  }
+
+  /** Which engine served it, from 0 on. */
+  public int engine(int request) {
+    return engine[request];
+  }
+
+  public boolean isRejected(int request) {
+    return rejected[request];
+  }
+}

@@ -1,0 +1,181 @@
+package dev.warmpath.simulator.fleet;
+
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.simulator.engine.EngineConfig;
+import dev.warmpath.simulator.engine.SimulatedEngine;
+import dev.warmpath.simulator.engine.TokenListener;
+import dev.warmpath.simulator.engine.cache.CacheListener;
+import dev.warmpath.simulator.engine.cache.CachedSequence;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One engine of a virtual fleet: steps as long as there is work, several at once while they only
+ * decode.
+ *
+ * <p>Single writer.
+ */
+final class VirtualEngine implements CacheListener {
+
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  /** Says when to call {@link #stepEnd}. */
+  interface Alarm {
+    void at(long nanos, VirtualEngine engine, int step);
+  }
+
+  final int number;
+  final Replica replica;
+  final int slot;
+  final EventColumns events = new EventColumns();
+  final List<VirtualRequest> underWay = new ArrayList<>();
+  EngineView view = EngineView.UNSEEN;
+  boolean deaf;
+  boolean blackHole;
+  double slowness = 1;
+  private final EngineConfig config;
+  private final Alarm alarm;
+  private final List<VirtualRequest> arrived = new ArrayList<>();
+  private SimulatedEngine engine;
+  private boolean stepping;
+  private int plainSteps;
+  private long stepBeganNanos;
+  private int step;
+
+  VirtualEngine(int number, Replica replica, int slot, EngineConfig config, Alarm alarm) {
+    this.number = number;
+    this.replica = replica;
+    this.slot = slot;
+    this.config = config;
+    this.alarm = alarm;
+    engine = new SimulatedEngine(config, this);
+  }
+
+  /** It is another process, with nothing in its cache. */
+  void restart() {
+    engine = new SimulatedEngine(config, this);
+    underWay.clear();
+    arrived.clear();
+    events.forget();
+    stepping = false;
+    step++;
+    slowness = 1;
+    deaf = false;
+    blackHole = false;
+  }
+
+  /** Takes a request; it is looked at before the next step. */
+  void submit(VirtualRequest request, long nowNanos) {
+    underWay.add(request);
+    if (!stepping) {
+      engine.submit(request);
+      begin(nowNanos);
+      return;
+    }
+    arrived.add(request);
+    if (plainSteps > 1) {
+      cut(nowNanos);
+    }
+  }
+
+  private void begin(long nowNanos) {
+    stepping = true;
+    stepBeganNanos = nowNanos;
+    plainSteps = engine.plainSteps();
+    double millis = plainSteps > 0 ? engine.plainMillis(plainSteps) : engine.beginStep();
+    end(millis);
+  }
+
+  private void end(double millis) {
+    alarm.at(stepBeganNanos + nanos(millis), this, ++step);
+  }
+
+  private long nanos(double millis) {
+    return Math.round(slowness * millis * NANOS_PER_MILLI);
+  }
+
+  /** Ends the plain steps with the first that ends now or later. */
+  private void cut(long nowNanos) {
+    long since = nowNanos - stepBeganNanos;
+    int enough = plainSteps;
+    int few = 0;
+    while (enough - few > 1) {
+      int middle = (enough + few) >>> 1;
+      if (nanos(engine.plainMillis(middle)) >= since) {
+        enough = middle;
+      } else {
+        few = middle;
+      }
+    }
+    plainSteps = enough;
+    end(engine.plainMillis(enough));
+  }
+
+  /**
+   * Ends the step that was announced as {@code number}; {@link #goOn} begins the next one.
+   *
+   * @param tokens hears of tokens, but for those of plain steps
+   * @return false if that step is not the one that runs
+   */
+  boolean stepEnd(int number, TokenListener tokens) {
+    if (!stepping || number != step) {
+      return false;
+    }
+    if (plainSteps > 0) {
+      engine.passPlain(plainSteps);
+      plainSteps = 0;
+    } else {
+      engine.endStep(tokens);
+    }
+    return true;
+  }
+
+  /** Goes on with the next step, if there is anything to do. */
+  void goOn(long nowNanos) {
+    stepping = false;
+    arrived.forEach(engine::submit);
+    arrived.clear();
+    if (!engine.idle()) {
+      begin(nowNanos);
+    }
+  }
+
+  /** The index hears the oldest batch. */
+  void hear(KvIndex index, long rootKey) {
+    if (deaf) {
+      events.forget();
+    } else {
+      events.hear(index, slot, rootKey);
+    }
+  }
+
+  @Override
+  public void stored(
+      CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock, int heldFrom) {
+    if (fromBlock == 0) {
+      events.storedAtRoot(toBlock);
+    } else {
+      events.storedBehind(sequence.name(fromBlock - 1), toBlock - fromBlock);
+    }
+    for (int block = fromBlock; block < toBlock; block++) {
+      events.name(sequence.name(block));
+    }
+  }
+
+  @Override
+  public void removed(int group, long blockName) {
+    events.removed(blockName);
+  }
+
+  @Override
+  public void cleared() {
+    events.cleared();
+  }
+
+  SimulatedEngine engine() {
+    return engine;
+  }
+}

@@ -1,0 +1,341 @@
+package dev.warmpath.simulator.fleet;
+
+import dev.warmpath.eventingest.SlowerHits;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.CacheLayout;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.fleet.dispatch.DispatchResult;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.simulator.engine.EngineRequest;
+import dev.warmpath.simulator.fleet.EventHeap.Kind;
+import dev.warmpath.simulator.fleet.VirtualRequest.Question;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.tokenizer.body.ReportParameter;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.LongConsumer;
+
+/**
+ * Plays a workload to a fleet and says what became of each request. The dispatcher, the policy and
+ * the index are the router's own; engines, network and time are simulated. The same plan and
+ * workload always give the same result.
+ *
+ * <p>Single writer.
+ */
+public final class VirtualFleet {
+
+  private static final double NANOS = 1e9;
+  private static final double NANOS_PER_MILLI = 1e6;
+  private static final int ATTEMPTS = 3;
+  private static final int MOST_QUEUED = 1 << 20;
+  private static final int MOST_ORPHANS = 1 << 16;
+
+  private final FleetPlan plan;
+  private final Workload workload;
+  private final ChainSpace space;
+  private final KvIndex index;
+  private final Dispatcher dispatcher;
+  private final EventHeap heap = new EventHeap();
+  private final Fleet fleet = new Fleet();
+  private final List<VirtualEngine> engines = new ArrayList<>();
+  private final Map<Replica, VirtualEngine> byReplica = new HashMap<>();
+  private final List<RoutedBlocks> routed = new ArrayList<>();
+  private final Measures measures;
+  private final int[] firsts;
+  private int nextFirst;
+  private long nowNanos;
+
+  public VirtualFleet(FleetPlan plan, Workload workload) {
+    this.plan = plan;
+    this.workload = workload;
+    measures = new Measures(workload.requests());
+    firsts = workload.firsts();
+    int blockSize = plan.engine().cache().blockSizeTokens();
+    if (blockSize != workload.trace().blockSizeTokens()) {
+      throw new IllegalArgumentException(
+          "blockSizeTokens=%d, of the trace %d"
+              .formatted(blockSize, workload.trace().blockSizeTokens()));
+    }
+    space = new ChainSpace("virtual", blockSize, 0);
+    index = new RunKvIndex(IndexLimits.unbounded(MOST_ORPHANS), plan.seed());
+    for (int i = 0; i < plan.engines(); i++) {
+      addEngine(i);
+    }
+    dispatcher =
+        new Dispatcher(
+            fleet,
+            index,
+            new Port(),
+            plan.policy(),
+            new Dispatcher.Limits(
+                ExpectedBlocks.Limits.DEFAULT, plan.replicaRequests(), MOST_QUEUED),
+            new Dispatcher.Surroundings(
+                () -> nowNanos, new SplittableRandom(plan.seed()), DispatchListener.NONE));
+  }
+
+  private void addEngine(int number) {
+    Replica replica =
+        new Replica("engine-" + number, URI.create("http://virtual"), Set.of("virtual"), 1);
+    replica.health(Replica.Health.UP);
+    replica.gpuBlocks(plan.engine().cache().blocks());
+    fleet.add(replica);
+    int slot = index.addEngine(CopyCounting.PER_COPY);
+    index.layout(slot, new CacheLayout(plan.engine().cache().groups(), 1, 0));
+    VirtualEngine engine =
+        new VirtualEngine(number, replica, slot, plan.engine(), this::announceStep);
+    engine.view = view(engine, Trust.EXACT);
+    engines.add(engine);
+    byReplica.put(replica, engine);
+    routed.add(
+        new RoutedBlocks(
+            plan.engine().cache().blocks() - 1, (long) (plan.index().millis() * NANOS_PER_MILLI)));
+  }
+
+  private EngineView view(VirtualEngine engine, Trust trust) {
+    return new EngineView(engine.slot, space, trust, SlowerHits.ALL);
+  }
+
+  /**
+   * Plays everything.
+   *
+   * @param progress hears now and then how many requests have arrived
+   */
+  public Measures run(LongConsumer progress) {
+    for (int i = 0; i < plan.incidents().size(); i++) {
+      heap.add(nanos(plan.incidents().get(i).seconds()), Kind.INCIDENT, i);
+    }
+    announceFirst();
+    long arrivals = 0;
+    while (!heap.isEmpty()) {
+      nowNanos = heap.nextNanos();
+      Kind kind = heap.nextKind();
+      long subject = heap.nextSubject();
+      heap.remove();
+      switch (kind) {
+        case ARRIVAL -> {
+          arrive((int) subject);
+          if ((++arrivals & 1023) == 0) {
+            progress.accept(arrivals);
+          }
+        }
+        case STEP_END -> endStep((int) (subject >>> 32), (int) subject);
+        case EVENTS_HEARD -> engines.get((int) subject).hear(index, space.rootKey());
+        case INCIDENT -> happen(plan.incidents().get((int) subject));
+      }
+    }
+    progress.accept(arrivals);
+    return measures;
+  }
+
+  private static long nanos(double seconds) {
+    return Math.round(seconds * NANOS);
+  }
+
+  private void announceFirst() {
+    if (nextFirst < firsts.length) {
+      int request = firsts[nextFirst++];
+      heap.add(nanos(workload.arrivalSeconds(request)), Kind.ARRIVAL, request);
+    }
+  }
+
+  private void announceStep(long atNanos, VirtualEngine engine, int step) {
+    heap.add(atNanos, Kind.STEP_END, (long) engine.number << 32 | step);
+  }
+
+  private void arrive(int request) {
+    if (workload.isFirst(request)) {
+      announceFirst();
+    }
+    int prompt = workload.promptTokens(request);
+    measures.arrived(request, nowNanos / NANOS, prompt);
+    if (prompt + workload.answerTokens(request) > plan.engine().maxModelTokens()) {
+      over(request, true);
+      return;
+    }
+    long[] names = workload.blockNames(request);
+    PreparedRequest prepared =
+        new PreparedRequest(
+            null,
+            Prompt.ofBlocks(BlockChain.ofLocalHashes(space, prompt, names)),
+            workload.session(request),
+            ReportParameter.TAKEN,
+            true,
+            prompt,
+            0,
+            null);
+    Question question =
+        new Question(request, prepared, workload.answerTokens(request), names, nowNanos);
+    answered(question, dispatcher.admit(prepared, result -> answered(question, result)));
+  }
+
+  /** The dispatcher has said who gets the request. */
+  private void answered(Question question, DispatchResult result) {
+    if (result instanceof Assignment assignment) {
+      send(question, assignment);
+    } else if (result instanceof DispatchResult.NoCandidate) {
+      over(question.number, true);
+    }
+  }
+
+  private void send(Question question, Assignment assignment) {
+    VirtualEngine engine = Objects.requireNonNull(byReplica.get(assignment.replica()));
+    measures.assigned(question.number, engine.number, assignment.predictedCachedTokens());
+    VirtualRequest request = new VirtualRequest(question, engine, assignment);
+    question.tried = request;
+    if (engine.blackHole) {
+      failed(request);
+      return;
+    }
+    if (plan.index().kind() == IndexMode.Kind.ROUTED) {
+      routed
+          .get(engine.number)
+          .given(index, engine.slot, space.rootKey(), question.names, nowNanos);
+    }
+    engine.submit(request, nowNanos);
+  }
+
+  private void failed(VirtualRequest request) {
+    Question question = request.question;
+    request.assignment.finished(Outcome.FAILED);
+    question.failures++;
+    Set<String> failedOn = new HashSet<>(question.failedOn);
+    failedOn.add(request.engine.replica.name());
+    question.failedOn = failedOn;
+    if (question.failures < ATTEMPTS) {
+      answered(question, dispatcher.assign(question.prepared, failedOn));
+    } else {
+      over(question.number, true);
+    }
+  }
+
+  private void endStep(int number, int step) {
+    VirtualEngine engine = engines.get(number);
+    if (!engine.stepEnd(step, this::token)) {
+      return;
+    }
+    if (plan.index().kind() == IndexMode.Kind.ROUTED) {
+      engine.events.forget();
+    } else if (engine.events.endBatch()) {
+      if (plan.index().millis() == 0) {
+        engine.hear(index, space.rootKey());
+      } else {
+        long later = Math.round(plan.index().millis() * NANOS_PER_MILLI);
+        heap.add(nowNanos + later, Kind.EVENTS_HEARD, number);
+      }
+    }
+    tell(engine);
+    engine.goOn(nowNanos);
+  }
+
+  private final List<VirtualRequest> begun = new ArrayList<>();
+  private final List<VirtualRequest> ended = new ArrayList<>();
+
+  private void token(EngineRequest answered, int index, boolean last) {
+    VirtualRequest request = (VirtualRequest) answered;
+    if (index == 0) {
+      begun.add(request);
+    }
+    if (last) {
+      ended.add(request);
+    }
+  }
+
+  /** The router and the clients hear of a step's first and last tokens, after its events. */
+  private void tell(VirtualEngine engine) {
+    for (VirtualRequest request : begun) {
+      request.firstTokenNanos = nowNanos;
+      request.assignment.answered();
+      request.assignment.firstToken();
+      measures.first(
+          request.question.number,
+          (nowNanos - request.question.arrivedNanos) / NANOS_PER_MILLI,
+          request.cachedTokens());
+    }
+    begun.clear();
+    List<VirtualRequest> all = List.copyOf(ended);
+    ended.clear();
+    for (VirtualRequest request : all) {
+      engine.underWay.remove(request);
+      measures.ended(
+          request.question.number,
+          (nowNanos - request.firstTokenNanos)
+              / NANOS_PER_MILLI
+              / Math.max(1, request.answerTokens() - 1));
+      request.assignment.usage(request.promptTokens(), request.cachedTokens());
+      request.assignment.finished(Outcome.COMPLETED);
+      over(request.question.number, false);
+    }
+  }
+
+  /** The next turn comes when its time to think is over, whatever became of this one. */
+  private void over(int request, boolean rejected) {
+    if (rejected) {
+      measures.rejected(request);
+    }
+    int next = workload.next(request);
+    if (next != Trace.NONE) {
+      heap.add(nowNanos + nanos(workload.thinkSeconds(next)), Kind.ARRIVAL, next);
+    }
+  }
+
+  private void happen(Incident incident) {
+    VirtualEngine engine = engines.get(incident.engine());
+    switch (incident.kind()) {
+      case FAIL -> fail(engine);
+      case RECOVER -> {
+        engine.replica.health(Replica.Health.UP);
+        engine.view = view(engine, Trust.EXACT);
+      }
+      case SLOW -> engine.slowness = incident.factor();
+      case LEAVE -> fleet.drain(engine.replica.name());
+      case DEAF -> engine.deaf = true;
+      case BLACK_HOLE -> engine.blackHole = true;
+      case FORGOTTEN -> {
+        index.doubted(engine.slot);
+        engine.view = view(engine, Trust.SUSPECT);
+      }
+    }
+    dispatcher.freed();
+  }
+
+  private void fail(VirtualEngine engine) {
+    engine.replica.health(Replica.Health.DOWN);
+    List<VirtualRequest> lost = List.copyOf(engine.underWay);
+    engine.restart();
+    index.cleared(engine.slot);
+    routed.get(engine.number).clear();
+    for (VirtualRequest request : lost) {
+      failed(request);
+    }
+  }
+
+  private final class Port implements EnginePort {
+    @Override
+    public EngineView view(Replica replica, int dpRank) {
+      VirtualEngine engine = byReplica.get(replica);
+      return engine == null ? EngineView.UNSEEN : engine.view;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package dev.warmpath.simulator.study;
+
+import dev.warmpath.simulator.fleet.Measures;
+import java.util.Arrays;
+
+/**
+ * What one run comes to. Requests that arrive in the first tenth of the time find caches that fill,
+ * and are left out.
+ *
+ * <p>Immutable.
+ *
+ * @param requests that were counted
+ * @param ttftMillis time to first token
+ * @param tpotMillis mean time between two tokens of an answer, over requests
+ * @param hitRate share of prompt tokens that the engines did not compute
+ * @param goodput share of requests within the goal for both
+ * @param imbalance most prompt tokens computed by one engine, over their mean
+ * @param predictedMinusActual mean tokens by which the router's prediction was off
+ * @param rejected requests without an answer
+ * @param spanSeconds from the first arrival to the last first token
+ */
+public record RunFigures(
+    int requests,
+    Spread ttftMillis,
+    double tpotMillis,
+    double hitRate,
+    double goodput,
+    double imbalance,
+    double predictedMinusActual,
+    int rejected,
+    double spanSeconds) {
+
+  private static final double FILLING = 0.1;
+
+  /** What an answer should keep to: Immutable. */
+  public record Goal(double ttftMillis, double tpotMillis) {
+    public static final Goal DEFAULT = new Goal(5000, 100);
+  }
+
+  /** A distribution. Immutable. */
+  public record Spread(double mean, double p50, double p90, double p99) {
+    static Spread of(double[] values) {
+      if (values.length == 0) {
+        return new Spread(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+      }
+      double[] sorted = values.clone();
+      Arrays.sort(sorted);
+      double sum = 0;
+      for (double value : sorted) {
+        sum += value;
+      }
+      return new Spread(
+          sum / sorted.length, rank(sorted, 0.5), rank(sorted, 0.9), rank(sorted, 0.99));
+    }
+
+    private static double rank(double[] sorted, double share) {
+      return sorted[(int) Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+    }
+  }
+
+  /** The figures of a run on so many engines. */
+  public static RunFigures of(Measures measures, int engines, Goal goal) {
+    double end = 0;
+    for (int i = 0; i < measures.requests(); i++) {
+      double at = measures.arrivedSeconds(i);
+      end = Double.isNaN(at) ? end : Math.max(end, at);
+    }
+    return new Counting(engines, goal, FILLING * end).count(measures);
+  }
+
+  /** Adds up. */
+  private static final class Counting {
+    private final Goal goal;
+    private final double fromSeconds;
+    private final double[] computed;
+    private double[] ttft = new double[256];
+    private int served;
+    private int rejected;
+    private int good;
+    private int answers;
+    private double tpot;
+    private long prompt;
+    private long cached;
+    private long off;
+    private int predicted;
+    private double lastSeconds;
+
+    Counting(int engines, Goal goal, double fromSeconds) {
+      this.goal = goal;
+      this.fromSeconds = fromSeconds;
+      computed = new double[engines];
+    }
+
+    RunFigures count(Measures measures) {
+      for (int i = 0; i < measures.requests(); i++) {
+        if (measures.arrivedSeconds(i) >= fromSeconds) {
+          add(measures, i);
+        }
+      }
+      double most = Arrays.stream(computed).max().orElse(0);
+      double mean = Arrays.stream(computed).average().orElse(1);
+      return new RunFigures(
+          served + rejected,
+          Spread.of(Arrays.copyOf(ttft, served)),
+          tpot / Math.max(1, answers),
+          (double) cached / Math.max(1, prompt),
+          (double) good / Math.max(1, served + rejected),
+          most / Math.max(1, mean),
+          (double) off / Math.max(1, predicted),
+          rejected,
+          lastSeconds - fromSeconds);
+    }
+
+    private void add(Measures measures, int i) {
+      if (measures.isRejected(i) || Double.isNaN(measures.firstMillis(i))) {
+        rejected++;
+        return;
+      }
+      if (served == ttft.length) {
+        ttft = Arrays.copyOf(ttft, 2 * served);
+      }
+      double first = measures.firstMillis(i);
+      double token = measures.tokenMillis(i);
+      ttft[served++] = first;
+      if (token > 0) {
+        tpot += token;
+        answers++;
+      }
+      good += first <= goal.ttftMillis && token <= goal.tpotMillis ? 1 : 0;
+      prompt += measures.promptTokens(i);
+      cached += measures.cachedTokens(i);
+      computed[measures.engine(i)] += measures.promptTokens(i) - measures.cachedTokens(i);
+      if (measures.predictedTokens(i) >= 0) {
+        off += measures.predictedTokens(i) - measures.cachedTokens(i);
+        predicted++;
+      }
+      lastSeconds = Math.max(lastSeconds, measures.arrivedSeconds(i) + first / 1e3);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package dev.warmpath.simulator.trace;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.zip.GZIPInputStream;
+
+/** Reads recorded workloads; those whose name ends with {@code .gz} are unpacked. */
+public final class TraceFile {
+
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  private TraceFile() {}
+
+  /**
+   * Reads the first {@code limit} lines of {@code file}.
+   *
+   * @throws TraceException if a line is not of the format, or there is none
+   */
+  public static Trace read(Path file, TraceFormat format, int limit)
+      throws IOException, TraceException {
+    TraceBuilder trace = new TraceBuilder(name(file), format.blockSizeTokens());
+    TraceFormat.Lines lines = format.reader();
+    try (BufferedReader reader = open(file)) {
+      String line = reader.readLine();
+      for (int number = 1; line != null && number <= limit; number++) {
+        try {
+          lines.line(line, trace);
+        } catch (IllegalArgumentException e) {
+          throw new TraceException(file + ": line " + number + ": " + e.getMessage());
+        }
+        line = reader.readLine();
+      }
+    }
+    if (trace.requests() == 0) {
+      throw new TraceException(file + ": no requests of the format '" + format.label() + "'");
+    }
+    return trace.build();
+  }
+
+  /** The JSON object of a line. */
+  static JsonNode object(String line) {
+    try {
+      JsonNode node = MAPPER.readTree(line);
+      if (node.isObject()) {
+        return node;
+      }
+    } catch (JsonProcessingException e) {
+      // said below, without what it quotes
+    }
+    throw new IllegalArgumentException("no JSON object");
+  }
+
+  private static String name(Path file) {
+    String name = String.valueOf(file.getFileName());
+    int dot = name.indexOf('.');
+    return dot > 0 ? name.substring(0, dot) : name;
+  }
+
+  private static BufferedReader open(Path file) throws IOException {
+    InputStream bytes = Files.newInputStream(file);
+    try {
+      InputStream plain = file.toString().endsWith(".gz") ? new GZIPInputStream(bytes) : bytes;
+      return new BufferedReader(new InputStreamReader(plain, StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      bytes.close();
+      throw e;
+    }
+  }
+}
