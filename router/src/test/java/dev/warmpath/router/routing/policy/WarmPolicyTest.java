@@ -34,17 +34,17 @@ class WarmPolicyTest {
     assertThat(score.terms())
         .extracting(Score.Term::name)
         .containsExactly("queue_millis", "prefill_millis", "miss_millis", "decode_millis");
-    assertThat(score.total()).isEqualTo(70 + 5 * 200 + 73.6, within(1e-9));
+    assertThat(score.total()).isEqualTo(70 + 5 * 200 + 18.4, within(1e-9));
   }
 
   @Test
   void staysWarmWhileTheQueueIsShorterThanTheMiss() {
     // A miss of 1000 tokens costs 71 ms, half of it again, and as much again for each prompt
-    // that waits at an engine, by the median of 4 and 0. Each in flight costs 15 ms.
+    // that waits at an engine, by the median of 4 and 0. Each in flight costs 3.75 ms.
     assertThat(winnerOverQueue(0, 100)).isEqualTo("warm");
     assertThat(winnerOverQueue(0, 115)).isEqualTo("cold");
-    assertThat(winnerOverQueue(4, 180)).isEqualTo("warm");
-    assertThat(winnerOverQueue(4, 200)).isEqualTo("cold");
+    assertThat(winnerOverQueue(4, 225)).isEqualTo("warm");
+    assertThat(winnerOverQueue(4, 245)).isEqualTo("cold");
   }
 
   private String winnerOverQueue(int waiting, double queuedMillis) {
@@ -77,7 +77,7 @@ class WarmPolicyTest {
     Candidates candidates = of(with("held", 9000, new Load(2, 0, 0, 0, 0)), busy("free", 1));
     assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
     assertThat(policy.reason(draw(0), candidates, 0)).isEqualTo("load");
-    assertThat(policy.score(draw(0), candidates, 0).total()).isEqualTo(2 * 15.0);
+    assertThat(policy.score(draw(0), candidates, 0).total()).isEqualTo(0.25 * 2 * 15);
   }
 
   @Test
@@ -90,7 +90,7 @@ class WarmPolicyTest {
 
   @Test
   void longContextsInDecodeDoNotSwampPrefill() {
-    // Ten streams of 100 K tokens cost 10·(15 + 34) = 490 ms; a miss of 100 K costs 17 s.
+    // Ten streams of 100 K tokens cost 0.25·10·(15 + 34) = 122 ms; a miss of 100 K costs 17 s.
     Candidates candidates =
         of(with("holder", 99_000, new Load(10, 0, 0, 0, 1_000_000)), with("other", 0, Load.NONE));
     assertThat(policy.choose(prompt(100_000), candidates)).isZero();
