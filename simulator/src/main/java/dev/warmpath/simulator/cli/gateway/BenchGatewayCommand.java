@@ -7,14 +7,13 @@ import dev.warmpath.simulator.bench.gateway.GatewayBench;
 import dev.warmpath.simulator.bench.gateway.GatewaySetup;
 import dev.warmpath.simulator.bench.gateway.PeerAddress;
 import dev.warmpath.simulator.bench.gateway.report.GatewayReport;
+import dev.warmpath.simulator.bench.process.TemporaryFolder;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -97,15 +96,8 @@ public final class BenchGatewayCommand implements WarmpathCommand {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Path work = directory == null ? temporary() : Files.createDirectories(directory);
+    Path work = directory == null ? TemporaryFolder.create("warmpath-gateway") : Files.createDirectories(directory);
     return report(run(setup(work)));
-  }
-
-  /** A folder that is there until this process ends, however it does. */
-  private static Path temporary() throws IOException {
-    Path folder = Files.createTempDirectory("warmpath-gateway");
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder), "delete-logs"));
-    return folder;
   }
 
   private GatewaySetup setup(Path work) {
@@ -145,15 +137,5 @@ public final class BenchGatewayCommand implements WarmpathCommand {
   private static void say(PrintWriter to, String line) {
     to.println(line);
     to.flush();
-  }
-
-  private static void delete(Path folder) {
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      return; // a log of a process that has not ended; the system clears its folder
-    }
   }
 }
