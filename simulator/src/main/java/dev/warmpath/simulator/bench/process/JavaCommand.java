@@ -41,8 +41,7 @@ public final class JavaCommand {
   }
 
   /** {@code main} with these options, whatever those of this process. */
-  public static List<String> with(
-      List<String> options, Class<?> main, List<String> arguments) {
+  public static List<String> with(List<String> options, Class<?> main, List<String> arguments) {
     List<String> command = java(List.of("--enable-native-access", "--sun-misc"));
     command.addAll(1, options);
     command.add(main.getName());

@@ -96,7 +96,10 @@ public final class BenchGatewayCommand implements WarmpathCommand {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Path work = directory == null ? TemporaryFolder.create("warmpath-gateway") : Files.createDirectories(directory);
+    Path work =
+        directory == null
+            ? TemporaryFolder.create("warmpath-gateway")
+            : Files.createDirectories(directory);
     return report(run(setup(work)));
   }
 

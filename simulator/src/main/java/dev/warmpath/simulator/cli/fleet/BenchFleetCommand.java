@@ -1,0 +1,141 @@
+package dev.warmpath.simulator.cli.fleet;
+
+import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.bench.fleet.BenchRouter;
+import dev.warmpath.simulator.bench.fleet.FleetBench;
+import dev.warmpath.simulator.bench.fleet.FleetPlan;
+import dev.warmpath.simulator.bench.fleet.FleetSetup;
+import dev.warmpath.simulator.bench.fleet.PeerRouter;
+import dev.warmpath.simulator.bench.fleet.PolicyRouter;
+import dev.warmpath.simulator.bench.fleet.report.FleetReport;
+import dev.warmpath.simulator.bench.process.TemporaryFolder;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code warmpath bench fleet}: real routers before the same simulated engines and the same chats.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "fleet",
+    description = {
+      "Gives each router the same chat sessions in front of simulated engines that have just been",
+      "started, all of them processes of their own. Hit rates are the engines' own count, times",
+      "the client's. Ends with 1 when a router did not come up or ours failed a request.",
+      "WARMPATH_JAVA_OPTS holds for our router, not for the engines and the load."
+    },
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Examples:",
+      "  warmpath bench fleet --short",
+      "  warmpath bench fleet --policies warm,least-requests --blocks 1500 --rate 7 --seconds 45 --json",
+      "  warmpath bench fleet --router 'other=http://127.0.0.1:31001@other --listen 31001 \\",
+      "    --worker-urls $(seq -s \" \" -f http://127.0.0.1:%g 18101 18104)'"
+    })
+public final class BenchFleetCommand implements WarmpathCommand {
+
+  private static final List<String> NONE = List.of("none");
+
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
+
+  @Mixin private FleetFlags fleetFlags = new FleetFlags();
+
+  @Option(
+      names = "--policies",
+      split = ",",
+      paramLabel = "POLICY",
+      defaultValue = "warm,round-robin",
+      description = "Our router runs under each of these (${DEFAULT-VALUE}); none: not at all.")
+  private List<String> policies = new ArrayList<>();
+
+  @Option(
+      names = "--router",
+      paramLabel = "NAME=URL[@COMMAND]",
+      description =
+          "Another router, set up for the engines' ports; may be repeated. The command is run by a"
+              + " shell before each turn and its process group ended after it. Without one the"
+              + " router is used as it is, and keeps what it has learned.")
+  private List<String> peers = new ArrayList<>();
+
+  @Option(
+      names = "--engine-port",
+      paramLabel = "PORT",
+      defaultValue = "18101",
+      description =
+          "HTTP port of the first engine (${DEFAULT-VALUE}), the others follow; events 100 above,"
+              + " replay 200 above. 0: any ports, for our own router only.")
+  private int enginePort;
+
+  @Option(names = "--dir", description = "Where logs of the processes go; default: temporary.")
+  private @Nullable Path directory;
+
+  @Option(
+      names = "--json",
+      description = "Print one JSON object on the last line of the output; prose goes to stderr.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    List<String> ours = policies.equals(NONE) ? List.of() : policies;
+    return report(run(bench(ours)), Set.copyOf(ours));
+  }
+
+  private FleetBench bench(List<String> ours) throws IOException {
+    PrintWriter err = spec.commandLine().getErr();
+    try {
+      FleetPlan plan = fleetFlags.plan();
+      List<BenchRouter> routers = new ArrayList<>();
+      ours.forEach(policy -> routers.add(new PolicyRouter(policy)));
+      peers.forEach(peer -> routers.add(PeerRouter.parse(peer)));
+      FleetSetup setup = new FleetSetup(routers, enginePort, directory());
+      return new FleetBench(plan, setup, line -> say(err, line));
+    } catch (IllegalArgumentException e) {
+      throw CommandException.usage(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private Path directory() throws IOException {
+    return directory == null
+        ? TemporaryFolder.create("warmpath-fleet")
+        : Files.createDirectories(directory);
+  }
+
+  private static FleetReport run(FleetBench bench) throws InterruptedException {
+    try {
+      return bench.run();
+    } catch (IOException e) {
+      throw CommandException.failed(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private int report(FleetReport report, Set<String> ours) {
+    PrintWriter out = spec.commandLine().getOut();
+    report.print(json ? spec.commandLine().getErr() : out);
+    if (json) {
+      say(out, report.json().toString());
+    }
+    return report.isFlawless(ours) ? Exit.OK : Exit.FAILED;
+  }
+
+  private static void say(PrintWriter to, String line) {
+    to.println(line);
+    to.flush();
+  }
+}
