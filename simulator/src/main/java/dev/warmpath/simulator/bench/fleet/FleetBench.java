@@ -26,6 +26,7 @@ public final class FleetBench {
   private static final Duration PROBE_IDLE = Duration.ofSeconds(5);
   private static final Duration START_LIMIT = Duration.ofMinutes(2);
   private static final long POLL_MILLIS = 200;
+  private static final double WARM_UP_SPEED = 20;
   private static final String PROBE =
       """
       {"model":"%s","messages":[{"role":"user","content":"Hi"}],"max_tokens":2,"stream":true}\
@@ -50,6 +51,7 @@ public final class FleetBench {
    * @throws IOException if an engine does not come up or ends too soon; with the end of its log
    */
   public FleetReport run() throws IOException, InterruptedException {
+    warmUp();
     for (int round = 0; round < plan.seeds().size(); round++) {
       List<BenchRouter> order = new ArrayList<>(setup.routers());
       Collections.rotate(order, -round);
@@ -59,6 +61,18 @@ public final class FleetBench {
     }
     List<String> names = setup.routers().stream().map(BenchRouter::name).toList();
     return new FleetReport(names, cells, failures);
+  }
+
+  /** Lets this process compile the load before it is measured; the first turn would pay for it. */
+  private void warmUp() throws IOException, InterruptedException {
+    progress.accept("warming up the load");
+    FleetPlan fast =
+        new FleetPlan(
+            1, plan.blocks(), plan.blockSizeTokens(), WARM_UP_SPEED, 20, 2, 0, 0, List.of(0L));
+    try (EngineProcesses engine = EngineProcesses.start(fast, setup)) {
+      String url = "http://127.0.0.1:" + engine.ports().get(0).http();
+      var unused = new SessionRun(fast.load(0), client(url), System::nanoTime).run();
+    }
   }
 
   private void turn(BenchRouter router, long seed) throws IOException, InterruptedException {
@@ -89,8 +103,11 @@ public final class FleetBench {
   }
 
   private SessionReport run(String url, long seed) throws InterruptedException {
-    ChatClient client = new ChatClient(url, REQUEST_IDLE, System::nanoTime);
-    return new SessionRun(plan.load(seed), client, System::nanoTime).run();
+    return new SessionRun(plan.load(seed), client(url), System::nanoTime).run();
+  }
+
+  private static ChatClient client(String url) {
+    return new ChatClient(url, REQUEST_IDLE, System::nanoTime);
   }
 
   /** Waits until one chat is answered. */
