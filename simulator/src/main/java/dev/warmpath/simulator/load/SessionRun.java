@@ -88,7 +88,8 @@ public final class SessionRun {
     }
 
     private void schedule() {
-      clock.schedule(this::takeTurn, dueNanos - nanoClock.getAsLong(), TimeUnit.NANOSECONDS);
+      var unused =
+          clock.schedule(this::takeTurn, dueNanos - nanoClock.getAsLong(), TimeUnit.NANOSECONDS);
     }
 
     private void takeTurn() {

@@ -10,20 +10,14 @@ import dev.warmpath.simulator.bench.fleet.FleetSetup;
 import dev.warmpath.simulator.bench.fleet.PeerRouter;
 import dev.warmpath.simulator.bench.fleet.PolicyRouter;
 import dev.warmpath.simulator.bench.fleet.report.FleetReport;
-import dev.warmpath.simulator.bench.process.TemporaryFolder;
+import dev.warmpath.simulator.cli.BenchOutput;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code warmpath bench fleet}: real routers before the same simulated engines and the same chats.
@@ -45,17 +39,15 @@ import picocli.CommandLine.Spec;
       "  warmpath bench fleet --short",
       "  warmpath bench fleet --policies warm,least-requests --blocks 1500 --rate 7 --seconds 45 --json",
       "  warmpath bench fleet --router 'other=http://127.0.0.1:31001@other --listen 31001 \\",
-      "    --worker-urls $(seq -s \" \" -f http://127.0.0.1:%g 18101 18104)'"
+      "    --worker-urls $(seq -s \" \" -f http://127.0.0.1:%%g 18101 18104)'"
     })
 public final class BenchFleetCommand implements WarmpathCommand {
 
   private static final List<String> NONE = List.of("none");
 
-  @SuppressWarnings("NullAway.Init")
-  @Spec
-  private CommandSpec spec;
-
   @Mixin private FleetFlags fleetFlags = new FleetFlags();
+
+  @Mixin private BenchOutput output = new BenchOutput();
 
   @Option(
       names = "--policies",
@@ -83,38 +75,25 @@ public final class BenchFleetCommand implements WarmpathCommand {
               + " replay 200 above. 0: any ports, for our own router only.")
   private int enginePort;
 
-  @Option(names = "--dir", description = "Where logs of the processes go; default: temporary.")
-  private @Nullable Path directory;
-
-  @Option(
-      names = "--json",
-      description = "Print one JSON object on the last line of the output; prose goes to stderr.")
-  private boolean json;
-
   @Override
   public Integer call() throws IOException, InterruptedException {
     List<String> ours = policies.equals(NONE) ? List.of() : policies;
-    return report(run(bench(ours)), Set.copyOf(ours));
+    FleetReport report = run(bench(ours));
+    output.report(report::print, report.json());
+    return report.isFlawless(Set.copyOf(ours)) ? Exit.OK : Exit.FAILED;
   }
 
   private FleetBench bench(List<String> ours) throws IOException {
-    PrintWriter err = spec.commandLine().getErr();
     try {
       FleetPlan plan = fleetFlags.plan();
       List<BenchRouter> routers = new ArrayList<>();
       ours.forEach(policy -> routers.add(new PolicyRouter(policy)));
       peers.forEach(peer -> routers.add(PeerRouter.parse(peer)));
-      FleetSetup setup = new FleetSetup(routers, enginePort, directory());
-      return new FleetBench(plan, setup, line -> say(err, line));
+      FleetSetup setup = new FleetSetup(routers, enginePort, output.directory("warmpath-fleet"));
+      return new FleetBench(plan, setup, output::progress);
     } catch (IllegalArgumentException e) {
       throw CommandException.usage(String.valueOf(e.getMessage()));
     }
-  }
-
-  private Path directory() throws IOException {
-    return directory == null
-        ? TemporaryFolder.create("warmpath-fleet")
-        : Files.createDirectories(directory);
   }
 
   private static FleetReport run(FleetBench bench) throws InterruptedException {
@@ -123,19 +102,5 @@ public final class BenchFleetCommand implements WarmpathCommand {
     } catch (IOException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }
-  }
-
-  private int report(FleetReport report, Set<String> ours) {
-    PrintWriter out = spec.commandLine().getOut();
-    report.print(json ? spec.commandLine().getErr() : out);
-    if (json) {
-      say(out, report.json().toString());
-    }
-    return report.isFlawless(ours) ? Exit.OK : Exit.FAILED;
-  }
-
-  private static void say(PrintWriter to, String line) {
-    to.println(line);
-    to.flush();
   }
 }

@@ -132,6 +132,12 @@ class BenchFleetCommandTest {
     assertMisused("engine port 65500", "--engine-port=65500");
   }
 
+  @Test
+  void helpShowsACommandThatCanBeCopied() {
+    assertThat(new CommandLine(new BenchFleetCommand()).getUsageMessage())
+        .contains("$(seq -s \" \" -f http://127.0.0.1:%g 18101 18104)");
+  }
+
   private void assertMisused(String message, String... args) {
     assertThatThrownBy(() -> run(args))
         .isInstanceOf(CommandException.class)

@@ -1,7 +1,6 @@
 package dev.warmpath.simulator.bench.fleet.report;
 
 import dev.warmpath.simulator.load.LoadReport;
-import java.util.function.ToDoubleFunction;
 
 /**
  * A figure that is averaged over seeds and compared between routers.
@@ -9,19 +8,17 @@ import java.util.function.ToDoubleFunction;
  * <p>Immutable.
  */
 enum Figure {
-  HIT_RATE("hitRate", LoadReport::hitRate),
-  TTFT_MEAN("ttftMeanMs", load -> load.firstTokenMillis().mean()),
-  TTFT_P50("ttftP50Ms", load -> load.firstTokenMillis().p50()),
-  TTFT_P90("ttftP90Ms", load -> load.firstTokenMillis().p90()),
-  TTFT_P99("ttftP99Ms", load -> load.firstTokenMillis().p99()),
-  TPOT("tpotMs", LoadReport::tokenMillis);
+  HIT_RATE("hitRate"),
+  TTFT_MEAN("ttftMeanMs"),
+  TTFT_P50("ttftP50Ms"),
+  TTFT_P90("ttftP90Ms"),
+  TTFT_P99("ttftP99Ms"),
+  TPOT("tpotMs");
 
   private final String json;
-  private final ToDoubleFunction<LoadReport> of;
 
-  Figure(String json, ToDoubleFunction<LoadReport> of) {
+  Figure(String json) {
     this.json = json;
-    this.of = of;
   }
 
   /** Its name in JSON. */
@@ -30,6 +27,14 @@ enum Figure {
   }
 
   double of(FleetCell cell) {
-    return of.applyAsDouble(cell.report().load());
+    LoadReport load = cell.report().load();
+    return switch (this) {
+      case HIT_RATE -> load.hitRate();
+      case TTFT_MEAN -> load.firstTokenMillis().mean();
+      case TTFT_P50 -> load.firstTokenMillis().p50();
+      case TTFT_P90 -> load.firstTokenMillis().p90();
+      case TTFT_P99 -> load.firstTokenMillis().p99();
+      case TPOT -> load.tokenMillis();
+    };
   }
 }
