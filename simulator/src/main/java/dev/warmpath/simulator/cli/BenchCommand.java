@@ -2,6 +2,7 @@ package dev.warmpath.simulator.cli;
 
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.cli.fleet.BenchFleetCommand;
 import dev.warmpath.simulator.cli.gateway.BenchGatewayCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,7 +23,8 @@ import picocli.CommandLine.Spec;
       BenchChurnCommand.class,
       BenchRecoveryCommand.class,
       BenchTokenizeCommand.class,
-      BenchGatewayCommand.class
+      BenchGatewayCommand.class,
+      BenchFleetCommand.class
     })
 public final class BenchCommand implements WarmpathCommand {
 

@@ -67,8 +67,8 @@ public final class DemoReport {
 
   private static void put(ObjectNode to, LoadReport report) {
     to.put("hitRate", round(report.hitRate(), 4));
-    to.put("ttftMsP50", round(report.firstToken().p50Millis(), 1));
-    to.put("ttftMsP99", round(report.firstToken().p99Millis(), 1));
+    to.put("ttftMsP50", round(report.firstTokenMillis().p50(), 1));
+    to.put("ttftMsP99", round(report.firstTokenMillis().p99(), 1));
     to.put("requests", report.requests());
     to.put("errors", report.errors());
     ObjectNode replicas = to.putObject("requestsPerReplica");
@@ -88,8 +88,8 @@ public final class DemoReport {
         table,
         name,
         String.format(Locale.ROOT, "%.1f %%", 100 * report.hitRate()),
-        String.format(Locale.ROOT, "%.0f ms", report.firstToken().p50Millis()),
-        String.format(Locale.ROOT, "%.0f ms", report.firstToken().p99Millis()),
+        String.format(Locale.ROOT, "%.0f ms", report.firstTokenMillis().p50()),
+        String.format(Locale.ROOT, "%.0f ms", report.firstTokenMillis().p99()),
         Integer.toString(report.errors()),
         "%d over, %d under, of %d"
             .formatted(prediction.over(), prediction.under(), prediction.compared()));

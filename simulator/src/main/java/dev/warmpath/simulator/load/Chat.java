@@ -3,6 +3,8 @@ package dev.warmpath.simulator.load;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One chat on its way: what was said so far.
@@ -11,30 +13,47 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
  */
 final class Chat {
 
-  private final ChatLoad load;
-  private final int number;
-  private final int length;
+  private final Identity identity;
   private final ChatWords words;
+  private final List<Turn> turns;
   private final ArrayNode messages = JsonNodeFactory.instance.arrayNode();
   private int turn;
 
-  Chat(ChatLoad load, int number, int length) {
-    this.load = load;
-    this.number = number;
-    this.length = length;
-    words = new ChatWords(load.seed() + 1_000_003L * (number + 1));
-    int tenant = number % load.tenants();
-    ChatWords system = new ChatWords(load.seed() - 7_919L * (tenant + 1));
-    say("system", "Tenant " + tenant + ". " + system.text(load.systemWords()));
+  /**
+   * What all requests of a chat have in common. Immutable.
+   *
+   * @param user the field of that name; null to leave it out
+   */
+  record Identity(String model, @Nullable String user, String system) {}
+
+  /**
+   * One turn. Immutable.
+   *
+   * @param userWords words that the user says
+   * @param answerTokens limit of the answer, in tokens
+   */
+  record Turn(int userWords, int answerTokens) {}
+
+  /**
+   * @param words of the user
+   */
+  Chat(Identity identity, ChatWords words, List<Turn> turns) {
+    this.identity = identity;
+    this.words = words;
+    this.turns = turns;
+    say("system", identity.system);
   }
 
   /** The body of the next turn's request. */
   String nextTurn() {
-    say("user", words.text(load.userWords()));
+    Turn next = turns.get(turn);
+    say("user", words.text(next.userWords));
     ObjectNode body = JsonNodeFactory.instance.objectNode();
-    body.put("model", load.model()).put("stream", true).put("max_tokens", load.answerTokens());
+    body.put("model", identity.model).put("stream", true).put("max_tokens", next.answerTokens);
     body.putObject("stream_options").put("include_usage", true);
-    body.put("user", "chat-" + number);
+    if (identity.user != null) {
+      body.put("user", identity.user);
+    }
     body.set("messages", messages);
     return body.toString();
   }
@@ -46,7 +65,7 @@ final class Chat {
   }
 
   boolean over() {
-    return turn >= length;
+    return turn >= turns.size();
   }
 
   private void say(String role, String text) {

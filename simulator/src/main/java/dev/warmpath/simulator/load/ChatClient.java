@@ -90,7 +90,9 @@ public final class ChatClient implements ChatSender {
     private final StringBuilder text = new StringBuilder();
     private volatile long heardNanos;
     private double firstTokenMillis = -1;
+    private double lastTokenMillis;
     private int promptTokens;
+    private int answerTokens;
     private int cachedTokens = -1;
     private boolean done;
     private boolean broken;
@@ -135,13 +137,15 @@ public final class ChatClient implements ChatSender {
     private void take(JsonNode chunk) {
       broken |= chunk.has("error");
       String piece = chunk.path("choices").path(0).path("delta").path("content").asText("");
-      if (!piece.isEmpty() && firstTokenMillis < 0) {
-        firstTokenMillis = (heardNanos - start) / 1e6;
+      if (!piece.isEmpty()) {
+        lastTokenMillis = (heardNanos - start) / 1e6;
+        firstTokenMillis = firstTokenMillis < 0 ? lastTokenMillis : firstTokenMillis;
       }
       text.append(piece);
       JsonNode usage = chunk.path("usage");
       if (usage.isObject()) {
         promptTokens = usage.path("prompt_tokens").asInt();
+        answerTokens = usage.path("completion_tokens").asInt();
         cachedTokens = usage.path("prompt_tokens_details").path("cached_tokens").asInt(-1);
       }
     }
@@ -159,8 +163,15 @@ public final class ChatClient implements ChatSender {
           cachedTokens,
           predicted(response),
           firstTokenMillis,
+          tokenMillis(),
           text.toString(),
           null);
+    }
+
+    private double tokenMillis() {
+      return firstTokenMillis < 0 || answerTokens < 2
+          ? Double.NaN
+          : (lastTokenMillis - firstTokenMillis) / (answerTokens - 1);
     }
 
     private int predicted(HttpResponse<?> response) {

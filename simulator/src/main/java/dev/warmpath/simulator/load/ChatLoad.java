@@ -1,5 +1,7 @@
 package dev.warmpath.simulator.load;
 
+import java.util.Collections;
+
 /**
  * A load of chats: so many are active at a time, each belongs to a tenant whose system prompt its
  * chats share, and grows turn by turn with the model's real answers. A chat that is over is
@@ -43,6 +45,12 @@ public record ChatLoad(
   /** The chat with this number, at its beginning. */
   Chat chat(int number) {
     int length = number < activeChats ? 1 + number % turns : turns;
-    return new Chat(this, number, length);
+    int tenant = number % tenants;
+    ChatWords system = new ChatWords(seed - 7_919L * (tenant + 1));
+    return new Chat(
+        new Chat.Identity(
+            model, "chat-" + number, "Tenant " + tenant + ". " + system.text(systemWords)),
+        new ChatWords(seed + 1_000_003L * (number + 1)),
+        Collections.nCopies(length, new Chat.Turn(userWords, answerTokens)));
   }
 }

@@ -1,9 +1,12 @@
 package dev.warmpath.simulator.load;
 
+import dev.warmpath.simulator.statistics.Distribution;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
  * What a run of a load gave.
@@ -11,20 +14,21 @@ import java.util.TreeMap;
  * <p>Immutable.
  *
  * @param requests sent in all
- * @param errors of these, not served to the end
+ * @param failures of these, not served to the end, by reason
  * @param hitRate share of prompt tokens that engines say they reused
+ * @param firstTokenMillis time to the first token
+ * @param tokenMillis mean time between two tokens of an answer, over the answers with at least two;
+ *     NaN without any
  * @param perReplica requests served by each replica
  */
 public record LoadReport(
     int requests,
-    int errors,
+    Map<String, Integer> failures,
     double hitRate,
-    FirstToken firstToken,
+    Distribution firstTokenMillis,
+    double tokenMillis,
     Map<String, Integer> perReplica,
     Comparison prediction) {
-
-  /** Time to the first token, in milliseconds. */
-  public record FirstToken(double p50Millis, double p99Millis) {}
 
   /** The router's predictions against what engines report: how many, too high, too low. */
   public record Comparison(int compared, int over, int under) {
@@ -36,7 +40,13 @@ public record LoadReport(
   }
 
   public LoadReport {
+    failures = Map.copyOf(failures);
     perReplica = Map.copyOf(perReplica);
+  }
+
+  /** Requests that were not served to the end. */
+  public int errors() {
+    return failures.values().stream().mapToInt(Integer::intValue).sum();
   }
 
   static LoadReport of(List<ChatReply> replies) {
@@ -47,12 +57,16 @@ public record LoadReport(
     for (ChatReply reply : served) {
       perReplica.merge(reply.replica() == null ? "?" : reply.replica(), 1, Integer::sum);
     }
-    double[] millis = served.stream().mapToDouble(ChatReply::firstTokenMillis).sorted().toArray();
+    Map<String, Integer> failures = new TreeMap<>();
+    replies.stream()
+        .flatMap(reply -> Stream.ofNullable(reply.error()))
+        .forEach(error -> failures.merge(error, 1, Integer::sum));
     return new LoadReport(
         replies.size(),
-        replies.size() - served.size(),
+        failures,
         prompt == 0 ? 0 : (double) cached / prompt,
-        new FirstToken(quantile(millis, 0.5), quantile(millis, 0.99)),
+        Distribution.of(values(served, ChatReply::firstTokenMillis)),
+        Arrays.stream(values(served, ChatReply::tokenMillis)).average().orElse(Double.NaN),
         perReplica,
         compare(served));
   }
@@ -68,10 +82,8 @@ public record LoadReport(
     return new Comparison(signs.length, over, under);
   }
 
-  private static double quantile(double[] sorted, double share) {
-    if (sorted.length == 0) {
-      return 0;
-    }
-    return sorted[Math.min(sorted.length - 1, (int) Math.ceil(share * sorted.length) - 1)];
+  /** Those that there are. */
+  private static double[] values(List<ChatReply> served, ToDoubleFunction<ChatReply> millis) {
+    return served.stream().mapToDouble(millis).filter(value -> value >= 0).toArray();
   }
 }

@@ -114,7 +114,8 @@ public final class LoadRun {
     return replies.size();
   }
 
-  private static Thread daemon(Runnable work) {
+  /** A thread of a load. */
+  static Thread daemon(Runnable work) {
     Thread thread = new Thread(work, "load-client");
     thread.setDaemon(true);
     return thread;

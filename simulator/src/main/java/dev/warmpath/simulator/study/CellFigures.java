@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.study;
 
+import dev.warmpath.simulator.statistics.Estimate;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
@@ -12,28 +13,22 @@ import java.util.function.ToDoubleFunction;
  */
 public record CellFigures(Cell cell, List<RunFigures> runs) {
 
-  /* Student's t at 97.5 %, by degrees of freedom. */
-  private static final double[] T = {
-    Double.NaN, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228
-  };
-
   public CellFigures {
     runs = List.copyOf(runs);
   }
 
   /** The mean over the seeds. */
   public double mean(ToDoubleFunction<RunFigures> figure) {
-    return runs.stream().mapToDouble(figure).average().orElse(Double.NaN);
+    return estimate(figure).mean();
   }
 
   /** Half the width of the mean's 95 % confidence interval; NaN for one seed. */
   public double confidence(ToDoubleFunction<RunFigures> figure) {
-    int n = runs.size();
-    double mean = mean(figure);
-    double squares =
-        runs.stream().mapToDouble(figure).map(value -> (value - mean) * (value - mean)).sum();
-    double t = n - 1 < T.length ? T[n - 1] : 1.96;
-    return t * Math.sqrt(squares / (n - 1) / n);
+    return estimate(figure).halfWidth();
+  }
+
+  private Estimate estimate(ToDoubleFunction<RunFigures> figure) {
+    return Estimate.of(runs.stream().mapToDouble(figure).toArray());
   }
 
   public double ttftMean() {

@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.study;
 
 import dev.warmpath.simulator.fleet.Measures;
+import dev.warmpath.simulator.statistics.Distribution;
 import java.util.Arrays;
 
 /**
@@ -21,7 +22,7 @@ import java.util.Arrays;
  */
 public record RunFigures(
     int requests,
-    Spread ttftMillis,
+    Distribution ttftMillis,
     double tpotMillis,
     double hitRate,
     double goodput,
@@ -35,27 +36,6 @@ public record RunFigures(
   /** What an answer should keep to: Immutable. */
   public record Goal(double ttftMillis, double tpotMillis) {
     public static final Goal DEFAULT = new Goal(5000, 100);
-  }
-
-  /** A distribution. Immutable. */
-  public record Spread(double mean, double p50, double p90, double p99) {
-    static Spread of(double[] values) {
-      if (values.length == 0) {
-        return new Spread(Double.NaN, Double.NaN, Double.NaN, Double.NaN);
-      }
-      double[] sorted = values.clone();
-      Arrays.sort(sorted);
-      double sum = 0;
-      for (double value : sorted) {
-        sum += value;
-      }
-      return new Spread(
-          sum / sorted.length, rank(sorted, 0.5), rank(sorted, 0.9), rank(sorted, 0.99));
-    }
-
-    private static double rank(double[] sorted, double share) {
-      return sorted[(int) Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-    }
   }
 
   /** The figures of a run on so many engines. */
@@ -101,7 +81,7 @@ public record RunFigures(
       double mean = Arrays.stream(computed).average().orElse(1);
       return new RunFigures(
           served + rejected,
-          Spread.of(Arrays.copyOf(ttft, served)),
+          Distribution.of(Arrays.copyOf(ttft, served)),
           tpot / Math.max(1, answers),
           (double) cached / Math.max(1, prompt),
           (double) good / Math.max(1, served + rejected),

@@ -25,11 +25,11 @@ final class VerdictTest {
   void judgesOnlyWhatBothSidesSay() {
     assertThat(Verdict.of(reply(-1, 96), false)).isEqualTo(Verdict.UNJUDGED);
     assertThat(Verdict.of(reply(96, -1), false)).isEqualTo(Verdict.UNJUDGED);
-    ChatReply failed = new ChatReply(null, 0, -1, -1, 0, "", "status 503");
+    ChatReply failed = new ChatReply(null, 0, -1, -1, -1, Double.NaN, "", "status 503");
     assertThat(Verdict.of(failed, true)).isEqualTo(Verdict.FAILED);
   }
 
   private static ChatReply reply(int predicted, int cached) {
-    return new ChatReply("a", 200, cached, predicted, 1.0, "text", null);
+    return new ChatReply("a", 200, cached, predicted, 1.0, 1.0, "text", null);
   }
 }

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.simulator.load.LoadReport;
 import dev.warmpath.simulator.load.LoadReport.Comparison;
-import dev.warmpath.simulator.load.LoadReport.FirstToken;
+import dev.warmpath.simulator.statistics.Distribution;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -42,7 +42,8 @@ class DemoReportTest {
   }
 
   private static LoadReport load(double hitRate, int errors, Comparison prediction) {
-    FirstToken firstToken = new FirstToken(12.5, 99.9);
-    return new LoadReport(10, errors, hitRate, firstToken, Map.of("a", 10), prediction);
+    Distribution firstToken = new Distribution(20, 12.5, 50, 99.9);
+    Map<String, Integer> failures = errors == 0 ? Map.of() : Map.of("status 503", errors);
+    return new LoadReport(10, failures, hitRate, firstToken, 5, Map.of("a", 10), prediction);
   }
 }

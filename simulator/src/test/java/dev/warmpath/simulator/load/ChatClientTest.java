@@ -56,7 +56,7 @@ class ChatClientTest {
   @Test
   void wholeAnswerIsRead() throws Exception {
     String usage =
-        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":40,"
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":40,\"completion_tokens\":2,"
             + "\"prompt_tokens_details\":{\"cached_tokens\":32}}}\n\n";
     String head = HEAD.replace("\r\n\r\n", "\r\nx-warmpath-cached-tokens: 48\r\n\r\n");
     answer(head + PIECE + ": still there\n\n" + PIECE + usage + "data: [DONE]\n\n", true);
@@ -67,6 +67,8 @@ class ChatClientTest {
     assertThat(reply.text()).isEqualTo("aa");
     assertThat(reply.promptTokens()).isEqualTo(40);
     assertThat(reply.cachedTokens()).isEqualTo(32);
+    assertThat(reply.firstTokenMillis()).isNotNegative();
+    assertThat(reply.tokenMillis()).as("two tokens in two pieces").isNotNegative();
     assertThat(reply.promisedTooMuch()).isTrue();
   }
 

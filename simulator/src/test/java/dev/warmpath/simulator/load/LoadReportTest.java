@@ -3,6 +3,7 @@ package dev.warmpath.simulator.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.simulator.load.LoadReport.Comparison;
+import dev.warmpath.simulator.statistics.Distribution;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -23,23 +24,24 @@ class LoadReportTest {
     assertThat(report.requests()).isEqualTo(5);
     assertThat(report.errors()).isEqualTo(1);
     assertThat(report.hitRate()).isEqualTo(0.36);
-    assertThat(report.firstToken().p50Millis()).isEqualTo(20);
-    assertThat(report.firstToken().p99Millis()).isEqualTo(40);
+    assertThat(report.failures()).isEqualTo(Map.of("status 503", 1));
+    assertThat(report.firstTokenMillis()).isEqualTo(new Distribution(25, 30, 40, 40));
+    assertThat(report.tokenMillis()).isEqualTo(2.5);
     assertThat(report.perReplica()).isEqualTo(Map.of("a", 2, "b", 2));
     assertThat(report.prediction()).isEqualTo(new Comparison(3, 1, 1));
   }
 
   @Test
-  void aRunWithoutRepliesIsAllZero() {
+  void aRunWithoutRepliesHasNoTimes() {
     LoadReport report = LoadReport.of(List.of(ChatReply.failed("status 503")));
 
     assertThat(report.errors()).isEqualTo(1);
     assertThat(report.hitRate()).isZero();
-    assertThat(report.firstToken().p99Millis()).isZero();
+    assertThat(report.firstTokenMillis().p99()).isNaN();
   }
 
   private static ChatReply reply(
       String replica, int prompt, int cached, int predicted, double millis) {
-    return new ChatReply(replica, prompt, cached, predicted, millis, "text", null);
+    return new ChatReply(replica, prompt, cached, predicted, millis, millis / 10, "text", null);
   }
 }

@@ -4,6 +4,7 @@ import dev.warmpath.simulator.bench.gateway.stub.AnswerShape;
 import dev.warmpath.simulator.bench.gateway.stub.StubReplicas;
 import dev.warmpath.simulator.bench.process.ChildProcess;
 import dev.warmpath.simulator.bench.process.JavaCommand;
+import dev.warmpath.simulator.live.Ports;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,24 +21,9 @@ final class Backends implements AutoCloseable {
   static final String MODEL = "m";
 
   private final ChildProcess process;
-  private final List<Replica> replicas;
+  private final List<Ports> replicas;
 
-  /** One of them, by its ports. */
-  record Replica(int http, int events, int replay) {
-
-    static Replica parse(String text) {
-      int[] ports = Stream.of(text.split("/")).mapToInt(Integer::parseInt).toArray();
-      return new Replica(ports[0], ports[1], ports[2]);
-    }
-
-    /** As a flag of {@code serve} takes it. */
-    String flag(int number) {
-      return "replica-%d=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
-          .formatted(number, http, events, replay);
-    }
-  }
-
-  private Backends(ChildProcess process, List<Replica> replicas) {
+  private Backends(ChildProcess process, List<Ports> replicas) {
     this.process = process;
     this.replicas = replicas;
   }
@@ -55,19 +41,19 @@ final class Backends implements AutoCloseable {
         ChildProcess.startTalking("the process of the stub replicas", command, log);
     try {
       String line = process.readLine();
-      return new Backends(process, Stream.of(line.split(" ")).map(Replica::parse).toList());
+      return new Backends(process, Stream.of(line.split(" ")).map(Backends::ports).toList());
     } catch (IOException e) {
       process.close();
       throw e;
     }
   }
 
-  List<Replica> replicas() {
+  List<Ports> replicas() {
     return replicas;
   }
 
   List<Integer> ports() {
-    return replicas.stream().map(Replica::http).toList();
+    return replicas.stream().map(Ports::http).toList();
   }
 
   /** How chats are answered from now on. */
@@ -76,6 +62,11 @@ final class Backends implements AutoCloseable {
     if (!answer.equals(shape.name())) {
       throw new IOException("the stub replicas answered '" + answer + "' to " + shape);
     }
+  }
+
+  private static Ports ports(String text) {
+    int[] ports = Stream.of(text.split("/")).mapToInt(Integer::parseInt).toArray();
+    return new Ports(ports[0], ports[1], ports[2]);
   }
 
   @Override

@@ -5,11 +5,13 @@ import dev.warmpath.simulator.bench.gateway.report.GatewayReport;
 import dev.warmpath.simulator.bench.gateway.report.Turn;
 import dev.warmpath.simulator.bench.gateway.stub.AnswerShape;
 import dev.warmpath.simulator.bench.process.ProcFiles;
+import dev.warmpath.simulator.bench.process.ServedRouter;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -88,7 +90,7 @@ public final class GatewayBench {
     try (ServedRouter router = router(backends, "router")) {
       secondsToReady = router.awaitReady();
       router.awaitExact();
-      List<Gateway> gateways = new ArrayList<>(List.of(router.gateway()));
+      List<Gateway> gateways = new ArrayList<>(List.of(gateway(router)));
       gateways.addAll(peers);
       for (Gateway gateway : gateways) {
         progress.accept("warming up " + gateway.name());
@@ -119,7 +121,7 @@ public final class GatewayBench {
     List<ByteBuf> requests = plain(plan.cold());
     try (ServedRouter router = router(backends, "cold-router")) {
       secondsToReady = router.awaitReady();
-      return runner.cold(router.gateway(), requests);
+      return runner.cold(gateway(router), requests);
     }
   }
 
@@ -130,14 +132,21 @@ public final class GatewayBench {
         ServedRouter router = router(many, "idle-router")) {
       router.awaitReady();
       router.awaitExact();
-      runner.idle(router.gateway(), SETTLING * plan.idle());
-      return runner.idle(router.gateway(), plan.idle());
+      runner.idle(gateway(router), SETTLING * plan.idle());
+      return runner.idle(gateway(router), plan.idle());
     }
   }
 
   private ServedRouter router(Backends backends, String log) throws IOException {
+    List<String> flags = new ArrayList<>(List.of("--set", "parity.enabled=false"));
+    flags.addAll(setup.serveFlags());
     return new ServedRouter(
-        backends.replicas(), setup.tokenizer(), setup.serveFlags(), setup.log(log));
+        Backends.MODEL, backends.replicas(), setup.tokenizer(), flags, setup.log(log));
+  }
+
+  private static Gateway gateway(ServedRouter router) {
+    return new Gateway(
+        GatewayReport.OURS, List.of(Gateway.loopback(router.port())), Set.of(router.pid()));
   }
 
   /** Plain small chats at the full rate. */

@@ -2,6 +2,7 @@ package dev.warmpath.simulator.bench.process;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -24,27 +25,40 @@ public final class ChildProcess implements AutoCloseable {
   private final String name;
   private final Path log;
   private final Process process;
+  private final boolean leadsGroup;
   private final Thread hook;
 
-  private ChildProcess(String name, Path log, Process process) {
+  private ChildProcess(String name, Path log, Process process, boolean leadsGroup) {
     this.name = name;
     this.log = log;
     this.process = process;
-    hook = new Thread(process::destroyForcibly, "end-" + name);
+    this.leadsGroup = leadsGroup;
+    hook = new Thread(this::kill, "end-" + name);
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
   /** Starts one; what it prints goes to {@code log}. */
   public static ChildProcess start(String name, List<String> command, Path log) throws IOException {
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    return new ChildProcess(name, log, builder.redirectOutput(log.toFile()).start());
+    return new ChildProcess(name, log, builder.redirectOutput(log.toFile()).start(), false);
   }
 
   /** Starts one to {@link #ask}; only what it prints as errors goes to {@code log}. */
   public static ChildProcess startTalking(String name, List<String> command, Path log)
       throws IOException {
     ProcessBuilder builder = new ProcessBuilder(command).redirectError(log.toFile());
-    return new ChildProcess(name, log, builder.start());
+    return new ChildProcess(name, log, builder.start(), false);
+  }
+
+  /**
+   * Starts a shell command that leads a process group of its own; all of the group ends with it.
+   * Needs {@code setsid}, as every Linux has it.
+   */
+  public static ChildProcess startGroup(String name, String shellCommand, Path log)
+      throws IOException {
+    ProcessBuilder builder = new ProcessBuilder("setsid", "sh", "-c", shellCommand);
+    builder.redirectErrorStream(true).redirectOutput(log.toFile());
+    return new ChildProcess(name, log, builder.start(), true);
   }
 
   public long pid() {
@@ -98,16 +112,43 @@ public final class ChildProcess implements AutoCloseable {
   /** Ends it, by force if it takes its time. */
   @Override
   public void close() {
-    process.destroy();
+    terminate();
     try {
-      if (!process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly().waitFor();
-      }
+      process.waitFor(GRACE_SECONDS, TimeUnit.SECONDS);
+      kill();
+      process.waitFor();
     } catch (InterruptedException e) {
-      process.destroyForcibly();
+      kill();
       Thread.currentThread().interrupt();
     }
     forgetHook();
+  }
+
+  private void terminate() {
+    if (leadsGroup) {
+      signalGroup("TERM");
+    } else {
+      process.destroy();
+    }
+  }
+
+  private void kill() {
+    if (leadsGroup) {
+      signalGroup("KILL"); // some of the group may live longer than its leader
+    } else {
+      process.destroyForcibly();
+    }
+  }
+
+  private void signalGroup(String signal) {
+    String command = "kill -s %s -- -%d".formatted(signal, process.pid());
+    try {
+      new ProcessBuilder("sh", "-c", command).redirectErrorStream(true).start().waitFor();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void forgetHook() {

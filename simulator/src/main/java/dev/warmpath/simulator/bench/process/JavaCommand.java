@@ -37,8 +37,13 @@ public final class JavaCommand {
 
   /** {@code main} with a small heap, whatever the options of this process. */
   public static List<String> small(Class<?> main, List<String> arguments) {
+    return with(List.of("-Xmx128m", "-XX:+UseSerialGC"), main, arguments);
+  }
+
+  /** {@code main} with these options, whatever those of this process. */
+  public static List<String> with(List<String> options, Class<?> main, List<String> arguments) {
     List<String> command = java(List.of("--enable-native-access", "--sun-misc"));
-    command.addAll(1, List.of("-Xmx128m", "-XX:+UseSerialGC"));
+    command.addAll(1, options);
     command.add(main.getName());
     command.addAll(arguments);
     return command;

@@ -7,20 +7,14 @@ import dev.warmpath.simulator.bench.gateway.GatewayBench;
 import dev.warmpath.simulator.bench.gateway.GatewaySetup;
 import dev.warmpath.simulator.bench.gateway.PeerAddress;
 import dev.warmpath.simulator.bench.gateway.report.GatewayReport;
+import dev.warmpath.simulator.cli.BenchOutput;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code warmpath bench gateway}: measures what a request costs in the router, beside other
@@ -46,11 +40,9 @@ import picocli.CommandLine.Spec;
     })
 public final class BenchGatewayCommand implements WarmpathCommand {
 
-  @SuppressWarnings("NullAway.Init")
-  @Spec
-  private CommandSpec spec;
-
   @Mixin private PlanFlags planFlags = new PlanFlags();
+
+  @Mixin private BenchOutput output = new BenchOutput();
 
   @Option(
       names = "--beside",
@@ -87,25 +79,11 @@ public final class BenchGatewayCommand implements WarmpathCommand {
       description = "Any flag of serve, such as --serve-flag=--policy=random; may be repeated.")
   private List<String> serveFlags = new ArrayList<>();
 
-  @Option(names = "--dir", description = "Where logs of the processes go; default: temporary.")
-  private @Nullable Path directory;
-
-  @Option(
-      names = "--json",
-      description = "Print one JSON object on the last line of the output; prose goes to stderr.")
-  private boolean json;
-
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Path work = directory == null ? temporary() : Files.createDirectories(directory);
-    return report(run(setup(work)));
-  }
-
-  /** A folder that is there until this process ends, however it does. */
-  private static Path temporary() throws IOException {
-    Path folder = Files.createTempDirectory("warmpath-gateway");
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder), "delete-logs"));
-    return folder;
+    GatewayReport report = run(setup(output.directory("warmpath-gateway")));
+    output.report(report::print, report.json());
+    return report.isFlawless() ? Exit.OK : Exit.FAILED;
   }
 
   private GatewaySetup setup(Path work) {
@@ -125,35 +103,10 @@ public final class BenchGatewayCommand implements WarmpathCommand {
   }
 
   private GatewayReport run(GatewaySetup setup) throws InterruptedException {
-    PrintWriter err = spec.commandLine().getErr();
     try {
-      return new GatewayBench(planFlags.plan(), setup, line -> say(err, line)).run();
+      return new GatewayBench(planFlags.plan(), setup, output::progress).run();
     } catch (IOException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
-    }
-  }
-
-  private int report(GatewayReport report) {
-    PrintWriter out = spec.commandLine().getOut();
-    report.print(json ? spec.commandLine().getErr() : out);
-    if (json) {
-      say(out, report.json().toString());
-    }
-    return report.isFlawless() ? Exit.OK : Exit.FAILED;
-  }
-
-  private static void say(PrintWriter to, String line) {
-    to.println(line);
-    to.flush();
-  }
-
-  private static void delete(Path folder) {
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      return; // a log of a process that has not ended; the system clears its folder
     }
   }
 }

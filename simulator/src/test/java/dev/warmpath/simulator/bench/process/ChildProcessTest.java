@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,6 +50,29 @@ class ChildProcessTest {
     assertThat(child.ask("two")).isEqualTo("two");
     child.close();
     assertThat(process.isAlive()).isFalse();
+  }
+
+  /** The shell has a child that would outlive it. */
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void groupEndsAsAWhole() throws Exception {
+    Path pid = dir.resolve("pid");
+    String script = "(trap '' TERM; sh -c 'echo $PPID' > %s; sleep 600) & sleep 600".formatted(pid);
+    ProcessHandle stubborn;
+    try (ChildProcess child = ChildProcess.startGroup("the group", script, dir.resolve("log"))) {
+      child.await("its child", Duration.ofMinutes(1), () -> isWritten(pid));
+      stubborn = ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow();
+      assertThat(stubborn.isAlive()).isTrue();
+    }
+    stubborn.onExit().get(1, TimeUnit.MINUTES);
+  }
+
+  private static boolean isWritten(Path file) {
+    try {
+      return Files.readString(file).endsWith("\n");
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   @Test

@@ -1,8 +1,6 @@
-package dev.warmpath.simulator.bench.gateway;
+package dev.warmpath.simulator.bench.process;
 
-import dev.warmpath.simulator.bench.gateway.report.GatewayReport;
-import dev.warmpath.simulator.bench.process.ChildProcess;
-import dev.warmpath.simulator.bench.process.JavaCommand;
+import dev.warmpath.simulator.live.Ports;
 import dev.warmpath.simulator.load.FleetPage;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -16,14 +14,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Our router in a process of its own, as {@code warmpath serve} runs it.
  *
  * <p>Confined to the thread of the bench.
  */
-final class ServedRouter implements AutoCloseable {
+public final class ServedRouter implements AutoCloseable {
 
   private static final Duration LIMIT =
       Duration.ofMinutes(3); // the first start ever makes a class cache
@@ -38,22 +35,25 @@ final class ServedRouter implements AutoCloseable {
   private final ChildProcess process;
 
   /**
-   * Starts it.
+   * Starts it on any ports.
    *
+   * @param model that the replicas serve
+   * @param replicas all on the loopback interface
    * @param tokenizer as {@code serve} takes it behind the model's name
    * @param flags more for {@code serve}
    */
-  ServedRouter(List<Backends.Replica> replicas, String tokenizer, List<String> flags, Path log)
+  public ServedRouter(
+      String model, List<Ports> replicas, String tokenizer, List<String> flags, Path log)
       throws IOException {
     port = freePort();
     adminPort = freePort();
     List<String> arguments = new ArrayList<>(List.of("serve", "--port", Integer.toString(port)));
     arguments.addAll(List.of("--admin-port", Integer.toString(adminPort)));
-    arguments.addAll(List.of("--tokenizer", Backends.MODEL + "=" + tokenizer));
-    arguments.addAll(List.of("--set", "parity.enabled=false", "--set", "snapshot.enabled=false"));
+    arguments.addAll(List.of("--tokenizer", model + "=" + tokenizer));
+    arguments.addAll(List.of("--set", "snapshot.enabled=false"));
     arguments.addAll(List.of("--set", "shutdown.deadline-ms=1000"));
     for (int i = 0; i < replicas.size(); i++) {
-      arguments.addAll(List.of("--replica", replicas.get(i).flag(i)));
+      arguments.addAll(List.of("--replica", replica(i, replicas.get(i))));
     }
     arguments.addAll(flags);
     startedNanos = System.nanoTime();
@@ -61,28 +61,33 @@ final class ServedRouter implements AutoCloseable {
   }
 
   /** Waits until it takes requests; seconds since its process was started. */
-  double awaitReady() throws IOException, InterruptedException {
+  public double awaitReady() throws IOException, InterruptedException {
     process.await("/health/ready", LIMIT, () -> status(port, "/health/ready") == OK);
     return (System.nanoTime() - startedNanos) / 1e9;
   }
 
   /** Waits until it follows the events of all replicas. */
-  void awaitExact() throws IOException, InterruptedException {
+  public void awaitExact() throws IOException, InterruptedException {
     FleetPage page = new FleetPage("http://127.0.0.1:" + adminPort);
     process.await("the events of all replicas", LIMIT, () -> page.awaitReady(Duration.ofMillis(1)));
   }
 
   /** Fails with the end of its log if it has ended. */
-  void requireAlive() throws IOException {
+  public void requireAlive() throws IOException {
     process.requireAlive();
   }
 
-  Gateway gateway() {
-    return new Gateway(GatewayReport.OURS, List.of(Gateway.loopback(port)), Set.of(process.pid()));
+  /** Where it takes requests. */
+  public int port() {
+    return port;
+  }
+
+  public long pid() {
+    return process.pid();
   }
 
   /** Requests so far that it routed without knowing their prompts. */
-  long fallbacks() throws IOException, InterruptedException {
+  public long fallbacks() throws IOException, InterruptedException {
     return ask(adminPort, "/metrics")
         .body()
         .lines()
@@ -107,6 +112,11 @@ final class ServedRouter implements AutoCloseable {
   private HttpResponse<String> ask(int at, String path) throws IOException, InterruptedException {
     URI uri = URI.create("http://127.0.0.1:" + at + path);
     return http.send(HttpRequest.newBuilder(uri).timeout(LIMIT).build(), BodyHandlers.ofString());
+  }
+
+  private static String replica(int number, Ports at) {
+    return "replica-%d=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
+        .formatted(number, at.http(), at.events(), at.replay());
   }
 
   private static int freePort() throws IOException {
