@@ -280,7 +280,7 @@ final class Attempt {
   }
 
   private void reportUsage() {
-    Usage said = usage == null ? new Usage(Usage.ABSENT, Usage.ABSENT) : usage.usage();
+    Usage said = usage == null ? Usage.NONE : usage.usage();
     if (said.tellsCachedTokens() && isGood()) {
       assignment.usage(said.promptTokens(), said.cachedTokens());
     }
