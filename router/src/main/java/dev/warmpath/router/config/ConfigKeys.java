@@ -207,6 +207,18 @@ public final class ConfigKeys {
               1,
               4_096,
               "MiB that may wait for the disk; what finds no room is left out and marked."),
+          text(
+              "decision-log.file",
+              null,
+              "File of the decision log, one JSON line a request; none: no log."),
+          integer("decision-log.max-mb", 64, 1, 1_000_000, "Most MiB of a file."),
+          integer("decision-log.keep", 8, 1, 1_000, "Files that are kept, the current one too."),
+          integer(
+              "decision-log.queue-mb",
+              16,
+              1,
+              4_096,
+              "Most MiB of records that wait for the disk; more are dropped and counted."),
           bool("headers.enabled", true, "Add the response header `x-warmpath-replica`."),
           bool(
               "headers.cached-tokens",
