@@ -10,6 +10,7 @@ import dev.warmpath.router.capture.CaptureStatus;
 import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
@@ -66,6 +67,7 @@ final class Core implements AutoCloseable {
   private final KvIndex index;
   private final LoadedTokenizers tokenizers;
   private final @Nullable FleetCapture capture;
+  private final @Nullable DecisionLog decisions;
   private final EventIngest ingest;
   private final EventStreams streams;
   private final Dispatcher dispatcher;
@@ -88,6 +90,7 @@ final class Core implements AutoCloseable {
     this.heritage = heritage(reading);
     this.index = around.watch().apply(heritage.index());
     this.capture = capture(around);
+    this.decisions = decisions(around);
     this.ingest =
         new EventIngest(
             index,
@@ -190,6 +193,29 @@ final class Core implements AutoCloseable {
       tokenizers.close();
       heritage.leaveDirectory();
       throw new StartException("capture.dir: " + e, e);
+    }
+  }
+
+  private @Nullable DecisionLog decisions(Surroundings around) {
+    String file = config.decisionLog().file();
+    if (file == null) {
+      return null;
+    }
+    SnapshotDirectory kept = heritage.directory();
+    try {
+      return DecisionLog.begin(
+          config.decisionLog(),
+          Path.of(file),
+          kept == null ? null : kept.path(),
+          around.clock(),
+          around.nanoClock());
+    } catch (IOException e) {
+      tokenizers.close();
+      if (capture != null) {
+        capture.close();
+      }
+      heritage.leaveDirectory();
+      throw new StartException("decision-log.file: " + e, e);
     }
   }
 
@@ -299,6 +325,11 @@ final class Core implements AutoCloseable {
     return Optional.ofNullable(capture).map(recording -> recording::status);
   }
 
+  /** Logs what becomes of requests; null if that is not wanted. */
+  @Nullable DecisionLog decisions() {
+    return decisions;
+  }
+
   EventIngest ingest() {
     return ingest;
   }
@@ -358,6 +389,9 @@ final class Core implements AutoCloseable {
     ingest.close();
     if (capture != null) {
       capture.close();
+    }
+    if (decisions != null) {
+      decisions.close();
     }
     heritage.leaveDirectory();
     tokenizers.close();

@@ -4,6 +4,7 @@ import dev.warmpath.router.admin.AdminContext;
 import dev.warmpath.router.admin.AdminVerticle;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
@@ -11,6 +12,7 @@ import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.observe.CaptureCollector;
+import dev.warmpath.router.observe.DecisionLogCollector;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
@@ -97,6 +99,13 @@ public final class RouterProcess implements AutoCloseable {
                 .registry()
                 .getPrometheusRegistry()
                 .register(new CaptureCollector(status)));
+    DecisionLog decisions = core.decisions();
+    if (decisions != null) {
+      core.metrics()
+          .registry()
+          .getPrometheusRegistry()
+          .register(new DecisionLogCollector(decisions::status));
+    }
     try {
       beforeListening.run();
       deploy(around);
@@ -226,7 +235,8 @@ public final class RouterProcess implements AutoCloseable {
             core.metrics(),
             around.random(),
             around.nanoClock(),
-            entrance);
+            entrance,
+            core.decisions());
     deploy(() -> newLoop(proxy), eventLoops(), "listen on " + shown(config.listen().address()));
     deploy(() -> admin, 1, "admin on " + shown(config.admin()));
     deploy(this::newHealthChecker, 1, "health checks");

@@ -5,9 +5,7 @@ import static dev.warmpath.router.config.ConfigKey.choice;
 import static dev.warmpath.router.config.ConfigKey.decimal;
 import static dev.warmpath.router.config.ConfigKey.integer;
 import static dev.warmpath.router.config.ConfigKey.text;
-import static dev.warmpath.router.config.ConfigKey.texts;
 
-import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.router.routing.policy.Policies;
 import java.util.Comparator;
 import java.util.List;
@@ -15,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Every key of the configuration. The reader, the reference file and the documentation page are
@@ -26,8 +25,7 @@ public final class ConfigKeys {
 
   private static final long DAY_MS = 86_400_000;
 
-  /** The keys in the order of the documentation. */
-  public static final List<ConfigKey> ALL =
+  private static final List<ConfigKey> ENTRANCE =
       List.of(
           text("listen.host", "127.0.0.1", "Address that clients connect to."),
           integer("listen.port", 8080, 0, 65_535, "Port that clients connect to; 0 takes any."),
@@ -66,120 +64,10 @@ public final class ConfigKeys {
           text(
               "policy.session-header",
               "x-session-id",
-              "Request header that `consistent-hash` and `sticky` keep together."),
-          text("models[].name", null, "Model as requests name it."),
-          text(
-              "models[].tokenizer",
-              null,
-              "Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded if Hugging Face's cache lacks it), or `embedded`."),
-          text(
-              "models[].chat-template",
-              null,
-              "File with the template of its engines, as their `--chat-template`; none: the model's own."),
-          text(
-              "models[].chat-template-kwargs",
-              null,
-              "JSON object in quotes, as their `--default-chat-template-kwargs`."),
-          choice(
-              "models[].content-format",
-              "auto",
-              List.of("auto", "string", "openai"),
-              "As their `--chat-template-content-format`."),
-          bool(
-              "models[].exclude-tools-when-none",
-              false,
-              "As their `--exclude-tools-when-tool-choice-none`."),
-          bool(
-              "models[].trust-request-template",
-              false,
-              "As their `--trust-request-chat-template`: render with a template that a request brings."),
-          text(
-              "models[].time-zone",
-              null,
-              "Zone of their clock, such as `Europe/Berlin`, for templates that say the date; none: this machine's."),
-          integer(
-              "models[].max-model-len",
-              0,
-              0,
-              100_000_000,
-              "As their `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed on load."),
-          text("replicas[].name", null, "Name in metrics, headers and admin answers."),
-          text("replicas[].url", null, "Base URL of the engine, `http://host:port`."),
-          text(
-              "replicas[].events", null, "ZMQ endpoint of the engine's KV events; none: no index."),
-          text("replicas[].replay", null, "ZMQ endpoint that replays missed events."),
-          bool("replicas[].bind", false, "Bind the events endpoint instead of connecting to it."),
-          integer(
-              "replicas[].ranks",
-              1,
-              1,
-              1_024,
-              "Data-parallel ranks; rank r has its events and replay at the port plus r."),
-          choice(
-              "replicas[].dialect",
-              "vllm",
-              List.of("vllm", "vllm-eagle", "sglang", "sglang-hybrid", "trtllm", "trtllm-hybrid"),
-              "Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP, `…-hybrid` for SGLang"
-                  + " and TensorRT-LLM with sliding windows or state layers."),
-          choice(
-              "replicas[].removals",
-              null,
-              List.of("per-copy", "last-copy"),
-              "What a removal means of a block announced several times: one copy of it is gone, or it is; default: as usual for the dialect."),
-          integer(
-              "replicas[].max-blocks",
-              0,
-              0,
-              1_000_000_000,
-              "Most blocks that one rank can hold, in all tiers and groups; 0: as many as its GPU has by its own `/metrics`."),
-          integer(
-              "replicas[].full-reports-per-minute",
-              0,
-              0,
-              600,
-              "Requests a minute that may be made to announce again what the engine holds, while"
-                  + " something was missed; vLLM since 0.26. 0: none, and no client does it."),
-          text(
-              "replicas[].hash-seed",
-              null,
-              "Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones."),
-          bool(
-              "replicas[].hidden-namespaces",
-              true,
-              "Whether requests that this router did not see may have had an `extra_key` (SGLang), or an adapter or"
-                  + " `cache_salt` (TensorRT-LLM). false: never, so replays and what comes first are believed."),
-          choice(
-              "replicas[].event-format",
-              "default",
-              List.of("default", "dynamo"),
-              "SGLang: the `format` of its `--kv-events-config`; with `dynamo` its hashes show an `extra_key`. It must be"
-                  + " what the engine has: where it says `dynamo` and the engine does not, too much is credited."),
-          texts(
-              "replicas[].loras",
-              "SGLang: its `--lora-paths`, each NAME=PATH as it was told; what is loaded later is not among them."),
-          integer(
-              "replicas[].load-back-tokens",
-              SglangRules.LOAD_BACK_TOKENS,
-              0,
-              1_000_000,
-              "SGLang: hits on the host shorter than this stay there (`load_back_threshold`)."),
-          texts("replicas[].models", "Models it serves until `/v1/models` tells; empty: all."),
-          integer("health.interval-ms", 2_000, 10, DAY_MS, "Time between two checks of a replica."),
-          integer("health.timeout-ms", 1_000, 1, DAY_MS, "Time that a check may take."),
-          integer("health.rise", 1, 1, 100, "Good checks in a row that bring a replica up."),
-          integer("health.fall", 3, 1, 100, "Bad checks in a row that take a replica down."),
-          integer(
-              "health.metrics-interval-ms",
-              5_000,
-              0,
-              DAY_MS,
-              "Time between two looks at a replica's `/metrics` for restarts and sleep; 0: none."),
-          integer(
-              "health.engine-queue",
-              0,
-              0,
-              1_000_000,
-              "Requests that may wait in a replica's own queue, as its `/metrics` say; beyond, they wait here, where they can still go to another. 0: any number."),
+              "Request header that `consistent-hash` and `sticky` keep together."));
+
+  private static final List<ConfigKey> REQUESTS =
+      List.of(
           integer("timeouts.connect-ms", 1_000, 1, DAY_MS, "Connecting to a replica."),
           integer(
               "timeouts.request-head-ms",
@@ -291,124 +179,10 @@ public final class ConfigKeys {
               0,
               DAY_MS,
               "Time between two requests of one model that are compared; 0: only probes and miscounts."),
-          integer("parity.timeout-ms", 5_000, 1, 60_000, "Time that an engine has to cut one."),
-          integer(
-              "index.expected-ttl-ms",
-              30_000,
-              100,
-              DAY_MS,
-              "How long blocks of a dispatched prompt are expected before events confirm them."),
-          integer(
-              "index.expected-settle-ms",
-              2_000,
-              0,
-              DAY_MS,
-              "How long they are expected after their request has ended well."),
-          integer(
-              "index.expected-blocks",
-              65_536,
-              1,
-              100_000_000,
-              "Most blocks of one engine that are expected at a time."),
-          integer(
-              "index.orphan-blocks",
-              65_536,
-              0,
-              100_000_000,
-              "Most blocks of one engine that wait for an unknown parent."),
-          integer(
-              "index.memory-mb",
-              0,
-              0,
-              1_000_000,
-              "Most MiB that the index takes; 0: half of the Java heap."),
-          integer(
-              "ingest.pollers",
-              0,
-              0,
-              64,
-              "Threads that poll the engines' event sockets; 0: one for four cores."),
-          integer(
-              "ingest.ring-messages",
-              4_096,
-              2,
-              1_000_000,
-              "Messages of one engine that may wait for the index; beyond, they count as lost and are asked for again."),
-          integer(
-              "ingest.ring-bytes",
-              16 << 20,
-              1 << 20,
-              1 << 30,
-              "Most bytes of one engine's messages that wait for the index, and of one message: a larger one counts as lost."),
-          integer(
-              "ingest.ring-total-mb",
-              256,
-              1,
-              1_000_000,
-              "MiB that may wait of all engines; one below its share waits all the same."),
-          integer(
-              "ingest.buffered-batches",
-              16_384,
-              1,
-              1_000_000,
-              "Live batches of one engine kept while a replay runs."),
-          integer("ingest.buffered-bytes", 64 << 20, 1_024, 1 << 30, "Their payloads together."),
-          integer("ingest.parallel-replays", 8, 1, 256, "Replays that run at the same time."),
-          integer(
-              "ingest.replay-idle-ms",
-              2_000,
-              10,
-              DAY_MS,
-              "Longest silence of an engine in a replay."),
-          integer(
-              "ingest.replay-total-ms",
-              60_000,
-              100,
-              DAY_MS,
-              "Longest time that one replay may take."),
-          integer(
-              "ingest.replay-batches", 1_000_000, 1, 1_000_000_000, "Most batches of one replay."),
-          integer("ingest.replay-mb", 4_096, 1, 1_000_000, "Most MiB of one replay."),
-          integer(
-              "ingest.replay-attempts",
-              3,
-              1,
-              100,
-              "Replays without progress until what is missing is given up."),
-          integer(
-              "ingest.replay-backoff-ms",
-              250,
-              0,
-              60_000,
-              "Longest wait after the first of them; four times as long after each more."),
-          integer("ingest.replay-backoff-limit-ms", 8_000, 0, DAY_MS, "Longest wait after any."),
-          integer(
-              "ingest.replay-rest-ms",
-              30_000,
-              100,
-              DAY_MS,
-              "Time after giving up in which the engine is not asked."),
-          integer(
-              "ingest.probe-ms",
-              30_000,
-              100,
-              DAY_MS,
-              "Silence of an engine after which it is asked whether anything was missed."),
-          bool(
-              "snapshot.enabled", true, "Keep what is known on the local disk for the next start."),
-          text(
-              "snapshot.dir",
-              null,
-              "Its directory; default: `$XDG_STATE_HOME/warmpath`, else `~/.warmpath/data`."),
-          integer("snapshot.interval-ms", 300_000, 100, DAY_MS, "Time between two snapshots."),
-          integer(
-              "snapshot.max-pause-ms",
-              2_000,
-              1,
-              60_000,
-              "Longest time that events wait for a snapshot; then it is given up."),
-          integer("snapshot.max-mb", 4_096, 1, 1_000_000, "Most MiB that a snapshot takes."),
-          integer("snapshot.max-age-ms", 3_600_000, 1, DAY_MS, "An older one is refused."),
+          integer("parity.timeout-ms", 5_000, 1, 60_000, "Time that an engine has to cut one."));
+
+  private static final List<ConfigKey> RECORDS =
+      List.of(
           text(
               "capture.dir",
               null,
@@ -432,6 +206,18 @@ public final class ConfigKeys {
               1,
               4_096,
               "MiB that may wait for the disk; what finds no room is left out and marked."),
+          text(
+              "decision-log.file",
+              null,
+              "File of the decision log, one JSON line a request; none: no log."),
+          integer("decision-log.max-mb", 64, 1, 1_000_000, "Most MiB of a file."),
+          integer("decision-log.keep", 8, 1, 1_000, "Files that are kept, the current one too."),
+          integer(
+              "decision-log.queue-mb",
+              16,
+              1,
+              4_096,
+              "Most MiB of records that wait for the disk; more are dropped and counted."),
           bool("headers.enabled", true, "Add the response header `x-warmpath-replica`."),
           bool(
               "headers.cached-tokens",
@@ -447,6 +233,12 @@ public final class ConfigKeys {
           integer(
               "shutdown.delay-ms", 0, 0, DAY_MS, "Time between failing readiness and refusing."),
           integer("shutdown.deadline-ms", 30_000, 0, DAY_MS, "Time for streams to finish."));
+
+  /** The keys in the order of the documentation. */
+  public static final List<ConfigKey> ALL =
+      Stream.of(ENTRANCE, FleetKeys.ALL, REQUESTS, IndexKeys.ALL, RECORDS)
+          .flatMap(List::stream)
+          .toList();
 
   private static final Map<String, ConfigKey> BY_PATH =
       ALL.stream().collect(Collectors.toUnmodifiableMap(ConfigKey::path, Function.identity()));

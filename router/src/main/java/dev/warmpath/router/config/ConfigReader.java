@@ -10,6 +10,7 @@ import dev.warmpath.router.config.ConfigNode.Mapping;
 import dev.warmpath.router.config.ConfigNode.Scalar;
 import dev.warmpath.router.config.RouterConfig.Address;
 import dev.warmpath.router.config.RouterConfig.Capture;
+import dev.warmpath.router.config.RouterConfig.DecisionLog;
 import dev.warmpath.router.config.RouterConfig.Headers;
 import dev.warmpath.router.config.RouterConfig.Health;
 import dev.warmpath.router.config.RouterConfig.Index;
@@ -85,6 +86,7 @@ final class ConfigReader {
         of(root, "ingest").ingest(),
         of(root, "snapshot").snapshot(),
         of(root, "capture").capture(),
+        of(root, "decision-log").decisionLog(),
         of(root, "headers").headers(),
         of(root, "warm-up").warmUp(),
         of(root, "shutdown").shutdown());
@@ -231,6 +233,11 @@ final class ConfigReader {
         bool("requests"),
         integer("quiet-ms"),
         new Capture.Room(integer("max-mb"), integer("keep"), integer("queue-mb")));
+  }
+
+  private DecisionLog decisionLog() {
+    return new DecisionLog(
+        optional("file"), integer("max-mb"), integer("keep"), integer("queue-mb"));
   }
 
   private WarmUp warmUp() {

@@ -34,6 +34,7 @@ public record RouterConfig(
     IngestOptions ingest,
     Snapshot snapshot,
     Capture capture,
+    DecisionLog decisionLog,
     Headers headers,
     WarmUp warmUp,
     Shutdown shutdown) {
@@ -246,6 +247,16 @@ public record RouterConfig(
     /** How large the files and the queue before them may get. */
     public record Room(int maxMb, int keep, int queueMb) {}
   }
+
+  /**
+   * The log of routing decisions.
+   *
+   * @param file null for none
+   * @param maxMb most MiB of a file
+   * @param keep files that are kept, the current one too
+   * @param queueMb most MiB of records that wait for the disk
+   */
+  public record DecisionLog(@Nullable String file, int maxMb, int keep, int queueMb) {}
 
   /**
    * What is done before the process listens.

@@ -191,7 +191,15 @@ public enum Metric {
       Type.COUNTER, "Records left out: no room in the queue, or none on the disk.", "kind"),
   CAPTURE_QUEUE_BYTES(Type.GAUGE, "Bytes that wait to be captured."),
   CAPTURE_QUEUE_SHARE(Type.GAUGE, "These, of those that find room; at 1 more are left out."),
-  CAPTURE_FAILING(Type.GAUGE, "1 while no capture file can be written.");
+  CAPTURE_FAILING(Type.GAUGE, "1 while no capture file can be written."),
+  DECISION_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written to the decision log."),
+  DECISION_LOG_DROPPED_TOTAL(
+      Type.COUNTER,
+      "Records left out of it: queue_full, disk (full, or not writable), failure (a bug).",
+      "cause"),
+  DECISION_LOG_BYTES(Type.GAUGE, "Bytes of the decision log's files."),
+  DECISION_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes of its records that wait for the disk."),
+  DECISION_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Bytes of records that may wait; more are dropped.");
 
   /** Prometheus types. */
   public enum Type {

@@ -153,6 +153,7 @@ final class Attempt {
       }
     }
     usage = UsageScanner.of(Optional.ofNullable(found.getHeader("content-type")).orElse(""));
+    exchange.timeline().answered(usage);
     found.handler(exchange.guarded(this::chunk));
     found.endHandler(exchange.guarded(v -> complete()));
   }
@@ -199,6 +200,7 @@ final class Attempt {
       usage.feed(chunk.getBytes());
       if (usage.hasContent() && isGood()) {
         assignment.firstToken();
+        exchange.timeline().firstToken();
       }
     }
   }
@@ -280,7 +282,7 @@ final class Attempt {
   }
 
   private void reportUsage() {
-    Usage said = usage == null ? new Usage(Usage.ABSENT, Usage.ABSENT) : usage.usage();
+    Usage said = usage == null ? Usage.NONE : usage.usage();
     if (said.tellsCachedTokens() && isGood()) {
       assignment.usage(said.promptTokens(), said.cachedTokens());
     }

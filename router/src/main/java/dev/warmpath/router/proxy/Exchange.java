@@ -1,5 +1,8 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.decision.PromptPieces;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
@@ -64,9 +67,10 @@ final class Exchange {
   private final TimeLimit limit = new TimeLimit();
   private final Set<String> tried = new HashSet<>();
 
+  private final Timeline timeline = new Timeline(this::elapsedNanos);
+
   private boolean bodyRefused;
   private boolean over;
-  private int attempts;
   private DispatchResult.@Nullable Queued queued;
   private PromptPool.@Nullable Ticket ticket;
   private @Nullable PreparedRequest prepared;
@@ -222,15 +226,20 @@ final class Exchange {
    *
    * @param unread why the prompt was not read, or null
    * @param result null if no engine was asked for
+   * @param pieces of the prompt, for the decision log
    */
   private record First(
-      PreparedRequest request, @Nullable Unread unread, @Nullable DispatchResult result) {}
+      PreparedRequest request,
+      @Nullable Unread unread,
+      @Nullable DispatchResult result,
+      @Nullable BlockChain pieces) {}
 
   private First first(ReadRequest read, RequestHead head) {
     PreparedRequest request = read.prepare(head);
     boolean isRoutable = read.unread() != Unread.UNREADABLE;
-    return new First(
-        request, read.unread(), isRoutable ? proxy.dispatcher().admit(request, this::left) : null);
+    BlockChain pieces = proxy.decisions() == null ? null : PromptPieces.of(request);
+    DispatchResult result = isRoutable ? proxy.dispatcher().admit(request, this::left) : null;
+    return new First(request, read.unread(), result, pieces);
   }
 
   /** It left the queue; called on any thread. */
@@ -239,6 +248,7 @@ final class Exchange {
         .runOnContext(
             guarded(v -> {
               queued = null;
+              timeline.left();
               proxy.listener().queued(elapsedNanos());
               placed(result);
             }));
@@ -247,6 +257,7 @@ final class Exchange {
   private void promptRead(First first) {
     ticket = null;
     prepared = first.request;
+    timeline.read(first.pieces);
     if (!over && first.unread != null) {
       proxy.listener().unread(first.unread.label());
     }
@@ -271,8 +282,9 @@ final class Exchange {
 
   /** It may have left the queue before its place in it was told. */
   private void queue(DispatchResult.Queued place) {
-    if (attempts == 0) {
+    if (timeline.attempts() == 0) {
       queued = place;
+      timeline.queued();
       within(proxy.config().queue().timeoutMs(), this::giveUpWaiting);
     }
   }
@@ -308,7 +320,7 @@ final class Exchange {
 
   private void begin(Assignment assignment) {
     limit.stop();
-    attempts++;
+    timeline.dispatched(assignment);
     tried.add(assignment.replica().name());
     attempt = new Attempt(this, proxy, loop, assignment);
     attempt.start(request, requestId, bodyFor(assignment));
@@ -325,7 +337,7 @@ final class Exchange {
    * @param sameAgain whether a replica that was tried may be tried again when no other is left
    */
   private Optional<Assignment> another(boolean sameAgain) {
-    if (attempts >= proxy.config().retry().attempts() || !proxy.retries().isLeft()) {
+    if (timeline.attempts() >= proxy.config().retry().attempts() || !proxy.retries().isLeft()) {
       return Optional.empty();
     }
     DispatchResult next = proxy.dispatcher().assign(Objects.requireNonNull(prepared), tried);
@@ -356,7 +368,7 @@ final class Exchange {
     long longest =
         Math.min(
             proxy.config().retry().backoffLimitMs(),
-            (long) proxy.config().retry().backoffMs() << Math.min(16, attempts - 1));
+            (long) proxy.config().retry().backoffMs() << Math.min(16, timeline.attempts() - 1));
     long wait = longest == 0 ? 0 : proxy.random().nextLong(longest + 1);
     if (wait == 0) {
       begin(assignment);
@@ -386,6 +398,10 @@ final class Exchange {
     return route;
   }
 
+  Timeline timeline() {
+    return timeline;
+  }
+
   long elapsedNanos() {
     return proxy.nanoClock().getAsLong() - startNanos;
   }
@@ -398,6 +414,7 @@ final class Exchange {
   /** Answers with an error of our own; nothing has been sent yet. */
   void reject(ApiError error) {
     if (!over) {
+      timeline.rejected(error.code());
       end(error.status(), Ending.COMPLETE);
       proxy.listener().rejected(error.code());
       error.send(response, route.errors());
@@ -442,6 +459,10 @@ final class Exchange {
   void end(int status, Ending ending) {
     if (finish()) {
       proxy.listener().ended(route, status, ending, elapsedNanos());
+      DecisionLog log = proxy.decisions();
+      if (log != null) {
+        log.add(timeline.decision(route, prepared, status, ending));
+      }
     }
   }
 

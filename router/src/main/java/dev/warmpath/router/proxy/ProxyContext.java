@@ -1,10 +1,12 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What all event loops of the proxy share.
@@ -12,6 +14,7 @@ import java.util.random.RandomGenerator;
  * <p>Thread-safe if its parts are.
  *
  * @param random thread-safe
+ * @param decisions null for no log
  */
 public record ProxyContext(
     RouterConfig config,
@@ -22,6 +25,7 @@ public record ProxyContext(
     RandomGenerator random,
     LongSupplier nanoClock,
     Entrance entrance,
+    @Nullable DecisionLog decisions,
     RequestHeads heads) {
 
   public ProxyContext(
@@ -32,7 +36,8 @@ public record ProxyContext(
       ProxyListener listener,
       RandomGenerator random,
       LongSupplier nanoClock,
-      Entrance entrance) {
+      Entrance entrance,
+      @Nullable DecisionLog decisions) {
     this(
         config,
         dispatcher,
@@ -42,6 +47,7 @@ public record ProxyContext(
         random,
         nanoClock,
         entrance,
+        decisions,
         new RequestHeads(config));
   }
 

@@ -4,6 +4,8 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.simulator.cli.simulate.FitCommand;
+import dev.warmpath.simulator.cli.simulate.PlanCommand;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.study.CellFigures;
 import dev.warmpath.simulator.study.Study;
@@ -16,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -31,6 +34,7 @@ import picocli.CommandLine.Option;
       "policy, and compares what the clients would have seen."
     },
     mixinStandardHelpOptions = true,
+    subcommands = {FitCommand.class, PlanCommand.class},
     footer = {
       "",
       "Examples:",
@@ -39,13 +43,15 @@ import picocli.CommandLine.Option;
     })
 public final class SimulateCommand implements WarmpathCommand {
 
-  @Option(names = "--trace", required = true, paramLabel = "FILE", description = "The workload.")
-  private Path file = Path.of("");
+  /* What must be given is checked here: a subcommand needs none of it. */
+
+  @Option(names = "--trace", paramLabel = "FILE", description = "The workload; must be given.")
+  private @Nullable Path file;
 
   @Option(
       names = "--format",
-      required = true,
-      description = "Its format: mooncake, bailian, delta, azure or session.")
+      description =
+          "Its format, must be given: mooncake, bailian, delta, azure, session or decisions.")
   private String format = "";
 
   @Option(
@@ -109,6 +115,9 @@ public final class SimulateCommand implements WarmpathCommand {
 
   @Override
   public Integer call() throws InterruptedException {
+    if (file == null) {
+      throw CommandException.usage("--trace: must be given");
+    }
     try {
       TraceFormat known =
           TraceFormat.named(format)

@@ -39,6 +39,11 @@ public final class TraceFile {
         line = reader.readLine();
       }
     }
+    try {
+      lines.end(trace);
+    } catch (IllegalArgumentException e) {
+      throw new TraceException(file + ": " + e.getMessage());
+    }
     if (trace.requests() == 0) {
       throw new TraceException(file + ": no requests of the format '" + format.label() + "'");
     }
@@ -64,7 +69,7 @@ public final class TraceFile {
     return dot > 0 ? name.substring(0, dot) : name;
   }
 
-  private static BufferedReader open(Path file) throws IOException {
+  static BufferedReader open(Path file) throws IOException {
     InputStream bytes = Files.newInputStream(file);
     try {
       InputStream plain = file.toString().endsWith(".gz") ? new GZIPInputStream(bytes) : bytes;

@@ -20,7 +20,9 @@ public enum TraceFormat {
   /** Azure's arrivals: {@code TIMESTAMP,ContextTokens,GeneratedTokens}; nothing is shared. */
   AZURE(64),
   /** Sessions with think times: a line each, see {@link SessionLines}. */
-  SESSION(16);
+  SESSION(16),
+  /** The log of a router's decisions, see {@link DecisionLines}. */
+  DECISIONS(DecisionLines.BLOCK_TOKENS);
 
   /** Reads the lines of one file, in order. */
   interface Lines {
@@ -31,6 +33,9 @@ public enum TraceFormat {
      * @throws IllegalArgumentException saying what is wrong with it
      */
     void line(String text, TraceBuilder trace);
+
+    /** There are no more lines. */
+    default void end(TraceBuilder trace) {}
   }
 
   private final int blockSizeTokens;
@@ -65,6 +70,7 @@ public enum TraceFormat {
       case DELTA -> new DeltaLines();
       case AZURE -> new AzureLines();
       case SESSION -> new SessionLines();
+      case DECISIONS -> new DecisionLines();
     };
   }
 

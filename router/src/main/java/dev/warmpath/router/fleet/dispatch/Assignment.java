@@ -8,6 +8,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.Prompt;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An engine that was given a request, and the load and expected blocks that are reserved for it
@@ -20,6 +21,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class Assignment implements DispatchResult {
 
+  /**
+   * Why the engine was chosen, and how it stood then.
+   *
+   * @param policy the name of the policy that chose
+   * @param reason the policy's word for why
+   * @param inFlight requests that the engine had, from dispatch to last byte
+   * @param waiting those of them whose prompts were not computed yet
+   * @param queuedMillis the time predicted for these prompts
+   * @param prefillMillis the time predicted for this request's prompt; 0 if it is not known
+   */
+  public record Grounds(
+      String policy,
+      String reason,
+      int inFlight,
+      int waiting,
+      double queuedMillis,
+      double prefillMillis) {}
+
   private final Dispatcher dispatcher;
   private final EngineState engine;
   private final Prediction prediction;
@@ -29,6 +48,7 @@ public final class Assignment implements DispatchResult {
   private final Reservation reservation;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile boolean asksReport;
+  private volatile @Nullable Grounds grounds;
 
   Assignment(
       Dispatcher dispatcher,
@@ -81,6 +101,15 @@ public final class Assignment implements DispatchResult {
 
   void askReport() {
     asksReport = true;
+  }
+
+  /** Why the engine was chosen; null until the policy has said it. */
+  public @Nullable Grounds grounds() {
+    return grounds;
+  }
+
+  void grounds(Grounds found) {
+    grounds = found;
   }
 
   /** The engine began an answer, if only to refuse the request as wrong: it is alive. */

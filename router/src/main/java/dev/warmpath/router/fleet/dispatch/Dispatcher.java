@@ -11,6 +11,7 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
@@ -234,10 +235,17 @@ public final class Dispatcher {
     }
 
     /** Lets the policy remember the choice; returns why it was made. */
-    String committed() {
-      String reason = policy.reason(request, selection.candidates(), winner);
-      policy.committed(request, selection.candidates(), winner);
-      return reason;
+    Assignment.Grounds committed() {
+      Candidates candidates = selection.candidates();
+      String reason = policy.reason(request, candidates, winner);
+      policy.committed(request, candidates, winner);
+      return new Assignment.Grounds(
+          policy.name(),
+          reason,
+          candidates.requests(winner),
+          candidates.waiting(winner),
+          candidates.queuedMillis(winner),
+          candidates.prefillMillis(request, winner));
     }
   }
 
@@ -251,13 +259,14 @@ public final class Dispatcher {
             contender.prediction(request.prompt()),
             reservation);
     try {
-      String reason = choice.committed();
+      Assignment.Grounds grounds = choice.committed();
+      assignment.grounds(grounds);
       tell(request, contender, assignment);
       String fallback = request.prompt().fallback(contender.chain());
       if (fallback != null) {
         listener().fallback(fallback);
       }
-      listener().assigned(request, choice.policy().name(), reason, assignment);
+      listener().assigned(request, grounds.policy(), grounds.reason(), assignment);
     } catch (RuntimeException | Error e) {
       assignment.finished(Outcome.CANCELLED);
       throw e;

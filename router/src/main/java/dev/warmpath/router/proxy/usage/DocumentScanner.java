@@ -47,8 +47,8 @@ final class DocumentScanner extends UsageScanner {
   }
 
   @Override
-  public boolean hasContent() {
-    return false;
+  public int contentEvents() {
+    return 0;
   }
 
   @Override

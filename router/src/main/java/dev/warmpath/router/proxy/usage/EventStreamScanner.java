@@ -21,6 +21,7 @@ final class EventStreamScanner extends UsageScanner {
   static final int LINE_LIMIT_BYTES = 1 << 16;
 
   private static final byte[] DATA = "data:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] DONE = "data: [DONE]".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] EVENT = "event:".getBytes(StandardCharsets.US_ASCII);
 
   /** Events that may come before the prompt is computed. */
@@ -35,7 +36,7 @@ final class EventStreamScanner extends UsageScanner {
   private @Nullable DocumentScanner longLine;
   private boolean betweenEvents = true;
   private boolean opening;
-  private boolean hasContent;
+  private int contentEvents;
 
   @Override
   public void feed(byte[] chunk) {
@@ -53,8 +54,8 @@ final class EventStreamScanner extends UsageScanner {
   }
 
   @Override
-  public boolean hasContent() {
-    return hasContent;
+  public int contentEvents() {
+    return contentEvents;
   }
 
   @Override
@@ -77,7 +78,7 @@ final class EventStreamScanner extends UsageScanner {
       line(started, 0, started.length);
     } else {
       betweenEvents = false;
-      hasContent |= !opening;
+      contentEvents += opening ? 0 : 1;
       adopt(longLine.usage());
     }
     started = new byte[0];
@@ -106,11 +107,11 @@ final class EventStreamScanner extends UsageScanner {
     if (empty) {
       opening = false;
     } else if (isAt(DATA, bytes, from, to)) {
-      hasContent |= !opening;
       if (holdsUsage(bytes, from + DATA.length, to)) {
         parse(bytes, from + DATA.length, to);
       }
-    } else if (!hasContent && isAt(EVENT, bytes, from, to)) {
+      contentEvents += opening || isAt(DONE, bytes, from, to) ? 0 : 1;
+    } else if (contentEvents == 0 && isAt(EVENT, bytes, from, to)) {
       int begin = from + EVENT.length;
       String name = new String(bytes, begin, to - begin, StandardCharsets.UTF_8);
       opening = OPENING.contains(name.strip());
@@ -144,8 +145,6 @@ final class EventStreamScanner extends UsageScanner {
   }
 
   private void adopt(Usage found) {
-    if (!found.equals(Usage.NONE)) {
-      usage = found;
-    }
+    usage = usage.then(found);
   }
 }

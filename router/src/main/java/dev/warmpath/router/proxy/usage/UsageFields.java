@@ -7,12 +7,13 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Picks what an engine says of the prompt out of the tokens of a JSON document; later ones win.
- * Chats and completions have {@code usage.prompt_tokens}, of which {@code
- * prompt_tokens_details.cached_tokens} were cached. Responses have {@code usage.input_tokens} and
- * {@code input_tokens_details}, also within {@code response}. Messages have {@code
- * usage.input_tokens}, also within {@code message}, which leaves out {@code
- * cache_read_input_tokens} and {@code cache_creation_input_tokens}.
+ * Picks what an engine says of prompt and answer out of the tokens of a JSON document; later ones
+ * win. Chats and completions have {@code usage.prompt_tokens}, of which {@code
+ * prompt_tokens_details.cached_tokens} were cached, and {@code completion_tokens}. Responses have
+ * {@code usage.input_tokens}, {@code input_tokens_details} and {@code output_tokens}, also within
+ * {@code response}. Messages have {@code usage.input_tokens} and {@code output_tokens}, also within
+ * {@code message}, which leaves out {@code cache_read_input_tokens} and {@code
+ * cache_creation_input_tokens}.
  *
  * <p>Confined to its event loop.
  */
@@ -23,15 +24,16 @@ final class UsageFields {
   private int promptTokens = Usage.ABSENT;
   private int inputTokens = Usage.ABSENT;
   private int cachedTokens = Usage.ABSENT;
+  private int answerTokens = Usage.ABSENT;
   private int cacheReadTokens = Usage.ABSENT;
   private int cacheCreationTokens = Usage.ABSENT;
 
   Usage usage() {
     if (inputTokens == Usage.ABSENT) {
-      return new Usage(promptTokens, cachedTokens);
+      return new Usage(promptTokens, cachedTokens, answerTokens);
     }
     int all = inputTokens + Math.max(0, cacheReadTokens) + Math.max(0, cacheCreationTokens);
-    return new Usage(all, Math.max(cachedTokens, cacheReadTokens));
+    return new Usage(all, Math.max(cachedTokens, cacheReadTokens), answerTokens);
   }
 
   void accept(JsonToken token, JsonParser parser) throws IOException {
@@ -55,6 +57,7 @@ final class UsageFields {
     switch (name) {
       case "prompt_tokens" -> promptTokens = count(parser);
       case "input_tokens" -> inputTokens = count(parser);
+      case "completion_tokens", "output_tokens" -> answerTokens = count(parser);
       case "cache_read_input_tokens" -> cacheReadTokens = count(parser);
       case "cache_creation_input_tokens" -> cacheCreationTokens = count(parser);
       default -> {}

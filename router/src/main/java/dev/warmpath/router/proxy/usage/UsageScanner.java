@@ -27,7 +27,15 @@ public abstract sealed class UsageScanner permits DocumentScanner, EventStreamSc
    * Whether a stream has brought something of the answer itself, so that the prompt is computed. A
    * single document never has: it comes when all is computed.
    */
-  public abstract boolean hasContent();
+  public final boolean hasContent() {
+    return contentEvents() > 0;
+  }
+
+  /**
+   * How many events of a stream brought something of the answer: about as many as it has tokens, if
+   * the engine sends one event for each.
+   */
+  public abstract int contentEvents();
 
   /** What the response said so far. */
   public abstract Usage usage();

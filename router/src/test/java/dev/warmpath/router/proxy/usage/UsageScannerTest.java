@@ -33,21 +33,21 @@ class UsageScannerTest {
 
   @Property
   void anySplitOfADocumentTellsTheSame(@ForAll List<@IntRange(min = 1, max = 40) Integer> sizes) {
-    assertThat(scan("application/json", PLAIN, sizes).usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scan("application/json", PLAIN, sizes).usage()).isEqualTo(new Usage(31, 16, 9));
   }
 
   @Property
   void anySplitOfEventsTellsTheSame(@ForAll List<@IntRange(min = 1, max = 40) Integer> sizes) {
     UsageScanner scanner = scan("text/event-stream; charset=utf-8", EVENTS, sizes);
-    assertThat(scanner.usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scanner.usage()).isEqualTo(new Usage(31, 16, 9));
     assertThat(scanner.betweenEvents()).isTrue();
   }
 
   @Test
   void everySingleByteIsAChunk() {
     List<Integer> ones = java.util.Collections.nCopies(4_000, 1);
-    assertThat(scan("text/event-stream", EVENTS, ones).usage()).isEqualTo(new Usage(31, 16));
-    assertThat(scan("application/json", PLAIN, ones).usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scan("text/event-stream", EVENTS, ones).usage()).isEqualTo(new Usage(31, 16, 9));
+    assertThat(scan("application/json", PLAIN, ones).usage()).isEqualTo(new Usage(31, 16, 9));
   }
 
   @Property
@@ -65,7 +65,7 @@ class UsageScannerTest {
                 "{\"usage\":{\"prompt_tokens\":3,\"prompt_tokens_details\":null}}",
                 List.of())
             .usage();
-    assertThat(usage).isEqualTo(new Usage(3, Usage.ABSENT));
+    assertThat(usage).isEqualTo(new Usage(3, Usage.ABSENT, Usage.ABSENT));
     assertThat(usage.tellsCachedTokens()).isFalse();
   }
 
@@ -81,8 +81,8 @@ class UsageScannerTest {
     String longText = "x".repeat(EventStreamScanner.LINE_LIMIT_BYTES);
     String line = "data: {\"a\":\"" + longText + "\"," + USAGE + "}\n\n";
     assertThat(scan("text/event-stream", line, List.of(100, 7)).usage())
-        .isEqualTo(new Usage(31, 16));
-    assertThat(scan("text/event-stream", line, List.of()).usage()).isEqualTo(new Usage(31, 16));
+        .isEqualTo(new Usage(31, 16, 9));
+    assertThat(scan("text/event-stream", line, List.of()).usage()).isEqualTo(new Usage(31, 16, 9));
     assertThat(scan("text/event-stream", line, List.of(70_000)).betweenEvents()).isTrue();
     String other = "event: {\"a\":\"" + longText + "\"," + USAGE + "}\n\n";
     assertThat(scan("text/event-stream", other, List.of(100, 7)).usage()).isEqualTo(Usage.NONE);
@@ -100,13 +100,32 @@ class UsageScannerTest {
             + "\"usage\":{\"input_tokens\":10,\"cache_read_input_tokens\":32,"
             + "\"cache_creation_input_tokens\":2}}";
     String events = "event: message_start\ndata: " + start + "\n\n";
-    assertThat(scan("text/event-stream", events, sizes).usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scan("text/event-stream", events, sizes).usage()).isEqualTo(new Usage(31, 16, 9));
     events += "event: message_delta\ndata: " + delta + "\n\n";
-    assertThat(scan("text/event-stream", events, sizes).usage()).isEqualTo(new Usage(44, 32));
+    assertThat(scan("text/event-stream", events, sizes).usage()).isEqualTo(new Usage(44, 32, 9));
     assertThat(scan("application/json", "{\"content\":[]," + usage + "}", sizes).usage())
-        .isEqualTo(new Usage(31, 16));
+        .isEqualTo(new Usage(31, 16, 9));
     assertThat(scan("application/json", "{\"usage\":{\"input_tokens\":4}}", sizes).usage())
-        .isEqualTo(new Usage(4, Usage.ABSENT));
+        .isEqualTo(new Usage(4, Usage.ABSENT, Usage.ABSENT));
+  }
+
+  @Test
+  void aLaterReportOfTheAnswerAloneLeavesThePrompt() {
+    String events =
+        "event: message_start\ndata: {\"message\":{\"usage\":{\"input_tokens\":15,"
+            + "\"cache_read_input_tokens\":16,\"output_tokens\":1}}}\n\n"
+            + "event: message_delta\ndata: {\"usage\":{\"output_tokens\":9}}\n\n";
+    assertThat(scan("text/event-stream", events, List.of()).usage())
+        .isEqualTo(new Usage(31, 16, 9));
+  }
+
+  @Test
+  void countsTheEventsThatBringContent() {
+    String opening = "event: ping\ndata: {}\n\n";
+    assertThat(scan("text/event-stream", opening, List.of()).hasContent()).isFalse();
+    String events = opening + "data: {\"a\":1}\n\ndata: {\"a\":2}\n\ndata: [DONE]\n\n";
+    assertThat(scan("text/event-stream", events, List.of(3, 5)).contentEvents()).isEqualTo(2);
+    assertThat(scan("application/json", PLAIN, List.of()).contentEvents()).isZero();
   }
 
   @Property
@@ -114,9 +133,9 @@ class UsageScannerTest {
     String body =
         "{\"output\":[{\"usage\":{\"input_tokens\":1}}],\"usage\":{\"input_tokens\":31,"
             + "\"input_tokens_details\":{\"cached_tokens\":16},\"output_tokens\":9}}";
-    assertThat(scan("application/json", body, sizes).usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scan("application/json", body, sizes).usage()).isEqualTo(new Usage(31, 16, 9));
     String event = "data: {\"type\":\"response.completed\",\"response\":" + body + "}\n\n";
-    assertThat(scan("text/event-stream", event, sizes).usage()).isEqualTo(new Usage(31, 16));
+    assertThat(scan("text/event-stream", event, sizes).usage()).isEqualTo(new Usage(31, 16, 9));
   }
 
   @Test

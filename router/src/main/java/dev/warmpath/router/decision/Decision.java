@@ -1,0 +1,76 @@
+package dev.warmpath.router.decision;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request that is over, as the log needs it.
+ *
+ * <p>Thread-safe.
+ *
+ * @param assignment the last engine that was given the request, or null
+ * @param pieces the prompt's {@link PromptPieces}, null if its tokens are not known
+ */
+public record Decision(
+    Request request,
+    @Nullable Assignment assignment,
+    Times times,
+    Tokens tokens,
+    Result result,
+    @Nullable BlockChain pieces) {
+
+  /** A number that is not known. */
+  public static final int UNKNOWN = -1;
+
+  private static final long OVERHEAD_BYTES = 1_000;
+  private static final long BLOCK_BYTES = 2 * Long.BYTES;
+
+  /**
+   * What the client asked for.
+   *
+   * @param model the model it named, or null
+   * @param session its session in clear, or null; the log holds a keyed hash
+   */
+  public record Request(String path, @Nullable String model, @Nullable String session) {}
+
+  /**
+   * Milliseconds since the request's head, NaN for what did not happen.
+   *
+   * @param waited time spent in the router's queue; 0 if it did not wait
+   * @param dispatch when the last engine was given the request
+   * @param firstToken when a stream brought its first content
+   * @param total when the request was over
+   */
+  public record Times(double waited, double dispatch, double firstToken, double total) {}
+
+  /**
+   * Counts of tokens, or {@link #UNKNOWN}.
+   *
+   * @param prompt as the engine counts it, else as the router does
+   * @param cached prompt tokens that the engine did not compute
+   * @param answer as the engine counts it
+   * @param answerEvents events of a stream that brought content
+   */
+  public record Tokens(int prompt, int cached, int answer, int answerEvents) {}
+
+  /**
+   * How it ended.
+   *
+   * @param outcome a word of the log
+   * @param status HTTP status that the client was sent, 499 if it left before
+   * @param code the router's own error, or null
+   * @param attempts engines that were given the request
+   */
+  public record Result(String outcome, int status, @Nullable String code, int attempts) {}
+
+  /** About as many bytes as it takes in memory. */
+  long bytes() {
+    long blocks = pieces == null ? 0 : pieces.blocks();
+    return OVERHEAD_BYTES + blocks * BLOCK_BYTES + length(request.model) + length(request.session);
+  }
+
+  private static long length(@Nullable String text) {
+    return text == null ? 0 : 2L * text.length();
+  }
+}

@@ -1,0 +1,144 @@
+package dev.warmpath.router.decision;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import dev.warmpath.router.decision.DecisionQueue.Waiting;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes a decision as a line of JSON. What is not known is left out.
+ *
+ * <p>Confined to the log's thread.
+ */
+final class DecisionLine {
+
+  static final String FORMAT = "warmpath-decisions";
+  static final int VERSION = 1;
+
+  private static final JsonFactory JSON = new JsonFactory();
+
+  private final LogKey key;
+  private final PromptHashes prompts;
+
+  DecisionLine(LogKey key) {
+    this.key = key;
+    this.prompts = new PromptHashes(key);
+  }
+
+  /** The first line of a file, or of what a process adds to one: nothing before it counts. */
+  byte[] header(long nowMillis) throws IOException {
+    prompts.forget();
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    try (JsonGenerator json = JSON.createGenerator(line)) {
+      json.writeStartObject();
+      json.writeStringField("format", FORMAT);
+      json.writeNumberField("version", VERSION);
+      json.writeNumberField("time_ms", nowMillis);
+      json.writeStringField("key", key.id());
+      json.writeNumberField("piece_tokens", PromptPieces.TOKENS);
+      json.writeEndObject();
+    }
+    line.write('\n');
+    return line.toByteArray();
+  }
+
+  byte[] of(Waiting waiting) throws IOException {
+    ByteArrayOutputStream line = new ByteArrayOutputStream(512);
+    try (JsonGenerator json = JSON.createGenerator(line)) {
+      json.writeStartObject();
+      json.writeNumberField("time_ms", waiting.arrivedMillis());
+      fields(json, waiting.decision());
+      json.writeEndObject();
+    }
+    line.write('\n');
+    return line.toByteArray();
+  }
+
+  private void fields(JsonGenerator json, Decision decision) throws IOException {
+    String session = session(decision.request().session());
+    text(json, "path", decision.request().path());
+    text(json, "model", decision.request().model());
+    text(json, "session", session);
+    Assignment assignment = decision.assignment();
+    if (assignment != null) {
+      dispatch(json, assignment);
+    }
+    tokens(json, decision.tokens());
+    times(json, decision.times());
+    result(json, decision.result());
+    if (decision.pieces() != null) {
+      String model = decision.request().model(); // prompts of different models share nothing
+      PromptHashes.Pieces pieces =
+          prompts.of(decision.pieces(), session == null ? null : session + "/" + model);
+      json.writeNumberField("keep", pieces.keep());
+      json.writeStringField("pieces", pieces.others());
+    }
+  }
+
+  private @Nullable String session(@Nullable String session) {
+    return session == null
+        ? null
+        : Base64.getEncoder().withoutPadding().encodeToString(key.session(session));
+  }
+
+  private static void dispatch(JsonGenerator json, Assignment assignment) throws IOException {
+    json.writeStringField("engine", assignment.engine());
+    count(json, "predicted_cached_tokens", assignment.predictedCachedTokens());
+    Assignment.Grounds grounds = assignment.grounds();
+    if (grounds != null) {
+      json.writeStringField("policy", grounds.policy());
+      json.writeStringField("reason", grounds.reason());
+      json.writeNumberField("in_flight", grounds.inFlight());
+      json.writeNumberField("waiting", grounds.waiting());
+      millis(json, "queued_prefill_ms", grounds.queuedMillis());
+      millis(json, "prefill_ms", grounds.prefillMillis());
+    }
+  }
+
+  private static void tokens(JsonGenerator json, Decision.Tokens tokens) throws IOException {
+    count(json, "prompt_tokens", tokens.prompt());
+    count(json, "cached_tokens", tokens.cached());
+    count(json, "answer_tokens", tokens.answer());
+    if (tokens.answer() == Decision.UNKNOWN && tokens.answerEvents() > 0) {
+      count(json, "answer_events", tokens.answerEvents());
+    }
+  }
+
+  private static void times(JsonGenerator json, Decision.Times times) throws IOException {
+    millis(json, "wait_ms", times.waited());
+    millis(json, "dispatch_ms", times.dispatch());
+    millis(json, "ttft_ms", times.firstToken());
+    millis(json, "total_ms", times.total());
+  }
+
+  private static void result(JsonGenerator json, Decision.Result result) throws IOException {
+    json.writeStringField("outcome", result.outcome());
+    json.writeNumberField("status", result.status());
+    text(json, "code", result.code());
+    json.writeNumberField("attempts", result.attempts());
+  }
+
+  private static void text(JsonGenerator json, String name, @Nullable String value)
+      throws IOException {
+    if (value != null) {
+      json.writeStringField(name, value);
+    }
+  }
+
+  private static void count(JsonGenerator json, String name, int value) throws IOException {
+    if (value >= 0) {
+      json.writeNumberField(name, value);
+    }
+  }
+
+  /** To a tenth of a millisecond. */
+  private static void millis(JsonGenerator json, String name, double millis) throws IOException {
+    if (!Double.isNaN(millis)) {
+      json.writeNumberField(name, Math.round(10 * millis) / 10.0);
+    }
+  }
+}

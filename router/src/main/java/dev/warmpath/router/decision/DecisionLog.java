@@ -1,0 +1,119 @@
+package dev.warmpath.router.decision;
+
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.decision.DecisionQueue.Waiting;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes one line for each request that is over: who got it and why, its tokens, its times, and
+ * which prefixes it shares, without its text. Requests never wait for the disk; what finds no room
+ * is dropped and counted.
+ *
+ * <p>Thread-safe.
+ */
+public final class DecisionLog implements AutoCloseable {
+
+  /** Why a record was dropped. */
+  public enum DropCause {
+    /** Too many bytes waited for the disk. */
+    QUEUE_FULL,
+    /** The disk is full, or the file cannot be written. */
+    DISK,
+    /** A bug of the router. */
+    FAILURE;
+
+    /** The name in metrics. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * The log's state.
+   *
+   * @param written records that reached the system
+   * @param fileBytes of all its files
+   * @param queuedBytes of records that wait
+   * @param queueBytes that may wait
+   */
+  public record Status(
+      long written,
+      Map<DropCause, Long> dropped,
+      long fileBytes,
+      long queuedBytes,
+      long queueBytes) {
+
+    public Status {
+      dropped = Map.copyOf(dropped);
+    }
+  }
+
+  private static final long BYTES_PER_MB = 1 << 20;
+  private static final long PATIENCE_MILLIS = 5_000;
+
+  private final DecisionQueue queue;
+  private final DecisionFiles files;
+  private final DecisionWriter writer;
+  private final Clock clock;
+  private final Thread thread;
+
+  private DecisionLog(
+      RouterConfig.DecisionLog config, Path file, LogKey key, Clock clock, LongSupplier nanoClock)
+      throws IOException {
+    this.clock = clock;
+    queue = new DecisionQueue(config.queueMb() * BYTES_PER_MB);
+    files = new DecisionFiles(file, config.maxMb() * BYTES_PER_MB, config.keep());
+    writer = new DecisionWriter(queue, files, key, clock, nanoClock);
+    writer.open();
+    thread = new Thread(writer, "warmpath-decision-log");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /**
+   * Begins to log.
+   *
+   * @param keyDirectory where the key of all hashes is kept; null: it lasts as long as the process
+   * @throws IOException if the log or the key cannot be written
+   */
+  public static DecisionLog begin(
+      RouterConfig.DecisionLog config,
+      Path file,
+      @Nullable Path keyDirectory,
+      Clock clock,
+      LongSupplier nanoClock)
+      throws IOException {
+    SecureRandom random = new SecureRandom();
+    LogKey key = keyDirectory == null ? LogKey.fresh(random) : LogKey.in(keyDirectory, random);
+    return new DecisionLog(config, file, key, clock, nanoClock);
+  }
+
+  /** A request has just ended. */
+  public void add(Decision decision) {
+    long arrivedMillis = clock.millis() - Math.round(decision.times().total());
+    queue.offer(new Waiting(arrivedMillis, decision, decision.bytes()));
+  }
+
+  public Status status() {
+    return new Status(
+        writer.written(), queue.dropped(), files.bytes(), queue.bytes(), queue.maxBytes());
+  }
+
+  /** Writes what waits, for some seconds at most, and ends. */
+  @Override
+  public void close() {
+    queue.close();
+    try {
+      thread.join(PATIENCE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

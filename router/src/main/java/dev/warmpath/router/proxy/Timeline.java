@@ -1,0 +1,141 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.router.proxy.usage.UsageScanner;
+import java.util.Locale;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When an exchange waited, was given to an engine and brought its first token, for the decision
+ * log.
+ *
+ * <p>Confined to its event loop.
+ */
+final class Timeline {
+
+  private static final long NEVER = -1;
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private final LongSupplier elapsedNanos;
+  private long queuedNanos = NEVER;
+  private long waitNanos;
+  private long dispatchNanos = NEVER;
+  private long firstTokenNanos = NEVER;
+  private int attempts;
+  private @Nullable Assignment assignment;
+  private @Nullable UsageScanner answer;
+  private @Nullable String code;
+  private @Nullable BlockChain pieces;
+
+  /**
+   * @param elapsedNanos time since the request's head
+   */
+  Timeline(LongSupplier elapsedNanos) {
+    this.elapsedNanos = elapsedNanos;
+  }
+
+  /** The prompt was read. */
+  void read(@Nullable BlockChain promptPieces) {
+    pieces = promptPieces;
+  }
+
+  /** It waits in the queue. */
+  void queued() {
+    queuedNanos = elapsedNanos.getAsLong();
+  }
+
+  /** It waits no more; without effect if it did not. */
+  void left() {
+    if (queuedNanos != NEVER) {
+      waitNanos = elapsedNanos.getAsLong() - queuedNanos;
+      queuedNanos = NEVER;
+    }
+  }
+
+  /** An engine is sent the request. */
+  void dispatched(Assignment to) {
+    attempts++;
+    assignment = to;
+    answer = null;
+    dispatchNanos = elapsedNanos.getAsLong();
+  }
+
+  /** The engine's good answer is looked through by {@code scanner}. */
+  void answered(UsageScanner scanner) {
+    answer = scanner;
+  }
+
+  /** A stream brought content; only the first time counts. */
+  void firstToken() {
+    if (firstTokenNanos == NEVER) {
+      firstTokenNanos = elapsedNanos.getAsLong();
+    }
+  }
+
+  /** The router answers with an error of its own. */
+  void rejected(String errorCode) {
+    code = errorCode;
+  }
+
+  /** How many engines were sent the request. */
+  int attempts() {
+    return attempts;
+  }
+
+  /**
+   * The record of the exchange, which is over now.
+   *
+   * @param prepared null if its body was not read
+   */
+  Decision decision(Route route, @Nullable PreparedRequest prepared, int status, Ending ending) {
+    left();
+    return new Decision(
+        new Decision.Request(
+            route.path(),
+            prepared == null ? null : prepared.model(),
+            prepared == null ? null : prepared.sessionKey()),
+        assignment,
+        new Decision.Times(
+            millis(waitNanos),
+            millis(dispatchNanos),
+            millis(firstTokenNanos),
+            millis(elapsedNanos.getAsLong())),
+        tokens(prepared, status),
+        new Decision.Result(outcome(status, ending), status, code, attempts),
+        pieces);
+  }
+
+  private Decision.Tokens tokens(@Nullable PreparedRequest prepared, int status) {
+    int counted = prepared == null ? Decision.UNKNOWN : prepared.prompt().lengthTokens();
+    UsageScanner good = status < 400 ? answer : null;
+    if (good == null) {
+      return new Decision.Tokens(counted, Decision.UNKNOWN, Decision.UNKNOWN, 0);
+    }
+    Usage usage = good.usage();
+    return new Decision.Tokens(
+        usage.promptTokens() == Usage.ABSENT ? counted : usage.promptTokens(),
+        usage.cachedTokens(),
+        usage.answerTokens(),
+        good.contentEvents());
+  }
+
+  private String outcome(int status, Ending ending) {
+    if (code != null) {
+      return "rejected";
+    }
+    if (ending != Ending.COMPLETE) {
+      return ending.name().toLowerCase(Locale.ROOT);
+    }
+    return status < 400 ? "completed" : "error";
+  }
+
+  private static double millis(long nanos) {
+    return nanos == NEVER ? Double.NaN : nanos / NANOS_PER_MILLI;
+  }
+}
