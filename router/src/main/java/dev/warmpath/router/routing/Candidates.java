@@ -14,6 +14,7 @@ public final class Candidates {
   public static final long NEVER = -1;
 
   private static final int ROWS = 16;
+  private static final int MOST_WAITING = 255;
 
   private int count;
   private long mostContextTokens;
@@ -32,6 +33,7 @@ public final class Candidates {
   private PrefillCost[] costs = new PrefillCost[ROWS];
   private long[] lastTurns = new long[ROWS];
   private double[] scores = new double[ROWS];
+  private final int[] byWaiting = new int[MOST_WAITING + 1];
 
   /** Removes all rows. */
   public void clear() {
@@ -60,7 +62,7 @@ public final class Candidates {
     numbers[count] = number;
     costs[count] = cost;
     lastTurns[count++] = lastTurn;
-    return cached(0, 0, 0).load(Load.NONE).capacity(0).weighing(1);
+    return cached(0, 0, 0).load(0, 0, 0, 0, 0).capacity(0).weighing(1);
   }
 
   /**
@@ -82,13 +84,24 @@ public final class Candidates {
 
   /** What was sent to the engine added last and has not come back. */
   public Candidates load(Load load) {
+    return load(
+        load.requestsInFlight(),
+        load.requestsWaiting(),
+        load.queuedPrefillTokens(),
+        load.queuedPrefillMillis(),
+        load.contextTokens());
+  }
+
+  /** The same, as the parts of a {@link Load}. */
+  public Candidates load(
+      int inFlight, int notComputed, long queued, double queuedMs, long context) {
     int row = count - 1;
-    requests[row] = load.requestsInFlight();
-    waiting[row] = load.requestsWaiting();
-    queuedTokens[row] = load.queuedPrefillTokens();
-    queuedMillis[row] = load.queuedPrefillMillis();
-    contextTokens[row] = load.contextTokens();
-    mostContextTokens = Math.max(mostContextTokens, load.contextTokens());
+    requests[row] = inFlight;
+    waiting[row] = notComputed;
+    queuedTokens[row] = queued;
+    queuedMillis[row] = queuedMs;
+    contextTokens[row] = context;
+    mostContextTokens = Math.max(mostContextTokens, context);
     return this;
   }
 
@@ -111,6 +124,40 @@ public final class Candidates {
   private static void require(boolean valid, String name, long value) {
     if (!valid) {
       throw new IllegalArgumentException(name + "=" + value);
+    }
+  }
+
+  /** Overwrites a row with another, which comes no earlier; the rest stays. */
+  public void move(int from, int to) {
+    if (from == to) {
+      return;
+    }
+    names[to] = names[from];
+    numbers[to] = numbers[from];
+    creditTokens[to] = creditTokens[from];
+    hostTokens[to] = hostTokens[from];
+    diskTokens[to] = diskTokens[from];
+    requests[to] = requests[from];
+    waiting[to] = waiting[from];
+    queuedTokens[to] = queuedTokens[from];
+    queuedMillis[to] = queuedMillis[from];
+    contextTokens[to] = contextTokens[from];
+    capacityTokens[to] = capacityTokens[from];
+    weights[to] = weights[from];
+    costs[to] = costs[from];
+    lastTurns[to] = lastTurns[from];
+  }
+
+  /** Removes all rows but the first {@code kept}. */
+  public void truncate(int kept) {
+    if (kept == count) {
+      return;
+    }
+    Arrays.fill(names, kept, count, null);
+    count = kept;
+    mostContextTokens = 0;
+    for (int row = 0; row < kept; row++) {
+      mostContextTokens = Math.max(mostContextTokens, contextTokens[row]);
     }
   }
 
@@ -238,6 +285,24 @@ public final class Candidates {
   /** Milliseconds of prefill that {@code request} costs there; 0 if its prompt is not known. */
   public double prefillMillis(RoutingRequest request, int row) {
     return costs[row].millis(uncachedTokens(request, row), request.knownTokens());
+  }
+
+  /**
+   * How many prompts wait at an engine in the middle of all: half of them have no more, half no
+   * fewer. More than 255 count as 255.
+   */
+  public double medianWaiting() {
+    Arrays.fill(byWaiting, 0);
+    for (int row = 0; row < count; row++) {
+      byWaiting[Math.min(waiting[row], MOST_WAITING)]++;
+    }
+    return (ranked((count - 1) / 2) + ranked(count / 2)) / 2.0;
+  }
+
+  private int ranked(int rank) {
+    int value = 0;
+    for (int below = byWaiting[0]; below <= rank; below += byWaiting[++value]) {}
+    return value;
   }
 
   /** The fewest queued tokens of any. */

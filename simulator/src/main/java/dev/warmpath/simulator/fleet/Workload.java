@@ -24,6 +24,7 @@ public final class Workload {
   private final Trace trace;
   private final int copies;
   private final double rate;
+  private final double spanSeconds;
   private final double[] startSeconds;
   private final int[] next;
   private final boolean[] common;
@@ -44,9 +45,9 @@ public final class Workload {
     this.copies = copies;
     this.rate = rate;
     SplittableRandom random = new SplittableRandom(seed);
-    double span = trace.spanSeconds();
+    spanSeconds = trace.spanSeconds();
     startSeconds = new double[copies];
-    Arrays.setAll(startSeconds, copy -> random.nextDouble() * span);
+    Arrays.setAll(startSeconds, copy -> random.nextDouble() * spanSeconds);
     next = new int[trace.requests()];
     Arrays.fill(next, Trace.NONE);
     for (int i = 0; i < next.length; i++) {
@@ -99,9 +100,8 @@ public final class Workload {
 
   /** The seconds after which it arrives, if it waits for no other. */
   double arrivalSeconds(int request) {
-    double span = trace.spanSeconds();
     double since = trace.seconds(row(request)) - startSeconds[request / trace.requests()];
-    return (since < 0 ? since + span : since) / rate;
+    return (since < 0 ? since + spanSeconds : since) / rate;
   }
 
   /** The request that waits for this one, or {@link Trace#NONE}. */

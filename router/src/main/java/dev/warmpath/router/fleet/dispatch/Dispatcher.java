@@ -6,7 +6,6 @@ import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
-import dev.warmpath.router.fleet.dispatch.Selection.Entry;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
@@ -175,9 +174,9 @@ public final class Dispatcher {
       }
       RoutingRequest routed = routed(selection, request, turn, now);
       int winner = chooser.choose(routed, selection.candidates());
-      Entry entry = selection.row(winner);
+      Contender contender = selection.row(winner);
       int credit = selection.candidates().creditTokens(winner);
-      Reservation reservation = reserve(entry, request, credit, turn, now);
+      Reservation reservation = reserve(contender, request, credit, turn, now);
       if (reservation != null) {
         return told(new Choice(chooser, routed, selection, winner), request, reservation);
       }
@@ -216,21 +215,21 @@ public final class Dispatcher {
   }
 
   private @Nullable Reservation reserve(
-      Entry entry, PreparedRequest request, int creditTokens, long turn, long now) {
+      Contender contender, PreparedRequest request, int creditTokens, long turn, long now) {
     EngineState.Demand demand =
         new EngineState.Demand(
             request.promptTokens(),
             creditTokens,
-            entry.chain(),
-            entry.matchedBlocks(),
+            contender.chain(),
+            contender.matchedBlocks(),
             request.streamed());
-    return entry.engine().reserve(() -> turns.compareAndSet(turn, turn + 1), demand, turn, now);
+    return contender.engine().reserve(() -> turns.compareAndSet(turn, turn + 1), demand, turn, now);
   }
 
   /** A choice that came true. */
   private record Choice(Policy policy, RoutingRequest request, Selection selection, int winner) {
 
-    Entry entry() {
+    Contender contender() {
       return selection.row(winner);
     }
 
@@ -243,18 +242,18 @@ public final class Dispatcher {
   }
 
   private Assignment told(Choice choice, PreparedRequest request, Reservation reservation) {
-    Entry entry = choice.entry();
+    Contender contender = choice.contender();
     Assignment assignment =
         new Assignment(
             this,
-            entry.engine(),
+            contender.engine(),
             request.prompt(),
-            entry.prediction(request.prompt()),
+            contender.prediction(request.prompt()),
             reservation);
     try {
       String reason = choice.committed();
-      tell(request, entry, assignment);
-      String fallback = request.prompt().fallback(entry.chain());
+      tell(request, contender, assignment);
+      String fallback = request.prompt().fallback(contender.chain());
       if (fallback != null) {
         listener().fallback(fallback);
       }
@@ -267,10 +266,10 @@ public final class Dispatcher {
   }
 
   /** Tells the engine's side what is about to be sent there. */
-  private void tell(PreparedRequest request, Entry entry, Assignment assignment) {
+  private void tell(PreparedRequest request, Contender contender, Assignment assignment) {
     Replica replica = assignment.replica();
     int rank = assignment.dpRank();
-    BlockChain chain = entry.isPartlyKnown() ? entry.chain() : null;
+    BlockChain chain = contender.isPartlyKnown() ? contender.chain() : null;
     if (request.report() == ReportParameter.ASKED) {
       port.reportAsked(replica, rank);
     } else if (request.report() == ReportParameter.FREE

@@ -113,16 +113,16 @@ public record Explanation(
     }
 
     private Row row(Selection selection, int row, Score score) {
-      Selection.Entry entry = selection.row(row);
+      Contender contender = selection.row(row);
       Candidates candidates = selection.candidates();
       return new Row(
           candidates.name(row),
-          entry.view(),
-          entry.matchedBlocks(),
-          entry.matchedTokens(),
-          entry.expectedTokens(nowNanos),
+          contender.view(),
+          contender.matchedBlocks(),
+          contender.matchedTokens(),
+          contender.expectedTokens(),
           candidates.creditTokens(row),
-          entry.prediction(prompt),
+          contender.prediction(prompt),
           candidates.requests(row),
           candidates.queuedTokens(row),
           score);

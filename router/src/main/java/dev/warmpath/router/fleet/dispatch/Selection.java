@@ -1,11 +1,8 @@
 package dev.warmpath.router.fleet.dispatch;
 
-import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
-import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
@@ -28,122 +25,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one thread.
  */
 final class Selection {
-
-  /** One engine that may get the request. */
-  static final class Entry {
-    private final EngineState engine;
-    private final EngineView view;
-    private final @Nullable BlockChain chain;
-    private int matchedTokens;
-    private int gpuTokens;
-    private int hostTokens;
-    private boolean matched;
-    private boolean suspended;
-
-    Entry(EngineState engine, EngineView view, @Nullable BlockChain chain) {
-      this.engine = engine;
-      this.view = view;
-      this.chain = chain;
-    }
-
-    EngineState engine() {
-      return engine;
-    }
-
-    EngineView view() {
-      return view;
-    }
-
-    /** The prompt's blocks in the engine's space, null if its tokens are not known. */
-    @Nullable BlockChain chain() {
-      return chain;
-    }
-
-    /** Leading tokens that the engine would reuse; 0 if its index is not believed. */
-    int matchedTokens() {
-      return matchedTokens;
-    }
-
-    /** Leading blocks that the index shows. */
-    int matchedBlocks() {
-      return chain == null
-          ? 0
-          : Math.min(chain.blocks(), matchedTokens / chain.space().blockSizeTokens());
-    }
-
-    /** Whether the index does not show all whole blocks of the prompt. */
-    boolean isPartlyKnown() {
-      return chain != null && matchedBlocks() < chain.blocks();
-    }
-
-    /** Leading tokens that the index shows or that are on their way; at least the former. */
-    int expectedTokens(long nowNanos) {
-      if (chain == null) {
-        return 0;
-      }
-      int blocks = engine.expectedBlocks(chain, matchedBlocks(), nowNanos);
-      return Math.max(matchedTokens, blocks * chain.space().blockSizeTokens());
-    }
-
-    /**
-     * Credits the candidate with the tokens to count on when choosing. What the index shows counts
-     * by how far it can be believed; what the router itself has sent there counts in full.
-     */
-    private void credit(Candidates candidates, int expectedTokens) {
-      double weight =
-          switch (view.trust()) {
-            case EXACT -> 1;
-            case SUSPECT -> 0.75;
-            case CATCHING_UP -> 0.5;
-            case NONE -> 0;
-          };
-      int matched = (int) (weight * matchedTokens);
-      int gpu = (int) (weight * gpuTokens);
-      int host = (int) (weight * hostTokens);
-      candidates.cached(matched + expectedTokens - matchedTokens, host, matched - gpu - host);
-    }
-
-    /** What the index shows of the prompt. */
-    private void matched(PrefixMatches matches) {
-      matchedTokens = view.slower().reused(matches, view.slot());
-      gpuTokens = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.GPU));
-      int local = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.CPU));
-      hostTokens = Math.max(0, local - gpuTokens);
-      matched = true;
-    }
-
-    /** For how many tokens its GPU has room; 0 if that is not known. */
-    private long capacityTokens() {
-      Replica replica = engine.replica();
-      ChainSpace space = view.space();
-      return space == null ? 0 : replica.gpuBlocks() / replica.ranks() * space.blockSizeTokens();
-    }
-
-    /** What the engine will report for {@code prompt} if it gets it. */
-    Prediction prediction(Prompt prompt) {
-      if (chain == null) {
-        return Prediction.none(Prediction.Basis.PROMPT_UNKNOWN);
-      }
-      if (!prompt.comparable()) {
-        return Prediction.none(Prediction.Basis.NOT_COMPARABLE);
-      }
-      if (!prompt.readsCache()) {
-        return new Prediction(0, Prediction.Basis.READS_NO_CACHE);
-      }
-      return switch (view.trust()) {
-        case EXACT -> new Prediction(matchedTokens, Prediction.Basis.INDEX);
-        case SUSPECT, CATCHING_UP -> Prediction.none(Prediction.Basis.NOT_TRUSTED);
-        case NONE -> Prediction.none(Prediction.Basis.NO_EVENTS);
-      };
-    }
-
-    private boolean isIndexed() {
-      return chain != null
-          && view.slot() >= 0
-          && view.space() != null
-          && view.trust() != Trust.NONE;
-    }
-  }
 
   /** The prompt's blocks, of the first candidate's chain that is known. */
   private static final class FirstBlocks implements PromptBlocks {
@@ -172,8 +53,10 @@ final class Selection {
     void because(String engine, Cause cause);
   }
 
-  private final List<Entry> entries = new ArrayList<>();
-  private final List<Entry> rows = new ArrayList<>();
+  private final List<Contender> pool = new ArrayList<>();
+  private int contenders;
+  private final List<Contender> rows = new ArrayList<>();
+  private final EngineState.Standing standing = new EngineState.Standing();
   private final PrefixMatches matches = new PrefixMatches();
   private final Candidates candidates = new Candidates();
   private final FirstBlocks blocks = new FirstBlocks();
@@ -186,13 +69,13 @@ final class Selection {
       Set<String> excluded,
       EnginePort port,
       PassedOver passedOver) {
-    entries.clear();
+    contenders = 0;
     nearest = Cause.NO_REPLICA;
     for (List<EngineState> ranks : table.engines()) {
       Replica replica = ranks.get(0).replica();
       Cause obstacle = obstacle(replica, request, excluded);
       if (obstacle == null) {
-        ranks.forEach(engine -> entries.add(entry(engine, request.prompt(), port)));
+        ranks.forEach(engine -> add(engine, request.prompt(), port));
       } else {
         nearest = obstacle.compareTo(nearest) > 0 ? obstacle : nearest;
         passedOver.because(replica.name(), obstacle);
@@ -202,17 +85,21 @@ final class Selection {
   }
 
   private @Nullable BlockChain firstChain() {
-    for (Entry entry : entries) {
-      if (entry.chain != null) {
-        return entry.chain;
+    for (int i = 0; i < contenders; i++) {
+      BlockChain chain = pool.get(i).chain();
+      if (chain != null) {
+        return chain;
       }
     }
     return null;
   }
 
-  private static Entry entry(EngineState engine, Prompt prompt, EnginePort port) {
+  private void add(EngineState engine, Prompt prompt, EnginePort port) {
     EngineView view = port.view(engine.replica(), engine.dpRank());
-    return new Entry(engine, view, prompt.chain(view));
+    if (contenders == pool.size()) {
+      pool.add(new Contender());
+    }
+    pool.get(contenders++).begin(engine, view, prompt.chain(view));
   }
 
   private static @Nullable Cause obstacle(
@@ -231,16 +118,17 @@ final class Selection {
 
   /** Asks the index, once for each chain. */
   void match(KvIndex index) {
-    for (int i = 0; i < entries.size(); i++) {
-      Entry first = entries.get(i);
-      if (first.matched || !first.isIndexed()) {
+    for (int i = 0; i < contenders; i++) {
+      Contender first = pool.get(i);
+      if (first.isMatched() || !first.isIndexed()) {
         continue;
       }
-      index.match(Objects.requireNonNull(first.chain), matches);
-      for (int j = i; j < entries.size(); j++) {
-        Entry entry = entries.get(j);
-        if (entry.chain == first.chain && entry.isIndexed()) {
-          entry.matched(matches);
+      BlockChain chain = first.chain();
+      index.match(Objects.requireNonNull(chain), matches);
+      for (int j = i; j < contenders; j++) {
+        Contender contender = pool.get(j);
+        if (contender.chain() == chain && contender.isIndexed()) {
+          contender.matched(matches);
         }
       }
     }
@@ -256,64 +144,42 @@ final class Selection {
   boolean stand(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     candidates.clear();
     rows.clear();
-    for (Entry entry : entries) { // all locks before any replica's count: see Dispatcher
-      entry.suspended = entry.engine.isSuspended(nowNanos);
+    boolean allSuspended = true;
+    for (int i = 0; i < contenders; i++) { // all locks before any replica's count: see Dispatcher
+      Contender contender = pool.get(i);
+      contender.stand(candidates, prompt.readsCache(), nowNanos, standing);
+      allSuspended &= contender.isSuspended();
     }
-    boolean anySuspended = false;
-    boolean anyOther = false;
-    for (Entry entry : entries) {
-      anySuspended |= entry.suspended;
-      anyOther |= !entry.suspended;
-      if (isFull(entry, mostRequests)) {
+    for (int i = 0; i < contenders; i++) {
+      Contender contender = pool.get(i);
+      if (isFull(contender, mostRequests)) {
         nearest = Cause.FULL;
-        passedOver.because(entry.engine.replica().name(), Cause.FULL);
-      } else if (!entry.suspended) {
-        add(entry, prompt, nowNanos);
+        passedOver.because(contender.engine().replica().name(), Cause.FULL);
+      } else if (contender.isSuspended() && !allSuspended) {
+        passedOver.because(contender.engine().name(), Cause.SUSPENDED);
+      } else {
+        candidates.move(i, rows.size());
+        rows.add(contender);
       }
     }
-    if (anySuspended) {
-      suspended(!anyOther, prompt, mostRequests, nowNanos, passedOver);
-    }
+    candidates.truncate(rows.size());
     return !rows.isEmpty();
   }
 
-  private static boolean isFull(Entry entry, int mostRequests) {
-    Replica replica = entry.engine.replica();
+  private static boolean isFull(Contender contender, int mostRequests) {
+    Replica replica = contender.engine().replica();
     return replica.requests() >= Math.min(mostRequests, replica.limit());
-  }
-
-  private void suspended(
-      boolean noOther, Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
-    for (Entry entry : entries) {
-      if (!entry.suspended || isFull(entry, mostRequests)) {
-        continue;
-      }
-      if (noOther) {
-        add(entry, prompt, nowNanos);
-      } else {
-        passedOver.because(entry.engine.name(), Cause.SUSPENDED);
-      }
-    }
-  }
-
-  private void add(Entry entry, Prompt prompt, long nowNanos) {
-    int expected = prompt.readsCache() ? entry.expectedTokens(nowNanos) : 0;
-    entry.engine.addTo(candidates, nowNanos).capacity(entry.capacityTokens());
-    if (prompt.readsCache()) {
-      entry.credit(candidates, expected);
-    }
-    rows.add(entry);
   }
 
   /** The prompt's blocks on each. */
   List<EngineChain> chains() {
-    return entries.stream()
-        .map(entry -> new EngineChain(entry.engine.replica().name(), entry.view, entry.chain))
+    return pool.subList(0, contenders).stream()
+        .map(each -> new EngineChain(each.engine().replica().name(), each.view(), each.chain()))
         .toList();
   }
 
   boolean isEmpty() {
-    return entries.isEmpty();
+    return contenders == 0;
   }
 
   /** Why there is none, if there is none: what keeps back the replica that came nearest. */
@@ -331,13 +197,16 @@ final class Selection {
   }
 
   /** The engine of a candidate. */
-  Entry row(int row) {
+  Contender row(int row) {
     return rows.get(row);
   }
 
   /** Lets go of all that the request was about. */
   void release() {
-    entries.clear();
+    for (int i = 0; i < contenders; i++) {
+      pool.get(i).release();
+    }
+    contenders = 0;
     rows.clear();
     candidates.clear();
     blocks.chain = null;

@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet.engine;
 
+import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -139,10 +140,21 @@ public final class EngineLoad {
 
   /** The counts now. */
   public Load snapshot(long nowNanos) {
+    double queuedMillis = queuedMillis(nowNanos);
+    return new Load(requests, waiting, queuedTokens, queuedMillis, contextTokens);
+  }
+
+  /** Says the counts now of the candidate that was added last. */
+  void addTo(Candidates candidates, long nowNanos) {
+    double queuedMillis = queuedMillis(nowNanos);
+    candidates.load(requests, waiting, queuedTokens, queuedMillis, contextTokens);
+  }
+
+  private double queuedMillis(long nowNanos) {
     advance(nowNanos);
     Share first = head;
     long done = first == null ? 0 : Math.min(first.prefillMicros, sinceHeadMicros(nowNanos));
-    return new Load(requests, waiting, queuedTokens, (queuedMicros - done) / 1000.0, contextTokens);
+    return (queuedMicros - done) / 1000.0;
   }
 
   private void advance(long nowNanos) {

@@ -63,22 +63,43 @@ public final class EngineState {
     return name;
   }
 
-  /** Whether it should get nothing now if there is another engine. */
-  public synchronized boolean isSuspended(long nowNanos) {
-    return suspension.active(nowNanos);
+  /**
+   * What of an engine's state no column of the candidates has; used again for the next engine.
+   *
+   * <p>Confined to one thread.
+   */
+  public static final class Standing {
+    private boolean suspended;
+    private int expectedBlocks;
+
+    /** Whether it should get nothing now if there is another engine. */
+    public boolean suspended() {
+      return suspended;
+    }
+
+    /** Leading blocks of the prompt that are held or on their way. */
+    public int expectedBlocks() {
+      return expectedBlocks;
+    }
   }
 
   /**
-   * Leading blocks of {@code chain} that are held or on their way, if the first {@code heldBlocks}
-   * are held.
+   * Adds the engine to the candidates of a request, with its load.
+   *
+   * @param chain the prompt's blocks, or null if they do not matter
+   * @param heldBlocks how many of them are held
+   * @param standing is told the rest
    */
-  public synchronized int expectedBlocks(BlockChain chain, int heldBlocks, long nowNanos) {
-    return expected.depth(chain, heldBlocks, nowNanos);
-  }
-
-  /** Adds the engine to the candidates of a request, with its load. */
-  public synchronized Candidates addTo(Candidates candidates, long nowNanos) {
-    return candidates.add(name, number, prefill.cost(), lastTurn).load(load.snapshot(nowNanos));
+  public synchronized void stand(
+      Candidates candidates,
+      @Nullable BlockChain chain,
+      int heldBlocks,
+      long nowNanos,
+      Standing standing) {
+    standing.suspended = suspension.active(nowNanos);
+    standing.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
+    candidates.add(name, number, prefill.cost(), lastTurn);
+    load.addTo(candidates, nowNanos);
   }
 
   /**

@@ -11,9 +11,10 @@ import dev.warmpath.router.routing.Score;
  * (1+k)·T(c, n) + decode}.
  *
  * <p>A miss is paid in this request's own wait, and again by each of the k requests that come to
- * stand behind it: {@code k = missWeight·w}, w being how many prompts wait at an engine on the
- * average. So an idle fleet gives each request the engine that answers it first, and the nearer the
- * fleet comes to its limit, the more the work counts that a hit saves. {@code decode =
+ * stand behind it: {@code k = missWeight·(w + 1/8)}, w being how many prompts wait at an engine, by
+ * the median; the eighth is for the blocks that it evicts. So a fleet with idle engines gives each
+ * request the engine that answers it first, but keeps siblings together, and the nearer the fleet
+ * comes to its limit, the more the work counts that a hit saves. {@code decode =
  * decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in flight, with K
  * tokens of context, slow it down and are slowed. When the prompt's tokens are not known T is 0 for
  * all, and load alone decides.
@@ -21,6 +22,8 @@ import dev.warmpath.router.routing.Score;
  * <p>Immutable.
  */
 public final class WarmPolicy implements RankingPolicy {
+
+  private static final double EVICTED = 0.125;
 
   private final Weights weights;
 
@@ -36,7 +39,7 @@ public final class WarmPolicy implements RankingPolicy {
       double missWeight, double decodeWeight, double stepMillis, double contextMillis) {
 
     /** What was good all round on recorded workloads; docs/policies.md has the sweep. */
-    public static final Weights DEFAULT = new Weights(2, 0.25, 15, 3.4e-5);
+    public static final Weights DEFAULT = new Weights(2, 0.5, 15, 3.4e-5);
 
     public Weights {
       requireWeight("missWeight", missWeight);
@@ -63,12 +66,8 @@ public final class WarmPolicy implements RankingPolicy {
 
   @Override
   public Ranking rank(RoutingRequest request, Candidates candidates) {
-    double waiting = 0;
-    for (int row = 0; row < candidates.count(); row++) {
-      waiting += candidates.waiting(row);
-    }
-    return new Price(
-        request, candidates, weights, weights.missWeight * waiting / candidates.count());
+    double behind = weights.missWeight * (candidates.medianWaiting() + EVICTED);
+    return new Price(request, candidates, weights, behind);
   }
 
   /** What a choice costs; {@code behind} is k. */

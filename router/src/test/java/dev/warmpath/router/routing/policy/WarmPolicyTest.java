@@ -28,21 +28,21 @@ class WarmPolicyTest {
 
     Score score = policy.score(prompt(1000), candidates, 0);
 
-    // T = 0.1·200 + 0.001·200·900 = 200; k = 2·1.5; decode = 0.25·4·(15 + 3.4e-5·100000)
+    // T = 0.1·200 + 0.001·200·900 = 200; k = 2·(1.5 + 1/8), by the median of 3 and 0; decode = 0.5·4·(15 + 3.4e-5·100000)
     assertThat(score.terms())
         .extracting(Score.Term::name)
         .containsExactly("queue_millis", "prefill_millis", "miss_millis", "decode_millis");
-    assertThat(score.total()).isEqualTo(70 + 4 * 200 + 18.4, within(1e-9));
+    assertThat(score.total()).isEqualTo(70 + 4.25 * 200 + 36.8, within(1e-9));
   }
 
   @Test
   void staysWarmWhileTheQueueIsShorterThanTheMiss() {
-    // A miss of 1000 tokens costs 71 ms, and as much again for each prompt that waits on the
-    // average, twice.
-    assertThat(winnerOverQueue(0, 65)).isEqualTo("warm");
-    assertThat(winnerOverQueue(0, 80)).isEqualTo("cold");
-    assertThat(winnerOverQueue(2, 200)).isEqualTo("warm");
-    assertThat(winnerOverQueue(2, 230)).isEqualTo("cold");
+    // A miss of 1000 tokens costs 71 ms, and twice as much again for each prompt that waits at an
+    // engine, by the median of 2 and 0.
+    assertThat(winnerOverQueue(0, 80)).isEqualTo("warm");
+    assertThat(winnerOverQueue(0, 95)).isEqualTo("cold");
+    assertThat(winnerOverQueue(2, 210)).isEqualTo("warm");
+    assertThat(winnerOverQueue(2, 255)).isEqualTo("cold");
   }
 
   private String winnerOverQueue(int waiting, double queuedMillis) {
@@ -51,6 +51,16 @@ class WarmPolicyTest {
             with("cold", 0, Load.NONE),
             with("warm", 1000, new Load(waiting, waiting, 1, queuedMillis, 0)));
     return candidates.name(policy.choose(prompt(1000), candidates));
+  }
+
+  @Test
+  void aQueueAtOneEngineIsNoLoadOfTheFleet() {
+    Candidates candidates =
+        of(
+            with("warm", 1000, new Load(100, 100, 1, 100, 0)),
+            with("idle", 0, Load.NONE),
+            with("other", 0, Load.NONE));
+    assertThat(policy.choose(prompt(1000), candidates)).isNotZero();
   }
 
   @Test
@@ -65,7 +75,7 @@ class WarmPolicyTest {
     Candidates candidates = of(with("held", 9000, new Load(2, 0, 0, 0, 0)), busy("free", 1));
     assertThat(policy.choose(draw(0), candidates)).isEqualTo(1);
     assertThat(policy.reason(draw(0), candidates, 0)).isEqualTo("load");
-    assertThat(policy.score(draw(0), candidates, 0).total()).isEqualTo(0.25 * 2 * 15);
+    assertThat(policy.score(draw(0), candidates, 0).total()).isEqualTo(0.5 * 2 * 15);
   }
 
   @Test
@@ -78,7 +88,7 @@ class WarmPolicyTest {
 
   @Test
   void longContextsInDecodeDoNotSwampPrefill() {
-    // Ten streams of 100 K tokens cost 0.25·10·(15 + 34) = 122 ms; a miss of 100 K costs 17 s.
+    // Ten streams of 100 K tokens cost 0.5·10·(15 + 34) = 245 ms; a miss of 100 K costs 17 s.
     Candidates candidates =
         of(with("holder", 99_000, new Load(10, 0, 0, 0, 1_000_000)), with("other", 0, Load.NONE));
     assertThat(policy.choose(prompt(100_000), candidates)).isZero();

@@ -1,0 +1,168 @@
+package dev.warmpath.router.fleet.dispatch;
+
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.routing.Candidates;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One engine that may get a request: what the index shows of the prompt there, and how it stands.
+ * Used again for the next request.
+ *
+ * <p>Confined to one thread.
+ */
+final class Contender {
+  private @Nullable EngineState engine;
+  private EngineView view = EngineView.UNSEEN;
+  private @Nullable BlockChain chain;
+  private int matchedTokens;
+  private int gpuTokens;
+  private int hostTokens;
+  private int expectedTokens;
+  private boolean matched;
+  private boolean suspended;
+
+  /** It is this engine's turn, for another request; nothing is known yet. */
+  void begin(EngineState another, EngineView seen, @Nullable BlockChain blocks) {
+    engine = another;
+    view = seen;
+    chain = blocks;
+    matchedTokens = 0;
+    gpuTokens = 0;
+    hostTokens = 0;
+    expectedTokens = 0;
+    matched = false;
+    suspended = false;
+  }
+
+  /** Lets go of the request. */
+  void release() {
+    engine = null;
+    view = EngineView.UNSEEN;
+    chain = null;
+  }
+
+  EngineState engine() {
+    return Objects.requireNonNull(engine);
+  }
+
+  EngineView view() {
+    return view;
+  }
+
+  /** The prompt's blocks in the engine's space, null if its tokens are not known. */
+  @Nullable BlockChain chain() {
+    return chain;
+  }
+
+  /** Leading tokens that the engine would reuse; 0 if its index is not believed. */
+  int matchedTokens() {
+    return matchedTokens;
+  }
+
+  /** Leading blocks that the index shows. */
+  int matchedBlocks() {
+    return chain == null
+        ? 0
+        : Math.min(chain.blocks(), matchedTokens / chain.space().blockSizeTokens());
+  }
+
+  /** Whether the index does not show all whole blocks of the prompt. */
+  boolean isPartlyKnown() {
+    return chain != null && matchedBlocks() < chain.blocks();
+  }
+
+  /** Leading tokens that the index shows or that are on their way; at least the former. */
+  int expectedTokens() {
+    return expectedTokens;
+  }
+
+  /** Whether it failed too often just now to be taken. */
+  boolean isSuspended() {
+    return suspended;
+  }
+
+  /** Whether what the index shows was {@link #matched asked for}. */
+  boolean isMatched() {
+    return matched;
+  }
+
+  /** Adds it to the candidates, with how it stands now. */
+  void stand(
+      Candidates candidates, boolean readsCache, long nowNanos, EngineState.Standing standing) {
+    BlockChain known = readsCache ? chain : null;
+    engine().stand(candidates, known, matchedBlocks(), nowNanos, standing);
+    suspended = standing.suspended();
+    candidates.capacity(capacityTokens());
+    expectedTokens = 0;
+    if (known != null) {
+      int blockSize = known.space().blockSizeTokens();
+      expectedTokens = Math.max(matchedTokens, standing.expectedBlocks() * blockSize);
+      credit(candidates);
+    }
+  }
+
+  /**
+   * Credits the candidate with the tokens to count on when choosing. What the index shows counts by
+   * how far it can be believed; what the router itself has sent there counts in full.
+   */
+  private void credit(Candidates candidates) {
+    double weight =
+        switch (view.trust()) {
+          case EXACT -> 1;
+          case SUSPECT -> 0.75;
+          case CATCHING_UP -> 0.5;
+          case NONE -> 0;
+        };
+    int matched = (int) (weight * matchedTokens);
+    int gpu = (int) (weight * gpuTokens);
+    int host = (int) (weight * hostTokens);
+    candidates.cached(matched + expectedTokens - matchedTokens, host, matched - gpu - host);
+  }
+
+  /** What the index shows of the prompt. */
+  void matched(PrefixMatches matches) {
+    matchedTokens = view.slower().reused(matches, view.slot());
+    gpuTokens = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.GPU));
+    int local = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.CPU));
+    hostTokens = Math.max(0, local - gpuTokens);
+    matched = true;
+  }
+
+  /** For how many tokens its GPU has room; 0 if that is not known. */
+  private long capacityTokens() {
+    Replica replica = engine().replica();
+    ChainSpace space = view.space();
+    return space == null ? 0 : replica.gpuBlocks() / replica.ranks() * space.blockSizeTokens();
+  }
+
+  /** What the engine will report for {@code prompt} if it gets it. */
+  Prediction prediction(Prompt prompt) {
+    if (chain == null) {
+      return Prediction.none(Prediction.Basis.PROMPT_UNKNOWN);
+    }
+    if (!prompt.comparable()) {
+      return Prediction.none(Prediction.Basis.NOT_COMPARABLE);
+    }
+    if (!prompt.readsCache()) {
+      return new Prediction(0, Prediction.Basis.READS_NO_CACHE);
+    }
+    return switch (view.trust()) {
+      case EXACT -> new Prediction(matchedTokens, Prediction.Basis.INDEX);
+      case SUSPECT, CATCHING_UP -> Prediction.none(Prediction.Basis.NOT_TRUSTED);
+      case NONE -> Prediction.none(Prediction.Basis.NO_EVENTS);
+    };
+  }
+
+  boolean isIndexed() {
+    return chain != null && view.slot() >= 0 && view.space() != null && view.trust() != Trust.NONE;
+  }
+}
