@@ -31,7 +31,8 @@ final class DeltaLines implements TraceFormat.Lines {
             : Math.min(Fields.seconds(line, "think"), MOST_THINK_SECONDS);
     lastOfLane.put(lane, trace.requests());
     int prompt = Fields.whole(line, "in", 1, Fields.MOST_TOKENS);
-    trace.request(seconds, before, session, prompt, Fields.whole(line, "out", 0, Fields.MOST_TOKENS));
+    trace.request(
+        seconds, before, session, prompt, Fields.whole(line, "out", 0, Fields.MOST_TOKENS));
     if (before == Trace.NONE) {
       keepNothing(line);
     } else {

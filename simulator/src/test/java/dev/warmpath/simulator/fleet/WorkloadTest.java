@@ -63,7 +63,8 @@ final class WorkloadTest {
       builder.request((499 - i) * 1e-5, Trace.NONE, i, 16, 1);
     }
     Workload workload = new Workload(builder.build(), 1, 3, 1);
-    double[] arrivals = Arrays.stream(workload.firsts()).mapToDouble(workload::arrivalSeconds).toArray();
+    double[] arrivals =
+        Arrays.stream(workload.firsts()).mapToDouble(workload::arrivalSeconds).toArray();
     assertThat(arrivals).hasSize(1500).isSorted();
   }
 

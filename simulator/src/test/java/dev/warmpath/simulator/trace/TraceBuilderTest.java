@@ -53,8 +53,6 @@ final class TraceBuilderTest {
   }
 
   private static void assertRefused(String message, Runnable call) {
-    assertThatThrownBy(call::run)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(message);
+    assertThatThrownBy(call::run).isInstanceOf(IllegalArgumentException.class).hasMessage(message);
   }
 }

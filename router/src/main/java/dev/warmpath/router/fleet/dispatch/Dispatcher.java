@@ -292,8 +292,7 @@ public final class Dispatcher {
     Selection selection = new Selection();
     Policy chooser = policy;
     long now = nanos();
-    Explanation.Builder explanation =
-        new Explanation.Builder(chooser.name(), request.prompt(), now);
+    Explanation.Builder explanation = new Explanation.Builder(chooser.name(), request.prompt());
     selection.gather(table(), request, Set.of(), port, explanation);
     selection.match(index);
     RoutingRequest routed = routed(selection, request, turns.get(), now);

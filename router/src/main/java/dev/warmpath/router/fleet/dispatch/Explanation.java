@@ -70,13 +70,11 @@ public record Explanation(
   static final class Builder implements Selection.PassedOver {
     private final String policy;
     private final Prompt prompt;
-    private final long nowNanos;
     private final Map<String, Cause> passedOver = new LinkedHashMap<>();
 
-    Builder(String policy, Prompt prompt, long nowNanos) {
+    Builder(String policy, Prompt prompt) {
       this.policy = policy;
       this.prompt = prompt;
-      this.nowNanos = nowNanos;
     }
 
     @Override

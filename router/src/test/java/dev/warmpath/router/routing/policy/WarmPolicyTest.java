@@ -28,7 +28,8 @@ class WarmPolicyTest {
 
     Score score = policy.score(prompt(1000), candidates, 0);
 
-    // T = 0.1·200 + 0.001·200·900 = 200; k = 2·(1.5 + 1/8), by the median of 3 and 0; decode = 0.5·4·(15 + 3.4e-5·100000)
+    // T = 0.1·200 + 0.001·200·900 = 200; k = 2·(1.5 + 1/8), by the median of 3 and 0; decode =
+    // 0.5·4·(15 + 3.4e-5·100000)
     assertThat(score.terms())
         .extracting(Score.Term::name)
         .containsExactly("queue_millis", "prefill_millis", "miss_millis", "decode_millis");
