@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.fleet;
 
+import dev.warmpath.simulator.engine.cache.BlockNames;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -129,6 +130,20 @@ public final class Workload {
   String session(int request) {
     int session = trace.session(row(request));
     return session == Trace.NONE ? null : request / trace.requests() + "-" + session;
+  }
+
+  /**
+   * The names of the full blocks of a request; those that the trace does not name, an answer's
+   * above all, are its own.
+   */
+  public BlockNames names(int request) {
+    long[] names = blockNames(request);
+    return block -> block < names.length ? names[block] : ownName(request, block);
+  }
+
+  /** The name of a block that no other request has. */
+  static long ownName(int request, int block) {
+    return mixed(-((long) request << 24) - block - 2);
   }
 
   /** The names of the prompt's full blocks; equal ones have equal prefixes. */

@@ -4,8 +4,7 @@ import dev.warmpath.simulator.fleet.Measures;
 import java.util.Arrays;
 
 /**
- * What one run comes to. Requests that arrive in the first tenth of the time find caches that fill,
- * and are left out.
+ * What one run comes to. Requests that arrive early find caches that fill, and may be left out.
  *
  * <p>Immutable.
  *
@@ -30,14 +29,12 @@ public record RunFigures(
     int rejected,
     double spanSeconds) {
 
-  private static final double FILLING = 0.1;
-
-  /** What an answer should keep to: Immutable. */
+  /** What an answer should keep to, both at most. Immutable. */
   public record Goal(double ttftMillis, double tpotMillis) {
     public static final Goal DEFAULT = new Goal(5000, 100);
   }
 
-  /** A distribution. Immutable. */
+  /** A distribution: p90 is the least value that nine of ten do not exceed. Immutable. */
   public record Spread(double mean, double p50, double p90, double p99) {
     static Spread of(double[] values) {
       if (values.length == 0) {
@@ -54,18 +51,23 @@ public record RunFigures(
     }
 
     private static double rank(double[] sorted, double share) {
-      return sorted[(int) Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+      return sorted[(int) Math.max(0, Math.ceil(share * sorted.length) - 1)];
     }
   }
 
-  /** The figures of a run on so many engines. */
-  public static RunFigures of(Measures measures, int engines, Goal goal) {
+  /** When counting begins if the first {@code warmUp} share of the time is left out. */
+  static double countedFromSeconds(Measures measures, double warmUp) {
     double end = 0;
     for (int i = 0; i < measures.requests(); i++) {
       double at = measures.arrivedSeconds(i);
       end = Double.isNaN(at) ? end : Math.max(end, at);
     }
-    return new Counting(engines, goal, FILLING * end).count(measures);
+    return warmUp * end;
+  }
+
+  /** The figures of the requests that arrived from a time on, of a run on so many engines. */
+  static RunFigures of(Measures measures, int engines, Goal goal, double fromSeconds) {
+    return new Counting(engines, goal, fromSeconds).count(measures);
   }
 
   /** Adds up. */
@@ -126,7 +128,7 @@ public record RunFigures(
         tpot += token;
         answers++;
       }
-      good += first <= goal.ttftMillis && token <= goal.tpotMillis ? 1 : 0;
+      good += first <= goal.ttftMillis && !(token > goal.tpotMillis) ? 1 : 0;
       prompt += measures.promptTokens(i);
       cached += measures.cachedTokens(i);
       computed[measures.engine(i)] += measures.promptTokens(i) - measures.cachedTokens(i);
