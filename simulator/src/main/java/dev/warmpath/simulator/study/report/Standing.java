@@ -13,7 +13,7 @@ enum Standing {
   BEST,
   /** Its confidence interval and that of the best overlap. */
   NEAR,
-  /** All others, and all where no value is better than another. */
+  /** All others, and all if no value is better than another. */
   OTHER;
 
   static Standing of(ReportCell cell, List<ReportCell> all, Figure figure) {
@@ -29,7 +29,8 @@ enum Standing {
   }
 
   private static Optional<Estimate> best(List<ReportCell> all, Figure figure) {
-    if (figure.better() == Better.NEITHER) {
+    boolean differ = all.stream().mapToDouble(cell -> cell.mean(figure)).distinct().count() > 1;
+    if (figure.better() == Better.NEITHER || !differ) {
       return Optional.empty();
     }
     Comparator<Estimate> lowest = Comparator.comparingDouble(Estimate::mean);

@@ -37,6 +37,13 @@ final class StandingTest {
   }
 
   @Test
+  void equalValuesHaveNoBest() {
+    List<ReportCell> same =
+        List.of(Reports.cell(Cells.cell("a"), 7, 1), Reports.cell(Cells.cell("b"), 7, 0));
+    assertThat(Standing.of(same.get(0), same, Figure.TTFT_MEAN)).isEqualTo(Standing.OTHER);
+  }
+
+  @Test
   void thereMayBeNothingToCompare() {
     ReportCell nothing = CELLS.get(3);
     assertThat(Standing.of(nothing, List.of(nothing), Figure.TTFT_MEAN)).isEqualTo(Standing.OTHER);
