@@ -1,11 +1,16 @@
 package dev.warmpath.simulator;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.net.URI;
+import java.time.Clock;
 
 /** The arrows inside the simulator. */
 @AnalyzeClasses(
@@ -68,4 +73,88 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage("io.netty..");
+
+  @ArchTest
+  static final ArchRule VIRTUAL_TIME_KNOWS_NO_CLOCK =
+      noClasses()
+          .that()
+          .resideInAnyPackage(
+              "dev.warmpath.simulator.fleet..",
+              "dev.warmpath.simulator.trace..",
+              "dev.warmpath.simulator.study..")
+          .should()
+          .callMethod(System.class, "nanoTime")
+          .orShould()
+          .callMethod(System.class, "currentTimeMillis")
+          .orShould()
+          .callMethod(Math.class, "random")
+          .orShould()
+          .dependOnClassesThat()
+          .areAssignableTo(Thread.class)
+          .orShould()
+          .dependOnClassesThat()
+          .areAssignableTo(Clock.class);
+
+  @ArchTest
+  static final ArchRule VIRTUAL_TIME_KNOWS_NO_SOCKETS =
+      noClasses()
+          .that()
+          .resideInAnyPackage(
+              "dev.warmpath.simulator.fleet..",
+              "dev.warmpath.simulator.trace..",
+              "dev.warmpath.simulator.study..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.vertx..",
+              "io.netty..",
+              "org.zeromq..",
+              "java.nio.channels..",
+              "dev.warmpath.eventingest.zmq..",
+              "dev.warmpath.simulator.live..",
+              "dev.warmpath.simulator.load..",
+              "dev.warmpath.simulator.bench..",
+              "dev.warmpath.simulator.cli..")
+          .orShould()
+          .dependOnClassesThat(resideInAPackage("java.net").and(not(type(URI.class))));
+
+  @ArchTest
+  static final ArchRule THREADS_ONLY_IN_STUDIES =
+      noClasses()
+          .that()
+          .resideInAnyPackage("dev.warmpath.simulator.fleet..", "dev.warmpath.simulator.trace..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("java.util.concurrent..");
+
+  @ArchTest
+  static final ArchRule TRACES_KNOW_NO_FLEET =
+      noClasses()
+          .that()
+          .resideInAPackage("dev.warmpath.simulator.trace..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "dev.warmpath.simulator.fleet..",
+              "dev.warmpath.simulator.study..",
+              "dev.warmpath.simulator.engine..",
+              "dev.warmpath.router..");
+
+  @ArchTest
+  static final ArchRule FLEETS_KNOW_NO_STUDY =
+      noClasses()
+          .that()
+          .resideInAPackage("dev.warmpath.simulator.fleet..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("dev.warmpath.simulator.study..");
+
+  @ArchTest
+  static final ArchRule STUDIES_KNOW_NO_REPORT =
+      noClasses()
+          .that()
+          .resideInAPackage("dev.warmpath.simulator.study")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("dev.warmpath.simulator.study.report..");
 }

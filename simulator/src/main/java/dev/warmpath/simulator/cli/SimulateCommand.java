@@ -3,27 +3,38 @@ package dev.warmpath.simulator.cli;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
-import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.router.cli.progress.ProgressBar;
+import dev.warmpath.router.cli.progress.ProgressFlag;
+import dev.warmpath.simulator.cli.simulate.CompareCommand;
 import dev.warmpath.simulator.cli.simulate.FitCommand;
 import dev.warmpath.simulator.cli.simulate.PlanCommand;
-import dev.warmpath.simulator.fleet.IndexMode;
-import dev.warmpath.simulator.study.CellFigures;
+import dev.warmpath.simulator.cli.simulate.StudyFlags;
+import dev.warmpath.simulator.cli.simulate.TraceFlags;
+import dev.warmpath.simulator.study.Cell;
+import dev.warmpath.simulator.study.CostModels;
 import dev.warmpath.simulator.study.Study;
-import dev.warmpath.simulator.study.StudyTable;
+import dev.warmpath.simulator.study.report.CellsCsv;
+import dev.warmpath.simulator.study.report.CellsJson;
+import dev.warmpath.simulator.study.report.HtmlPage;
+import dev.warmpath.simulator.study.report.ReportCell;
+import dev.warmpath.simulator.study.report.StudyReport;
+import dev.warmpath.simulator.study.report.StudyTable;
 import dev.warmpath.simulator.trace.Trace;
-import dev.warmpath.simulator.trace.TraceException;
-import dev.warmpath.simulator.trace.TraceFile;
-import dev.warmpath.simulator.trace.TraceFormat;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /**
- * Compares policies on a virtual fleet.
+ * {@code warmpath simulate}: compares policies on a virtual fleet.
  *
  * <p>Confined to the main thread.
  */
@@ -34,119 +45,146 @@ import picocli.CommandLine.Option;
       "policy, and compares what the clients would have seen."
     },
     mixinStandardHelpOptions = true,
-    subcommands = {FitCommand.class, PlanCommand.class},
+    subcommands = {CompareCommand.class, FitCommand.class, PlanCommand.class},
     footer = {
       "",
       "Examples:",
       "  warmpath simulate --trace conversation_trace.jsonl.gz --format mooncake --replicas 8",
-      "  warmpath simulate --trace log.jsonl --format session --policies warm,round-robin --load 0.7"
+      "  warmpath simulate --trace log.jsonl --format session --policies all --load 0.7,0.9 \\",
+      "    --seeds 5 --out study",
+      "  warmpath simulate compare before/cells.json after/cells.json --fail-above 5%%"
     })
 public final class SimulateCommand implements WarmpathCommand {
 
-  /* What must be given is checked here: a subcommand needs none of it. */
+  private static final double NANOS = 1e9;
 
-  @Option(names = "--trace", paramLabel = "FILE", description = "The workload; must be given.")
-  private @Nullable Path file;
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
 
-  @Option(
-      names = "--format",
-      description =
-          "Its format, must be given: mooncake, bailian, delta, azure, session or decisions.")
-  private String format = "";
-
-  @Option(
-      names = "--policies",
-      split = ",",
-      defaultValue = "warm,least-requests,round-robin",
-      description = "Policies by name, or all (${DEFAULT-VALUE}).")
-  private List<String> policies = List.of();
+  @Mixin private final TraceFlags traceFlags = new TraceFlags();
+  @Mixin private final StudyFlags studyFlags = new StudyFlags();
+  @Mixin private final ProgressFlag progress = new ProgressFlag();
 
   @Option(
-      names = "--replicas",
-      split = ",",
-      defaultValue = "8",
-      description = "Engines (${DEFAULT-VALUE}).")
-  private List<Integer> replicas = List.of();
+      names = "--out",
+      paramLabel = "DIR",
+      description = "Write cells.json, cells.csv and report.html there.")
+  private @Nullable Path out;
 
   @Option(
-      names = "--kv-tokens",
-      split = ",",
-      defaultValue = "2000000",
-      description = "Tokens that an engine's cache holds (${DEFAULT-VALUE}).")
-  private List<Long> kvTokens = List.of();
-
-  @Option(
-      names = "--rate",
-      split = ",",
-      description = "How many times as fast as recorded requests arrive (1).")
-  private List<Double> rates = new ArrayList<>();
-
-  @Option(
-      names = "--load",
-      split = ",",
-      description = "Instead: as a share of the load at which waiting times rise.")
-  private List<Double> loads = new ArrayList<>();
-
-  @Option(
-      names = "--index",
-      split = ",",
-      defaultValue = "exact",
-      description =
-          "What the router knows: exact, delayed:MS, approx[:SECONDS] (${DEFAULT-VALUE}).")
-  private List<String> indexes = List.of();
-
-  @Option(
-      names = "--copies",
-      defaultValue = "0",
-      description = "Clients that play the trace side by side; 0: one for each eight replicas.")
-  private int copies;
-
-  @Option(
-      names = "--seeds",
-      defaultValue = "1",
-      description = "Runs of each combination (${DEFAULT-VALUE}).")
-  private int seeds;
-
-  @Option(
-      names = "--requests",
-      defaultValue = "2147483647",
-      description = "Lines of the trace that are read at most.")
-  private int requests;
+      names = "--json",
+      description = "Print one JSON object on the last line of the output; the rest to stderr.")
+  private boolean json;
 
   @Override
   public Integer call() throws InterruptedException {
-    if (file == null) {
-      throw CommandException.usage("--trace: must be given");
+    Study.Runs runs = studyFlags.runs();
+    Trace trace = traceFlags.read();
+    Study study = study(trace, runs);
+    makeFolder();
+    StudyReport report = report(study, trace, runs);
+    PrintWriter text = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
+    text.print(StudyTable.of(report.cells()));
+    text.flush();
+    write(report);
+    if (json) {
+      spec.commandLine().getOut().println(CellsJson.of(report));
+      spec.commandLine().getOut().flush();
     }
+    return Exit.OK;
+  }
+
+  private Study study(Trace trace, Study.Runs runs) {
     try {
-      TraceFormat known =
-          TraceFormat.named(format)
-              .orElseThrow(() ->
-                  CommandException.usage(
-                      "--format: '%s', must be one of %s"
-                          .formatted(format, String.join(", ", TraceFormat.labels()))));
-      Trace trace = TraceFile.read(file, known, requests);
-      List<CellFigures> cells =
-          new Study(trace, grid()).run((done, all) -> System.err.print("\r" + done + "/" + all));
-      System.err.println();
-      System.out.print(StudyTable.of(cells));
-      return Exit.OK;
-    } catch (IOException | TraceException e) {
-      throw CommandException.failed(String.valueOf(e.getMessage()));
+      return new Study(trace, studyFlags.grid(trace.blockSizeTokens()), runs);
+    } catch (IllegalArgumentException e) {
+      throw CommandException.usage("--copies: " + e.getMessage());
     }
   }
 
-  private Study.Grid grid() {
-    boolean ofKnee = !loads.isEmpty();
-    return new Study.Grid(
-        policies.equals(List.of("all")) ? Policies.names() : policies,
-        replicas,
-        kvTokens,
-        ofKnee ? loads : rates.isEmpty() ? List.of(1.0) : rates,
-        ofKnee,
-        indexes.stream().map(IndexMode::parse).toList(),
-        copies,
-        seeds,
-        Runtime.getRuntime().availableProcessors());
+  private StudyReport report(Study study, Trace trace, Study.Runs runs)
+      throws InterruptedException {
+    List<Cell> cells = cells(study);
+    long requests = study.requests(cells);
+    long began = System.nanoTime();
+    List<ReportCell> figures;
+    try (Shown shown = new Shown(progress.counting("simulate", requests))) {
+      figures = study.run(cells, shown).stream().map(ReportCell::of).toList();
+    }
+    double seconds = (System.nanoTime() - began) / NANOS;
+    return new StudyReport(
+        new StudyReport.Setup(
+            typed(),
+            trace.requests(),
+            runs.copies(),
+            runs.seeds(),
+            runs.warmUp(),
+            studyFlags.cost() + ": " + CostModels.text(runs.cost())),
+        figures,
+        new StudyReport.Speed(
+            requests,
+            seconds,
+            cells.stream().mapToInt(Cell::replicas).max().orElse(0),
+            runs.threads(),
+            Runtime.getRuntime().maxMemory() >> 20));
+  }
+
+  private List<Cell> cells(Study study) throws InterruptedException {
+    try (Shown shown = new Shown(progress.counting("knee", study.knees()))) {
+      return study.cells(shown);
+    } catch (IllegalArgumentException e) {
+      throw CommandException.failed("--load: " + e.getMessage());
+    }
+  }
+
+  /** The command as it can be typed again. */
+  private String typed() {
+    return spec.root().commandLine().getParseResult().originalArgs().stream()
+        .map(arg -> arg.matches("[\\w./:=,+@%-]+") ? arg : "'" + arg.replace("'", "'\\''") + "'")
+        .collect(Collectors.joining(" ", spec.root().name() + " ", ""));
+  }
+
+  /** Found out before the work, not after it. */
+  private void makeFolder() {
+    if (out != null) {
+      try {
+        Files.createDirectories(out);
+      } catch (IOException e) {
+        throw CommandException.failed("--out " + out + ": cannot be made: " + e);
+      }
+    }
+  }
+
+  private void write(StudyReport report) {
+    if (out == null) {
+      return;
+    }
+    try {
+      Files.writeString(out.resolve("cells.json"), CellsJson.of(report).toPrettyString() + "\n");
+      Files.writeString(out.resolve("cells.csv"), CellsCsv.of(report.cells()));
+      Path page = Files.writeString(out.resolve("report.html"), HtmlPage.of(report));
+      spec.commandLine().getErr().println("wrote " + page + ", cells.json and cells.csv");
+      spec.commandLine().getErr().flush();
+    } catch (IOException e) {
+      throw CommandException.failed("--out " + out + ": cannot be written: " + e);
+    }
+  }
+
+  /** Shows progress on a bar, if there is one. */
+  private record Shown(@Nullable ProgressBar bar) implements Study.Progress, AutoCloseable {
+    @Override
+    public void show(long done, long all) {
+      if (bar != null) {
+        bar.show(done);
+      }
+    }
+
+    @Override
+    public void close() {
+      if (bar != null) {
+        bar.end();
+      }
+    }
   }
 }

@@ -47,9 +47,7 @@ final class VirtualRequest extends EngineRequest {
     /** Blocks that the trace does not name, an answer's above all, are this request's alone. */
     @Override
     public long of(int block) {
-      return block < names.length
-          ? names[block]
-          : Workload.mixed(-((long) number << 24) - block - 2);
+      return block < names.length ? names[block] : Workload.ownName(number, block);
     }
   }
 }

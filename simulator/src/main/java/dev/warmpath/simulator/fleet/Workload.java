@@ -1,10 +1,14 @@
 package dev.warmpath.simulator.fleet;
 
+import dev.warmpath.simulator.engine.cache.BlockNames;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * A trace as it is played: how fast, how often side by side, and from where on.
@@ -27,7 +31,7 @@ public final class Workload {
   private final double spanSeconds;
   private final double[] startSeconds;
   private final int[] next;
-  private final boolean[] common;
+  private final BitSet common;
 
   /**
    * @param rate how many times as fast requests arrive
@@ -59,10 +63,9 @@ public final class Workload {
   }
 
   /** Which block numbers are common to all copies. */
-  private static boolean[] common(Trace trace) {
+  private static BitSet common(Trace trace) {
     Map<Integer, Integer> prompts = new HashMap<>();
     int first = 0;
-    int highest = -1;
     for (int i = 0; i < trace.requests(); i++) {
       if (trace.after(i) != Trace.NONE) {
         continue;
@@ -70,12 +73,11 @@ public final class Workload {
       first++;
       for (int number : trace.blockNumbers(i)) {
         prompts.merge(number, 1, Integer::sum);
-        highest = Math.max(highest, number);
       }
     }
-    boolean[] common = new boolean[highest + 1];
+    BitSet common = new BitSet();
     int needed = Math.max(2, first / COMMON);
-    prompts.forEach((number, count) -> common[number] = count >= needed);
+    prompts.forEach((number, count) -> common.set(number, count >= needed));
     return common;
   }
 
@@ -130,6 +132,20 @@ public final class Workload {
     return session == Trace.NONE ? null : request / trace.requests() + "-" + session;
   }
 
+  /**
+   * The names of the full blocks of a request; those that the trace does not name, an answer's
+   * above all, are its own.
+   */
+  public BlockNames names(int request) {
+    long[] names = blockNames(request);
+    return block -> block < names.length ? names[block] : ownName(request, block);
+  }
+
+  /** The name of a block that no other request has. */
+  static long ownName(int request, int block) {
+    return mixed(-((long) request << 24) - block - 2);
+  }
+
   /** The names of the prompt's full blocks; equal ones have equal prefixes. */
   long[] blockNames(int request) {
     int[] numbers = trace.blockNumbers(row(request));
@@ -137,30 +153,19 @@ public final class Workload {
     long[] names = new long[numbers.length];
     for (int i = 0; i < names.length; i++) {
       int number = numbers[i];
-      names[i] = mixed(number < common.length && common[number] ? number : copy | number);
+      names[i] = mixed(common.get(number) ? number : copy | number);
     }
     return names;
   }
 
   /** The requests that wait for no other, in the order in which they arrive. */
   int[] firsts() {
-    int count = 0;
-    int[] all = new int[requests()];
-    for (int i = 0; i < all.length; i++) {
-      if (isFirst(i)) {
-        all[count++] = i;
-      }
-    }
-    long[] keys = new long[count];
-    for (int i = 0; i < count; i++) {
-      keys[i] = (long) (arrivalSeconds(all[i]) * 1e3) << 31 | i; // milliseconds, then their order
-    }
-    Arrays.sort(keys);
-    int[] sorted = new int[count];
-    for (int i = 0; i < count; i++) {
-      sorted[i] = all[(int) (keys[i] & Integer.MAX_VALUE)];
-    }
-    return sorted;
+    return IntStream.range(0, requests())
+        .filter(this::isFirst)
+        .boxed()
+        .sorted(Comparator.comparingDouble(this::arrivalSeconds))
+        .mapToInt(request -> request)
+        .toArray();
   }
 
   /** SplitMix64's finalizer: names are as even as real hashes. */

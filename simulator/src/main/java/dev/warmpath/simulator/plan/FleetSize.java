@@ -5,6 +5,7 @@ import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.VirtualFleet;
 import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.study.PolicySpec;
@@ -52,6 +53,7 @@ public final class FleetSize {
     }
   }
 
+  private static final double FILLING = 0.1;
   private static final int STEP_TOKENS = 8192;
   private static final int RUNNING_SEQUENCES = 256;
   private static final double MOST_REJECTED = 0.01;
@@ -95,11 +97,9 @@ public final class FleetSize {
     for (int seed = 1; seed <= goal.seeds; seed++) {
       FleetPlan plan = FleetPlan.of(replicas, engine, IndexMode.NOW, PolicySpec.make(policy), seed);
       Workload workload = new Workload(trace, goal.growth, 1, seed);
-      runs.add(
-          RunFigures.of(
-              new VirtualFleet(plan, workload).run(arrivals -> {}),
-              replicas,
-              RunFigures.Goal.DEFAULT));
+      Measures measures = new VirtualFleet(plan, workload).run(arrivals -> {});
+      double from = RunFigures.countedFromSeconds(measures, FILLING);
+      runs.add(RunFigures.of(measures, replicas, RunFigures.Goal.DEFAULT, from));
     }
     return new Answer(policy, replicas, isEnough(runs), runs);
   }

@@ -3,7 +3,8 @@ package dev.warmpath.simulator.statistics;
 import java.util.Arrays;
 
 /**
- * Mean and percentiles of many values; NaN of none.
+ * Mean and percentiles of many values; NaN of none. p90 is the least value that nine of ten do not
+ * exceed.
  *
  * <p>Immutable.
  */
@@ -23,6 +24,6 @@ public record Distribution(double mean, double p50, double p90, double p99) {
   }
 
   private static double rank(double[] sorted, double share) {
-    return sorted[(int) Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+    return sorted[(int) Math.max(0, Math.ceil(share * sorted.length) - 1)];
   }
 }

@@ -10,28 +10,27 @@ import java.util.function.ToDoubleFunction;
  * <p>Immutable.
  *
  * @param runs one for each seed
+ * @param oracles one for each seed, the same for all policies of a setting
  */
-public record CellFigures(Cell cell, List<RunFigures> runs) {
+public record CellFigures(Cell cell, List<RunFigures> runs, List<Oracle> oracles) {
 
   public CellFigures {
     runs = List.copyOf(runs);
+    oracles = List.copyOf(oracles);
+  }
+
+  /** A figure's mean over the seeds. */
+  public Estimate estimate(Figure figure) {
+    return Estimate.of(runs.stream().mapToDouble(figure::of).toArray());
   }
 
   /** The mean over the seeds. */
   public double mean(ToDoubleFunction<RunFigures> figure) {
-    return estimate(figure).mean();
+    return runs.stream().mapToDouble(figure).average().orElse(Double.NaN);
   }
 
-  /** Half the width of the mean's 95 % confidence interval; NaN for one seed. */
-  public double confidence(ToDoubleFunction<RunFigures> figure) {
-    return estimate(figure).halfWidth();
-  }
-
-  private Estimate estimate(ToDoubleFunction<RunFigures> figure) {
-    return Estimate.of(runs.stream().mapToDouble(figure).toArray());
-  }
-
-  public double ttftMean() {
-    return mean(run -> run.ttftMillis().mean());
+  /** The mean of an oracle's figure over the seeds. */
+  public double oracle(ToDoubleFunction<Oracle> figure) {
+    return oracles.stream().mapToDouble(figure).average().orElse(Double.NaN);
   }
 }

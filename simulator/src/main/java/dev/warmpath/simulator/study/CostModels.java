@@ -8,6 +8,7 @@ import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.PolynomialCost;
 import dev.warmpath.simulator.engine.StepCost;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -44,6 +45,22 @@ public final class CostModels {
       case DYNAMO -> PolynomialCost.DYNAMO;
       default -> read(nameOrFile);
     };
+  }
+
+  /** A model in words. */
+  public static String text(CostModel model) {
+    return model instanceof StepCost step
+        ? "a step takes %s ms, %s ms for each prompt token that it computes, %s ms for each of these and each token before it, %s ms for each token before one that it decodes"
+            .formatted(
+                plain(step.baseMillis()),
+                plain(step.prefillTokenMillis()),
+                plain(step.attentionMillis()),
+                plain(step.decodeContextMillis()))
+        : model.toString();
+  }
+
+  private static String plain(double value) {
+    return new BigDecimal(Double.toString(value)).stripTrailingZeros().toPlainString();
   }
 
   private static StepCost read(String file) {

@@ -5,8 +5,7 @@ import dev.warmpath.simulator.statistics.Distribution;
 import java.util.Arrays;
 
 /**
- * What one run comes to. Requests that arrive in the first tenth of the time find caches that fill,
- * and are left out.
+ * What one run comes to. Requests that arrive early find caches that fill, and may be left out.
  *
  * <p>Immutable.
  *
@@ -31,21 +30,24 @@ public record RunFigures(
     int rejected,
     double spanSeconds) {
 
-  private static final double FILLING = 0.1;
-
-  /** What an answer should keep to: Immutable. */
+  /** What an answer should keep to, both at most. Immutable. */
   public record Goal(double ttftMillis, double tpotMillis) {
     public static final Goal DEFAULT = new Goal(5000, 100);
   }
 
-  /** The figures of a run on so many engines. */
-  public static RunFigures of(Measures measures, int engines, Goal goal) {
+  /** When counting begins if the first {@code warmUp} share of the time is left out. */
+  public static double countedFromSeconds(Measures measures, double warmUp) {
     double end = 0;
     for (int i = 0; i < measures.requests(); i++) {
       double at = measures.arrivedSeconds(i);
       end = Double.isNaN(at) ? end : Math.max(end, at);
     }
-    return new Counting(engines, goal, FILLING * end).count(measures);
+    return warmUp * end;
+  }
+
+  /** The figures of the requests that arrived from a time on, of a run on so many engines. */
+  public static RunFigures of(Measures measures, int engines, Goal goal, double fromSeconds) {
+    return new Counting(engines, goal, fromSeconds).count(measures);
   }
 
   /** Adds up. */
@@ -106,7 +108,7 @@ public record RunFigures(
         tpot += token;
         answers++;
       }
-      good += first <= goal.ttftMillis && token <= goal.tpotMillis ? 1 : 0;
+      good += first <= goal.ttftMillis && !(token > goal.tpotMillis) ? 1 : 0;
       prompt += measures.promptTokens(i);
       cached += measures.cachedTokens(i);
       computed[measures.engine(i)] += measures.promptTokens(i) - measures.cachedTokens(i);

@@ -1,24 +1,32 @@
 package dev.warmpath.simulator.study;
 
+import dev.warmpath.simulator.engine.CostModel;
 import dev.warmpath.simulator.engine.EngineConfig;
-import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.fleet.FleetPlan;
 import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.fleet.Measures;
 import dev.warmpath.simulator.fleet.VirtualFleet;
 import dev.warmpath.simulator.fleet.Workload;
 import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.Callable;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Runs all combinations of fleets, loads and policies on one trace, each with several seeds.
+ * Runs all combinations of fleets, loads and policies on one trace, each with several seeds. The
+ * same trace, grid and seeds always give the same figures.
  *
  * <p>Confined to the thread that calls it; the runs share as many threads as asked for.
  */
@@ -31,9 +39,6 @@ public final class Study {
    * @param replicas sizes of fleets
    * @param kvTokens sizes of caches
    * @param rates how many times as fast as recorded; shares of the knee if {@code ofKnee}
-   * @param copies how many clients play the trace, 0 for one for each eight replicas
-   * @param seeds runs of each cell
-   * @param threads runs at a time
    */
   public record Grid(
       List<String> policies,
@@ -41,71 +46,196 @@ public final class Study {
       List<Long> kvTokens,
       List<Double> rates,
       boolean ofKnee,
-      List<IndexMode> indexes,
-      int copies,
-      int seeds,
-      int threads) {
+      List<IndexMode> indexes) {
+
+    public Grid {
+      policies = List.copyOf(policies);
+      replicas = List.copyOf(replicas);
+      kvTokens = List.copyOf(kvTokens);
+      rates = List.copyOf(rates);
+      indexes = List.copyOf(indexes);
+    }
+  }
+
+  /**
+   * How each combination is run.
+   *
+   * @param copies how many clients play the trace, 0 for one for each eight replicas
+   * @param seeds runs of each cell
+   * @param threads runs at a time
+   * @param warmUp share of the time, from its beginning, in which requests are not counted
+   */
+  public record Runs(int copies, int seeds, int threads, double warmUp, CostModel cost) {
 
     int copiesFor(int engines) {
       return copies > 0 ? copies : Math.max(1, Math.round(engines / 8f));
     }
   }
 
-  /** Hears how far it is. */
+  /** Hears how far it is, from several threads. */
   public interface Progress {
-    /** So many of all runs are over. */
-    void runs(long done, long all);
+    /** So many of all are over. */
+    void show(long done, long all);
   }
 
+  private static final int MOST_REQUESTS = 100_000_000;
   private static final int STEP_TOKENS = 8192;
   private static final int RUNNING_SEQUENCES = 256;
 
+  /** Published and good all round: the load of a cell does not depend on what is compared there. */
+  private static final String POLICY_OF_KNEE = "conductor";
+
   private final Trace trace;
   private final Grid grid;
+  private final Runs runs;
 
-  public Study(Trace trace, Grid grid) {
+  /**
+   * @throws IllegalArgumentException for more copies than can be counted
+   */
+  public Study(Trace trace, Grid grid, Runs runs) {
     this.trace = trace;
     this.grid = grid;
+    this.runs = runs;
+    for (int engines : grid.replicas) {
+      long requests = (long) runs.copiesFor(engines) * trace.requests();
+      if (requests > MOST_REQUESTS) {
+        throw new IllegalArgumentException(
+            "%d requests in %d copies are more than %d in all"
+                .formatted(trace.requests(), runs.copiesFor(engines), MOST_REQUESTS));
+      }
+    }
   }
 
-  /** Runs everything. */
-  public List<CellFigures> run(Progress progress) throws InterruptedException {
-    ExecutorService pool = Executors.newFixedThreadPool(grid.threads);
+  /**
+   * All combinations; looks for the knee of each fleet if rates are shares of it.
+   *
+   * @param progress counts fleets
+   * @throws IllegalArgumentException if a fleet has no knee
+   */
+  public List<Cell> cells(Progress progress) throws InterruptedException {
+    List<Cell> cells = new ArrayList<>();
+    ExecutorService pool = Executors.newFixedThreadPool(runs.threads);
     try {
-      List<Cell> cells = cells(pool);
-      List<List<Future<RunFigures>>> runs = new ArrayList<>();
-      for (Cell cell : cells) {
-        List<Future<RunFigures>> seeds = new ArrayList<>();
-        for (int seed = 1; seed <= grid.seeds; seed++) {
-          long number = seed;
-          Callable<RunFigures> run = () -> run(cell, number, arrivals -> {});
-          seeds.add(pool.submit(run));
+      Map<String, Future<OptionalDouble>> knees = grid.ofKnee ? knees(pool, progress) : Map.of();
+      for (int replicas : grid.replicas) {
+        for (long kvTokens : grid.kvTokens) {
+          Future<OptionalDouble> knee = knees.get(replicas + "×" + kvTokens);
+          double unit = knee == null ? Double.NaN : kneeOf(replicas, kvTokens, result(knee));
+          add(cells, replicas, kvTokens, unit);
         }
-        runs.add(seeds);
       }
-      return collected(cells, runs, progress);
+      return cells;
     } finally {
       pool.shutdownNow();
     }
   }
 
-  private List<CellFigures> collected(
-      List<Cell> cells, List<List<Future<RunFigures>>> runs, Progress progress)
+  /** Fleets whose knees {@link #cells} looks for. */
+  public int knees() {
+    return grid.ofKnee ? grid.replicas.size() * grid.kvTokens.size() : 0;
+  }
+
+  private Map<String, Future<OptionalDouble>> knees(ExecutorService pool, Progress progress) {
+    Map<String, Future<OptionalDouble>> knees = new HashMap<>();
+    int all = knees();
+    AtomicLong done = new AtomicLong();
+    for (int replicas : grid.replicas) {
+      for (long kvTokens : grid.kvTokens) {
+        knees.put(
+            replicas + "×" + kvTokens,
+            pool.submit(() -> {
+              OptionalDouble rate = Knee.rate(at -> lightMean(replicas, kvTokens, at));
+              progress.show(done.incrementAndGet(), all);
+              return rate;
+            }));
+      }
+    }
+    return knees;
+  }
+
+  private double lightMean(int replicas, long kvTokens, double rate) {
+    Cell cell = new Cell(trace.name(), replicas, kvTokens, 1, rate, IndexMode.NOW, POLICY_OF_KNEE);
+    return run(cell, 0, false, arrivals -> {}).figures.ttftMillis().mean();
+  }
+
+  private static double kneeOf(int replicas, long kvTokens, OptionalDouble rate) {
+    return rate.orElseThrow(() ->
+        new IllegalArgumentException(
+            "no rate makes the waiting times of %d × %d tokens rise, or nothing fits there"
+                .formatted(replicas, kvTokens)));
+  }
+
+  private void add(List<Cell> cells, int replicas, long kvTokens, double knee) {
+    for (double rate : grid.rates) {
+      for (IndexMode index : grid.indexes) {
+        for (String policy : grid.policies) {
+          cells.add(
+              new Cell(
+                  trace.name(),
+                  replicas,
+                  kvTokens,
+                  grid.ofKnee ? rate : Double.NaN,
+                  grid.ofKnee ? rate * knee : rate,
+                  index,
+                  policy));
+        }
+      }
+    }
+  }
+
+  /** How many requests these cells come to, all seeds together. */
+  public long requests(List<Cell> cells) {
+    long copies = cells.stream().mapToLong(cell -> runs.copiesFor(cell.replicas())).sum();
+    return copies * trace.requests() * runs.seeds;
+  }
+
+  /**
+   * Runs these cells; the first one of each setting brings its oracles.
+   *
+   * @param progress counts requests
+   */
+  public List<CellFigures> run(List<Cell> cells, Progress progress) throws InterruptedException {
+    Counter counter = new Counter(progress, requests(cells));
+    Set<String> settings = new HashSet<>();
+    ExecutorService pool = Executors.newFixedThreadPool(runs.threads);
+    try {
+      List<List<Future<Outcome>>> outcomes = new ArrayList<>();
+      for (Cell cell : cells) {
+        boolean withOracle = settings.add(cell.setting());
+        List<Future<Outcome>> seeds = new ArrayList<>();
+        for (int seed = 1; seed <= runs.seeds; seed++) {
+          long number = seed;
+          seeds.add(pool.submit(() -> run(cell, number, withOracle, counter.ofRun())));
+        }
+        outcomes.add(seeds);
+      }
+      return collected(cells, outcomes);
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  private static List<CellFigures> collected(List<Cell> cells, List<List<Future<Outcome>>> outcomes)
       throws InterruptedException {
     List<CellFigures> figures = new ArrayList<>();
-    long done = 0;
+    Map<String, List<Oracle>> oracles = new HashMap<>();
     for (int i = 0; i < cells.size(); i++) {
       List<RunFigures> seeds = new ArrayList<>();
-      for (Future<RunFigures> run : runs.get(i)) {
-        seeds.add(result(run));
-        progress.runs(++done, (long) cells.size() * grid.seeds);
+      List<Oracle> found =
+          oracles.computeIfAbsent(cells.get(i).setting(), setting -> new ArrayList<>());
+      for (Future<Outcome> future : outcomes.get(i)) {
+        Outcome outcome = result(future);
+        seeds.add(outcome.figures);
+        if (outcome.oracle != null) {
+          found.add(outcome.oracle);
+        }
       }
-      figures.add(new CellFigures(cells.get(i), seeds));
+      figures.add(new CellFigures(cells.get(i), seeds, found));
     }
     return figures;
   }
 
-  static <T> T result(Future<T> run) throws InterruptedException {
+  private static <T> T result(Future<T> run) throws InterruptedException {
     try {
       return run.get();
     } catch (ExecutionException e) {
@@ -113,46 +243,18 @@ public final class Study {
     }
   }
 
-  private List<Cell> cells(ExecutorService pool) throws InterruptedException {
-    List<Cell> cells = new ArrayList<>();
-    for (int replicas : grid.replicas) {
-      for (long kvTokens : grid.kvTokens) {
-        double knee = grid.ofKnee ? new Knee(this, replicas, kvTokens).rate(pool) : Double.NaN;
-        for (double rate : grid.rates) {
-          for (IndexMode index : grid.indexes) {
-            for (String policy : grid.policies) {
-              cells.add(
-                  new Cell(
-                      trace.name(),
-                      replicas,
-                      kvTokens,
-                      grid.ofKnee ? rate : Double.NaN,
-                      grid.ofKnee ? rate * knee : rate,
-                      index,
-                      policy));
-            }
-          }
-        }
-      }
-    }
-    return cells;
-  }
+  private record Outcome(RunFigures figures, @Nullable Oracle oracle) {}
 
-  String traceName() {
-    return trace.name();
-  }
-
-  RunFigures run(Cell cell, long seed, LongConsumer progress) {
-    Workload workload = new Workload(trace, cell.rate(), grid.copiesFor(cell.replicas()), seed);
+  private Outcome run(Cell cell, long seed, boolean withOracle, LongConsumer progress) {
+    Workload workload = new Workload(trace, cell.rate(), runs.copiesFor(cell.replicas()), seed);
+    EngineConfig engine = engine(cell.kvTokens());
     FleetPlan plan =
-        FleetPlan.of(
-            cell.replicas(),
-            engine(cell.kvTokens()),
-            cell.index(),
-            PolicySpec.make(cell.policy()),
-            seed);
-    return RunFigures.of(
-        new VirtualFleet(plan, workload).run(progress), cell.replicas(), RunFigures.Goal.DEFAULT);
+        FleetPlan.of(cell.replicas(), engine, cell.index(), PolicySpec.make(cell.policy()), seed);
+    Measures measures = new VirtualFleet(plan, workload).run(progress);
+    double from = RunFigures.countedFromSeconds(measures, runs.warmUp);
+    return new Outcome(
+        RunFigures.of(measures, cell.replicas(), RunFigures.Goal.DEFAULT, from),
+        withOracle ? Oracle.of(workload, measures, engine.cache(), cell.replicas(), from) : null);
   }
 
   private EngineConfig engine(long kvTokens) {
@@ -160,6 +262,24 @@ public final class Study {
     KvCacheConfig cache =
         KvCacheConfig.fullAttention(blockSize, (int) Math.max(2, kvTokens / blockSize));
     return new EngineConfig(
-        cache, STEP_TOKENS, RUNNING_SEQUENCES, cache.maxSequenceTokens(), StepCost.H100X4);
+        cache, STEP_TOKENS, RUNNING_SEQUENCES, cache.maxSequenceTokens(), runs.cost);
+  }
+
+  /** Adds up the requests of runs that go on at the same time. */
+  private static final class Counter {
+    private final Progress progress;
+    private final long all;
+    private final AtomicLong done = new AtomicLong();
+
+    Counter(Progress progress, long all) {
+      this.progress = progress;
+      this.all = all;
+    }
+
+    /** Hears how many requests of one run have arrived. */
+    LongConsumer ofRun() {
+      AtomicLong before = new AtomicLong();
+      return arrived -> progress.show(done.addAndGet(arrived - before.getAndSet(arrived)), all);
+    }
   }
 }

@@ -3,10 +3,12 @@ package dev.warmpath.simulator.trace;
 import java.time.LocalDateTime;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Lines of {@code TIMESTAMP,ContextTokens,GeneratedTokens} behind a header. */
+/**
+ * Lines of {@code TIMESTAMP,ContextTokens,GeneratedTokens} behind a header. Prompts share nothing:
+ * the trace does not tell what they contain.
+ */
 final class AzureLines implements TraceFormat.Lines {
 
   private static final double NANOS = 1e9;
@@ -18,26 +20,43 @@ final class AzureLines implements TraceFormat.Lines {
     if (text.startsWith("TIMESTAMP")) {
       return;
     }
-    List<String> fields = List.of(text.split(",", -1));
-    if (fields.size() < 3) {
-      throw new IllegalArgumentException("not TIMESTAMP,ContextTokens,GeneratedTokens");
+    String[] fields = text.split(",", -1);
+    if (fields.length < 3) {
+      throw new IllegalArgumentException("no TIMESTAMP,ContextTokens,GeneratedTokens");
     }
+    LocalDateTime at = time(fields[0]);
+    begin = begin == null ? at : begin;
+    int prompt = Math.max(1, tokens("ContextTokens", fields[1]));
+    int own = prompt / TraceFormat.AZURE.blockSizeTokens();
+    trace
+        .request(
+            Math.max(0, begin.until(at, ChronoUnit.NANOS) / NANOS),
+            Trace.NONE,
+            Trace.NONE,
+            prompt,
+            tokens("GeneratedTokens", fields[2]))
+        .blocks(blocks, own);
+    blocks += own; // the builder refuses negative ones
+  }
+
+  private static LocalDateTime time(String text) {
     try {
-      LocalDateTime at = LocalDateTime.parse(fields.get(0).trim().replace(' ', 'T'));
-      begin = begin == null ? at : begin;
-      int prompt = Math.max(1, Integer.parseInt(fields.get(1).trim()));
-      int own = prompt / TraceFormat.AZURE.blockSizeTokens();
-      trace
-          .request(
-              Math.max(0, begin.until(at, ChronoUnit.NANOS) / NANOS),
-              Trace.NONE,
-              Trace.NONE,
-              prompt,
-              Integer.parseInt(fields.get(2).trim()))
-          .blocks(blocks, own);
-      blocks += own;
-    } catch (DateTimeParseException | NumberFormatException e) {
-      throw new IllegalArgumentException("not a time and two whole numbers", e);
+      return LocalDateTime.parse(text.trim().replace(' ', 'T'));
+    } catch (DateTimeParseException e) {
+      throw new IllegalArgumentException("'TIMESTAMP' must be like 2023-11-16 18:15:46.68", e);
     }
+  }
+
+  private static int tokens(String field, String text) {
+    try {
+      int tokens = Integer.parseInt(text.trim());
+      if (tokens >= 0 && tokens <= Fields.MOST_TOKENS) {
+        return tokens;
+      }
+    } catch (NumberFormatException e) {
+      // as any other that does not fit
+    }
+    throw new IllegalArgumentException(
+        "'%s' must be a whole number from 0 to %d".formatted(field, Fields.MOST_TOKENS));
   }
 }

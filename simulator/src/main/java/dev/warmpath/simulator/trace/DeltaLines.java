@@ -18,29 +18,39 @@ final class DeltaLines implements TraceFormat.Lines {
 
   @Override
   public void line(String text, TraceBuilder trace) {
-    JsonNode line = TraceFile.object(text);
+    JsonNode line = Fields.object(text);
     if (line.has("format")) {
       return;
     }
-    int session = TraceFormat.whole(line, "s");
-    Long lane = (long) session << 32 | TraceFormat.whole(line, "l");
+    int session = Fields.whole(line, "s", 0, Integer.MAX_VALUE);
+    Long lane = (long) session << 32 | Fields.whole(line, "l", 0, Integer.MAX_VALUE);
     int before = lastOfLane.getOrDefault(lane, Trace.NONE);
     double seconds =
         before == Trace.NONE
-            ? TraceFormat.number(line, "t")
-            : Math.min(TraceFormat.number(line, "think"), MOST_THINK_SECONDS);
+            ? Fields.seconds(line, "t")
+            : Math.min(Fields.seconds(line, "think"), MOST_THINK_SECONDS);
     lastOfLane.put(lane, trace.requests());
-    int prompt = TraceFormat.whole(line, "in");
-    trace.request(seconds, before, session, prompt, TraceFormat.whole(line, "out"));
-    int keep = TraceFormat.whole(line, "keep");
-    if (keep > 0) {
-      if (before == Trace.NONE) {
-        throw new IllegalArgumentException("'keep' in the first turn of a lane");
-      }
-      trace.blocksOf(before, keep);
+    int prompt = Fields.whole(line, "in", 1, Fields.MOST_TOKENS);
+    trace.request(
+        seconds, before, session, prompt, Fields.whole(line, "out", 0, Fields.MOST_TOKENS));
+    if (before == Trace.NONE) {
+      keepNothing(line);
+    } else {
+      trace.blocksOf(before, Fields.whole(line, "keep", 0, trace.blocks(before)));
     }
-    for (JsonNode run : line.path("new")) {
-      trace.blocks(run.path(0).intValue(), run.path(1).intValue());
+    for (JsonNode run : Fields.list(line, "new")) {
+      if (!run.isArray() || run.size() != 2) {
+        throw new IllegalArgumentException(
+            "'new' has " + Fields.shown(run) + ", must have pairs [first, count]");
+      }
+      trace.blocks(Fields.block(run.get(0), "new"), Fields.block(run.get(1), "new"));
+    }
+  }
+
+  private static void keepNothing(JsonNode line) {
+    JsonNode keep = line.path("keep");
+    if (!keep.isIntegralNumber() || keep.intValue() != 0) {
+      throw Fields.wrong("keep", keep, "0 in the first turn of a lane");
     }
   }
 }

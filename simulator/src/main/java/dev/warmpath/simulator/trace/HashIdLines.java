@@ -19,20 +19,21 @@ final class HashIdLines implements TraceFormat.Lines {
 
   @Override
   public void line(String text, TraceBuilder trace) {
-    JsonNode line = TraceFile.object(text);
-    double seconds = TraceFormat.number(line, "timestamp") * timeSeconds;
+    JsonNode line = Fields.object(text);
+    double seconds = Fields.number(line, "timestamp") * timeSeconds;
     beginSeconds = Double.isNaN(beginSeconds) ? seconds : beginSeconds;
-    int prompt = TraceFormat.whole(line, "input_length");
+    int prompt = Fields.whole(line, "input_length", 1, Fields.MOST_TOKENS);
     trace.request(
         Math.max(0, seconds - beginSeconds),
         Trace.NONE,
         Trace.NONE,
         prompt,
-        TraceFormat.whole(line, "output_length"));
+        Fields.whole(line, "output_length", 0, Fields.MOST_TOKENS));
     int full = prompt / blockTokens;
-    for (JsonNode id : line.path("hash_ids")) {
+    for (JsonNode id : Fields.list(line, "hash_ids")) {
+      int number = Fields.block(id, "hash_ids");
       if (full-- > 0) {
-        trace.blocks(id.intValue(), 1);
+        trace.blocks(number, 1);
       }
     }
   }

@@ -104,13 +104,13 @@ public record LoggedRequest(
     if (!line.endsWith("}")) {
       return null;
     }
-    JsonNode json = TraceFile.object(line);
+    JsonNode json = Fields.object(line);
     if (json.has("format")) {
       requireKnown(json);
       return null;
     }
     return new LoggedRequest(
-        (long) TraceFormat.number(json, "time_ms"),
+        (long) Fields.number(json, "time_ms"),
         text(json, "model"),
         text(json, "session"),
         text(json, "engine"),
@@ -140,8 +140,8 @@ public record LoggedRequest(
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException("'pieces' is not base64", e);
     }
-    int keep = TraceFormat.whole(json, "keep");
-    if (bytes.length % Integer.BYTES != 0 || keep < 0) {
+    int keep = Fields.whole(json, "keep", 0, Fields.MOST_TOKENS);
+    if (bytes.length % Integer.BYTES != 0) {
       throw new IllegalArgumentException(
           "'keep' is %d, 'pieces' has %d bytes".formatted(keep, bytes.length));
     }
@@ -158,11 +158,11 @@ public record LoggedRequest(
   }
 
   private static int count(JsonNode json, String field) {
-    return json.has(field) ? TraceFormat.whole(json, field) : UNKNOWN;
+    return json.has(field) ? Fields.whole(json, field, 0, Fields.MOST_TOKENS) : UNKNOWN;
   }
 
   private static double millis(JsonNode json, String field) {
-    return json.has(field) ? TraceFormat.number(json, field) : Double.NaN;
+    return json.has(field) ? Fields.number(json, field) : Double.NaN;
   }
 
   /** When it was over, since 1970. */

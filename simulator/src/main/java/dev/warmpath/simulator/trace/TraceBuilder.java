@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.trace;
 
 import java.util.Arrays;
+import java.util.BitSet;
 
 /**
  * Collects the requests of a trace.
@@ -9,9 +10,13 @@ import java.util.Arrays;
  */
 public final class TraceBuilder {
 
+  /** Most tokens of a prompt. */
+  static final int MOST_TOKENS = 1 << 24;
+
   private final String name;
   private final int blockSizeTokens;
   private final Trace.Columns columns = new Trace.Columns();
+  private final BitSet followed = new BitSet();
   private int requests;
   private int runs;
   private int blocks;
@@ -33,7 +38,7 @@ public final class TraceBuilder {
    * Begins a request; its blocks follow.
    *
    * @param seconds when it arrives: since the trace began, or since {@code after} was answered
-   * @param after an earlier request, or {@link Trace#NONE}
+   * @param after an earlier request that no other waits for, or {@link Trace#NONE}
    */
   public TraceBuilder request(
       double seconds, int after, int session, int promptTokens, int answerTokens) {
@@ -43,11 +48,17 @@ public final class TraceBuilder {
     if (after < Trace.NONE || after >= requests) {
       throw new IllegalArgumentException("after=" + after);
     }
-    if (promptTokens < 1 || promptTokens > 1 << 24) {
+    if (after != Trace.NONE && followed.get(after)) {
+      throw new IllegalArgumentException("after=" + after + ", as another request");
+    }
+    if (promptTokens < 1 || promptTokens > MOST_TOKENS) {
       throw new IllegalArgumentException("promptTokens=" + promptTokens);
     }
     if (requests == columns.seconds.length) {
       grow(2 * requests);
+    }
+    if (after != Trace.NONE) {
+      followed.set(after);
     }
     columns.seconds[requests] = seconds;
     columns.after[requests] = after;
@@ -96,6 +107,15 @@ public final class TraceBuilder {
     }
     blocks += added;
     return this;
+  }
+
+  /** Blocks of an earlier request of which the content is known. */
+  int blocks(int request) {
+    int sum = 0;
+    for (int run = columns.runsFrom[request]; run < columns.runsFrom[request + 1]; run++) {
+      sum += columns.runBlocks[run];
+    }
+    return sum;
   }
 
   /** The prompt goes on with the first {@code count} blocks of an earlier request's. */

@@ -1,28 +1,25 @@
 package dev.warmpath.simulator.trace;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 
 /** Reads recorded workloads; those whose name ends with {@code .gz} are unpacked. */
 public final class TraceFile {
 
-  private static final ObjectMapper MAPPER = new ObjectMapper();
-
   private TraceFile() {}
 
   /**
-   * Reads the first {@code limit} lines of {@code file}.
+   * Reads the first {@code limit} lines of {@code file}; empty ones say nothing.
    *
    * @throws TraceException if a line is not of the format, or there is none
+   * @throws IOException if the file cannot be read; the message names it
    */
   public static Trace read(Path file, TraceFormat format, int limit)
       throws IOException, TraceException {
@@ -32,12 +29,18 @@ public final class TraceFile {
       String line = reader.readLine();
       for (int number = 1; line != null && number <= limit; number++) {
         try {
-          lines.line(line, trace);
+          if (!line.isBlank()) {
+            lines.line(line, trace);
+          }
         } catch (IllegalArgumentException e) {
           throw new TraceException(file + ": line " + number + ": " + e.getMessage());
         }
         line = reader.readLine();
       }
+    } catch (NoSuchFileException e) {
+      throw new IOException("no such file: " + file, e);
+    } catch (IOException e) {
+      throw new IOException(file + ": " + e.getMessage(), e);
     }
     try {
       lines.end(trace);
@@ -48,19 +51,6 @@ public final class TraceFile {
       throw new TraceException(file + ": no requests of the format '" + format.label() + "'");
     }
     return trace.build();
-  }
-
-  /** The JSON object of a line. */
-  static JsonNode object(String line) {
-    try {
-      JsonNode node = MAPPER.readTree(line);
-      if (node.isObject()) {
-        return node;
-      }
-    } catch (JsonProcessingException e) {
-      // said below, without what it quotes
-    }
-    throw new IllegalArgumentException("no JSON object");
   }
 
   private static String name(Path file) {

@@ -1,6 +1,5 @@
 package dev.warmpath.simulator.trace;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -20,7 +19,9 @@ public enum TraceFormat {
   /** Azure's arrivals: {@code TIMESTAMP,ContextTokens,GeneratedTokens}; nothing is shared. */
   AZURE(64),
   /** Sessions with think times: a line each, see {@link SessionLines}. */
-  SESSION(16),
+  SESSION(GrowingSessions.BLOCK_TOKENS),
+  /** Chats made by chance: a batch a line, see {@link GenerateLines}. */
+  GENERATE(GrowingSessions.BLOCK_TOKENS),
   /** The log of a router's decisions, see {@link DecisionLines}. */
   DECISIONS(DecisionLines.BLOCK_TOKENS);
 
@@ -71,24 +72,7 @@ public enum TraceFormat {
       case AZURE -> new AzureLines();
       case SESSION -> new SessionLines();
       case DECISIONS -> new DecisionLines();
+      case GENERATE -> new GenerateLines();
     };
-  }
-
-  /** A whole number of a line. */
-  static int whole(JsonNode line, String field) {
-    JsonNode value = line.get(field);
-    if (value == null || !value.isIntegralNumber() || !value.canConvertToInt()) {
-      throw new IllegalArgumentException("no whole number '" + field + "'");
-    }
-    return value.intValue();
-  }
-
-  /** A number of a line. */
-  static double number(JsonNode line, String field) {
-    JsonNode value = line.get(field);
-    if (value == null || !value.isNumber()) {
-      throw new IllegalArgumentException("no number '" + field + "'");
-    }
-    return value.doubleValue();
   }
 }

@@ -25,7 +25,7 @@ class LoadReportTest {
     assertThat(report.errors()).isEqualTo(1);
     assertThat(report.hitRate()).isEqualTo(0.36);
     assertThat(report.failures()).isEqualTo(Map.of("status 503", 1));
-    assertThat(report.firstTokenMillis()).isEqualTo(new Distribution(25, 30, 40, 40));
+    assertThat(report.firstTokenMillis()).isEqualTo(new Distribution(25, 20, 40, 40));
     assertThat(report.tokenMillis()).isEqualTo(2.5);
     assertThat(report.perReplica()).isEqualTo(Map.of("a", 2, "b", 2));
     assertThat(report.prediction()).isEqualTo(new Comparison(3, 1, 1));

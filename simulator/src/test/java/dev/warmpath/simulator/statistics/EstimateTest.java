@@ -3,22 +3,39 @@ package dev.warmpath.simulator.statistics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class EstimateTest {
+final class EstimateTest {
 
-  /** Four runs: deviation 1.291, t of three degrees of freedom 3.182. */
   @Test
-  void intervalIsThatOfStudentsDistribution() {
-    Estimate estimate = Estimate.of(new double[] {1, 2, 3, 4});
-    assertThat(estimate.mean()).isEqualTo(2.5);
-    assertThat(estimate.halfWidth()).isCloseTo(3.182 * 1.29099 / 2, within(1e-4));
+  void meanAndItsInterval() {
+    Estimate three = Estimate.of(1, 2, 6);
+    assertThat(three.mean()).isEqualTo(3);
+    assertThat(three.confidence()) // s² = (4 + 1 + 9) / 2, t of 2 degrees of freedom
+        .isCloseTo(4.303 * Math.sqrt(7.0 / 3), within(1e-9));
+    Estimate two = Estimate.of(10, 12);
+    assertThat(two.confidence()).isCloseTo(12.706, within(1e-9));
+    double[] many = IntStream.range(0, 100).mapToDouble(i -> i % 2).toArray();
+    assertThat(Estimate.of(many).confidence())
+        .isCloseTo(2 * Math.sqrt(25.0 / 99 / 100), within(1e-9));
   }
 
   @Test
-  void oneRunHasNoInterval() {
-    assertThat(Estimate.of(new double[] {7}).mean()).isEqualTo(7);
-    assertThat(Estimate.of(new double[] {7}).halfWidth()).isNaN();
-    assertThat(Estimate.of(new double[0]).mean()).isNaN();
+  void oneSeedHasNoInterval() {
+    Estimate one = Estimate.of(5);
+    assertThat(one.mean()).isEqualTo(5);
+    assertThat(one.confidence()).isNaN();
+    assertThat(one.margin()).isZero();
+    assertThat(one.overlaps(Estimate.of(5))).isTrue();
+    assertThat(one.overlaps(Estimate.of(5.1))).isFalse();
+  }
+
+  @Test
+  void intervalsOverlapIfTheyTouch() {
+    Estimate low = new Estimate(10, 2);
+    assertThat(low.overlaps(new Estimate(13, 1))).isTrue();
+    assertThat(low.overlaps(new Estimate(13, 0.9))).isFalse();
+    assertThat(new Estimate(13, 1).overlaps(low)).isTrue();
   }
 }

@@ -11,9 +11,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code --progress}: shows how far the reading of capture files has come.
+ * {@code --progress}: shows how far long work has come.
  *
- * <p>Without the flag it is shown for long files when the launcher says that somebody looks at the
+ * <p>Without the flag it is shown for long work when the launcher says that somebody looks at the
  * error output.
  *
  * <p>Confined to the main thread.
@@ -33,8 +33,8 @@ public final class ProgressFlag {
       names = "--progress",
       negatable = true,
       description = {
-        "Show on stderr how much has been read, how fast, and how long it will take.",
-        "Default: for files of some MB when stderr is a terminal."
+        "Show on stderr how much is done, how fast, and how long it will take.",
+        "Default: for long work when stderr is a terminal."
       })
   private @Nullable Boolean wanted;
 
@@ -51,17 +51,26 @@ public final class ProgressFlag {
       return new ReadingProgress(null, err);
     }
     String name = files.size() == 1 ? String.valueOf(files.get(0).getFileName()) : spec.name();
-    return new ReadingProgress(
-        new ProgressBar(
-            text -> {
-              err.print(text);
-              err.flush();
-            },
-            name,
-            bytes,
-            ProgressBar.Unit.MEGABYTES,
-            System::nanoTime),
-        err);
+    return new ReadingProgress(bar(name, bytes, ProgressBar.Unit.MEGABYTES), err);
+  }
+
+  /** A bar for long work that is counted; null if none is to be shown. */
+  public @Nullable ProgressBar counting(String name, long total) {
+    boolean shown = wanted == null ? Boolean.getBoolean(TERMINAL) : wanted;
+    return shown ? bar(name, total, ProgressBar.Unit.COUNT) : null;
+  }
+
+  private ProgressBar bar(String name, long total, ProgressBar.Unit unit) {
+    PrintWriter err = spec.commandLine().getErr();
+    return new ProgressBar(
+        text -> {
+          err.print(text);
+          err.flush();
+        },
+        name,
+        total,
+        unit,
+        System::nanoTime);
   }
 
   /** What cannot be read is found out when it is opened. */

@@ -3,6 +3,7 @@ package dev.warmpath.router.cli.replay;
 import dev.warmpath.eventingest.capture.fault.Faults;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.DurationText;
+import dev.warmpath.router.cli.ShareText;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
@@ -62,10 +63,10 @@ final class FaultFlags {
     }
     Faults faults =
         new Faults(
-            share("--drop", drop),
-            share("--duplicate", duplicate),
-            share("--reorder", reorder),
-            share("--corrupt", corrupt),
+            ShareText.share("--drop", drop),
+            ShareText.share("--duplicate", duplicate),
+            ShareText.share("--reorder", reorder),
+            ShareText.share("--corrupt", corrupt),
             restartAt,
             delay,
             seed);
@@ -77,22 +78,5 @@ final class FaultFlags {
     if (!delay.isZero()) {
       throw CommandException.usage("--delay: " + why);
     }
-  }
-
-  private static double share(String flag, String text) {
-    double share;
-    try {
-      share =
-          text.endsWith("%")
-              ? Double.parseDouble(text.substring(0, text.length() - 1)) / 100
-              : Double.parseDouble(text);
-    } catch (NumberFormatException e) {
-      share = -1;
-    }
-    if (!(share >= 0 && share <= 1)) {
-      throw CommandException.usage(
-          flag + " " + text + ": must be a share from 0 to 1, such as 0.01 or 1%");
-    }
-    return share;
   }
 }

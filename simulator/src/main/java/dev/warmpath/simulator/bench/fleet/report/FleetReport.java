@@ -100,8 +100,8 @@ public record FleetReport(List<String> routers, List<FleetCell> cells, List<Fail
   private static String plusMinus(Estimate estimate, int decimals) {
     String number = "%." + decimals + "f";
     String mean = String.format(Locale.ROOT, number, estimate.mean());
-    return Double.isNaN(estimate.halfWidth())
+    return Double.isNaN(estimate.confidence())
         ? mean
-        : mean + String.format(Locale.ROOT, " ±" + number, estimate.halfWidth());
+        : mean + String.format(Locale.ROOT, " ±" + number, estimate.confidence());
   }
 }

@@ -56,6 +56,6 @@ record FleetTotal(String router, List<FleetCell> cells, List<FleetCell> first) {
 
   private static void put(ObjectNode to, Estimate estimate) {
     FleetCell.put(to, "mean", estimate.mean());
-    FleetCell.put(to, "ci95", estimate.halfWidth());
+    FleetCell.put(to, "ci95", estimate.confidence());
   }
 }

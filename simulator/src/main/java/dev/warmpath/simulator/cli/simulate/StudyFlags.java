@@ -1,0 +1,185 @@
+package dev.warmpath.simulator.cli.simulate;
+
+import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.ShareText;
+import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.study.CostModels;
+import dev.warmpath.simulator.study.PolicySpec;
+import dev.warmpath.simulator.study.Study;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import picocli.CommandLine.Option;
+
+/**
+ * The flags that say what is combined, and how each combination is run.
+ *
+ * <p>Confined to the main thread.
+ */
+public final class StudyFlags {
+
+  private static final int MOST_REPLICAS = 100_000;
+  private static final double HIGHEST_RATE = 1e6;
+
+  @Option(
+      names = "--policies",
+      split = ",",
+      paramLabel = "POLICY",
+      defaultValue = "warm,least-requests,round-robin",
+      description = {
+        "Policies by name, or all (${DEFAULT-VALUE}). Options follow the name, as in",
+        "warm:miss-weight=4:decode-weight=1."
+      })
+  private List<String> policies = List.of();
+
+  @Option(
+      names = "--replicas",
+      split = ",",
+      paramLabel = "N",
+      defaultValue = "8",
+      description = "Engines (${DEFAULT-VALUE}).")
+  private List<Integer> replicas = List.of();
+
+  @Option(
+      names = "--kv-tokens",
+      split = ",",
+      paramLabel = "N",
+      defaultValue = "2000000",
+      description = "Tokens that an engine's cache holds (${DEFAULT-VALUE}).")
+  private List<Long> kvTokens = List.of();
+
+  @Option(
+      names = "--rate",
+      split = ",",
+      paramLabel = "X",
+      description = "How many times as fast as recorded requests arrive (1).")
+  private List<Double> rates = new ArrayList<>();
+
+  @Option(
+      names = "--load",
+      split = ",",
+      paramLabel = "X",
+      description = "Instead: as a share of the rate at which waiting times rise.")
+  private List<Double> loads = new ArrayList<>();
+
+  @Option(
+      names = "--index",
+      split = ",",
+      paramLabel = "INDEX",
+      defaultValue = "exact",
+      description = {
+        "What the router knows: exact, delayed:MS (events are late), approx[:SECONDS] (no events:",
+        "what was routed) (${DEFAULT-VALUE})."
+      })
+  private List<String> indexes = List.of();
+
+  @Option(
+      names = "--copies",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = "Clients that play the workload side by side; 0: one for each eight replicas.")
+  private int copies;
+
+  @Option(
+      names = "--seeds",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Runs of each combination; two or more give confidence (${DEFAULT-VALUE}).")
+  private int seeds;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "SHARE",
+      defaultValue = "0.1",
+      description = "Share of the time that is not counted, from its begin (${DEFAULT-VALUE}).")
+  private String warmUp = "";
+
+  @Option(
+      names = "--cost",
+      paramLabel = "MODEL",
+      defaultValue = "h100x4",
+      description = "How long an engine's steps take: h100x4 or dynamo (${DEFAULT-VALUE}).")
+  private String cost = "";
+
+  /**
+   * What is combined.
+   *
+   * @param blockSizeTokens of the workload
+   */
+  public Study.Grid grid(int blockSizeTokens) {
+    if (!rates.isEmpty() && !loads.isEmpty()) {
+      throw CommandException.usage("--rate and --load exclude each other");
+    }
+    List<String> names = policies.equals(List.of("all")) ? Policies.names() : policies;
+    check("--policies", names, PolicySpec::make);
+    check("--replicas", replicas, value -> bounded(value, 1, MOST_REPLICAS));
+    check("--kv-tokens", kvTokens, value -> bounded(value, 2.0 * blockSizeTokens, 1 << 30));
+    check("--rate", rates, value -> bounded(value, 1 / HIGHEST_RATE, HIGHEST_RATE));
+    check("--load", loads, value -> bounded(value, 1 / HIGHEST_RATE, HIGHEST_RATE));
+    List<Double> given = !loads.isEmpty() ? loads : !rates.isEmpty() ? rates : List.of(1.0);
+    return new Study.Grid(
+        distinct(names),
+        distinct(replicas),
+        distinct(kvTokens),
+        distinct(given),
+        !loads.isEmpty(),
+        distinct(converted("--index", indexes, IndexMode::parse)));
+  }
+
+  /** How each combination is run: by as many threads as there are processors. */
+  public Study.Runs runs() {
+    check("--copies", List.of(copies), value -> bounded(value, 0, MOST_REPLICAS));
+    check("--seeds", List.of(seeds), value -> bounded(value, 1, MOST_REPLICAS));
+    double left = ShareText.share("--warm-up", warmUp);
+    return new Study.Runs(
+        copies,
+        seeds,
+        Runtime.getRuntime().availableProcessors(),
+        left,
+        converted("--cost", List.of(cost), CostModels::named).get(0));
+  }
+
+  /** The cost model's name. */
+  public String cost() {
+    return cost;
+  }
+
+  private static void bounded(Number value, double from, double to) {
+    if (!(value.doubleValue() >= from && value.doubleValue() <= to)) {
+      throw new IllegalArgumentException("must be from %s to %s".formatted(plain(from), plain(to)));
+    }
+  }
+
+  private static String plain(double bound) {
+    return bound == Math.rint(bound) ? Long.toString((long) bound) : Double.toString(bound);
+  }
+
+  private static <T> void check(String flag, List<T> values, Consumer<T> check) {
+    converted(
+        flag,
+        values,
+        value -> {
+          check.accept(value);
+          return value;
+        });
+  }
+
+  /** Names the flag and the value that is wrong. */
+  private static <T, R> List<R> converted(String flag, List<T> values, Function<T, R> convert) {
+    List<R> converted = new ArrayList<>();
+    for (T value : values) {
+      try {
+        converted.add(convert.apply(value));
+      } catch (IllegalArgumentException e) {
+        throw CommandException.usage(flag + " " + value + ": " + e.getMessage());
+      }
+    }
+    return converted;
+  }
+
+  private static <T> List<T> distinct(List<T> values) {
+    return values.stream().distinct().toList();
+  }
+}

@@ -1,0 +1,67 @@
+package dev.warmpath.simulator.study.report;
+
+import dev.warmpath.simulator.study.Cell;
+import dev.warmpath.simulator.study.CellFigures;
+import dev.warmpath.simulator.statistics.Estimate;
+import dev.warmpath.simulator.study.Figure;
+import dev.warmpath.simulator.study.Oracle;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A cell as it is reported.
+ *
+ * <p>Immutable.
+ *
+ * @param requests that were counted, on the average of the seeds
+ */
+public record ReportCell(
+    Cell cell, int seeds, double requests, Map<Figure, Estimate> figures, Oracle oracle) {
+
+  public ReportCell {
+    figures = Map.copyOf(figures);
+  }
+
+  public static ReportCell of(CellFigures cell) {
+    Map<Figure, Estimate> figures = new EnumMap<>(Figure.class);
+    for (Figure figure : Figure.values()) {
+      figures.put(figure, cell.estimate(figure));
+    }
+    return new ReportCell(
+        cell.cell(),
+        cell.runs().size(),
+        cell.mean(run -> run.requests()),
+        figures,
+        new Oracle(cell.oracle(Oracle::infiniteHitRate), cell.oracle(Oracle::poolHitRate)));
+  }
+
+  public Estimate estimate(Figure figure) {
+    return Objects.requireNonNull(figures.get(figure));
+  }
+
+  public double mean(Figure figure) {
+    return estimate(figure).mean();
+  }
+
+  /** The cells by settings, in their order. */
+  static Map<String, List<ReportCell>> bySetting(List<ReportCell> cells) {
+    Map<String, List<ReportCell>> settings = new LinkedHashMap<>();
+    for (ReportCell cell : cells) {
+      settings
+          .computeIfAbsent(cell.cell().setting(), setting -> new java.util.ArrayList<>())
+          .add(cell);
+    }
+    return settings;
+  }
+
+  /** A figure as text, with its unit's usual number of decimals. */
+  static String text(Figure figure, double value) {
+    return Double.isNaN(value)
+        ? "–"
+        : String.format(Locale.ROOT, "%,." + figure.decimals() + "f", value);
+  }
+}

@@ -1,0 +1,213 @@
+package dev.warmpath.simulator.cli.simulate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.TestProgram;
+import dev.warmpath.router.routing.policy.Policies;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class SimulateCommandTest {
+
+  @TempDir Path folder;
+
+  private final TestProgram program = new TestProgram();
+  private Path trace = Path.of("");
+
+  @BeforeEach
+  void makeTrace() throws IOException {
+    trace =
+        Files.writeString(
+            folder.resolve("chats.jsonl"), "{\"seconds\": 30, \"sessions\": 40, \"think\": 2}");
+  }
+
+  @Test
+  void printsATableForEachSetting() {
+    assertThat(run("--policies", "warm,random", "--replicas", "2,3", "--seeds", "2"))
+        .isEqualTo(Exit.OK);
+    assertThat(program.out())
+        .contains("chats, 2 × 2M tokens, rate 1.00, index exact")
+        .contains("chats, 3 × 2M tokens, rate 1.00, index exact")
+        .contains("  warm ", "  random ", "if it forgets nothing");
+    assertThat(program.err()).isEmpty();
+  }
+
+  @Test
+  void allIsEveryPolicy() {
+    run("--policies", "all", "--replicas", "2", "--json");
+    assertThat(json().path("cells").findValuesAsText("policy"))
+        .containsExactlyElementsOf(Policies.names());
+  }
+
+  @Test
+  void printsOneObjectOnTheLastLineAndTheTableToStderr() {
+    run("--policies", "warm:miss-weight=4", "--json", "--index", "exact,delayed:50,approx");
+    assertThat(program.out().lines()).hasSize(1);
+    assertThat(program.err()).contains("index delayed:50");
+    assertThat(json().path("cells").findValuesAsText("index"))
+        .containsExactly("exact", "delayed:50", "approx");
+    assertThat(json().path("cells").get(0).path("load").isNull()).isTrue();
+    JsonNode speed = json().path("speed");
+    assertThat(speed.path("requestsPerSecond").asLong()).isPositive();
+    assertThat(speed.path("maxHeapMb").asLong()).isPositive();
+    assertThat(json().path("setup").path("command").asText())
+        .isEqualTo(
+            "warmpath simulate --trace "
+                + trace
+                + " --format generate --policies warm:miss-weight=4 --json --index"
+                + " exact,delayed:50,approx");
+  }
+
+  @Test
+  void flagsChangeWhatIsRun() {
+    run("--json", "--policies", "random");
+    JsonNode usual = json().path("cells").get(0);
+    assertThat(run("--json", "--policies", "random", "--cost", "dynamo")).isEqualTo(Exit.OK);
+    assertThat(last().path("ttftMs")).isNotEqualTo(usual.path("ttftMs"));
+    run("--json", "--policies", "random", "--warm-up", "50%");
+    assertThat(last().path("requests").asInt()).isLessThan(usual.path("requests").asInt());
+    run("--json", "--policies", "random", "--copies", "3", "--warm-up", "0");
+    assertThat(last().path("requests").asInt())
+        .isGreaterThan(2 * usual.path("requests").asInt())
+        .isEqualTo(3 * json().path("setup").path("traceRequests").asInt());
+    run("--json", "--policies", "random", "--kv-tokens", "64");
+    assertThat(last().path("rejected").asInt()).isPositive();
+  }
+
+  @Test
+  void writesJsonCsvAndAPage() throws Exception {
+    Path study = folder.resolve("a/study");
+    run("--policies", "warm,random", "--seeds", "2", "--out", study.toString());
+    JsonNode cells = new ObjectMapper().readTree(study.resolve("cells.json").toFile());
+    assertThat(cells.path("cells")).hasSize(2);
+    assertThat(Files.readAllLines(study.resolve("cells.csv"))).hasSize(3);
+    assertThat(Files.readString(study.resolve("report.html")))
+        .contains("--policies warm,random --seeds 2 --out")
+        .contains("a step takes 15 ms")
+        .contains("<svg");
+    assertThat(program.err()).contains(study.resolve("report.html").toString());
+  }
+
+  @Test
+  void showsProgressIfAsked() {
+    run("--policies", "random", "--progress");
+    assertThat(program.err()).contains("simulate", "####");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--policies | warm,best | --policies best: unknown policy 'best', must be one of aibrix,",
+        "--policies | warm:depth=1 | --policies warm:depth=1: policy 'warm' has no option 'depth'",
+        "--replicas | 4,0 | --replicas 0: must be from 1 to 100000",
+        "--kv-tokens | 31 | --kv-tokens 31: must be from 32 to 1073741824",
+        "--rate | 0 | --rate 0.0: must be from",
+        "--load | -1 | --load -1.0: must be from",
+        "--index | exactly | --index exactly: 'exactly' is no index, must be exact, delayed:MS",
+        "--index | delayed:-5 | --index delayed:-5: ",
+        "--copies | -1 | --copies -1: must be from 0 to",
+        "--copies | 100000000 | --copies 100000000: must be from 0 to",
+        "--seeds | 0 | --seeds 0: must be from 1 to",
+        "--warm-up | 110% | --warm-up 110%: must be a share from 0 to 1",
+        "--cost | a100 | --cost a100: unknown cost model 'a100', must be one of dynamo, h100x4",
+        "--requests | 0 | --requests 0: must be at least 1",
+      })
+  void namesTheFlagAndTheValueThatIsWrong(String flag, String value, String message) {
+    assertThat(run(flag, value)).isEqualTo(Exit.USAGE);
+    assertThat(program.err()).startsWith("warmpath simulate: " + message);
+  }
+
+  @Test
+  void namesWhatIsMissingOrDoesNotGoTogether() {
+    assertThat(execute("--format", "generate")).isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("--trace is missing");
+    assertThat(execute("--trace", trace.toString())).isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("--format is missing");
+    assertThat(execute("--trace", trace.toString(), "--format", "csv")).isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("--format csv: must be one of mooncake, bailian, delta,");
+    assertThat(run("--rate", "1", "--load", "1")).isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("--rate and --load exclude each other");
+  }
+
+  @Test
+  void namesTheFileThatCannotBeReadOrWritten() throws IOException {
+    Path bad = Files.writeString(folder.resolve("bad.jsonl"), "{}\n{\"sessions\": 0}\n");
+    assertThat(execute("--trace", bad.toString(), "--format", "generate")).isEqualTo(Exit.FAILED);
+    assertThat(program.err()).contains("--trace: " + bad + ": line 2: 'sessions' is 0");
+    assertThat(run("--out", bad.toString())).isEqualTo(Exit.FAILED);
+    assertThat(program.err()).contains("--out " + bad + ": cannot be made: ");
+  }
+
+  @Test
+  void comparesTwoStudies() throws Exception {
+    run("--policies", "warm,random", "--seeds", "2", "--out", folder.resolve("a").toString());
+    String before = folder.resolve("a/cells.json").toString();
+    Path after = folder.resolve("b.json");
+    String slower =
+        Files.readString(Path.of(before)).replaceFirst("(\"mean\" : )\\d+", "$1" + "99999");
+    Files.writeString(after, slower);
+    assertThat(execute("compare", before, before, "--fail-above", "0")).isEqualTo(Exit.OK);
+    assertThat(program.out()).contains("  warm ", "1.000").doesNotContain("*");
+    assertThat(execute("compare", before, after.toString())).isEqualTo(Exit.OK);
+    assertThat(program.out()).contains("*");
+    assertThat(execute("compare", before, after.toString(), "--fail-above", "5%"))
+        .isEqualTo(Exit.FAILED);
+    assertThat(program.err())
+        .isEqualToIgnoringNewLines("worse: warm, chats, 8 × 2M tokens, rate 1.00, index exact");
+    assertThat(execute("compare", before, after.toString(), "--fail-above", "much"))
+        .isEqualTo(Exit.USAGE);
+    assertThat(execute("compare", before, folder.resolve("c.json").toString()))
+        .isEqualTo(Exit.FAILED);
+    assertThat(program.err()).contains("no such file: " + folder.resolve("c.json"));
+    assertThat(execute("compare", before)).isEqualTo(Exit.USAGE);
+  }
+
+  @Test
+  void studiesWithNothingInCommonAreAnError() throws Exception {
+    run("--policies", "warm", "--out", folder.resolve("a").toString());
+    run("--policies", "random", "--out", folder.resolve("b").toString());
+    String before = folder.resolve("a/cells.json").toString();
+    assertThat(execute("compare", before, folder.resolve("b/cells.json").toString()))
+        .isEqualTo(Exit.FAILED);
+    assertThat(program.err()).contains("have no cell in common");
+  }
+
+  private JsonNode json() {
+    try {
+      List<String> lines = program.out().lines().toList();
+      return new ObjectMapper().readTree(lines.get(lines.size() - 1));
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private JsonNode last() {
+    JsonNode cells = json().path("cells");
+    return cells.get(cells.size() - 1);
+  }
+
+  private int run(String... args) {
+    List<String> all =
+        new ArrayList<>(List.of("--trace", trace.toString(), "--format", "generate"));
+    all.addAll(List.of(args));
+    return execute(all.toArray(String[]::new));
+  }
+
+  private int execute(String... args) {
+    List<String> all = new ArrayList<>(List.of("simulate"));
+    all.addAll(List.of(args));
+    return program.run(all.toArray(String[]::new));
+  }
+}
