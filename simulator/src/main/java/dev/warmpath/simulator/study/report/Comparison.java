@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.study.report;
 
-import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.statistics.Estimate;
+import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.Figure;
 import dev.warmpath.simulator.study.Figure.Better;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.study.report;
 
+import dev.warmpath.simulator.statistics.Estimate;
 import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.Cells;
-import dev.warmpath.simulator.statistics.Estimate;
 import dev.warmpath.simulator.study.Figure;
 import dev.warmpath.simulator.study.Oracle;
 import java.util.EnumMap;
