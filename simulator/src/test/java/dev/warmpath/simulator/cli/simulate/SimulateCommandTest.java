@@ -121,7 +121,7 @@ final class SimulateCommandTest {
         "--copies | 100000000 | --copies 100000000: must be from 0 to",
         "--seeds | 0 | --seeds 0: must be from 1 to",
         "--warm-up | 110% | --warm-up 110%: must be a share from 0 to 1",
-        "--cost | a100 | --cost a100: unknown cost model 'a100', must be one of dynamo, h100x4",
+        "--cost | a100 | --cost a100: 'a100' is no engine cost, must be h100x4, dynamo",
         "--requests | 0 | --requests 0: must be at least 1",
       })
   void namesTheFlagAndTheValueThatIsWrong(String flag, String value, String message) {
