@@ -38,9 +38,10 @@ class TrapsTest {
   void sessionsThatShareTheirToolsDoNotHerdOntoTheFirstHolder() {
     Trace trace = agents(120, 250, 8, 40);
     Outcome warm = Runs.run("warm", trace, 8, LARGE);
-    assertThat(warm.imbalance()).isLessThan(3); // of 8 that one could have
+    assertThat(warm.imbalance()).isLessThan(1.4);
     assertThat(warm.meanMillis())
-        .isLessThan(0.5 * Runs.run("least-requests", trace, 8, LARGE).meanMillis());
+        .isLessThan(1.1 * Runs.run("sticky", trace, 8, LARGE).meanMillis())
+        .isLessThan(0.9 * Runs.run("conductor", trace, 8, LARGE).meanMillis());
     assertThat(warm.hitRate()).isGreaterThan(0.85);
   }
 
@@ -83,6 +84,14 @@ class TrapsTest {
     assertThat(warm.answered()).isEqualTo(trace.requests());
     assertThat(warm.meanMillis())
         .isLessThan(1.05 * Runs.run("least-requests", trace, 4, tight).meanMillis());
+  }
+
+  @Test
+  void sessionsThatHardlyFitStayWhereTheyAre() {
+    Trace trace = agents(80, 100, 6, 60);
+    Outcome warm = Runs.run("warm", trace, 4, 3750);
+    assertThat(warm.meanMillis()).isLessThan(1.1 * Runs.run("sticky", trace, 4, 3750).meanMillis());
+    assertThat(warm.hitRate()).isGreaterThan(0.75);
   }
 
   @Test

@@ -15,17 +15,24 @@ import dev.warmpath.router.routing.Score;
  * stand behind it. u is the part of the engine's KV cache that requests in flight use: the fuller
  * it is, the sooner what the miss evicts is missed. So a fleet with idle engines gives each request
  * the engine that answers it first, but keeps siblings together, and the nearer the fleet comes to
- * its limit, the more the work counts that a hit saves. {@code decode = decodeWeight·r·(stepMillis
- * + contextMillis·K)} is how much the r requests in flight, with K tokens of context, slow it down
- * and are slowed. When the prompt's tokens are not known T is 0 for all, and load alone decides.
+ * its limit, the more the work counts that a hit saves.
  *
- * <p>Immutable.
+ * <p>A prefix that too few engines hold ({@link PrefixDemand}) is no miss where it is missing: the
+ * copy serves those that come later, and costs nothing here. So what many share spreads before its
+ * holders are overloaded. While a holder costs no more, it is preferred.
+ *
+ * <p>{@code decode = decodeWeight·r·(stepMillis + contextMillis·K)} is how much the r requests in
+ * flight, with K tokens of context, slow it down and are slowed. When the prompt's tokens are not
+ * known T is 0 for all, and load alone decides.
+ *
+ * <p>Thread-safe.
  */
 public final class WarmPolicy implements RankingPolicy {
 
   private static final double ALWAYS = 0.5;
 
   private final Weights weights;
+  private final PrefixDemand demand = new PrefixDemand();
 
   /**
    * The constants of the formula.
@@ -74,24 +81,46 @@ public final class WarmPolicy implements RankingPolicy {
   @Override
   public Ranking rank(RoutingRequest request, Candidates candidates) {
     double behind = weights.missWeight * candidates.medianWaiting() + ALWAYS;
-    return new Price(request, candidates, weights, behind);
+    int size = request.blocks().blockSizeTokens();
+    int copied = size * demand.underHeldBlocks(request, candidates);
+    return new Price(request, candidates, weights, behind, copied);
   }
 
-  /** What a choice costs; {@code behind} is the part of k that is the same everywhere. */
+  @Override
+  public void committed(RoutingRequest request, Candidates candidates, int winner) {
+    demand.add(request, candidates);
+  }
+
+  @Override
+  public double memoryShare() {
+    return demand.memoryShare();
+  }
+
+  /**
+   * What a choice costs.
+   *
+   * @param behind the part of k that is the same everywhere
+   * @param copied leading tokens that more engines should hold
+   */
   private record Price(
-      RoutingRequest request, Candidates candidates, Weights weights, double behind)
+      RoutingRequest request, Candidates candidates, Weights weights, double behind, int copied)
       implements Ranking {
 
     @Override
     public double cost(int row) {
       return candidates.queuedMillis(row)
-          + (1 + again(row)) * candidates.prefillMillis(request, row)
+          + (1 + again(row)) * missedMillis(row)
           + decodeMillis(row);
     }
 
     @Override
+    public long tie(int row) {
+      return -candidates.matchedTokens(request, row);
+    }
+
+    @Override
     public Score score(int row) {
-      double prefill = candidates.prefillMillis(request, row);
+      double prefill = missedMillis(row);
       return Score.of(
           Score.term("queue_millis", candidates.queuedMillis(row)),
           Score.term("prefill_millis", prefill),
@@ -101,7 +130,16 @@ public final class WarmPolicy implements RankingPolicy {
 
     @Override
     public String reason(int winner) {
-      return candidates.reason(request, winner);
+      return candidates.matchedTokens(request, winner) < copied
+          ? "copy"
+          : candidates.reason(request, winner);
+    }
+
+    /** T: the prefill of what is missing there and need not be copied. */
+    private double missedMillis(int row) {
+      int whole = request.knownTokens();
+      int missed = Math.min(candidates.uncachedTokens(request, row), Math.max(0, whole - copied));
+      return candidates.cost(row).millis(missed, whole);
     }
 
     /** k: how often a miss is paid again. */
