@@ -29,7 +29,7 @@ class ArchitectureTest {
           .resideInAnyPackage("dev.warmpath.kvindex", "..block", "..enginehash")
           .should()
           .dependOnClassesThat()
-          .resideInAPackage("..plain");
+          .resideInAPackage("..runs..");
 
   @ArchTest
   static final ArchRule BLOCK_IDENTITY_STANDS_ALONE =
@@ -38,7 +38,7 @@ class ArchitectureTest {
           .resideInAPackage("..block")
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage("dev.warmpath.kvindex", "..plain", "..enginehash");
+          .resideInAnyPackage("dev.warmpath.kvindex", "..runs..", "..enginehash");
 
   @ArchTest
   static final ArchRule NO_CYCLES =

@@ -21,7 +21,6 @@ class ArchitectureTest {
           .dependOnClassesThat()
           .resideInAnyPackage(
               "dev.warmpath.kvindex",
-              "dev.warmpath.kvindex.plain..",
               "dev.warmpath.kvindex.enginehash..",
               "dev.warmpath.eventingest..",
               "dev.warmpath.router..",

@@ -13,12 +13,13 @@ import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,7 +36,7 @@ class CopiesOnTheWireTest {
 
   private static final int[] PROMPT = IntStream.range(0, 13).toArray();
 
-  private final KvIndex index = new PlainKvIndex(100);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(100));
   private final StreamCounters counters = new StreamCounters();
   private final ColumnDecoder decoder = new ColumnDecoder();
   private EventApplier applier = applier(EngineDialect.VLLM, CopyCounting.PER_COPY);

@@ -19,6 +19,7 @@ import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
@@ -26,7 +27,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -39,7 +40,7 @@ final class EventApplierTest {
   private static final GroupSpec FULL = new GroupSpec("full_attention", 0);
   private static final GroupSpec WINDOW = new GroupSpec("sliding_window", 17);
 
-  private final KvIndex index = new PlainKvIndex(1000);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final StreamCounters counters = new StreamCounters();
   private EventApplier applier = applier(EngineDialect.VLLM, 0);
 

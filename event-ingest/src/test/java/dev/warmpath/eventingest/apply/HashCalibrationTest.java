@@ -14,12 +14,13 @@ import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.enginehash.HashScheme;
 import dev.warmpath.kvindex.enginehash.HashedKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
@@ -131,6 +132,7 @@ final class HashCalibrationTest {
             null,
             EngineRules.of(EngineDialect.VLLM),
             seed);
-    return new EventApplier(new PlainKvIndex(1000), source, new StreamCounters());
+    return new EventApplier(
+        new RunKvIndex(IndexLimits.unbounded(1000)), source, new StreamCounters());
   }
 }

@@ -12,12 +12,13 @@ import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,7 @@ final class HiddenTierTest {
 
   private static final Map<String, Object> CLEARED = Map.of("type", "AllBlocksCleared");
 
-  private final KvIndex index = new PlainKvIndex(100);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(100));
   private final StreamCounters counters = new StreamCounters();
   private final ColumnDecoder decoder = new ColumnDecoder();
   private final EventApplier applier = new EventApplier(index, source(), counters);

@@ -18,6 +18,7 @@ import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -27,7 +28,7 @@ import dev.warmpath.kvindex.enginehash.EngineHasher;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.kvindex.enginehash.HashScheme;
 import dev.warmpath.kvindex.enginehash.HashedKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -43,7 +44,7 @@ final class RecalledNamesTest {
   private static final int[] PROMPT = IntStream.range(1, 1 + 6 * SIZE).toArray();
   private static final PromptKeys SALT = new PromptKeys(null, "tenant");
 
-  private final PlainKvIndex index = new PlainKvIndex(1000);
+  private final RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final StreamCounters counters = new StreamCounters();
   private final EventApplier applier = new EventApplier(index, source(), counters);
 

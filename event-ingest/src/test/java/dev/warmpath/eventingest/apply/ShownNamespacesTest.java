@@ -13,12 +13,13 @@ import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,7 @@ final class ShownNamespacesTest {
   private static final List<Long> FRENCH_X = List.of(2841116293257009986L, 2595306314407362732L);
   private static final List<Long> OTHER = List.of(11L, 12L);
 
-  private final KvIndex index = new PlainKvIndex(100);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(100));
   private final StreamCounters counters = new StreamCounters();
   private final ColumnDecoder decoder = new ColumnDecoder();
   private final PromptKeys french = new PromptKeys("fr", null);

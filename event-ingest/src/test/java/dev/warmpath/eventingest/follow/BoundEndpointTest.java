@@ -13,12 +13,13 @@ import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.memory.Recollection;
 import dev.warmpath.eventingest.memory.Recovery;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
@@ -45,7 +46,7 @@ final class BoundEndpointTest {
   private static final int[] C = IntStream.range(200, 217).toArray();
 
   private final List<String> connections = new CopyOnWriteArrayList<>();
-  private final KvIndex index = new PlainKvIndex(1000);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final EventIngest ingest =
       new EventIngest(
           index,

@@ -18,11 +18,12 @@ import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.zmq.ReplayLimits;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Objects;
@@ -44,7 +45,7 @@ final class EventIngestTest {
   private static final int[] B = IntStream.range(100, 117).toArray();
   private static final int[] C = IntStream.range(200, 217).toArray();
 
-  private final KvIndex index = new PlainKvIndex(1000);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final EventIngest ingest =
       new EventIngest(index, Clock.systemUTC(), IngestOptions.DEFAULT);
   private final TestEngine engine = new TestEngine();
@@ -269,7 +270,7 @@ final class EventIngestTest {
     try (TestPublisher publisher = new TestPublisher(3);
         EventIngest narrow =
             new EventIngest(
-                new PlainKvIndex(1000),
+                new RunKvIndex(IndexLimits.unbounded(1000)),
                 Clock.systemUTC(),
                 IngestOptions.DEFAULT.with(new RingLimits(2, 1 << 20, 1 << 20)))) {
       narrow.add(source(publisher.endpoint(), publisher.replayEndpoint()));
@@ -298,7 +299,7 @@ final class EventIngestTest {
             new ReplayLimits(1, Duration.ofMillis(50), Duration.ofSeconds(60), 1_000, 1 << 20),
             new BackoffLimits(300_000, 300_000),
             new StreamLimits(64, 1 << 20, 1, Duration.ZERO, Duration.ZERO));
-    KvIndex fresh = new PlainKvIndex(1000);
+    KvIndex fresh = new RunKvIndex(IndexLimits.unbounded(1000));
     try (TestPublisher publisher = new TestPublisher(0);
         EventIngest following = new EventIngest(fresh, Clock.systemUTC(), asksAllTheTime)) {
       following.add(source(publisher.endpoint(), publisher.replayEndpoint()));

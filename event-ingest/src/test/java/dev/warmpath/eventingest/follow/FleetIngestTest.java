@@ -12,12 +12,13 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -42,7 +43,7 @@ final class FleetIngestTest {
   private static final int THREADS = 4;
 
   private final ZContext context = new ZContext();
-  private final KvIndex index = new PlainKvIndex(1000);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final List<ZMQ.Socket> sockets = new ArrayList<>();
   private final List<TestEngine> engines = new ArrayList<>();
   private volatile boolean floods = true;

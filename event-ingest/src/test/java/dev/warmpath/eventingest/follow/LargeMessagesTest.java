@@ -11,10 +11,11 @@ import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.ring.RingLimits;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Clock;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +33,7 @@ final class LargeMessagesTest {
   private static final int[] A = IntStream.range(0, 17).toArray();
   private static final int[] B = IntStream.range(100, 117).toArray();
 
-  private final PlainKvIndex index = new PlainKvIndex(1000);
+  private final RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final EventIngest ingest =
       new EventIngest(
           index,

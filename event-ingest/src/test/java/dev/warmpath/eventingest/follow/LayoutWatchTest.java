@@ -9,7 +9,8 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.WireBatch;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Clock;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -21,7 +22,8 @@ import org.junit.jupiter.api.Test;
 /** Engines of one model that were started with different block sizes. */
 class LayoutWatchTest {
 
-  private final EventIngest ingest = new EventIngest(new PlainKvIndex(100), Clock.systemUTC());
+  private final EventIngest ingest =
+      new EventIngest(new RunKvIndex(IndexLimits.unbounded(100)), Clock.systemUTC());
   private final TestPublisher a = new TestPublisher(3);
   private final TestPublisher b = new TestPublisher(3);
   private final TestPublisher c = new TestPublisher(3);

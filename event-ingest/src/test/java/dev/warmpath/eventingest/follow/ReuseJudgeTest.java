@@ -16,11 +16,12 @@ import dev.warmpath.eventingest.stream.EnginePort;
 import dev.warmpath.eventingest.stream.EngineStream;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.stream.IntStream;
@@ -34,7 +35,7 @@ class ReuseJudgeTest {
 
   private final MovableClock time = new MovableClock();
   private final StreamCounters counters = new StreamCounters();
-  private final KvIndex index = new PlainKvIndex(100);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(100));
   private final TestEngine engine = new TestEngine();
   private final EventApplier applier =
       new EventApplier(

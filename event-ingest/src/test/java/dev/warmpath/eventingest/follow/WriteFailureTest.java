@@ -13,13 +13,14 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.memory.Recollection;
 import dev.warmpath.eventingest.memory.Recovery;
 import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -49,7 +50,7 @@ final class WriteFailureTest {
   /** One block longer than the others. */
   private static final int[] POISON = IntStream.range(300, 321).toArray();
 
-  private final KvIndex index = new PlainKvIndex(1000);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final EventIngest ingest = new EventIngest(failingIndex(), Clock.systemUTC());
   private final TestEngine engine = new TestEngine();
 

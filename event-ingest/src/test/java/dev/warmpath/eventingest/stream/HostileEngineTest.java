@@ -13,12 +13,13 @@ import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,7 @@ class HostileEngineTest {
   private static final int MOST = MAX_BLOCKS + MAX_BLOCKS / 16 + 1;
   private static final int BLOCKS_A_PROMPT = 8;
 
-  private final KvIndex index = new PlainKvIndex(100);
+  private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(100));
   private final StreamCounters counters = new StreamCounters();
   private final TestEngine engine = new TestEngine();
   private EventApplier applier = applier(MAX_BLOCKS);

@@ -9,12 +9,13 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -48,7 +49,7 @@ final class StreamFixture implements EnginePort {
     this.canReplay = canReplay;
     this.source = source;
     engine = new TestEngine();
-    index = new PlainKvIndex(1000);
+    index = new RunKvIndex(IndexLimits.unbounded(1000));
     applier = new EventApplier(index, source, counters);
     stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
   }

@@ -10,7 +10,8 @@ import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -219,7 +220,7 @@ final class CaptureVerifierTest {
     byte[] bytes = Files.readAllBytes(whole);
     Files.write(cut, java.util.Arrays.copyOf(bytes, bytes.length - 5));
 
-    VerifyReport report = CaptureVerifier.verify(cut, new PlainKvIndex(1000));
+    VerifyReport report = CaptureVerifier.verify(cut, new RunKvIndex(IndexLimits.unbounded(1000)));
     assertThat(report.truncated()).isTrue();
     assertThat(report.judged()).isEqualTo(new Verdicts(19, 0, 0));
   }
@@ -227,7 +228,8 @@ final class CaptureVerifierTest {
   @Test
   void fileThatIsNoCaptureIsNamed() throws IOException {
     Path file = Files.writeString(folder.resolve("letter.wpc"), "dear reader");
-    assertThatThrownBy(() -> CaptureVerifier.verify(file, new PlainKvIndex(1000)))
+    assertThatThrownBy(
+            () -> CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(1000))))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("letter.wpc");
   }
@@ -305,7 +307,7 @@ final class CaptureVerifierTest {
   }
 
   private VerifyReport verify() throws IOException {
-    return CaptureVerifier.verify(write(), new PlainKvIndex(1000));
+    return CaptureVerifier.verify(write(), new RunKvIndex(IndexLimits.unbounded(1000)));
   }
 
   private Path write() throws IOException {

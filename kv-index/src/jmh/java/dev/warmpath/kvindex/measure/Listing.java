@@ -60,7 +60,7 @@ public class Listing {
     for (int i = 0; i < SLABS; i++) {
       int slab = ring[oldest + i];
       int at = SlabColumns.at(slab);
-      table.approach(columns.hashes(slab), at, at + SlabColumns.BLOCKS);
+      table.prefetch(columns.hashes(slab), at, at + SlabColumns.BLOCKS);
       table.remove(slab, ALL);
       columns.release(slab);
     }
@@ -71,7 +71,7 @@ public class Listing {
     for (int i = 0; i < BLOCKS; i++) {
       fresh[i] = hashes.nextLong();
     }
-    table.approach(fresh, 0, BLOCKS);
+    table.prefetch(fresh, 0, BLOCKS);
     for (int i = 0; i < SLABS; i++) {
       int slab = columns.allocate(1);
       System.arraycopy(

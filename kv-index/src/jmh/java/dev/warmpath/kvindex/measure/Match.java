@@ -1,6 +1,8 @@
 package dev.warmpath.kvindex.measure;
 
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import java.util.concurrent.TimeUnit;
@@ -29,8 +31,6 @@ public class Match {
 
   private static final int PROMPTS = 1 << 14;
 
-  @Param public MeasuredIndex index;
-
   private final PrefixMatches matches = new PrefixMatches();
   private final BlockChain[] chains = new BlockChain[PROMPTS];
   private KvIndex measured;
@@ -39,7 +39,7 @@ public class Match {
   /** Stores a million blocks. */
   @Setup
   public void store() {
-    measured = index.create();
+    measured = new RunKvIndex(IndexLimits.unbounded(1024));
     Prompts prompts = new Prompts(measured);
     for (int prompt = 0; prompt < PROMPTS; prompt++) {
       prompts.store(prompt);

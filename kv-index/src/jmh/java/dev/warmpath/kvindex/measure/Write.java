@@ -1,5 +1,7 @@
 package dev.warmpath.kvindex.measure;
 
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -31,13 +33,12 @@ public class Write {
   @State(Scope.Thread)
   public static class HalfFull {
 
-    @Param public MeasuredIndex index;
     private Prompts prompts;
 
     /** Makes the index. */
     @Setup(Level.Invocation)
     public void store() {
-      prompts = filled(index, PROMPTS);
+      prompts = filled(PROMPTS);
     }
   }
 
@@ -45,13 +46,12 @@ public class Write {
   @State(Scope.Thread)
   public static class Full {
 
-    @Param public MeasuredIndex index;
     private Prompts prompts;
 
     /** Makes the index. */
     @Setup(Level.Invocation)
     public void store() {
-      prompts = filled(index, 2 * PROMPTS);
+      prompts = filled(2 * PROMPTS);
     }
   }
 
@@ -71,8 +71,8 @@ public class Write {
     }
   }
 
-  private static Prompts filled(MeasuredIndex index, int prompts) {
-    Prompts filled = new Prompts(index.create());
+  private static Prompts filled(int prompts) {
+    Prompts filled = new Prompts(new RunKvIndex(IndexLimits.unbounded(1024)));
     for (int prompt = 0; prompt < prompts; prompt++) {
       filled.store(prompt);
     }

@@ -1,8 +1,8 @@
 package dev.warmpath.kvindex.runs;
 
-import dev.warmpath.kvindex.runs.engine.AsideBlock;
-import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlock;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlock.Naming;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.tree.Holdings;
 import dev.warmpath.kvindex.runs.tree.Runs;
@@ -59,7 +59,7 @@ final class Invariants {
   private void checkBytes() {
     long bytes = runs.bytes();
     for (RunEngine engine : engines) {
-      bytes += engine == null ? 0 : engine.aside().bytes();
+      bytes += engine == null ? 0 : engine.unnamed().bytes();
     }
     for (int id = 0; id < shelves.bound(); id++) {
       Shelf shelf = shelves.at(id);
@@ -133,7 +133,7 @@ final class Invariants {
         checkPlaces(places, run, entry);
       }
     }
-    engine.aside().forEach(block -> checkAside(engine, block, places));
+    engine.unnamed().forEach(block -> checkAside(engine, block, places));
     if (held != engine.held()) {
       throw new AssertionError(
           "I2 slot=" + engine.slot() + " bits=" + held + " held=" + engine.held());
@@ -163,17 +163,17 @@ final class Invariants {
     }
   }
 
-  private void checkAside(RunEngine engine, AsideBlock block, Map<Long, Long> places) {
+  private void checkAside(RunEngine engine, UnnamedBlock block, Map<Long, Long> places) {
     long hash = block.engineHash;
     boolean waits = block.naming == Naming.ORPHAN;
-    AsideBlock parent = waits ? engine.aside().get(block.parent) : null;
+    UnnamedBlock parent = waits ? engine.unnamed().get(block.parent) : null;
     if (places.containsKey(hash)
-        || engine.aside().get(hash) != block
+        || engine.unnamed().get(hash) != block
         || block.size() == 0
         || IntStream.range(0, block.size()).anyMatch(i -> shelves.get(block.shelf(i)).isDoubt())
         || (waits && !block.atRoot && places.containsKey(block.parent))
         || (parent != null && parent.naming == Naming.DOUBTFUL)) {
-      throw new AssertionError("I5 slot=" + engine.slot() + " aside=" + hash);
+      throw new AssertionError("I5 slot=" + engine.slot() + " unnamed=" + hash);
     }
   }
 

@@ -15,8 +15,8 @@ import dev.warmpath.kvindex.runs.engine.Room;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
-import dev.warmpath.kvindex.runs.query.Fleet;
 import dev.warmpath.kvindex.runs.query.PathReader;
+import dev.warmpath.kvindex.runs.query.ReadView;
 import dev.warmpath.kvindex.runs.snapshot.FleetReader;
 import dev.warmpath.kvindex.runs.snapshot.FleetWriter;
 import dev.warmpath.kvindex.runs.snapshot.SnapshotException;
@@ -68,7 +68,7 @@ public final class RunKvIndex implements KvIndex {
    * I2  a shelf's bit is set if and only if the engine holds the block there
    * I3  a block's engine hash is in the hash table while any shelf's bit for it is set
    * I4  a run exists while a bit of it is set or a child hangs on it
-   * I5  an engine holds an engine hash at one place of the tree, or aside
+   * I5  an engine holds an engine hash at one place of the tree, or unnamed
    * I6  what an engine doubts has a name, and is not held on the same shelf too
    */
 
@@ -84,7 +84,7 @@ public final class RunKvIndex implements KvIndex {
   private final List<@Nullable RunEngine> engines = new ArrayList<>();
   private final PathReader reader;
   private final LongAdder evictedBlocks = new LongAdder();
-  private final LongAdder voidReads = new LongAdder();
+  private final LongAdder readRetries = new LongAdder();
   private final LongAdder unansweredQueries = new LongAdder();
   private boolean writing;
 
@@ -267,7 +267,7 @@ public final class RunKvIndex implements KvIndex {
       if (reader.read(prompt, matches)) {
         return;
       }
-      voidReads.increment();
+      readRetries.increment();
       Thread.onSpinWait();
     }
     unansweredQueries.increment();
@@ -285,7 +285,7 @@ public final class RunKvIndex implements KvIndex {
         budget.used(),
         budget.maxBytes(),
         evictedBlocks.sum(),
-        voidReads.sum(),
+        readRetries.sum(),
         unansweredQueries.sum());
   }
 
@@ -300,8 +300,8 @@ public final class RunKvIndex implements KvIndex {
   }
 
   /** Walks of queries that the writer disturbed. */
-  public long voidReads() {
-    return voidReads.sum();
+  public long readRetries() {
+    return readRetries.sum();
   }
 
   /** Queries that were disturbed so often that they credited nobody. */
@@ -313,7 +313,7 @@ public final class RunKvIndex implements KvIndex {
     return limits;
   }
 
-  Fleet fleet() {
+  ReadView fleet() {
     return reader.fleet();
   }
 
@@ -332,7 +332,7 @@ public final class RunKvIndex implements KvIndex {
   }
 
   private void publishFleet() {
-    reader.fleet(Fleet.of(engines, shelves.bound()));
+    reader.fleet(ReadView.of(engines, shelves.bound()));
   }
 
   private void forget(int run) {

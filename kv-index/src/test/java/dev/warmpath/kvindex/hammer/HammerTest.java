@@ -2,8 +2,9 @@ package dev.warmpath.kvindex.hammer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -17,7 +18,7 @@ class HammerTest {
     boolean oneInstant = mutant == HammerMutant.ANSWERS_FOR_ENGINES_AT_DIFFERENT_TIMES;
     Hammer<KvIndex> hammer =
         new Hammer<>(
-            orphans -> mutant.of(new PlainKvIndex(orphans)),
+            orphans -> mutant.of(new RunKvIndex(IndexLimits.unbounded(orphans))),
             index -> 0,
             2,
             100_000,

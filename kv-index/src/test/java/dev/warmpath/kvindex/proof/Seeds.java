@@ -2,7 +2,6 @@ package dev.warmpath.kvindex.proof;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.model.ReferenceModel;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.kvindex.proof.Comparison.Demand;
 import dev.warmpath.kvindex.proof.Comparison.Difference;
 import dev.warmpath.kvindex.workload.Script;
@@ -54,7 +53,9 @@ public final class Seeds<I extends KvIndex> {
   /** The first difference from the plain index, with many engines, prompts or branches. */
   public Optional<String> differenceInLongScripts() {
     return first(
-        comparison(PlainKvIndex::new, Demand.ANSWERS_AND_STATISTICS), SEEDS / 100, Workload::large);
+        comparison(ReferenceModel::new, Demand.ANSWERS_AND_STATISTICS),
+        SEEDS / 100,
+        Workload::large);
   }
 
   /**

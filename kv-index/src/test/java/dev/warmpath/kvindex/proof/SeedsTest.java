@@ -2,10 +2,11 @@ package dev.warmpath.kvindex.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.model.ReferenceModel;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.kvindex.proof.Comparison.Demand;
 import dev.warmpath.kvindex.proof.Comparison.Difference;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Workload;
@@ -30,7 +31,7 @@ class SeedsTest {
         };
     Comparison<Memory> answers =
         new Comparison<>(
-            maxOrphans -> mutant.of(new PlainKvIndex(maxOrphans)),
+            maxOrphans -> mutant.of(new RunKvIndex(IndexLimits.unbounded(maxOrphans))),
             ReferenceModel::new,
             index -> {},
             reload,

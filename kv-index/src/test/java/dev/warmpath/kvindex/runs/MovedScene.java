@@ -13,8 +13,8 @@ import dev.warmpath.kvindex.runs.engine.Placement;
 import dev.warmpath.kvindex.runs.engine.Room;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
-import dev.warmpath.kvindex.runs.query.Fleet;
 import dev.warmpath.kvindex.runs.query.PathReader;
+import dev.warmpath.kvindex.runs.query.ReadView;
 import dev.warmpath.kvindex.runs.tree.Holdings;
 import dev.warmpath.kvindex.runs.tree.Runs;
 import dev.warmpath.kvindex.runs.tree.Shelves;
@@ -58,7 +58,7 @@ abstract class MovedScene implements Scene {
       engines.add(engine);
       shelfOfEngine.add(engine.openShelf(StorageTier.GPU, 0));
     }
-    reader.fleet(Fleet.of(engines, shelves.bound()));
+    reader.fleet(ReadView.of(engines, shelves.bound()));
   }
 
   @Override

@@ -59,7 +59,7 @@ final class SnapshotFixture {
     }
     index.removeEngine(1);
     tree(index);
-    aside(index);
+    unnamed(index);
     index.removeEngine(6);
     return index;
   }
@@ -98,7 +98,7 @@ final class SnapshotFixture {
     index.removed(5, removed.from(StorageTier.GPU, 0).add(5000).add(5001).add(5002));
   }
 
-  private static void aside(RunKvIndex index) {
+  private static void unnamed(RunKvIndex index) {
     StoredBlocks stored = new StoredBlocks();
     index.stored(0, blocks(stored.unnamed(StorageTier.CPU, 0), 6000, 0, 2));
     index.stored(0, blocks(stored.unnamed(StorageTier.DISK, 0), 6000, 0, 1));

@@ -47,7 +47,7 @@ final class FleetReport {
     to.put("bytes", totals.bytes())
         .put("maxBytes", totals.maxBytes())
         .put("evictedBlocks", totals.evictedBlocks())
-        .put("voidReads", totals.voidReads())
+        .put("readRetries", totals.readRetries())
         .put("unansweredQueries", totals.unansweredQueries());
   }
 

@@ -105,7 +105,7 @@ public final class FleetCollector implements MultiCollector {
     to.add(Metric.INDEX_BYTES, totals.bytes());
     to.add(Metric.INDEX_MAX_BYTES, totals.maxBytes());
     to.add(Metric.INDEX_EVICTED_BLOCKS_TOTAL, totals.evictedBlocks());
-    to.add(Metric.INDEX_VOID_READS_TOTAL, totals.voidReads());
+    to.add(Metric.INDEX_READ_RETRIES_TOTAL, totals.readRetries());
     to.add(Metric.INDEX_UNANSWERED_QUERIES_TOTAL, totals.unansweredQueries());
   }
 

@@ -129,8 +129,7 @@ public enum Metric {
   INDEX_BYTES(Type.GAUGE, "Bytes that the index takes."),
   INDEX_MAX_BYTES(Type.GAUGE, "Bytes that it may take."),
   INDEX_EVICTED_BLOCKS_TOTAL(Type.COUNTER, "Held blocks left out of the index for lack of room."),
-  INDEX_VOID_READS_TOTAL(
-      Type.COUNTER, "Look-ups that a write disturbed, so that they began again."),
+  INDEX_READ_RETRIES_TOTAL(Type.COUNTER, "Lookups retried after a concurrent write."),
   INDEX_UNANSWERED_QUERIES_TOTAL(
       Type.COUNTER, "Queries disturbed so often that they credited nobody."),
   INDEX_WRITER_STALLED_SECONDS(

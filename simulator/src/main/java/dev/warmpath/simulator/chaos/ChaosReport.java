@@ -6,6 +6,7 @@ import dev.warmpath.simulator.chaos.ChaosPlan.Phase;
 import dev.warmpath.simulator.chaos.client.Verdict;
 import dev.warmpath.simulator.chaos.client.Verdict.Kind;
 import dev.warmpath.simulator.chaos.engine.EngineFault;
+import dev.warmpath.simulator.statistics.Distribution;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -131,7 +132,10 @@ public final class ChaosReport {
             kinds.getOrDefault(Kind.HUNG, 0),
             kinds.getOrDefault(Kind.WRONG, 0),
             String.format(
-                Locale.ROOT, "%.0f ms, %.0f ms", quantile(phase, 0.5), quantile(phase, 0.99))));
+                Locale.ROOT,
+                "%.0f ms, %.0f ms",
+                rounded(firstBytes(phase).p50()),
+                rounded(firstBytes(phase).p99()))));
     table.append(
         "%nengine faults %s%nrefusals and errors %s%nleaked %d, engines lost %d, all others back after %d ms%n"
             .formatted(faults, details, leaked, lost, recoveryMillis));
@@ -143,13 +147,15 @@ public final class ChaosReport {
     to.put("requests", kinds.values().stream().mapToInt(Integer::intValue).sum())
         .put("completed", kinds.getOrDefault(Kind.COMPLETED, 0))
         .put("refused", kinds.getOrDefault(Kind.REFUSED, 0))
-        .put("ttftMsP50", rounded(quantile(phase, 0.5)))
-        .put("ttftMsP99", rounded(quantile(phase, 0.99)));
+        .put("ttftMsP50", rounded(firstBytes(phase).p50()))
+        .put("ttftMsP99", rounded(firstBytes(phase).p99()));
   }
 
-  private double quantile(Phase phase, double share) {
-    List<Double> sorted = firstBytes.getOrDefault(phase, List.of()).stream().sorted().toList();
-    return sorted.isEmpty() ? 0 : sorted.get((int) Math.ceil(share * sorted.size()) - 1);
+  private Distribution firstBytes(Phase phase) {
+    return Distribution.of(
+        firstBytes.getOrDefault(phase, List.of()).stream()
+            .mapToDouble(Double::doubleValue)
+            .toArray());
   }
 
   private static void line(StringBuilder table, Object... cells) {

@@ -1,6 +1,8 @@
 package dev.warmpath.simulator.cli;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
@@ -15,13 +17,11 @@ import dev.warmpath.simulator.bench.corpus.ExactAnswers;
 import dev.warmpath.simulator.bench.generate.Corpora;
 import dev.warmpath.simulator.bench.index.BenchReport;
 import dev.warmpath.simulator.bench.index.IndexBench;
-import dev.warmpath.simulator.bench.index.IndexChoice;
 import dev.warmpath.simulator.bench.wpix.WpixWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -53,6 +53,8 @@ import picocli.CommandLine.Spec;
     })
 public final class BenchIndexCommand implements WarmpathCommand {
 
+  private static final int ORPHANS_PER_ENGINE = 1 << 16;
+
   @SuppressWarnings("NullAway.Init")
   @Spec
   private CommandSpec spec;
@@ -64,12 +66,6 @@ public final class BenchIndexCommand implements WarmpathCommand {
       paramLabel = "FILE.wpix",
       description = "Write the corpus to a file, print its exact sums, and end.")
   private @Nullable Path written;
-
-  @Option(
-      names = "--index",
-      defaultValue = "runs",
-      description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
-  private IndexChoice index = IndexChoice.RUNS;
 
   @Option(names = "--rounds", description = "Rounds (5; with --beside 3).")
   private @Nullable Integer rounds;
@@ -136,7 +132,7 @@ public final class BenchIndexCommand implements WarmpathCommand {
   private int show(BenchReport report, @Nullable Comparison comparison) {
     PrintWriter prose = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
     report.print(prose);
-    ObjectNode object = report.json().put("index", index.name().toLowerCase(Locale.ROOT));
+    ObjectNode object = report.json();
     if (comparison != null) {
       comparison.print(prose);
       object.set("beside", comparison.json());
@@ -154,7 +150,11 @@ public final class BenchIndexCommand implements WarmpathCommand {
   }
 
   private IndexBench warmBench() throws InterruptedException {
-    IndexBench bench = new IndexBench(index::create, BenchIndexCommand::daemon, this::say);
+    IndexBench bench =
+        new IndexBench(
+            () -> new RunKvIndex(IndexLimits.unbounded(ORPHANS_PER_ENGINE)),
+            BenchIndexCommand::daemon,
+            this::say);
     say("warming up for " + warmUpSeconds + " s on other corpora");
     bench.warmUp(
         Corpora.warmUp().stream().map(CorpusFlags::read).toList(),

@@ -22,18 +22,18 @@ public final class LoadRun {
   private final ChatSender client;
   private final int clients;
   private final IntConsumer progress;
-  private final Seat[] seats;
+  private final ChatSlot[] seats;
   private final List<ChatReply> replies = new ArrayList<>();
   private int sent;
 
   /** The place of one active chat; guarded by the run. */
-  private static final class Seat {
+  private static final class ChatSlot {
     private final int firstNumber;
     private int generation;
     private Chat chat;
     private boolean busy;
 
-    Seat(int firstNumber, Chat chat) {
+    ChatSlot(int firstNumber, Chat chat) {
       this.firstNumber = firstNumber;
       this.chat = chat;
     }
@@ -52,8 +52,8 @@ public final class LoadRun {
     this.client = client;
     this.clients = clients;
     this.progress = progress;
-    seats = new Seat[load.activeChats()];
-    Arrays.setAll(seats, number -> new Seat(number, load.chat(number)));
+    seats = new ChatSlot[load.activeChats()];
+    Arrays.setAll(seats, number -> new ChatSlot(number, load.chat(number)));
   }
 
   /** Runs to the end and reports. */
@@ -75,7 +75,7 @@ public final class LoadRun {
 
   private void takeTurns() {
     try {
-      Seat seat = next();
+      ChatSlot seat = next();
       while (seat != null) {
         ChatReply reply = client.send(seat.chat.nextTurn());
         progress.accept(done(seat, reply));
@@ -87,11 +87,11 @@ public final class LoadRun {
   }
 
   /** The next chat in order, as soon as its last turn is over; null when all is sent. */
-  private synchronized @Nullable Seat next() throws InterruptedException {
+  private synchronized @Nullable ChatSlot next() throws InterruptedException {
     if (sent == load.requests()) {
       return null;
     }
-    Seat seat = seats[sent++ % seats.length];
+    ChatSlot seat = seats[sent++ % seats.length];
     while (seat.busy) {
       wait();
     }
@@ -100,7 +100,7 @@ public final class LoadRun {
   }
 
   /** Notes the reply; a chat that is over or broken makes room for a new one. */
-  private synchronized int done(Seat seat, ChatReply reply) {
+  private synchronized int done(ChatSlot seat, ChatReply reply) {
     replies.add(reply);
     if (reply.error() == null) {
       seat.chat.answered(reply.text());

@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.plan;
 
 import dev.warmpath.simulator.engine.StepCost;
+import dev.warmpath.simulator.statistics.Spread;
 import dev.warmpath.simulator.trace.LoggedRequest;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -88,11 +88,10 @@ public record CostFit(
   }
 
   private static double medianError(StepCost cost, List<Equation> equations) {
-    double[] errors =
-        equations.stream()
-            .mapToDouble(row -> Math.abs(row.millis(cost) / row.millis() - 1))
-            .toArray();
-    Arrays.sort(errors);
-    return errors.length == 0 ? Double.NaN : errors[errors.length / 2];
+    return Spread.of(
+            equations.stream()
+                .mapToDouble(row -> Math.abs(row.millis(cost) / row.millis() - 1))
+                .toArray())
+        .median();
   }
 }

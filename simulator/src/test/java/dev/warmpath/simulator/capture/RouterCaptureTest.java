@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.verify.CaptureVerifier;
 import dev.warmpath.eventingest.verify.VerifyReport;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
@@ -128,7 +129,7 @@ class RouterCaptureTest {
   }
 
   private static VerifyReport verify(Path file) throws IOException {
-    return CaptureVerifier.verify(file, new PlainKvIndex(10_000));
+    return CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(10_000)));
   }
 
   private void start() {

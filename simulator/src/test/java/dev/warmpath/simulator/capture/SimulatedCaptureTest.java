@@ -11,9 +11,10 @@ import dev.warmpath.eventingest.verify.CaptureVerifier;
 import dev.warmpath.eventingest.verify.Rehearsal;
 import dev.warmpath.eventingest.verify.VerifyReport;
 import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.enginehash.HashAlgorithm;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.TestEngines;
@@ -64,7 +65,7 @@ class SimulatedCaptureTest {
       recording.run(writer, new Random(seed));
     }
 
-    VerifyReport report = CaptureVerifier.verify(file, new PlainKvIndex(1000));
+    VerifyReport report = CaptureVerifier.verify(file, new RunKvIndex(IndexLimits.unbounded(1000)));
 
     assertThat(report.truncated()).isFalse();
     assertThat(report.skipped()).isEmpty();
@@ -88,7 +89,8 @@ class SimulatedCaptureTest {
 
   private static VerifyReport rehearse(Path file, boolean replays) throws IOException {
     Faults faults = new Faults(0.05, 0.02, 0.02, 0, 0, Duration.ZERO, 7);
-    return CaptureVerifier.verify(file, new PlainKvIndex(1000), new Rehearsal(faults, replays));
+    return CaptureVerifier.verify(
+        file, new RunKvIndex(IndexLimits.unbounded(1000)), new Rehearsal(faults, replays));
   }
 
   /** Drives an engine with chats, copies, salts, adapters, bursts and resets. */

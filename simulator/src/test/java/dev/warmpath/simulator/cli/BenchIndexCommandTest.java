@@ -64,8 +64,7 @@ final class BenchIndexCommandTest {
     assertThat(run("--cell", "F", "--requests", "40", "--engines", "2", "--write", file))
         .isEqualTo(Exit.OK);
     assertThat(out.toString()).contains("interleaved Sums[scores=");
-    assertThat(run("--corpus", file, "--index", "plain", "--rounds", "1", "--warm-up", "0"))
-        .isEqualTo(Exit.OK);
+    assertThat(run("--corpus", file, "--rounds", "1", "--warm-up", "0")).isEqualTo(Exit.OK);
     assertThat(out.toString()).contains("written.wpix: exact");
   }
 

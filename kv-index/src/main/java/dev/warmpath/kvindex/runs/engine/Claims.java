@@ -5,8 +5,8 @@ import static dev.warmpath.kvindex.runs.tree.Runs.NOWHERE;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
-import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
 import dev.warmpath.kvindex.runs.engine.RunEngine.Core;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlock.Naming;
 import dev.warmpath.kvindex.runs.tree.Runs;
 import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.util.ArrayList;
@@ -22,16 +22,16 @@ final class Claims {
 
   private final RunEngine engine;
   private final Core core;
-  private final Aside aside;
+  private final UnnamedBlocks unnamed;
   private final int maxOrphans;
   private final StoredBlocks one = new StoredBlocks();
   private long orphansDropped;
   private long contradictions;
 
-  Claims(RunEngine engine, Core core, Aside aside, int maxOrphans) {
+  Claims(RunEngine engine, Core core, UnnamedBlocks unnamed, int maxOrphans) {
     this.engine = engine;
     this.core = core;
-    this.aside = aside;
+    this.unnamed = unnamed;
     this.maxOrphans = maxOrphans;
   }
 
@@ -51,13 +51,13 @@ final class Claims {
     this.contradictions = contradictions;
   }
 
-  /** Stores a block that cannot just be put; false if it cannot stand aside. */
+  /** Stores a block that cannot just be put; false if it cannot stand unnamed. */
   boolean store(Shelf shelf, StoredBlocks blocks, int index) {
     long hash = blocks.engineHash(index);
     long local = blocks.localHash(index);
     boolean atRoot = index == 0 && blocks.atRoot();
     long parent = index == 0 ? blocks.parent() : blocks.engineHash(index - 1);
-    AsideBlock block = aside.get(hash);
+    UnnamedBlock block = unnamed.get(hash);
     if (block != null) {
       hold(block, shelf, blocks.addsCopies());
       claimed(block, atRoot, parent, local);
@@ -68,7 +68,7 @@ final class Claims {
       return false;
     }
     if (at == NOWHERE) {
-      block = aside.add(hash);
+      block = unnamed.add(hash);
       hold(block, shelf, true);
       claimed(block, atRoot, parent, local);
     } else if (agrees(at, engine.behind(blocks, index), local)) {
@@ -91,8 +91,8 @@ final class Claims {
         : core.placement().named(behind, local) == name;
   }
 
-  /** A store says what a block is that stands aside. */
-  private void claimed(AsideBlock block, boolean atRoot, long parent, long local) {
+  /** A store says what a block is that stands unnamed. */
+  private void claimed(UnnamedBlock block, boolean atRoot, long parent, long local) {
     if (block.naming == Naming.UNNAMED) {
       block.claim(atRoot, parent, local);
       settle(block);
@@ -105,7 +105,7 @@ final class Claims {
   }
 
   /** A block that nobody has named is this one; false if it was said to be something. */
-  boolean name(AsideBlock block, StoredBlocks names, int index) {
+  boolean name(UnnamedBlock block, StoredBlocks names, int index) {
     boolean unnamed = block.naming == Naming.UNNAMED;
     if (unnamed) {
       boolean atRoot = index == 0 && names.atRoot();
@@ -115,7 +115,7 @@ final class Claims {
     return unnamed;
   }
 
-  private void settle(AsideBlock block) {
+  private void settle(UnnamedBlock block) {
     long place = block.atRoot ? core.runs().root(block.parent) : engine.behind(block.parent);
     if (place != NOWHERE) {
       if (core.room().hasForName(block)) {
@@ -123,11 +123,11 @@ final class Claims {
       }
       return;
     }
-    AsideBlock parent = aside.get(block.parent);
+    UnnamedBlock parent = unnamed.get(block.parent);
     if (parent != null && parent.naming == Naming.DOUBTFUL && !block.atRoot) {
       doubt(block);
     } else {
-      aside.joinOrphans(block);
+      unnamed.joinOrphans(block);
     }
   }
 
@@ -139,52 +139,52 @@ final class Claims {
   }
 
   private boolean isSettled(long engineHash) {
-    AsideBlock block = aside.get(engineHash);
+    UnnamedBlock block = unnamed.get(engineHash);
     return block == null || block.naming == Naming.DOUBTFUL;
   }
 
   private void settleNext(long engineHash) {
     List<Long> settled = new ArrayList<>(List.of(engineHash));
     for (int i = 0; i < settled.size(); i++) {
-      AsideBlock orphan = aside.orphanOf(settled.get(i));
+      UnnamedBlock orphan = unnamed.orphanOf(settled.get(i));
       while (orphan != null) {
-        aside.leaveOrphans(orphan);
+        unnamed.leaveOrphans(orphan);
         settle(orphan);
         if (isSettled(orphan.engineHash)) {
           settled.add(orphan.engineHash);
         }
-        orphan = aside.orphanOf(settled.get(i));
+        orphan = unnamed.orphanOf(settled.get(i));
       }
     }
   }
 
   /** Settles the blocks that wait for any of these, which have their names now. */
   void adopt(StoredBlocks blocks, int from, int to) {
-    for (int i = from; i < to && aside.orphans() > 0; i++) {
-      if (aside.orphanOf(blocks.engineHash(i)) != null) {
+    for (int i = from; i < to && unnamed.orphans() > 0; i++) {
+      if (unnamed.orphanOf(blocks.engineHash(i)) != null) {
         settleNext(blocks.engineHash(i));
       }
     }
   }
 
-  private void doubt(AsideBlock block) {
-    aside.leaveOrphans(block);
+  private void doubt(UnnamedBlock block) {
+    unnamed.leaveOrphans(block);
     block.naming = Naming.DOUBTFUL;
     contradictions++;
   }
 
   /** Gives up the orphan that waited longest, if there are too many. */
   void dropOldestOrphan() {
-    AsideBlock oldest = aside.oldestOrphan();
-    if (aside.orphans() > maxOrphans && oldest != null) {
-      aside.leaveOrphans(oldest);
+    UnnamedBlock oldest = unnamed.oldestOrphan();
+    if (unnamed.orphans() > maxOrphans && oldest != null) {
+      unnamed.leaveOrphans(oldest);
       orphansDropped++;
     }
   }
 
-  /** Moves a block from aside into the tree. */
-  private void name(AsideBlock block, long place) {
-    aside.remove(block);
+  /** Moves a block from unnamed into the tree. */
+  private void name(UnnamedBlock block, long place) {
+    unnamed.remove(block);
     one.behind(StorageTier.GPU, 0, 0).add(block.engineHash, block.localHash);
     for (int i = 0; i < block.size(); i++) {
       Shelf shelf = core.shelves().get(block.shelf(i));
@@ -203,8 +203,8 @@ final class Claims {
   }
 
   /** Moves a block with all its copies out of the tree; where it was doubted it is forgotten. */
-  private AsideBlock takeAside(long at, long hash) {
-    AsideBlock block = aside.add(hash);
+  private UnnamedBlock takeAside(long at, long hash) {
+    UnnamedBlock block = unnamed.add(hash);
     int source = Runs.run(at);
     int offset = Runs.offset(at);
     int run = core.runs().names(source);
@@ -214,7 +214,7 @@ final class Claims {
           core.runs().isListed(source, offset) ? core.holdings().find(run, source, shelf.id) : -1;
       if (entry >= 0 && ((core.holdings().mask(run, entry) >>> offset) & 1) != 0) {
         if (!shelf.isDoubt()) {
-          aside.hold(block, shelf.id, 1 + Math.max(0, core.runs().copies.more(shelf.id, number)));
+          unnamed.hold(block, shelf.id, 1 + Math.max(0, core.runs().copies.more(shelf.id, number)));
         }
         core.runs().copies.forget(shelf.id, number);
         core.placement().release(shelf, run, entry, 1L << offset);
@@ -224,11 +224,11 @@ final class Claims {
     return block;
   }
 
-  /** One more copy of a block that stands aside. */
-  void hold(AsideBlock block, Shelf shelf, boolean addsCopies) {
+  /** One more copy of a block that stands unnamed. */
+  void hold(UnnamedBlock block, Shelf shelf, boolean addsCopies) {
     boolean counts = addsCopies && engine.counting() == CopyCounting.PER_COPY;
     if (counts || !block.isOn(shelf.id)) {
-      aside.hold(block, shelf.id, 1);
+      unnamed.hold(block, shelf.id, 1);
     }
   }
 }

@@ -62,7 +62,7 @@ public final class Placement {
    * Puts blocks {@code from …} behind {@code place} and returns how many it put; 0 when the first
    * one is held under another name.
    *
-   * @param limit at most so many, none of them aside
+   * @param limit at most so many, none of them unnamed
    */
   public int put(long place, StoredBlocks blocks, int from, int limit) {
     this.blocks = blocks;
@@ -255,7 +255,7 @@ public final class Placement {
   /** Writes blocks into a run from {@code first} on, slab by slab. */
   private int fill(int run, int first, int most) {
     int count = 0;
-    runs.hashes.approach(blocks.engineHashes(), from, from + most);
+    runs.hashes.prefetch(blocks.engineHashes(), from, from + most);
     while (count < most) {
       int block = (first + count) & 7;
       int end = Math.min(SlabColumns.BLOCKS, block + most - count);

@@ -17,13 +17,13 @@ final class Recalls {
 
   private final RunEngine engine;
   private final Core core;
-  private final Aside aside;
+  private final UnnamedBlocks unnamed;
   private final Claims claims;
 
-  Recalls(RunEngine engine, Core core, Aside aside, Claims claims) {
+  Recalls(RunEngine engine, Core core, UnnamedBlocks unnamed, Claims claims) {
     this.engine = engine;
     this.core = core;
-    this.aside = aside;
+    this.unnamed = unnamed;
     this.claims = claims;
   }
 
@@ -51,7 +51,7 @@ final class Recalls {
       if (name != NOWHERE && isKnown(name)) {
         return false;
       }
-      AsideBlock block = aside.get(names.engineHash(index));
+      UnnamedBlock block = unnamed.get(names.engineHash(index));
       if (block == null) {
         return put(doubts, place, names, index);
       }

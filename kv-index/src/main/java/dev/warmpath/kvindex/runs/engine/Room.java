@@ -116,8 +116,8 @@ public final class Room {
     return promised;
   }
 
-  /** Whether a block that stands aside can get its name, beside those that room was made for. */
-  public boolean hasForName(AsideBlock block) {
+  /** Whether a block that stands unnamed can get its name, beside those that room was made for. */
+  public boolean hasForName(UnnamedBlock block) {
     int blocks = promised + block.size();
     long local = 0;
     for (int i = 0; i < block.size(); i++) {
@@ -129,9 +129,9 @@ public final class Room {
     return fits(blocks, growthBytes + local);
   }
 
-  /** Whether one more block can stand aside. */
+  /** Whether one more block can stand unnamed. */
   public boolean hasAside(RunEngine engine) {
-    long growth = engine.aside().growthBytes(1, engine.shelves().size());
+    long growth = engine.unnamed().growthBytes(1, engine.shelves().size());
     return growth <= asideBudget.left() && growth <= budget.left();
   }
 
@@ -178,7 +178,7 @@ public final class Room {
   private long growthBytes(int blocks, RunEngine engine, Shelf shelf) {
     return growthBytes
         + shelf.runs.growthBytes(blocks)
-        + engine.aside().growthBytes(blocks, engine.shelves().size());
+        + engine.unnamed().growthBytes(blocks, engine.shelves().size());
   }
 
   private boolean fits(int blocks, long growth) {

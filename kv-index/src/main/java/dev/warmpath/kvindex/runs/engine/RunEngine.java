@@ -21,16 +21,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * One engine: its shelves, its blocks without names, and what its events mean.
  *
- * <p>A block that the engine holds is either in the tree, under one name, or aside. Single writer.
+ * <p>A block that the engine holds is either in the tree, under one name, or unnamed. Single
+ * writer.
  */
 public final class RunEngine {
 
   private final int slot;
   private final CopyCounting counting;
   private final Core core;
-  private final Aside aside;
+  private final UnnamedBlocks unnamed;
   private final Claims claims;
-  private final Doubts doubts;
+  private final UnconfirmedBlocks doubts;
   private final Recalls recalls;
   private final List<Shelf> shelves = new ArrayList<>();
   private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
@@ -47,10 +48,10 @@ public final class RunEngine {
     this.slot = slot;
     this.counting = counting;
     this.core = core;
-    aside = new Aside(core.room().asideBudget());
-    claims = new Claims(this, core, aside, maxOrphans);
-    doubts = new Doubts(this, core);
-    recalls = new Recalls(this, core, aside, claims);
+    unnamed = new UnnamedBlocks(core.room().asideBudget());
+    claims = new Claims(this, core, unnamed, maxOrphans);
+    doubts = new UnconfirmedBlocks(this, core);
+    recalls = new Recalls(this, core, unnamed, claims);
   }
 
   public int slot() {
@@ -137,9 +138,12 @@ public final class RunEngine {
     }
   }
 
-  /** Doubts all that has a name and forgets the rest; returns how many blocks that doubts. */
+  /**
+   * UnconfirmedBlocks all that has a name and forgets the rest; returns how many blocks that
+   * doubts.
+   */
   public long doubt() {
-    aside.clear();
+    unnamed.clear();
     return doubts.doubt();
   }
 
@@ -160,7 +164,7 @@ public final class RunEngine {
     return recalls.recall(shelf, names, from, to);
   }
 
-  Doubts doubts() {
+  UnconfirmedBlocks doubts() {
     return doubts;
   }
 
@@ -174,7 +178,7 @@ public final class RunEngine {
 
   /**
    * Stores blocks {@code from … to − 1} of an event, for which there is room; returns how many
-   * could not stand aside.
+   * could not stand unnamed.
    */
   public int stored(Shelf shelf, StoredBlocks blocks, int from, int to) {
     if (!blocks.named()) {
@@ -235,7 +239,7 @@ public final class RunEngine {
         forget(shelf, run, core.holdings().lastOf(shelf));
       }
     }
-    aside.clear();
+    unnamed.clear();
     lastStored = NOWHERE;
     nextRemoved = NOWHERE;
   }
@@ -261,9 +265,9 @@ public final class RunEngine {
 
   public EngineStats stats() {
     return new EngineStats(
-        held + aside.held(),
+        held + unnamed.held(),
         held,
-        aside.orphans(),
+        unnamed.orphans(),
         claims.orphansDropped(),
         unknownRemovals,
         claims.contradictions(),
@@ -276,7 +280,7 @@ public final class RunEngine {
 
   /** How many blocks are kept for the engine, for sure and in doubt. */
   public long kept() {
-    return held + aside.held() + doubts.blocks();
+    return held + unnamed.held() + doubts.blocks();
   }
 
   /** Gives up the orphan that waited longest, if there are too many. */
@@ -284,17 +288,17 @@ public final class RunEngine {
     claims.dropOldestOrphan();
   }
 
-  public Aside aside() {
-    return aside;
+  public UnnamedBlocks unnamed() {
+    return unnamed;
   }
 
-  /** How many blocks from {@code from} on are not aside. */
+  /** How many blocks from {@code from} on are named. */
   private int plain(StoredBlocks blocks, int from, int to) {
     int end = from;
-    if (aside.isEmpty()) {
+    if (unnamed.isEmpty()) {
       end = to;
     }
-    while (end < to && aside.get(blocks.engineHash(end)) == null) {
+    while (end < to && unnamed.get(blocks.engineHash(end)) == null) {
       end++;
     }
     return end - from;
@@ -358,12 +362,12 @@ public final class RunEngine {
     boolean addsCopies = blocks.addsCopies();
     for (int i = from; i < to; i++) {
       long hash = blocks.engineHash(i);
-      AsideBlock block = aside.get(hash);
+      UnnamedBlock block = unnamed.get(hash);
       long at = block == null ? find(hash) : NOWHERE;
       if (at != NOWHERE) {
         hold(shelf, at, addsCopies);
       } else if (block != null || core.room().hasAside(this)) {
-        claims.hold(block == null ? aside.add(hash) : block, shelf, addsCopies);
+        claims.hold(block == null ? unnamed.add(hash) : block, shelf, addsCopies);
       } else {
         refused++;
       }
@@ -386,8 +390,8 @@ public final class RunEngine {
   }
 
   private void removeAside(Shelf shelf, long hash) {
-    AsideBlock block = aside.get(hash);
-    if (block == null || !aside.take(block, shelf.id)) {
+    UnnamedBlock block = unnamed.get(hash);
+    if (block == null || !unnamed.take(block, shelf.id)) {
       unknownRemovals++;
     }
   }

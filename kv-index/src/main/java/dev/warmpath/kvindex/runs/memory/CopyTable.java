@@ -42,7 +42,7 @@ public final class CopyTable {
   }
 
   /** The block is there although nobody told of it: the next copy told of is none beyond it. */
-  public void owe(int shelf, int block) {
+  public void skipNextStore(int shelf, int block) {
     add(shelf, block, -1);
   }
 

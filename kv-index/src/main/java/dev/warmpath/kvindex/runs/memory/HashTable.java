@@ -86,7 +86,7 @@ public final class HashTable {
   private int pendingSlab = 1;
   private int pendingBlocks;
 
-  /** Keeps the compiler from leaving {@link #approach} out. */
+  /** Keeps the compiler from leaving {@link #prefetch} out. */
   @SuppressWarnings("unused")
   private long sink;
 
@@ -110,7 +110,7 @@ public final class HashTable {
    * miss all caches, but none waits for another; the later ones, which branch on what they see,
    * then find it near.
    */
-  public void approach(long[] hashes, int from, int to) {
+  public void prefetch(long[] hashes, int from, int to) {
     long seen = 0;
     for (int i = from; i < to; i++) {
       long mixed = hashes[i] * multiplier;

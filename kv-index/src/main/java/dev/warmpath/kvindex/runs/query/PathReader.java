@@ -44,25 +44,25 @@ public final class PathReader {
    */
 
   private final Runs runs;
-  private volatile Fleet fleet = Fleet.EMPTY;
+  private volatile ReadView fleet = ReadView.EMPTY;
 
   public PathReader(Runs runs) {
     this.runs = runs;
   }
 
-  public Fleet fleet() {
+  public ReadView fleet() {
     return fleet;
   }
 
   /** Prompts are judged by this one from now on. */
-  public void fleet(Fleet fleet) {
+  public void fleet(ReadView fleet) {
     this.fleet = fleet;
   }
 
   /** Fills {@code matches}; false if the writer interfered and nothing was filled. */
   public boolean read(BlockChain prompt, PrefixMatches matches) {
     Walk walk = WALKS.get();
-    Fleet fleet = this.fleet;
+    ReadView fleet = this.fleet;
     walk.begin(prompt, fleet, matches);
     boolean read;
     try {
@@ -129,7 +129,7 @@ public final class PathReader {
     return unchanged;
   }
 
-  private boolean isUnchanged(Walk walk, Fleet fleet) {
+  private boolean isUnchanged(Walk walk, ReadView fleet) {
     VarHandle.acquireFence();
     for (int i = 0; i < walk.seen(); i++) {
       int run = walk.seenRun(i);
@@ -201,7 +201,7 @@ public final class PathReader {
   /** How many blocks the run and the rest of the prompt have in common. */
   private int common(int[] h, int at, BlockChain prompt, Walk walk, int matched) {
     int most = Math.min(RunHeaders.length(h[at + SHAPE]), prompt.blocks() - matched);
-    walk.sink = approach(h, at, most);
+    walk.sink = prefetch(h, at, most);
     int common = 0;
     while (common < most) {
       int slab = h[at + SLABS + (common >>> 3)];
@@ -230,7 +230,7 @@ public final class PathReader {
   }
 
   /** Looks at what comes next, all at once, so that nothing is waited for while it compares. */
-  private long approach(int[] h, int at, int blocks) {
+  private long prefetch(int[] h, int at, int blocks) {
     long seen = 0;
     for (int i = 1; i << 3 < blocks; i++) {
       int slab = h[at + SLABS + i];
@@ -252,7 +252,7 @@ public final class PathReader {
     int e = HolderLists.at(list);
     long here = -1L >>> (Long.SIZE - common);
     boolean mixed = (h[at + SHAPE] & RunHeaders.MIXED) != 0;
-    Fleet fleet = walk.fleet();
+    ReadView fleet = walk.fleet();
     PrefixMatches matches = walk.matches();
     boolean further = false;
     for (int i = 0; i < count; i++, e += INTS) {

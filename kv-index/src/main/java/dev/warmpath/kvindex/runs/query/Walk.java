@@ -29,7 +29,7 @@ public final class Walk {
   private int[] rowOfShelf = new int[16];
   private int[] met = new int[16];
   private int metCount;
-  private Fleet fleet = Fleet.EMPTY;
+  private ReadView fleet = ReadView.EMPTY;
   private Shelf[] shelves = {};
   private PrefixMatches matches = new PrefixMatches();
 
@@ -42,7 +42,7 @@ public final class Walk {
   /** Whether, besides, all engines count alike, so that depths can go straight into the answer. */
   public boolean direct;
 
-  public void begin(BlockChain prompt, Fleet fleet, PrefixMatches matches) {
+  public void begin(BlockChain prompt, ReadView fleet, PrefixMatches matches) {
     this.fleet = fleet;
     this.matches = matches;
     if (!byDepth) {
@@ -74,7 +74,7 @@ public final class Walk {
     }
   }
 
-  public Fleet fleet() {
+  public ReadView fleet() {
     return fleet;
   }
 

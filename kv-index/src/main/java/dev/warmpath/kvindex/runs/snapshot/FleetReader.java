@@ -5,10 +5,10 @@ import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.kvindex.runs.engine.Aside;
-import dev.warmpath.kvindex.runs.engine.AsideBlock;
-import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlock;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlock.Naming;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlocks;
 import dev.warmpath.kvindex.runs.tree.Runs;
 import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.io.IOException;
@@ -17,7 +17,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the engines of a snapshot: what they are before the runs, what they hold aside behind.
+ * Reads the engines of a snapshot: what they are before the runs, what they hold unnamed behind.
  *
  * <p>Confined to the writer.
  */
@@ -68,7 +68,7 @@ public final class FleetReader {
     }
   }
 
-  /** Reads what stands aside; returns how many held blocks there was no room for. */
+  /** Reads what stands unnamed; returns how many held blocks there was no room for. */
   public long readAside() throws IOException {
     long omitted = 0;
     for (RunEngine engine : engines) {
@@ -131,18 +131,18 @@ public final class FleetReader {
   }
 
   private long readBlock(RunEngine engine, Naming naming) throws IOException {
-    Aside aside = engine.aside();
+    UnnamedBlocks unnamed = engine.unnamed();
     long hash = in.int64();
-    if (aside.get(hash) != null || engine.find(hash) != Runs.NOWHERE) {
-      throw in.damaged("an engine hash stands aside twice, or has a name too");
+    if (unnamed.get(hash) != null || engine.find(hash) != Runs.NOWHERE) {
+      throw in.damaged("an engine hash stands unnamed twice, or has a name too");
     }
     if (!core.room().hasAside(engine)) {
       return skipBlock(engine, naming);
     }
-    AsideBlock block = aside.add(hash);
+    UnnamedBlock block = unnamed.add(hash);
     if (naming == Naming.ORPHAN) {
       block.claim(false, in.int64(), in.int64());
-      aside.joinOrphans(block);
+      unnamed.joinOrphans(block);
     }
     block.naming = naming;
     checkWaiting(engine, block);
@@ -166,17 +166,18 @@ public final class FleetReader {
   }
 
   /** What waits must wait for something. */
-  private void checkWaiting(RunEngine engine, AsideBlock block) throws IOException {
+  private void checkWaiting(RunEngine engine, UnnamedBlock block) throws IOException {
     boolean waits = block.naming == Naming.ORPHAN;
-    AsideBlock parent = waits ? engine.aside().get(block.parent) : null;
+    UnnamedBlock parent = waits ? engine.unnamed().get(block.parent) : null;
     if ((waits && engine.find(block.parent) != Runs.NOWHERE)
         || (parent != null && parent.naming == Naming.DOUBTFUL)
-        || (block.naming == Naming.DOUBTFUL && engine.aside().orphanOf(block.engineHash) != null)) {
+        || (block.naming == Naming.DOUBTFUL
+            && engine.unnamed().orphanOf(block.engineHash) != null)) {
       throw in.damaged("an orphan waits for a parent that is known");
     }
   }
 
-  private void readHolders(RunEngine engine, AsideBlock block) throws IOException {
+  private void readHolders(RunEngine engine, UnnamedBlock block) throws IOException {
     int holders = in.int32("holders", 1, engine.shelves().size());
     for (int i = 0; i < holders; i++) {
       Shelf shelf = shelf(in.int32("shelf", 0, shelves.size() - 1));
@@ -184,7 +185,7 @@ public final class FleetReader {
         throw in.damaged("shelf=" + shelf.id + " of another engine, of doubts, or twice");
       }
       int most = engine.counting() == CopyCounting.PRESENCE ? 1 : Integer.MAX_VALUE;
-      engine.aside().hold(block, shelf.id, in.int32("copies", 1, most));
+      engine.unnamed().hold(block, shelf.id, in.int32("copies", 1, most));
     }
   }
 }

@@ -3,16 +3,16 @@ package dev.warmpath.kvindex.runs.snapshot;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
-import dev.warmpath.kvindex.runs.engine.Aside;
-import dev.warmpath.kvindex.runs.engine.AsideBlock;
-import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlock;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlock.Naming;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlocks;
 import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the engines to a snapshot: what they are before the runs, what they hold aside behind.
+ * Writes the engines to a snapshot: what they are before the runs, what they hold unnamed behind.
  *
  * <p>Confined to the writer.
  */
@@ -51,7 +51,7 @@ public final class FleetWriter {
   public void writeAside() {
     for (RunEngine engine : engines) {
       if (engine != null) {
-        writeAside(engine.aside());
+        writeAside(engine.unnamed());
       }
     }
   }
@@ -82,13 +82,13 @@ public final class FleetWriter {
     }
   }
 
-  private void writeAside(Aside aside) {
-    AsideBlock orphan = aside.oldestOrphan();
+  private void writeAside(UnnamedBlocks unnamed) {
+    UnnamedBlock orphan = unnamed.oldestOrphan();
     while (orphan != null) {
       writeBlock(orphan);
       orphan = orphan.younger;
     }
-    aside.forEach(block -> {
+    unnamed.forEach(block -> {
       if (block.naming != Naming.ORPHAN) {
         writeBlock(block);
       }
@@ -96,7 +96,7 @@ public final class FleetWriter {
     out.int8(0);
   }
 
-  private void writeBlock(AsideBlock block) {
+  private void writeBlock(UnnamedBlock block) {
     out.int8(1 + block.naming.ordinal());
     out.int64(block.engineHash);
     if (block.naming == Naming.ORPHAN) {

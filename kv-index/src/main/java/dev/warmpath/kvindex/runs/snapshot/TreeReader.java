@@ -145,7 +145,7 @@ public final class TreeReader {
     fillNames(run);
     fillAliases(run);
     fillHolders(run);
-    runs.hashes.approach(record.engineHashes, 0, record.length);
+    runs.hashes.prefetch(record.engineHashes, 0, record.length);
     for (int source = 0; source <= record.aliases; source++) {
       list(runOf[last - record.aliases + source], source);
     }

@@ -190,7 +190,7 @@ public final class Runs {
       if ((here & LAST_OF_SLAB) != 0) {
         // Evictions go backwards: the others of this slab are next, now or in the next events.
         int from = SlabColumns.at(h[at + i]);
-        hashes.approach(columns.hashes(h[at + i]), from, from + SlabColumns.BLOCKS);
+        hashes.prefetch(columns.hashes(h[at + i]), from, from + SlabColumns.BLOCKS);
       }
       if (here != 0) {
         hashes.remove(h[at + i], here);

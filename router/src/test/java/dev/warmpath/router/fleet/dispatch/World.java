@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
@@ -13,7 +14,7 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
@@ -44,7 +45,7 @@ final class World {
   static final ChainSpace SPACE = new ChainSpace("m", 16, 0);
 
   final Fleet fleet = new Fleet();
-  final KvIndex index = new PlainKvIndex(1000);
+  final KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   final Map<Replica, EngineView> views = new ConcurrentHashMap<>();
   final AtomicLong nanos = new AtomicLong();
   final List<String> heard = new CopyOnWriteArrayList<>();

@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.bench.index.BenchReport;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
+import dev.warmpath.simulator.statistics.Spread;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -96,12 +97,11 @@ public record Comparison(BenchReport ours, List<Peer> peers, List<BesideRound> r
   }
 
   private double median(int peer, ToDoubleFunction<PeerFigures> of) {
-    double[] sorted =
-        rounds.stream()
-            .mapToDouble(round -> of.applyAsDouble(round.peers().get(peer)))
-            .sorted()
-            .toArray();
-    return sorted[sorted.length / 2];
+    return Spread.of(
+            rounds.stream()
+                .mapToDouble(round -> of.applyAsDouble(round.peers().get(peer)))
+                .toArray())
+        .median();
   }
 
   private Percentiles times(int peer, Function<PeerFigures, Percentiles> of) {

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.bench.beside;
 
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
 
 /**
  * What one peer did in one round.

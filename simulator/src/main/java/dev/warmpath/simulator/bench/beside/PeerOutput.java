@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.bench.beside;
 
 import dev.warmpath.simulator.bench.corpus.Sums;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.index.pass.MemoryPass;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
+import dev.warmpath.simulator.statistics.Spread;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.Function;
@@ -120,8 +121,7 @@ public record BenchReport(
   }
 
   private double median(ToDoubleFunction<Round> of) {
-    double[] sorted = rounds.stream().mapToDouble(of).sorted().toArray();
-    return sorted[sorted.length / 2];
+    return Spread.of(rounds.stream().mapToDouble(of).toArray()).median();
   }
 
   private Percentiles medians(Function<Round, Percentiles> of) {

@@ -3,16 +3,16 @@ package dev.warmpath.simulator.bench.index;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.Sums;
-import dev.warmpath.simulator.bench.index.pass.Asker;
 import dev.warmpath.simulator.bench.index.pass.BulkPass;
 import dev.warmpath.simulator.bench.index.pass.BusyPass;
 import dev.warmpath.simulator.bench.index.pass.InterleavedPass;
 import dev.warmpath.simulator.bench.index.pass.KeepUpPass;
 import dev.warmpath.simulator.bench.index.pass.MemoryPass;
 import dev.warmpath.simulator.bench.index.pass.Meters;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.bench.index.pass.QueryRunner;
 import dev.warmpath.simulator.bench.index.pass.Replay;
 import dev.warmpath.simulator.bench.index.pass.WriterThread;
+import dev.warmpath.simulator.statistics.Percentiles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
@@ -75,13 +75,13 @@ public final class IndexBench {
     Replay bulk = replay(corpus);
     BulkPass.Took took = new BulkPass(meters, writer).run(bulk, corpus);
     boolean exact = true;
-    Asker atEnd = askAll(bulk.index(), corpus);
+    QueryRunner atEnd = askAll(bulk.index(), corpus);
     for (int pass = 1; pass < FINAL_PASSES; pass++) {
       exact &= isExact(atEnd, corpus);
       atEnd = askAll(bulk.index(), corpus);
     }
     exact &= isExact(atEnd, corpus);
-    Asker between = new InterleavedPass(meters, writer).run(replay(corpus), corpus);
+    QueryRunner between = new InterleavedPass(meters, writer).run(replay(corpus), corpus);
     exact &= matches("interleaved", between.sums(), corpus.answers().interleaved());
     Replay busy = replay(corpus);
     Percentiles whileBusy = new BusyPass(meters, writer).run(busy, corpus);
@@ -102,15 +102,15 @@ public final class IndexBench {
     return answered.equals(exact);
   }
 
-  private Asker askAll(KvIndex index, Corpus corpus) {
-    Asker asker = new Asker(meters, corpus.shape().blockTokens(), corpus.queries());
+  private QueryRunner askAll(KvIndex index, Corpus corpus) {
+    QueryRunner asker = new QueryRunner(meters, corpus.shape().blockTokens(), corpus.queries());
     for (int query = 0; query < corpus.queries(); query++) {
       asker.ask(index, corpus.prompt(query));
     }
     return asker;
   }
 
-  private boolean isExact(Asker atEnd, Corpus corpus) {
+  private boolean isExact(QueryRunner atEnd, Corpus corpus) {
     return matches("final", atEnd.sums(), corpus.answers().atEnd());
   }
 }

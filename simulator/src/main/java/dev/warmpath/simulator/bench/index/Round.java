@@ -2,7 +2,7 @@ package dev.warmpath.simulator.bench.index;
 
 import dev.warmpath.simulator.bench.index.pass.BulkPass;
 import dev.warmpath.simulator.bench.index.pass.KeepUpPass;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
 
 /**
  * What one round measured, each part on a fresh index.

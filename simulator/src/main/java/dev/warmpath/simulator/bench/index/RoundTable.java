@@ -1,9 +1,11 @@
 package dev.warmpath.simulator.bench.index;
 
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
+import dev.warmpath.simulator.statistics.Spread;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Rounds as the lines of a table, with their medians as the last one.
@@ -36,9 +38,8 @@ record RoundTable(long eventBlocks) {
         micros(rounds, round -> round.keepUp().visible()));
   }
 
-  private static String millions(List<Round> rounds, Function<Round, Double> of) {
-    List<Double> sorted = rounds.stream().map(of).sorted().toList();
-    return "%.2f".formatted(sorted.get(sorted.size() / 2) / 1e6);
+  private static String millions(List<Round> rounds, ToDoubleFunction<Round> of) {
+    return "%.2f".formatted(Spread.of(rounds.stream().mapToDouble(of).toArray()).median() / 1e6);
   }
 
   private static String micros(List<Round> rounds, Function<Round, Percentiles> of) {

@@ -30,7 +30,7 @@ final class InProcessPass {
     this.meters = meters;
   }
 
-  Took run(IngestCorpus corpus, Clock clock) {
+  PassResult run(IngestCorpus corpus, Clock clock) {
     KvIndex index = IngestCorpus.index();
     List<EngineStream> streams = new ArrayList<>();
     for (int engine = 0; engine < corpus.engines(); engine++) {
@@ -44,7 +44,7 @@ final class InProcessPass {
     nanos = meters.nanos() - nanos;
     cpuNanos = meters.threadCpuNanos() - cpuNanos;
     boolean exact = filled + blocks == corpus.eventBlocks() && isExact(corpus, index);
-    return new Took(blocks, nanos, cpuNanos, exact);
+    return new PassResult(blocks, nanos, cpuNanos, exact);
   }
 
   /** Applies the batches from {@code from} to {@code to} of all engines; returns their blocks. */

@@ -48,12 +48,13 @@ public final class IngestBench {
   }
 
   public IngestReport run() {
-    List<Took> filling = warmRounds("in process, filling", passInProcess(corpus(EventMix.FILLING)));
+    List<PassResult> filling =
+        warmRounds("in process, filling", passInProcess(corpus(EventMix.FILLING)));
     IngestCorpus corpus = corpus(plan.filling() ? EventMix.FILLING : EventMix.FULL);
-    List<Took> inProcess =
+    List<PassResult> inProcess =
         plan.filling() ? filling : warmRounds("in process", passInProcess(corpus));
-    List<Took> zmq = warmRounds("zmq", () -> flood(corpus));
-    double half = LOAD * Took.median(zmq, Took::blocksPerSecond);
+    List<PassResult> zmq = warmRounds("zmq", () -> flood(corpus));
+    double half = LOAD * PassResult.median(zmq, PassResult::blocksPerSecond);
     return new IngestReport(plan.engines(), inProcess, filling, zmq, paced(corpus, half));
   }
 
@@ -63,7 +64,7 @@ public final class IngestBench {
     double rate = plan.pacedRate() > 0 ? plan.pacedRate() : half;
     Histogram visible = new Histogram(DIGITS);
     Histogram late = new Histogram(DIGITS);
-    List<Took> took = rounds("zmq, paced", () -> paced(corpus, rate, visible, late));
+    List<PassResult> took = rounds("zmq, paced", () -> paced(corpus, rate, visible, late));
     return new IngestReport.Paced(
         took, visible.getTotalCount(), micros(visible, 50), micros(visible, 99), micros(late, 99));
   }
@@ -78,12 +79,12 @@ public final class IngestBench {
     return corpus;
   }
 
-  private List<Took> warmRounds(String what, Supplier<Took> round) {
+  private List<PassResult> warmRounds(String what, Supplier<PassResult> round) {
     warmUp(what, WARM_UPS, round);
     return rounds(what, round);
   }
 
-  private void warmUp(String what, int rounds, Supplier<Took> round) {
+  private void warmUp(String what, int rounds, Supplier<PassResult> round) {
     for (int i = 0; i < rounds; i++) {
       if (!round.get().exact()) {
         progress.accept(what + ", not warm yet: NOT EXACT");
@@ -91,11 +92,11 @@ public final class IngestBench {
     }
   }
 
-  private List<Took> rounds(String what, Supplier<Took> round) {
-    List<Took> all = new ArrayList<>();
+  private List<PassResult> rounds(String what, Supplier<PassResult> round) {
+    List<PassResult> all = new ArrayList<>();
     long nanos = 0;
     while (nanos < plan.nanos()) {
-      Took took = round.get();
+      PassResult took = round.get();
       nanos += took.wallNanos();
       all.add(took);
       progress.accept(
@@ -109,20 +110,20 @@ public final class IngestBench {
     return all;
   }
 
-  private Supplier<Took> passInProcess(IngestCorpus corpus) {
+  private Supplier<PassResult> passInProcess(IngestCorpus corpus) {
     return () -> new InProcessPass(meters).run(corpus, clock);
   }
 
-  private Took flood(IngestCorpus corpus) {
+  private PassResult flood(IngestCorpus corpus) {
     try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
       return pass.flood();
     }
   }
 
-  private Took paced(
+  private PassResult paced(
       IngestCorpus corpus, double blocksPerSecond, Histogram visible, Histogram late) {
     try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
-      Took took = pass.pace(blocksPerSecond);
+      PassResult took = pass.pace(blocksPerSecond);
       visible.add(pass.visibleNanos());
       late.add(pass.lateNanos());
       return took;

@@ -14,7 +14,11 @@ import java.util.stream.Stream;
  * @param filling in process, with caches that are not full yet
  */
 public record IngestReport(
-    int engines, List<Took> inProcess, List<Took> filling, List<Took> zmq, Paced paced) {
+    int engines,
+    List<PassResult> inProcess,
+    List<PassResult> filling,
+    List<PassResult> zmq,
+    Paced paced) {
 
   /**
    * The passes at half of the rate of {@code zmq}, or at the rate that was asked for.
@@ -26,7 +30,7 @@ public record IngestReport(
    *     the wait that is the machine's own, before any of the code measured
    */
   record Paced(
-      List<Took> took,
+      List<PassResult> took,
       long probes,
       double visibleMicrosP50,
       double visibleMicrosP99,
@@ -36,7 +40,7 @@ public record IngestReport(
   public boolean exact() {
     return Stream.of(inProcess, filling, zmq, paced.took())
         .flatMap(List::stream)
-        .allMatch(Took::exact);
+        .allMatch(PassResult::exact);
   }
 
   public void print(PrintWriter to) {
@@ -68,19 +72,23 @@ public record IngestReport(
   }
 
   private double pacedBlocksPerSecond() {
-    return Took.median(paced.took(), Took::blocksPerSecond);
+    return PassResult.median(paced.took(), PassResult::blocksPerSecond);
   }
 
-  private static ObjectNode put(ObjectNode to, List<Took> rounds) {
-    return to.put("eventBlocksPerSecond", Math.round(Took.median(rounds, Took::blocksPerSecond)))
-        .put("eventBlocksPerCpuSecond", Math.round(Took.median(rounds, Took::blocksPerCpuSecond)));
+  private static ObjectNode put(ObjectNode to, List<PassResult> rounds) {
+    return to.put(
+            "eventBlocksPerSecond",
+            Math.round(PassResult.median(rounds, PassResult::blocksPerSecond)))
+        .put(
+            "eventBlocksPerCpuSecond",
+            Math.round(PassResult.median(rounds, PassResult::blocksPerCpuSecond)));
   }
 
-  private static void line(PrintWriter to, String what, List<Took> rounds) {
+  private static void line(PrintWriter to, String what, List<PassResult> rounds) {
     to.printf(
         "%-12s %,16.0f %,18.0f%n",
         what,
-        Took.median(rounds, Took::blocksPerSecond),
-        Took.median(rounds, Took::blocksPerCpuSecond));
+        PassResult.median(rounds, PassResult::blocksPerSecond),
+        PassResult.median(rounds, PassResult::blocksPerCpuSecond));
   }
 }

@@ -51,7 +51,7 @@ final class ZmqPass implements AutoCloseable {
   }
 
   /** Sends everything, as fast as it is applied. */
-  Took flood() {
+  PassResult flood() {
     long cpuNanos = ingestCpuNanos();
     long nanos = meters.nanos();
     for (int batch = 1; batch < corpus.longest(); batch++) {
@@ -64,7 +64,7 @@ final class ZmqPass implements AutoCloseable {
   }
 
   /** Sends everything at a rate. */
-  Took pace(double blocksPerSecond) {
+  PassResult pace(double blocksPerSecond) {
     for (EngineFeed feed : corpus.feeds()) {
       feed.probes().forEach(probe -> probe.due(0));
     }
@@ -104,13 +104,13 @@ final class ZmqPass implements AutoCloseable {
     publisher.close();
   }
 
-  private Took took(long beganNanos, long beganCpuNanos) {
+  private PassResult took(long beganNanos, long beganCpuNanos) {
     awaitAtMostAhead(0);
     long nanos = meters.nanos() - beganNanos;
     long cpuNanos = ingestCpuNanos() - beganCpuNanos;
     ingest.settle();
     boolean exact = index.unanswered() == 0 && InProcessPass.isExact(corpus, index);
-    return new Took(corpus.eventBlocks(), nanos, cpuNanos, exact);
+    return new PassResult(corpus.eventBlocks(), nanos, cpuNanos, exact);
   }
 
   private static int markDue(EngineFeed feed, int batch, int probe, long due) {

@@ -3,6 +3,8 @@ package dev.warmpath.simulator.bench.beside;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.ExactAnswers;
 import dev.warmpath.simulator.bench.corpus.Sums;
@@ -10,8 +12,7 @@ import dev.warmpath.simulator.bench.generate.Cell;
 import dev.warmpath.simulator.bench.generate.CellOptions;
 import dev.warmpath.simulator.bench.generate.Corpora;
 import dev.warmpath.simulator.bench.index.IndexBench;
-import dev.warmpath.simulator.bench.index.IndexChoice;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -100,7 +101,8 @@ final class PeerTest {
   @Test
   void printsAllRoundsAndTheirRatios() throws Exception {
     Corpus corpus = Corpus.of(Corpora.cell(Cell.F, new CellOptions(2, 40, null)));
-    IndexBench bench = new IndexBench(IndexChoice.PLAIN::create, Thread::new, line -> {});
+    IndexBench bench =
+        new IndexBench(() -> new RunKvIndex(IndexLimits.unbounded(1000)), Thread::new, line -> {});
     List<Peer> peers = Peer.in(folder);
     List<BesideRound> rounds =
         new Beside(bench, peers, line -> {}).run(corpus, Path.of("x.wpix"), 2);

@@ -2,7 +2,9 @@ package dev.warmpath.simulator.bench.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.generate.Cell;
 import dev.warmpath.simulator.bench.generate.CellOptions;
@@ -27,7 +29,7 @@ final class IndexBenchTest {
 
   /** An index that takes no removals. */
   private static KvIndex forgetful() {
-    KvIndex index = IndexChoice.PLAIN.create();
+    KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
     return (KvIndex)
         Proxy.newProxyInstance(
             KvIndex.class.getClassLoader(),

@@ -1,8 +1,9 @@
 package dev.warmpath.router.fleet.dispatch.stress;
 
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.kvindex.plain.PlainKvIndex;
 import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
@@ -40,7 +41,7 @@ final class TestedDispatcher {
 
   private static final int BLOCK_TOKENS = 16;
   private static final int MAY_WAIT = 8;
-  private static final KvIndex INDEX = new PlainKvIndex(1);
+  private static final KvIndex INDEX = new RunKvIndex(IndexLimits.unbounded(1));
   private static final PromptResult[] PROMPTS = {prompt(0), prompt(1)};
 
   private final Fleet fleet = new Fleet();

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.bench.gateway.load;
 
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntToLongFunction;

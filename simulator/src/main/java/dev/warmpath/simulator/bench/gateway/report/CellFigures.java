@@ -1,7 +1,8 @@
 package dev.warmpath.simulator.bench.gateway.report;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
+import dev.warmpath.simulator.statistics.Spread;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

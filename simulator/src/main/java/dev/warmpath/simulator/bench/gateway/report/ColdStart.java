@@ -1,7 +1,8 @@
 package dev.warmpath.simulator.bench.gateway.report;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
+import dev.warmpath.simulator.statistics.Spread;
 import java.io.PrintWriter;
 import java.util.Map;
 

@@ -3,7 +3,7 @@ package dev.warmpath.simulator.bench.gateway.report;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.bench.gateway.report;
 
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
 import java.util.Map;
 
 /**

@@ -43,7 +43,7 @@ public final class BulkPass {
   }
 
   public Took run(Replay replay, Corpus corpus) throws InterruptedException {
-    Asker last = new Asker(meters, corpus.shape().blockTokens(), 1);
+    QueryRunner last = new QueryRunner(meters, corpus.shape().blockTokens(), 1);
     return writer.run(() -> {
       long process = meters.processCpuNanos();
       long wall = meters.nanos();

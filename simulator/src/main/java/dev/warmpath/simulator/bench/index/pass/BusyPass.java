@@ -2,6 +2,7 @@ package dev.warmpath.simulator.bench.index.pass;
 
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.Corpus.Kind;
+import dev.warmpath.simulator.statistics.Percentiles;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -28,7 +29,7 @@ public final class BusyPass {
   }
 
   public Percentiles run(Replay replay, Corpus corpus) throws InterruptedException {
-    Asker asker = new Asker(meters, corpus.shape().blockTokens(), MAX_QUERIES);
+    QueryRunner asker = new QueryRunner(meters, corpus.shape().blockTokens(), MAX_QUERIES);
     int begin = firstQuery(corpus);
     replay.apply(0, begin);
     FutureTask<Boolean> events = writer.start(() -> replay(replay, corpus, begin));

@@ -26,8 +26,8 @@ public final class InterleavedPass {
     this.writer = writer;
   }
 
-  public Asker run(Replay replay, Corpus corpus) throws InterruptedException {
-    Asker asker = new Asker(meters, corpus.shape().blockTokens(), corpus.queries());
+  public QueryRunner run(Replay replay, Corpus corpus) throws InterruptedException {
+    QueryRunner asker = new QueryRunner(meters, corpus.shape().blockTokens(), corpus.queries());
     FutureTask<Boolean> events = writer.start(() -> applyInTurns(replay, corpus));
     try {
       for (int query = 0; query < corpus.queries(); query++) {

@@ -63,7 +63,7 @@ public final class MemoryPass {
   }
 
   private long ask(KvIndex index, Corpus corpus) {
-    Asker asker = new Asker(meters, corpus.shape().blockTokens(), corpus.queries());
+    QueryRunner asker = new QueryRunner(meters, corpus.shape().blockTokens(), corpus.queries());
     long before = meters.allocatedBytes();
     for (int query = 0; query < corpus.queries(); query++) {
       asker.ask(index, corpus.prompt(query));

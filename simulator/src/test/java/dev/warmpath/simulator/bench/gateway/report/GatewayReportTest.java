@@ -3,7 +3,8 @@ package dev.warmpath.simulator.bench.gateway.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.simulator.bench.index.pass.Percentiles;
+import dev.warmpath.simulator.statistics.Percentiles;
+import dev.warmpath.simulator.statistics.Spread;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

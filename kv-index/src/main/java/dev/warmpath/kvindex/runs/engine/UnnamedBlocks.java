@@ -1,6 +1,6 @@
 package dev.warmpath.kvindex.runs.engine;
 
-import dev.warmpath.kvindex.runs.engine.AsideBlock.Naming;
+import dev.warmpath.kvindex.runs.engine.UnnamedBlock.Naming;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
 import dev.warmpath.kvindex.runs.memory.LongMap;
 import org.jspecify.annotations.Nullable;
@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Single writer.
  */
-public final class Aside {
+public final class UnnamedBlocks {
 
   private final ByteBudget budget;
-  private final LongMap<AsideBlock> blocks;
-  private final LongMap<AsideBlock> orphansByParent;
-  private @Nullable AsideBlock oldest;
-  private @Nullable AsideBlock youngest;
+  private final LongMap<UnnamedBlock> blocks;
+  private final LongMap<UnnamedBlock> orphansByParent;
+  private @Nullable UnnamedBlock oldest;
+  private @Nullable UnnamedBlock youngest;
   private int orphans;
   private long held;
   private long blockBytes;
 
-  public Aside(ByteBudget budget) {
+  public UnnamedBlocks(ByteBudget budget) {
     this.budget = budget;
     blocks = new LongMap<>(budget);
     orphansByParent = new LongMap<>(budget);
@@ -36,27 +36,27 @@ public final class Aside {
     return blocks.size();
   }
 
-  public @Nullable AsideBlock get(long engineHash) {
+  public @Nullable UnnamedBlock get(long engineHash) {
     return blocks.get(engineHash);
   }
 
   /** A new block on no shelf. */
-  public AsideBlock add(long engineHash) {
-    AsideBlock block = new AsideBlock(engineHash);
+  public UnnamedBlock add(long engineHash) {
+    UnnamedBlock block = new UnnamedBlock(engineHash);
     blocks.put(engineHash, block);
     count(block.bytes());
     return block;
   }
 
   /** Forgets the block with all its copies. */
-  public void remove(AsideBlock block) {
+  public void remove(UnnamedBlock block) {
     leaveOrphans(block);
     held -= block.size();
     blocks.remove(block.engineHash);
     count(-block.bytes());
   }
 
-  public void hold(AsideBlock block, int shelf, int copies) {
+  public void hold(UnnamedBlock block, int shelf, int copies) {
     long before = block.bytes();
     if (block.add(shelf, copies)) {
       held++;
@@ -65,7 +65,7 @@ public final class Aside {
   }
 
   /** Takes one copy away; false when there is none. Forgets a block without copies. */
-  public boolean take(AsideBlock block, int shelf) {
+  public boolean take(UnnamedBlock block, int shelf) {
     int left = block.take(shelf);
     if (left == 0) {
       held--;
@@ -86,7 +86,7 @@ public final class Aside {
   }
 
   /** The block begins to wait for its parent. */
-  public void joinOrphans(AsideBlock block) {
+  public void joinOrphans(UnnamedBlock block) {
     block.naming = Naming.ORPHAN;
     block.older = youngest;
     if (youngest == null) {
@@ -95,7 +95,7 @@ public final class Aside {
       youngest.younger = block;
     }
     youngest = block;
-    AsideBlock sibling = orphansByParent.get(block.parent);
+    UnnamedBlock sibling = orphansByParent.get(block.parent);
     block.nextSibling = sibling;
     if (sibling != null) {
       sibling.previousSibling = block;
@@ -105,7 +105,7 @@ public final class Aside {
   }
 
   /** The block waits no more, if it did. */
-  public void leaveOrphans(AsideBlock block) {
+  public void leaveOrphans(UnnamedBlock block) {
     if (block.naming == Naming.ORPHAN) {
       leaveAges(block);
       leaveSiblings(block);
@@ -114,12 +114,12 @@ public final class Aside {
     }
   }
 
-  public @Nullable AsideBlock oldestOrphan() {
+  public @Nullable UnnamedBlock oldestOrphan() {
     return oldest;
   }
 
   /** One of the blocks that wait for this parent. */
-  public @Nullable AsideBlock orphanOf(long parent) {
+  public @Nullable UnnamedBlock orphanOf(long parent) {
     return orphansByParent.get(parent);
   }
 
@@ -133,7 +133,7 @@ public final class Aside {
     held = 0;
   }
 
-  public void forEach(java.util.function.Consumer<AsideBlock> visitor) {
+  public void forEach(java.util.function.Consumer<UnnamedBlock> visitor) {
     blocks.forEach(visitor);
   }
 
@@ -148,7 +148,7 @@ public final class Aside {
   public long growthBytes(int added, int shelves) {
     return blocks.growthBytes(added)
         + orphansByParent.growthBytes(added)
-        + added * AsideBlock.bytes(shelves + 2);
+        + added * UnnamedBlock.bytes(shelves + 2);
   }
 
   private void count(long bytes) {
@@ -156,7 +156,7 @@ public final class Aside {
     budget.force(bytes);
   }
 
-  private void leaveAges(AsideBlock block) {
+  private void leaveAges(UnnamedBlock block) {
     if (block.older == null) {
       oldest = block.younger;
     } else {
@@ -171,9 +171,9 @@ public final class Aside {
     block.younger = null;
   }
 
-  private void leaveSiblings(AsideBlock block) {
-    AsideBlock previous = block.previousSibling;
-    AsideBlock next = block.nextSibling;
+  private void leaveSiblings(UnnamedBlock block) {
+    UnnamedBlock previous = block.previousSibling;
+    UnnamedBlock next = block.nextSibling;
     if (next != null) {
       next.previousSibling = previous;
     }

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.index.pass;
+package dev.warmpath.simulator.statistics;
 
 import java.util.Comparator;
 import java.util.List;

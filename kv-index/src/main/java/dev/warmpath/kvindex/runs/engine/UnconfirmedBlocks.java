@@ -16,7 +16,7 @@ import java.util.List;
  *
  * <p>Single writer.
  */
-public final class Doubts {
+public final class UnconfirmedBlocks {
 
   /*
    * Beside the shelf (tier, group) an engine may have a doubt shelf (tier, ~group). No layout names a
@@ -35,7 +35,7 @@ public final class Doubts {
   private final Holdings holdings;
   private long blocks;
 
-  Doubts(RunEngine engine, Core core) {
+  UnconfirmedBlocks(RunEngine engine, Core core) {
     this.engine = engine;
     this.core = core;
     holdings = core.holdings();
@@ -51,7 +51,7 @@ public final class Doubts {
     blocks += added;
   }
 
-  /** Doubts all that is held; returns how many blocks that are. */
+  /** UnconfirmedBlocks all that is held; returns how many blocks that are. */
   long doubt() {
     long before = blocks;
     for (Shelf shelf : List.copyOf(engine.shelves())) {
@@ -129,7 +129,7 @@ public final class Doubts {
     int run = Runs.run(name);
     int source = prove(shelf, run, 1L << Runs.offset(name));
     if (source != 0 && engine.counting() == CopyCounting.PER_COPY) {
-      core.runs().copies.owe(shelf.id, core.runs().block(source, Runs.offset(name)));
+      core.runs().copies.skipNextStore(shelf.id, core.runs().block(source, Runs.offset(name)));
     }
   }
 

@@ -1,4 +1,4 @@
-package dev.warmpath.kvindex.plain;
+package dev.warmpath.kvindex.runs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -7,6 +7,7 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
@@ -25,13 +26,13 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class PlainKvIndexTest {
+class RunKvIndexTest {
 
   private static final ChainSpace SPACE = new ChainSpace("m", 4, 0);
   private static final BlockChain PROMPT =
       BlockChain.of(SPACE, IntStream.range(0, 41).toArray(), PromptKeys.NONE);
 
-  private final PlainKvIndex index = new PlainKvIndex(4);
+  private final RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(4));
   private int slot;
 
   @BeforeEach
@@ -202,7 +203,7 @@ class PlainKvIndexTest {
 
   @Test
   void adoptsLongChainWithoutRecursion() {
-    PlainKvIndex large = new PlainKvIndex(200_000);
+    RunKvIndex large = new RunKvIndex(IndexLimits.unbounded(200_000));
     int engine = large.addEngine(CopyCounting.PER_COPY);
     StoredBlocks chain = new StoredBlocks().behind(StorageTier.GPU, 0, 0);
     for (int i = 1; i <= 100_000; i++) {

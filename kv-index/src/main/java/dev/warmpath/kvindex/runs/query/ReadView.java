@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-public final class Fleet {
+public final class ReadView {
 
   /** What a shelf's blocks count for. */
   public static final byte NOTHING = 0;
@@ -27,8 +27,8 @@ public final class Fleet {
 
   private static final int SEVERAL = -1;
 
-  public static final Fleet EMPTY =
-      new Fleet(
+  public static final ReadView EMPTY =
+      new ReadView(
           new RunEngine[0], new CacheLayout[0], new Shelf[0][], new int[0], new byte[0], false, 0);
 
   private final @Nullable RunEngine[] engines;
@@ -44,7 +44,7 @@ public final class Fleet {
   private final boolean joint;
   private final int depthBlockTokens;
 
-  private Fleet(
+  private ReadView(
       @Nullable RunEngine[] engines,
       @Nullable CacheLayout[] layouts,
       Shelf[][] shelves,
@@ -72,7 +72,7 @@ public final class Fleet {
     this.depthBlockTokens = depthBlockTokens;
   }
 
-  public static Fleet of(List<@Nullable RunEngine> engines, int shelfBound) {
+  public static ReadView of(List<@Nullable RunEngine> engines, int shelfBound) {
     CacheLayout[] layouts = new CacheLayout[engines.size()];
     Shelf[][] shelves = new Shelf[engines.size()][];
     int[] slotOfShelf = new int[shelfBound];
@@ -95,7 +95,7 @@ public final class Fleet {
         }
       }
     }
-    return new Fleet(
+    return new ReadView(
         engines.toArray(new RunEngine[0]),
         layouts,
         shelves,

@@ -5,13 +5,14 @@ import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.simulator.bench.corpus.Sums;
+import dev.warmpath.simulator.statistics.Percentiles;
 
 /**
  * Asks queries, takes the time of each and sums the answers up.
  *
  * <p>Single writer.
  */
-public final class Asker {
+public final class QueryRunner {
 
   private final Meters meters;
   private final int blockTokens;
@@ -27,7 +28,7 @@ public final class Asker {
   private long begins;
 
   /** For at most {@code queries} queries. */
-  public Asker(Meters meters, int blockTokens, int queries) {
+  public QueryRunner(Meters meters, int blockTokens, int queries) {
     this.meters = meters;
     this.blockTokens = blockTokens;
     nanos = new long[queries];

@@ -12,7 +12,7 @@ import java.util.function.ToDoubleFunction;
  * @param cpuNanos of the threads between socket and index
  * @param exact whether the index holds what the engines hold, and each probe was answered in full
  */
-record Took(long eventBlocks, long wallNanos, long cpuNanos, boolean exact) {
+record PassResult(long eventBlocks, long wallNanos, long cpuNanos, boolean exact) {
 
   double blocksPerSecond() {
     return 1e9 * eventBlocks / wallNanos;
@@ -22,7 +22,7 @@ record Took(long eventBlocks, long wallNanos, long cpuNanos, boolean exact) {
     return 1e9 * eventBlocks / Math.max(1, cpuNanos);
   }
 
-  static double median(List<Took> rounds, ToDoubleFunction<Took> of) {
+  static double median(List<PassResult> rounds, ToDoubleFunction<PassResult> of) {
     return rounds.stream()
         .map(of::applyAsDouble)
         .sorted(Comparator.naturalOrder())

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Single writer.
  */
-public final class AsideBlock {
+public final class UnnamedBlock {
 
   /** How far the block's name is known. */
   public enum Naming {
@@ -29,17 +29,17 @@ public final class AsideBlock {
   public long localHash;
 
   /** Orphans by age, and orphans of one parent. */
-  public @Nullable AsideBlock older;
+  public @Nullable UnnamedBlock older;
 
-  public @Nullable AsideBlock younger;
-  public @Nullable AsideBlock previousSibling;
-  public @Nullable AsideBlock nextSibling;
+  public @Nullable UnnamedBlock younger;
+  public @Nullable UnnamedBlock previousSibling;
+  public @Nullable UnnamedBlock nextSibling;
 
   private int[] shelves = new int[1];
   private int[] copies = new int[1];
   private int size;
 
-  public AsideBlock(long engineHash) {
+  public UnnamedBlock(long engineHash) {
     this.engineHash = engineHash;
   }
 

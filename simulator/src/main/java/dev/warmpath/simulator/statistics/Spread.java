@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.gateway.report;
+package dev.warmpath.simulator.statistics;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Arrays;
@@ -13,7 +13,7 @@ public record Spread(double median, double min, double max) {
   private static final Spread NONE = new Spread(Double.NaN, Double.NaN, Double.NaN);
 
   /** The median of an even number is the mean of the two in the middle; NaN of none. */
-  static Spread of(double[] values) {
+  public static Spread of(double[] values) {
     if (values.length == 0) {
       return NONE;
     }
@@ -24,7 +24,7 @@ public record Spread(double median, double min, double max) {
     return new Spread(median, sorted[0], sorted[last]);
   }
 
-  void put(ObjectNode to, String name) {
+  public void put(ObjectNode to, String name) {
     ObjectNode spread = to.putObject(name);
     put(spread, "median", median);
     put(spread, "min", min);
@@ -32,7 +32,7 @@ public record Spread(double median, double min, double max) {
   }
 
   /** Puts a value rounded to a tenth, or null for NaN. */
-  static void put(ObjectNode to, String name, double value) {
+  public static void put(ObjectNode to, String name, double value) {
     if (Double.isNaN(value)) {
       to.putNull(name);
     } else {
