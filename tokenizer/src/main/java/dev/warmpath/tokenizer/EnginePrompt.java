@@ -3,9 +3,9 @@ package dev.warmpath.tokenizer;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
-import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
+import dev.warmpath.tokenizer.body.PromptRefused;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -26,20 +26,18 @@ public final class EnginePrompt {
    */
   public static PromptResult of(
       RequestKind kind, ObjectNode body, @Nullable String loraName, int[] tokenIds) {
-    RequestFields fields = new RequestFields(body);
-    PromptOptions options = PromptOptions.read(kind, fields);
-    String problem = fields.problem();
-    if (problem != null || tokenIds.length == 0) {
-      return new Inexact(
-          Reason.INVALID_REQUEST, problem == null ? "a prompt has no tokens" : problem);
+    try {
+      PromptOptions options = PromptOptions.read(kind, body);
+      HiddenNamespace.check(body);
+      if (tokenIds.length == 0) {
+        throw PromptRefused.invalid("a prompt has no tokens");
+      }
+      PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
+      Tokens tokens =
+          new Tokens(List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
+      return tokens.in(HiddenNamespace.extraKey(body));
+    } catch (PromptRefused e) {
+      return Inexact.of(e);
     }
-    String hidden = HiddenNamespace.of(body);
-    if (hidden != null) {
-      return new Inexact(Reason.HIDDEN_NAMESPACE, hidden);
-    }
-    PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
-    Tokens tokens =
-        new Tokens(List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
-    return tokens.in(HiddenNamespace.extraKey(body));
   }
 }

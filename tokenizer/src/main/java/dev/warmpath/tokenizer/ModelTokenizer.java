@@ -3,11 +3,11 @@ package dev.warmpath.tokenizer;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
-import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.encode.EncodedText;
-import dev.warmpath.tokenizer.encode.UncuttableTextException;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
 import dev.warmpath.tokenizer.encode.cut.Placement;
@@ -98,23 +98,20 @@ public final class ModelTokenizer implements AutoCloseable {
    *     known; what has been remembered until then stays of use
    */
   public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
-    PromptResult result = plain(kind, body, loraName);
-    return result instanceof Tokens tokens ? tokens.in(HiddenNamespace.extraKey(body)) : result;
-  }
-
-  private PromptResult plain(RequestKind kind, ObjectNode body, @Nullable String loraName) {
-    RequestPrompt prompt = requests.read(kind, body, loraName);
-    if (prompt instanceof RequestPrompt.Texts texts) {
-      try {
-        return ofTexts(texts.texts(), texts.options(), texts.keys());
-      } catch (UncuttableTextException e) {
-        return new Inexact(Reason.UNCUTTABLE_TEXT, String.valueOf(e.getMessage()));
-      }
+    try {
+      RequestPrompt prompt = requests.read(kind, body, loraName);
+      Tokens tokens =
+          prompt.content() instanceof PromptContent.Texts texts
+              ? ofTexts(texts.texts(), prompt.options(), prompt.keys())
+              : finish(
+                  ((PromptContent.TokenIds) prompt.content()).sequences(),
+                  null,
+                  prompt.options(),
+                  prompt.keys());
+      return tokens.in(HiddenNamespace.extraKey(body));
+    } catch (PromptRefused e) {
+      return Inexact.of(e);
     }
-    if (prompt instanceof RequestPrompt.TokenIds ids) {
-      return finish(ids.sequences(), null, ids.options(), ids.keys());
-    }
-    return ((RequestPrompt.Refused) prompt).why();
   }
 
   /**
@@ -156,22 +153,20 @@ public final class ModelTokenizer implements AutoCloseable {
     encoder.close();
   }
 
-  private PromptResult ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
+  private Tokens ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
     List<EncodedText> encoded = new ArrayList<>(texts.size());
     for (String text : texts) {
-      Inexact refusal = refusal(text);
-      if (refusal != null) {
-        return refusal;
-      }
+      checkKnown(text);
       EncodedText one = encoder.encode(text, options.addSpecialTokens());
       if (one == null) {
-        return new Inexact(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
+        throw new PromptRefused(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
       }
       encoded.add(one);
     }
     boolean cuts = encoded.stream().anyMatch(one -> one.count() > options.keepTokens());
     if (cuts && options.addSpecialTokens() && encoder.addsSpecialTokens()) {
-      return new Inexact(Reason.TRUNCATION, "truncation of a text with special tokens around it");
+      throw new PromptRefused(
+          Reason.TRUNCATION, "truncation of a text with special tokens around it");
     }
     String text = texts.size() == 1 ? texts.get(0) : null;
     EncodedText only = encoded.get(0);
@@ -181,23 +176,23 @@ public final class ModelTokenizer implements AutoCloseable {
     return finish(encoded.stream().map(EncodedText::tokenIds).toList(), text, options, keys);
   }
 
-  private @Nullable Inexact refusal(String text) {
+  private void checkKnown(String text) {
     if (!encodesTexts) {
-      return new Inexact(Reason.UNSUPPORTED_MODEL, "the engine reads other tokenizer files");
+      throw new PromptRefused(Reason.UNSUPPORTED_MODEL, "the engine reads other tokenizer files");
     }
     if (!encoder.knowsAllTokensOf(text)) {
-      return new Inexact(Reason.UNSUPPORTED_MODEL, "a token that only tokenizer_config.json has");
+      throw new PromptRefused(
+          Reason.UNSUPPORTED_MODEL, "a token that only tokenizer_config.json has");
     }
-    return null;
   }
 
-  private static PromptResult finish(
+  private static Tokens finish(
       List<int[]> sequences, @Nullable String text, PromptOptions options, PromptKeys keys) {
     if (options.keepTokens() == PromptOptions.ENGINE_CHOICE) {
-      return new Inexact(Reason.TRUNCATION, "truncation to the engine's own limit");
+      throw new PromptRefused(Reason.TRUNCATION, "truncation to the engine's own limit");
     }
     if (sequences.stream().anyMatch(ids -> ids.length == 0)) {
-      return new Inexact(Reason.INVALID_REQUEST, "a prompt has no tokens");
+      throw PromptRefused.invalid("a prompt has no tokens");
     }
     List<int[]> kept = sequences.stream().map(ids -> keep(ids, options)).toList();
     boolean comparable = options.singleChoice() && kept.size() == 1;

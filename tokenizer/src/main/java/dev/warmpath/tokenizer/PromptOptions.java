@@ -1,6 +1,9 @@
 package dev.warmpath.tokenizer;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import org.jspecify.annotations.Nullable;
 
@@ -30,50 +33,56 @@ record PromptOptions(
 
   private static final int MAX_SALT_CHARACTERS = 128;
 
-  /** Reads the options; what is wrong is left in {@code fields}. */
-  static PromptOptions read(RequestKind kind, RequestFields fields) {
+  /**
+   * Reads the options.
+   *
+   * @throws PromptRefused for fields of the wrong type or value
+   */
+  static PromptOptions read(RequestKind kind, ObjectNode body) {
     return new PromptOptions(
-        fields.flag("add_special_tokens", kind == RequestKind.COMPLETION),
-        readsCache(kind, fields),
-        singleChoice(fields),
-        cacheSalt(fields),
-        keepTokens(fields),
-        keepFirst(fields));
+        Fields.flag(body, "add_special_tokens", kind == RequestKind.COMPLETION),
+        readsCache(kind, body),
+        singleChoice(body),
+        cacheSalt(body),
+        keepTokens(body),
+        keepFirst(body));
   }
 
   /** Reads them where nothing can be added to the text or cut off. */
-  static PromptOptions readWhole(RequestKind kind, RequestFields fields) {
-    boolean reads = kind == RequestKind.MESSAGES || readsCache(kind, fields);
+  static PromptOptions readWhole(RequestKind kind, ObjectNode body) {
+    boolean reads = kind == RequestKind.MESSAGES || readsCache(kind, body);
     boolean single =
-        kind == RequestKind.MESSAGES ? !fields.has("kv_transfer_params") : singleChoice(fields);
-    return new PromptOptions(false, reads, single, cacheSalt(fields), ALL, false);
+        kind == RequestKind.MESSAGES ? !body.hasNonNull("kv_transfer_params") : singleChoice(body);
+    return new PromptOptions(false, reads, single, cacheSalt(body), ALL, false);
   }
 
   /**
    * Reads them for a Responses request. The engine adds special tokens to its text, although the
    * template has put some there.
    */
-  static PromptOptions readResponses(RequestFields fields) {
+  static PromptOptions readResponses(ObjectNode body) {
     boolean whole =
-        fields.node("truncation").isMissingNode() || "disabled".equals(fields.text("truncation"));
-    boolean single = !fields.has("kv_transfer_params");
+        body.path("truncation").isMissingNode()
+            || "disabled".equals(Fields.text(body, "truncation"));
+    boolean single = !body.hasNonNull("kv_transfer_params");
     return new PromptOptions(
-        true, true, single, cacheSalt(fields), whole ? ALL : ENGINE_CHOICE, false);
+        true, true, single, cacheSalt(body), whole ? ALL : ENGINE_CHOICE, false);
   }
 
   /**
    * The same with the engine's own limit, if that is known: the model's, less a token when the
    * request says how long its answer may be.
    */
-  PromptOptions within(long maxModelTokens, RequestKind kind, RequestFields fields) {
+  PromptOptions within(long maxModelTokens, RequestKind kind, ObjectNode body) {
     if (keepTokens != ENGINE_CHOICE || maxModelTokens == ModelOptions.UNKNOWN) {
       return this;
     }
     boolean limited =
         switch (kind) {
-          case COMPLETION -> !isZero(fields.node("max_tokens"));
-          case RESPONSES -> fields.has("max_output_tokens");
-          case CHAT, MESSAGES -> fields.has("max_completion_tokens") || fields.has("max_tokens");
+          case COMPLETION -> !isZero(body.path("max_tokens"));
+          case RESPONSES -> body.hasNonNull("max_output_tokens");
+          case CHAT, MESSAGES ->
+              body.hasNonNull("max_completion_tokens") || body.hasNonNull("max_tokens");
         };
     long keep = limited ? maxModelTokens - 1 : maxModelTokens;
     return new PromptOptions(
@@ -85,31 +94,31 @@ record PromptOptions(
   }
 
   /** Log probabilities of the prompt need every position computed, so nothing is reused. */
-  private static boolean readsCache(RequestKind kind, RequestFields fields) {
-    if (fields.has("prompt_logprobs") || fields.has("prompt_logprob_token_ids")) {
+  private static boolean readsCache(RequestKind kind, ObjectNode body) {
+    if (body.hasNonNull("prompt_logprobs") || body.hasNonNull("prompt_logprob_token_ids")) {
       return false;
     }
-    boolean echo = fields.flag("echo", false);
-    return !echo || !logprobsAsked(kind, fields);
+    boolean echo = Fields.flag(body, "echo", false);
+    return !echo || !logprobsAsked(kind, body);
   }
 
   /** An echo takes the prompt's log probabilities from the field for those of the answer. */
-  private static boolean logprobsAsked(RequestKind kind, RequestFields fields) {
+  private static boolean logprobsAsked(RequestKind kind, ObjectNode body) {
     if (kind == RequestKind.COMPLETION) {
-      return fields.has("logprobs");
+      return body.hasNonNull("logprobs");
     }
-    JsonNode top = fields.node("top_logprobs");
+    JsonNode top = body.path("top_logprobs");
     return top.isMissingNode() || !top.isNull();
   }
 
-  private static boolean singleChoice(RequestFields fields) {
-    long choices = Math.max(fields.integer("n", 1), fields.integer("best_of", 1));
-    boolean beams = fields.flag("use_beam_search", false);
-    return choices == 1 && !beams && !fields.has("kv_transfer_params");
+  private static boolean singleChoice(ObjectNode body) {
+    long choices = Math.max(Fields.integer(body, "n", 1), Fields.integer(body, "best_of", 1));
+    boolean beams = Fields.flag(body, "use_beam_search", false);
+    return choices == 1 && !beams && !body.hasNonNull("kv_transfer_params");
   }
 
-  private static @Nullable String cacheSalt(RequestFields fields) {
-    String salt = fields.text("cache_salt");
+  private static @Nullable String cacheSalt(ObjectNode body) {
+    String salt = Fields.text(body, "cache_salt");
     if (salt == null) {
       return null;
     }
@@ -118,25 +127,20 @@ record PromptOptions(
             && salt.codePointCount(0, salt.length()) <= MAX_SALT_CHARACTERS
             && salt.chars().noneMatch(c -> c == '@' || c == '/' || c == '\\' || c == 0)
             && TextEncoder.isWellFormed(salt);
-    if (!fits) {
-      fields.wrong("cache_salt", "1 to 128 characters without @ / \\ and NUL");
-    }
+    Fields.require(fits, "cache_salt", "1 to 128 characters without @ / \\ and NUL");
     return salt;
   }
 
-  private static long keepTokens(RequestFields fields) {
-    long tokens = fields.integer("truncate_prompt_tokens", ALL);
-    if (tokens < -1 || tokens == 0) {
-      fields.wrong("truncate_prompt_tokens", "-1 or at least 1");
-    }
+  private static long keepTokens(ObjectNode body) {
+    long tokens = Fields.integer(body, "truncate_prompt_tokens", ALL);
+    Fields.require(tokens == -1 || tokens >= 1, "truncate_prompt_tokens", "-1 or at least 1");
     return tokens;
   }
 
-  private static boolean keepFirst(RequestFields fields) {
-    String side = fields.text("truncation_side");
-    if (side != null && !side.equals("left") && !side.equals("right")) {
-      fields.wrong("truncation_side", "left or right");
-    }
+  private static boolean keepFirst(ObjectNode body) {
+    String side = Fields.text(body, "truncation_side");
+    boolean known = side == null || side.equals("left") || side.equals("right");
+    Fields.require(known, "truncation_side", "left or right");
     return "right".equals(side);
   }
 }

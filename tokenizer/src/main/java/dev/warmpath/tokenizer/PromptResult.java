@@ -3,10 +3,11 @@ package dev.warmpath.tokenizer;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,44 +155,9 @@ public sealed interface PromptResult {
    *
    * @param detail for people; never holds any of the prompt
    */
-  record Inexact(Reason reason, String detail) implements PromptResult {}
-
-  /** Why a prompt could not be rendered exactly. */
-  enum Reason {
-    /** The model has no chat template. */
-    NO_TEMPLATE,
-    /** The engine renders this model by other means than its template and tokenizer files. */
-    UNSUPPORTED_MODEL,
-    /** The template cannot be parsed, or refuses these messages as it will on the engine. */
-    TEMPLATE_ERROR,
-    /** The template does what is not known here, or too much of it. */
-    TEMPLATE_UNSUPPORTED,
-    /** The request brings its own template, or arguments that change how it is applied. */
-    REQUEST_TEMPLATE,
-    /** The messages hold images, audio or video. */
-    MULTIMODAL,
-    /** The engine itself keeps a part of the messages. */
-    STORED_HISTORY,
-    /** Embeddings stand in the place of tokens or text. */
-    PROMPT_EMBEDS,
-    /** The request asks for a truncation that only the engine can compute. */
-    TRUNCATION,
-    /** The prompt comes with the transfer parameters of another engine. */
-    KV_TRANSFER,
-    /** The text holds half a surrogate pair, which no tokenizer takes. */
-    MALFORMED_TEXT,
-    /** A part of the text that cannot be cut is so long that its encoding could not be stopped. */
-    UNCUTTABLE_TEXT,
-    /** A name space of SGLang's ({@code extra_key}, {@code lora_path}) of which nobody can tell. */
-    HIDDEN_NAMESPACE,
-    /** A token id that the model does not have. */
-    TOKEN_OUT_OF_RANGE,
-    /** A field of the wrong type or value; the engine will refuse it or read it its own way. */
-    INVALID_REQUEST;
-
-    /** The name in metrics and answers: lower case with underscores. */
-    public String label() {
-      return name().toLowerCase(Locale.ROOT);
+  record Inexact(Reason reason, String detail) implements PromptResult {
+    static Inexact of(PromptRefused refused) {
+      return new Inexact(refused.reason(), refused.detail());
     }
   }
 }

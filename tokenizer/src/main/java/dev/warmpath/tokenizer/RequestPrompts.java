@@ -2,14 +2,15 @@ package dev.warmpath.tokenizer;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.tokenizer.PromptResult.Inexact;
-import dev.warmpath.tokenizer.PromptResult.Reason;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestPrompts {
 
-  private final ChatPrompts chats;
+  private final Map<RequestKind, ChatTexts> chats;
   private final Dialect dialect;
   private final long maxModelTokens;
   private final int maxTokenId;
 
-  private RequestPrompts(ChatPrompts chats, ModelOptions options, int maxTokenId) {
+  private RequestPrompts(Map<RequestKind, ChatTexts> chats, ModelOptions options, int maxTokenId) {
     this.chats = chats;
     this.dialect = options.chat().dialect();
     this.maxModelTokens = options.maxModelTokens();
@@ -42,67 +43,41 @@ final class RequestPrompts {
     return maxTokenId;
   }
 
+  /**
+   * What the engine takes the request's prompt from.
+   *
+   * @throws PromptRefused if that is not known here
+   */
   RequestPrompt read(RequestKind kind, ObjectNode body, @Nullable String loraName) {
-    RequestFields fields = new RequestFields(body);
-    PromptOptions options = options(kind, fields).within(maxModelTokens, kind, fields);
-    String problem = fields.problem();
-    if (problem != null) {
-      return refused(Reason.INVALID_REQUEST, problem);
-    }
-    String hidden = HiddenNamespace.of(body);
-    if (hidden != null) {
-      return refused(Reason.HIDDEN_NAMESPACE, hidden);
-    }
+    PromptOptions options = options(kind, body).within(maxModelTokens, kind, body);
+    HiddenNamespace.check(body);
     PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
-    return kind == RequestKind.COMPLETION
-        ? completion(fields, options, keys)
-        : chat(kind, body, options, keys);
+    PromptContent content = kind == RequestKind.COMPLETION ? completion(body) : chat(kind, body);
+    return new RequestPrompt(content, options, keys);
   }
 
-  private PromptOptions options(RequestKind kind, RequestFields fields) {
+  private PromptOptions options(RequestKind kind, ObjectNode body) {
     boolean sglang = dialect == Dialect.SGLANG && kind != RequestKind.COMPLETION;
     if (sglang || kind == RequestKind.MESSAGES) {
-      return PromptOptions.readWhole(kind, fields);
+      return PromptOptions.readWhole(kind, body);
     }
     return kind == RequestKind.RESPONSES
-        ? PromptOptions.readResponses(fields)
-        : PromptOptions.read(kind, fields);
+        ? PromptOptions.readResponses(body)
+        : PromptOptions.read(kind, body);
   }
 
-  private RequestPrompt chat(
-      RequestKind kind, ObjectNode body, PromptOptions options, PromptKeys keys) {
+  private PromptContent chat(RequestKind kind, ObjectNode body) {
     if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
-      return refused(Reason.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
+      throw new PromptRefused(Reason.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
-    if (chats instanceof ChatPrompts.None none) {
-      return new RequestPrompt.Refused(none.why());
-    }
-    ChatTexts texts = ((ChatPrompts.Rendered) chats).byKind().get(kind);
-    if (texts == null) {
-      return refused(Reason.UNSUPPORTED_MODEL, "how this engine reads the route is not known here");
-    }
-    ChatPrompt prompt = texts.render(body);
-    if (prompt instanceof ChatPrompt.Rendered rendered) {
-      return new RequestPrompt.Texts(List.of(rendered.text()), options, keys);
-    }
-    return new RequestPrompt.Refused(ChatPrompts.refusal((ChatPrompt.Refused) prompt));
+    ChatTexts texts = Objects.requireNonNull(chats.get(kind));
+    return new PromptContent.Texts(List.of(texts.render(body)));
   }
 
-  private RequestPrompt completion(RequestFields fields, PromptOptions options, PromptKeys keys) {
-    if (fields.has("prompt_embeds")) {
-      return refused(Reason.PROMPT_EMBEDS, "prompt_embeds is given");
+  private PromptContent completion(ObjectNode body) {
+    if (body.hasNonNull("prompt_embeds")) {
+      throw new PromptRefused(Reason.PROMPT_EMBEDS, "prompt_embeds is given");
     }
-    CompletionPrompt prompt = CompletionPrompt.read(fields.node("prompt"), maxTokenId);
-    if (prompt instanceof CompletionPrompt.Texts texts) {
-      return new RequestPrompt.Texts(texts.texts(), options, keys);
-    }
-    if (prompt instanceof CompletionPrompt.TokenIds ids) {
-      return new RequestPrompt.TokenIds(ids.sequences(), options, keys);
-    }
-    return new RequestPrompt.Refused(((CompletionPrompt.Refused) prompt).why());
-  }
-
-  private static RequestPrompt refused(Reason reason, String detail) {
-    return new RequestPrompt.Refused(new Inexact(reason, detail));
+    return PromptContent.read(body.path("prompt"), maxTokenId);
   }
 }

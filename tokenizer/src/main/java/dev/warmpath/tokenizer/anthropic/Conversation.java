@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
 
 /**
  * Makes the messages of a chat request of a Messages request.
@@ -38,10 +39,10 @@ final class Conversation {
 
   private static String system(JsonNode system) {
     if (!system.isTextual() && !system.isArray() && !Fields.isAbsent(system)) {
-      throw ChatException.invalid("system is neither text nor a list");
+      throw PromptRefused.invalid("system is neither text nor a list");
     }
     if (system.isArray()) {
-      system.forEach(Blocks::plainType);
+      system.forEach(ContentBlocks::type);
     }
     return SystemText.ofField(system);
   }
@@ -51,7 +52,7 @@ final class Conversation {
     boolean known = role.equals("user") || role.equals("assistant") || role.equals("system");
     JsonNode content = message.path("content");
     if (!known || !(content.isTextual() || content.isArray())) {
-      throw ChatException.invalid("a message with an unknown role or content");
+      throw PromptRefused.invalid("a message with an unknown role or content");
     }
   }
 
@@ -78,7 +79,7 @@ final class Conversation {
     if (content.isTextual()) {
       made.set("content", content);
     } else {
-      new Blocks(role, chat).read(content, made);
+      new ContentBlocks(role, chat).read(content, made);
     }
     if (!role.equals("user") || made.has("content")) {
       chat.add(made);

@@ -3,8 +3,8 @@ package dev.warmpath.tokenizer.anthropic;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import java.util.Set;
@@ -30,23 +30,19 @@ public final class MessagesTexts implements ChatTexts {
   }
 
   @Override
-  public ChatPrompt render(ObjectNode body) {
-    try {
-      return renderer.renderConverted(chat(body));
-    } catch (ChatException e) {
-      return e.refusal();
-    }
+  public String render(ObjectNode body) {
+    return renderer.renderConverted(chat(body));
   }
 
   /** The chat request that the engine makes of a body. */
   private ObjectNode chat(ObjectNode body) {
     JsonNode messages = body.path("messages");
     if (!messages.isArray()) {
-      throw ChatException.invalid("messages is not a list");
+      throw PromptRefused.invalid("messages is not a list");
     }
     JsonNode limit = body.path("max_tokens");
     if (!limit.isIntegralNumber() || limit.longValue() < 1) {
-      throw ChatException.invalid("max_tokens is not at least 1");
+      throw PromptRefused.invalid("max_tokens is not at least 1");
     }
     ObjectNode chat = JsonNodeFactory.instance.objectNode();
     chat.set("messages", new Conversation(probes.mergesSystem()).read(body));
@@ -55,7 +51,7 @@ public final class MessagesTexts implements ChatTexts {
       chat.set("chat_template_kwargs", arguments);
     }
     putEffort(body, chat);
-    JsonNode tools = ToolChanges.applied(body.path("tools"), messages);
+    JsonNode tools = ToolDefinitions.read(body);
     String choice = choice(body.path("tool_choice"));
     if (!tools.isMissingNode()) {
       chat.set("tools", tools);
@@ -68,7 +64,7 @@ public final class MessagesTexts implements ChatTexts {
     JsonNode config = Fields.objectOrAbsent(body, "output_config");
     String effort = Fields.text(config, "effort");
     if (effort != null && !EFFORTS.contains(effort)) {
-      throw ChatException.invalid("output_config.effort is none of " + EFFORTS);
+      throw PromptRefused.invalid("output_config.effort is none of " + EFFORTS);
     }
     JsonNode thinking = Fields.objectOrAbsent(body, "thinking");
     String type = Fields.isAbsent(thinking) ? "adaptive" : thinking.path("type").asText();
@@ -76,7 +72,7 @@ public final class MessagesTexts implements ChatTexts {
       case "disabled" -> effort = probes.disabledEffort();
       case "enabled" -> checkBudget(body, thinking);
       case "adaptive" -> {}
-      default -> throw ChatException.invalid("thinking.type is not known");
+      default -> throw PromptRefused.invalid("thinking.type is not known");
     }
     if (effort != null) {
       chat.put("reasoning_effort", effort);
@@ -90,7 +86,7 @@ public final class MessagesTexts implements ChatTexts {
             && budget.longValue() >= LEAST_BUDGET_TOKENS
             && budget.longValue() < body.path("max_tokens").longValue();
     if (!fits) {
-      throw ChatException.invalid("thinking.budget_tokens is not in its range");
+      throw PromptRefused.invalid("thinking.budget_tokens is not in its range");
     }
   }
 
@@ -102,7 +98,7 @@ public final class MessagesTexts implements ChatTexts {
     String name = Fields.text(choice, "name");
     boolean named = type.equals("tool") && name != null && !name.isEmpty();
     if (!named && !CHOICES.contains(type)) {
-      throw ChatException.invalid("tool_choice is not known, or names no tool");
+      throw PromptRefused.invalid("tool_choice is not known, or names no tool");
     }
     return type;
   }

@@ -2,8 +2,8 @@ package dev.warmpath.tokenizer.anthropic;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
@@ -62,10 +62,9 @@ final class Probes {
     return disabledEffort;
   }
 
-  private static ChatException unknown() {
-    return new ChatException(
-        ChatPrompt.Reason.TEMPLATE_UNSUPPORTED,
-        "what the engine finds out by a probe is not known");
+  private static PromptRefused unknown() {
+    return new PromptRefused(
+        Reason.TEMPLATE_UNSUPPORTED, "what the engine finds out by a probe is not known");
   }
 
   private static @Nullable Boolean mergesSystem(List<ChatTemplate> templates) {
@@ -86,21 +85,25 @@ final class Probes {
   }
 
   private static @Nullable String disabledEffort(ChatRenderer renderer) {
-    ChatPrompt none = renderer.render(body("none"));
-    if (none instanceof ChatPrompt.Refused refused) {
-      return refused.reason() == ChatPrompt.Reason.TEMPLATE_ERROR ? "low" : null;
+    try {
+      String none = tried(renderer, "none");
+      boolean low = none == null || EFFORTS.stream().anyMatch(e -> none.equals(tried(renderer, e)));
+      return low ? "low" : "none";
+    } catch (PromptRefused e) {
+      return null;
     }
-    for (String effort : EFFORTS) {
-      ChatPrompt other = renderer.render(body(effort));
-      if (other instanceof ChatPrompt.Refused refused
-          && refused.reason() != ChatPrompt.Reason.TEMPLATE_ERROR) {
+  }
+
+  /** The text with this effort; null if the template fails on it. */
+  private static @Nullable String tried(ChatRenderer renderer, String effort) {
+    try {
+      return renderer.render(body(effort));
+    } catch (PromptRefused e) {
+      if (e.reason() == Reason.TEMPLATE_ERROR) {
         return null;
       }
-      if (other.equals(none)) {
-        return "low";
-      }
+      throw e;
     }
-    return "none";
   }
 
   private static ObjectNode body(String effort) {

@@ -1,6 +1,7 @@
 package dev.warmpath.tokenizer.anthropic;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.body.Fields;
 
 /** The text of what is given to the system. Immutable. */
 final class SystemText {
@@ -25,7 +26,8 @@ final class SystemText {
   private static String ofBlocks(JsonNode blocks) {
     StringBuilder joined = new StringBuilder();
     for (JsonNode block : blocks) {
-      String text = Blocks.type(block).equals("text") ? Fields.textOrEmpty(block, "text") : "";
+      String text =
+          ContentBlocks.type(block).equals("text") ? Fields.textOrEmpty(block, "text") : "";
       if (!text.startsWith(BILLING_HEADER)) {
         joined.append(text);
       }

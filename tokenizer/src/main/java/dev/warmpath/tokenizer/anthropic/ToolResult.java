@@ -3,8 +3,9 @@ package dev.warmpath.tokenizer.anthropic;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import dev.warmpath.tokenizer.chat.ChatException;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -23,21 +24,13 @@ record ToolResult(String text, ArrayNode references) {
     List<String> texts = new ArrayList<>();
     for (JsonNode item : content) {
       switch (item.path("type").asText()) {
-        case "text" -> texts.add(text(item));
-        case "image" -> throw new ChatException(ChatPrompt.Reason.MULTIMODAL, "an image");
+        case "text" -> texts.add(item.has("text") ? Fields.requiredText(item, "text") : "");
+        case "image" -> throw new PromptRefused(Reason.MULTIMODAL, "an image");
         case "tool_reference" -> addReference(item, references);
         default -> {} // passed over by the engine too
       }
     }
     return new ToolResult(String.join("\n", texts), references);
-  }
-
-  private static String text(JsonNode item) {
-    JsonNode text = item.path("text");
-    if (!text.isTextual() && !text.isMissingNode()) {
-      throw ChatException.invalid("text of a tool's result is not text");
-    }
-    return text.asText("");
   }
 
   private static void addReference(JsonNode item, ArrayNode references) {

@@ -13,14 +13,15 @@ public final class HiddenNamespace {
 
   private HiddenNamespace() {}
 
-  /** Why the request's name space cannot be told, or null if it can. */
-  public static @Nullable String of(ObjectNode body) {
+  /** Refuses a request whose name space cannot be told. */
+  public static void check(ObjectNode body) {
     if (body.hasNonNull("lora_path")) {
-      return "the request has a lora_path";
+      throw new PromptRefused(Reason.HIDDEN_NAMESPACE, "the request has a lora_path");
     }
-    return body.hasNonNull("extra_key") && extraKey(body) == null
-        ? "the request has an extra_key that is no text"
-        : null;
+    if (body.hasNonNull("extra_key") && extraKey(body) == null) {
+      throw new PromptRefused(
+          Reason.HIDDEN_NAMESPACE, "the request has an extra_key that is no text");
+    }
   }
 
   /** The request's {@code extra_key}, or null. */

@@ -1,4 +1,4 @@
-/** What a request's body says besides its prompt, found without reading the prompt. */
+/** How a request's body is read and refused, and what it says besides its prompt. */
 @NullMarked
 package dev.warmpath.tokenizer.body;
 

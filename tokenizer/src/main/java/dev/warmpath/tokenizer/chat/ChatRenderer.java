@@ -2,6 +2,9 @@ package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.TemplateCache;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
@@ -65,7 +68,7 @@ public final class ChatRenderer implements ChatTexts {
   }
 
   @Override
-  public ChatPrompt render(ObjectNode body) {
+  public String render(ObjectNode body) {
     return render(body, Origin.CHAT);
   }
 
@@ -73,7 +76,7 @@ public final class ChatRenderer implements ChatTexts {
    * The text of a chat request that the engine itself made of another: its list of tools may be
    * empty.
    */
-  public ChatPrompt renderConverted(ObjectNode body) {
+  public String renderConverted(ObjectNode body) {
     return render(body, Origin.CONVERTED);
   }
 
@@ -81,7 +84,7 @@ public final class ChatRenderer implements ChatTexts {
    * The same for messages that the engine puts together itself, so that it does not order the keys
    * of calls.
    */
-  public ChatPrompt renderAsGiven(ObjectNode body) {
+  public String renderAsGiven(ObjectNode body) {
     return render(body, Origin.BUILT);
   }
 
@@ -90,17 +93,15 @@ public final class ChatRenderer implements ChatTexts {
     return templates.containsKey(DEFAULT) ? List.of(template(false), template(true)) : List.of();
   }
 
-  private ChatPrompt render(ObjectNode body, Origin origin) {
+  private String render(ObjectNode body, Origin origin) {
     try {
       return rendered(body, origin);
-    } catch (ChatException e) {
-      return e.refusal();
     } catch (TemplateException e) {
-      return ChatPrompt.Refused.of(e);
+      throw ChatTexts.refusal(e);
     }
   }
 
-  private ChatPrompt rendered(ObjectNode body, Origin origin) {
+  private String rendered(ObjectNode body, Origin origin) {
     TemplateArguments arguments = TemplateArguments.of(body, options.templates());
     boolean excludes = options.templates().excludesToolsWhenNone();
     Object own = ToolReader.read(body, excludes, origin != Origin.CHAT);
@@ -108,19 +109,16 @@ public final class ChatRenderer implements ChatTexts {
     Object tools = replaced == null ? own : replaced;
     ChatTemplate template = template(body.path("chat_template"), tools != null);
     List<Map<String, @Nullable Object>> messages = messages(body, template, origin);
-    Continuation continuation = continuation(arguments, messages, template);
+    FinalMessage continuation = continuation(arguments, messages, template);
     String text = template.render(variables(arguments, tools, messages, template));
-    boolean special = body.path("add_special_tokens").asBoolean(false);
-    return new ChatPrompt.Rendered(continuation == null ? text : continuation.cut(text), special);
+    return continuation == null ? text : continuation.cut(text);
   }
 
   private ChatTemplate template(JsonNode own, boolean withTools) {
-    if (own.isMissingNode() || own.isNull()) {
+    if (Fields.isAbsent(own)) {
       return template(withTools);
     }
-    if (!own.isTextual()) {
-      throw ChatException.invalid("chat_template is not text");
-    }
+    Fields.require(own.isTextual(), "chat_template", "text");
     return ofRequests.of(own.textValue());
   }
 
@@ -133,7 +131,7 @@ public final class ChatRenderer implements ChatTexts {
       chosen = templates.get(DEFAULT);
     }
     if (chosen == null) {
-      throw new ChatException(ChatPrompt.Reason.NO_TEMPLATE, "the model has no chat template");
+      throw new PromptRefused(Reason.NO_TEMPLATE, "the model has no chat template");
     }
     return chosen;
   }
@@ -147,10 +145,10 @@ public final class ChatRenderer implements ChatTexts {
           case OPENAI -> true;
         };
     MessageReader reader = new MessageReader(asParts, origin == Origin.BUILT);
-    return DeveloperRole.apply(reader.read(body.path("messages")), template);
+    return DeveloperRole.apply(reader.read(body), template);
   }
 
-  private static @Nullable Continuation continuation(
+  private static @Nullable FinalMessage continuation(
       TemplateArguments arguments,
       List<Map<String, @Nullable Object>> messages,
       ChatTemplate template) {
@@ -158,13 +156,12 @@ public final class ChatRenderer implements ChatTexts {
       return null;
     }
     if (arguments.addsGenerationPrompt()) {
-      throw ChatException.invalid("continue_final_message with add_generation_prompt");
+      throw PromptRefused.invalid("continue_final_message with add_generation_prompt");
     }
     if (!template.mentions("content")) {
-      throw new ChatException(
-          ChatPrompt.Reason.TEMPLATE_ERROR, "the template has no content to continue");
+      throw new PromptRefused(Reason.TEMPLATE_ERROR, "the template has no content to continue");
     }
-    return Continuation.mark(messages);
+    return FinalMessage.mark(messages);
   }
 
   private Map<String, @Nullable Object> variables(

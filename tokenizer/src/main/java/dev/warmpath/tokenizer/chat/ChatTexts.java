@@ -1,11 +1,40 @@
 package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
 
 /** Turns request bodies of one kind into the text that an engine tokenizes. Thread-safe. */
 @FunctionalInterface
 public interface ChatTexts {
 
-  /** The text of the chat in this request body, which is what Jackson reads with its defaults. */
-  ChatPrompt render(ObjectNode body);
+  /**
+   * The text of the chat in this request body, which is what Jackson reads with its defaults.
+   *
+   * @throws PromptRefused if it is not known here
+   */
+  String render(ObjectNode body);
+
+  /** Refuses every chat. */
+  static ChatTexts refusing(Reason reason, String detail) {
+    return body -> {
+      throw new PromptRefused(reason, detail);
+    };
+  }
+
+  /** What a template's failure means for a chat; words of a chat that it raised are left out. */
+  static PromptRefused refusal(TemplateException e) {
+    return switch (e.kind()) {
+      case RAISED ->
+          new PromptRefused(
+              Reason.TEMPLATE_ERROR, "the template, line " + e.line() + ": " + e.kind());
+      case SYNTAX ->
+          new PromptRefused(
+              Reason.TEMPLATE_UNSUPPORTED, "the template, line " + e.line() + ": " + e.kind());
+      case UNSUPPORTED, LIMIT ->
+          new PromptRefused(
+              Reason.TEMPLATE_UNSUPPORTED, "the template, " + e.kind() + " at " + e.getMessage());
+    };
+  }
 }

@@ -1,6 +1,9 @@
 package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,8 +71,8 @@ final class ContentReader {
         boolean plain = part.isTextual() || "text".equals(part.path("type").textValue());
         add(parts, role, part(part), plain);
       }
-    } else if (!content.isNull() && !content.isMissingNode()) {
-      throw ChatException.invalid("content is neither text nor a list");
+    } else if (!Fields.isAbsent(content)) {
+      throw PromptRefused.invalid("content is neither text nor a list");
     }
     return asParts ? inParts(role, parts) : inOneText(parts);
   }
@@ -104,7 +107,7 @@ final class ContentReader {
       throw ofUnknownType(part);
     }
     if (part.hasNonNull("uuid")) {
-      throw new ChatException(ChatPrompt.Reason.MULTIMODAL, "a content part with uuid");
+      throw new PromptRefused(Reason.MULTIMODAL, "a content part with uuid");
     }
     return switch (type) {
       case "text", "input_text", "output_text" -> described(part, "text");
@@ -115,28 +118,24 @@ final class ContentReader {
     };
   }
 
-  private static ChatException ofUnknownType(JsonNode part) {
+  private static PromptRefused ofUnknownType(JsonNode part) {
     boolean media = MEDIA.stream().anyMatch(part::has);
     return media
-        ? new ChatException(ChatPrompt.Reason.MULTIMODAL, "a media part")
-        : ChatException.invalid("a content part without type");
+        ? new PromptRefused(Reason.MULTIMODAL, "a media part")
+        : PromptRefused.invalid("a content part without type");
   }
 
-  private static ChatException refused(String type) {
+  private static PromptRefused refused(String type) {
     if (type.equals("prompt_embeds")) {
-      return new ChatException(ChatPrompt.Reason.PROMPT_EMBEDS, "a prompt_embeds part");
+      return new PromptRefused(Reason.PROMPT_EMBEDS, "a prompt_embeds part");
     }
     return MEDIA.contains(type)
-        ? new ChatException(ChatPrompt.Reason.MULTIMODAL, "a part of type " + type)
-        : ChatException.invalid("a content part of unknown type");
+        ? new PromptRefused(Reason.MULTIMODAL, "a part of type " + type)
+        : PromptRefused.invalid("a content part of unknown type");
   }
 
   private static Map<String, Object> described(JsonNode part, String field) {
-    String text = part.path(field).textValue();
-    if (text == null) {
-      throw ChatException.invalid("a content part without text in " + field);
-    }
-    Map<String, Object> described = text(text);
+    Map<String, Object> described = text(Fields.requiredText(part, field));
     for (Map.Entry<String, JsonNode> entry : part.properties()) {
       if (!DECLARED.contains(entry.getKey())) {
         putNullable(described, entry.getKey(), JsonValues.of(entry.getValue()));
@@ -151,13 +150,9 @@ final class ContentReader {
   }
 
   private static Map<String, Object> reference(JsonNode part) {
-    String name = part.path("name").textValue();
-    if (name == null) {
-      throw ChatException.invalid("a tool_reference without name");
-    }
     Map<String, Object> reference = new LinkedHashMap<>();
     reference.put("type", "tool_reference");
-    reference.put("name", name);
+    reference.put("name", Fields.requiredText(part, "name"));
     return reference;
   }
 

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.PromptRefused;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,7 +35,7 @@ public final class JsonValues {
       case ARRAY -> list(node);
       case OBJECT -> map(node);
       case NULL -> null;
-      default -> throw ChatException.invalid("a " + node.getNodeType() + " in the request");
+      default -> throw PromptRefused.invalid("a " + node.getNodeType() + " in the request");
     };
   }
 
@@ -88,7 +89,7 @@ public final class JsonValues {
       JsonNode node = STRICT.readTree(json);
       return node instanceof ObjectNode object ? map(object) : new LinkedHashMap<>();
     } catch (StreamConstraintsException e) {
-      throw ChatException.invalid("JSON within a string, too deep or with too long a number");
+      throw PromptRefused.invalid("JSON within a string, too deep or with too long a number");
     } catch (JsonProcessingException e) {
       return json.contains("NaN") || json.contains("Infinity")
           ? parsedWithNonNumbers(json)
@@ -106,9 +107,9 @@ public final class JsonValues {
         return map(object);
       }
     } catch (JsonProcessingException e) {
-      throw ChatException.invalid("a text that is not JSON");
+      throw PromptRefused.invalid("a text that is not JSON");
     }
-    throw ChatException.invalid("a JSON text that is no object, or with too large numbers");
+    throw PromptRefused.invalid("a JSON text that is no object, or with too large numbers");
   }
 
   private static boolean holdsBigIntegers(JsonNode node) {
@@ -123,7 +124,7 @@ public final class JsonValues {
     try {
       JsonNode node = WITH_NON_NUMBERS.readTree(json);
       if (json.contains("INF") || json.contains("+")) {
-        throw ChatException.invalid("numbers within a string that are hard to tell");
+        throw PromptRefused.invalid("numbers within a string that are hard to tell");
       }
       return node instanceof ObjectNode object ? map(object) : new LinkedHashMap<>();
     } catch (JsonProcessingException e) {

@@ -1,6 +1,9 @@
 package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,10 +26,8 @@ final class MessageReader {
     this.keepsOrder = keepsOrder;
   }
 
-  List<Map<String, @Nullable Object>> read(JsonNode messages) {
-    if (!messages.isArray() || messages.isEmpty()) {
-      throw ChatException.invalid("messages is not a list with messages");
-    }
+  List<Map<String, @Nullable Object>> read(ObjectNode body) {
+    JsonNode messages = Fields.requiredList(body, "messages");
     List<Map<String, @Nullable Object>> read = new ArrayList<>(messages.size());
     for (JsonNode message : messages) {
       read.add(message(message));
@@ -35,10 +36,7 @@ final class MessageReader {
   }
 
   private Map<String, @Nullable Object> message(JsonNode message) {
-    String role = message.path("role").textValue();
-    if (role == null) {
-      throw ChatException.invalid("a message without role");
-    }
+    String role = Fields.requiredText(message, "role");
     Map<String, @Nullable Object> read = new LinkedHashMap<>();
     read.put("role", role);
     read.put("content", content.read(role, message.path("content")));
@@ -58,43 +56,31 @@ final class MessageReader {
   }
 
   private static void putName(JsonNode message, Map<String, @Nullable Object> read) {
-    JsonNode name = message.path("name");
-    if (name.isTextual()) {
-      read.put("name", name.textValue());
-    } else if (!name.isMissingNode()) {
-      throw ChatException.invalid("name of a message is not text");
+    if (message.has("name")) {
+      read.put("name", Fields.requiredText(message, "name"));
     }
   }
 
   private static void putToolCallId(JsonNode message, Map<String, @Nullable Object> read) {
-    JsonNode id = message.path("tool_call_id");
-    if (id.isTextual() || id.isNull()) {
-      read.put("tool_call_id", id.textValue());
-    } else if (!id.isMissingNode()) {
-      throw ChatException.invalid("tool_call_id of a message is not text");
+    if (message.has("tool_call_id")) {
+      read.put("tool_call_id", Fields.text(message, "tool_call_id"));
     }
   }
 
   private void assistant(JsonNode message, Map<String, @Nullable Object> read) {
-    List<Object> calls = toolCalls(message.path("tool_calls"));
+    List<Object> calls = toolCalls(Fields.listOrAbsent(message, "tool_calls"));
     if (!calls.isEmpty()) {
       read.put("tool_calls", calls);
     }
-    JsonNode given = message.path("reasoning");
-    JsonNode reasoning =
-        given.isNull() || given.isMissingNode() ? message.path("reasoning_content") : given;
-    if (reasoning.isTextual()) {
-      read.put("reasoning", reasoning.textValue());
-      read.put("reasoning_content", reasoning.textValue());
-    } else if (!reasoning.isNull() && !reasoning.isMissingNode()) {
-      throw ChatException.invalid("reasoning of a message is not text");
+    String given = Fields.text(message, "reasoning");
+    String reasoning = given == null ? Fields.text(message, "reasoning_content") : given;
+    if (reasoning != null) {
+      read.put("reasoning", reasoning);
+      read.put("reasoning_content", reasoning);
     }
   }
 
   private List<Object> toolCalls(JsonNode calls) {
-    if (!calls.isArray() && !calls.isNull() && !calls.isMissingNode()) {
-      throw ChatException.invalid("tool_calls is not a list");
-    }
     List<Object> read = new ArrayList<>(calls.size());
     for (JsonNode call : calls) {
       read.add(toolCall(call));
@@ -110,7 +96,7 @@ final class MessageReader {
             && function.path("name").isTextual()
             && function.path("arguments").isTextual();
     if (!complete) {
-      throw ChatException.invalid("a tool call without id, type, name or arguments");
+      throw PromptRefused.invalid("a tool call without id, type, name or arguments");
     }
     Map<String, @Nullable Object> read = ordered(call, "id", "function", "type");
     Map<String, @Nullable Object> described = ordered(function, "arguments", "name");
@@ -124,14 +110,14 @@ final class MessageReader {
   }
 
   private static @Nullable List<Object> developerTools(JsonNode tools) {
-    if (tools.isNull() || tools.isMissingNode()) {
+    if (Fields.isAbsent(tools)) {
       return null;
     }
     List<Object> read = new ArrayList<>(tools.size());
     for (JsonNode tool : tools) {
       JsonNode function = tool.path("function");
       if (!function.path("name").isTextual() || !tool.path("type").isTextual()) {
-        throw ChatException.invalid("a tool of a developer message without type or name");
+        throw PromptRefused.invalid("a tool of a developer message without type or name");
       }
       Map<String, @Nullable Object> described = JsonValues.ordered(tool, "function", "type");
       described.put(

@@ -3,6 +3,9 @@ package dev.warmpath.tokenizer.chat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.BooleanNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -51,13 +54,10 @@ final class TemplateArguments {
   }
 
   static TemplateArguments of(ObjectNode body, ChatOptions.Templates options) {
-    JsonNode given = body.path("chat_template_kwargs");
-    if (!given.isObject() && !given.isNull() && !given.isMissingNode()) {
-      throw ChatException.invalid("chat_template_kwargs is not an object");
-    }
+    JsonNode given = Fields.objectOrAbsent(body, "chat_template_kwargs");
     boolean own = body.hasNonNull("chat_template") && !options.trustsRequests();
     if (own || given.hasNonNull("chat_template")) {
-      throw new ChatException(ChatPrompt.Reason.REQUEST_TEMPLATE, "the request has a template");
+      throw new PromptRefused(Reason.REQUEST_TEMPLATE, "the request has a template");
     }
     Map<String, JsonNode> merged = new LinkedHashMap<>();
     options.defaultArguments().properties().forEach(e -> merged.put(e.getKey(), e.getValue()));
@@ -73,11 +73,11 @@ final class TemplateArguments {
     putIfSet(own, "continue_final_message", flag(body, "continue_final_message", false));
     putIfSet(own, "documents", documents(body.path("documents")));
     JsonNode effort = body.path("reasoning_effort");
-    if (effort.isMissingNode() || effort.isNull()) {
+    if (Fields.isAbsent(effort)) {
       return;
     }
     if (!effort.isTextual() || !EFFORTS.contains(effort.textValue())) {
-      throw ChatException.invalid("reasoning_effort is none of " + EFFORTS);
+      throw PromptRefused.invalid("reasoning_effort is none of " + EFFORTS);
     }
     own.put("reasoning_effort", effort);
     if (!given.has("enable_thinking")) {
@@ -91,7 +91,7 @@ final class TemplateArguments {
       return BooleanNode.valueOf(absent);
     }
     if (!value.isBoolean()) {
-      throw ChatException.invalid(field + " is not true or false");
+      throw PromptRefused.invalid(field + " is not true or false");
     }
     return value;
   }
@@ -100,7 +100,7 @@ final class TemplateArguments {
     for (JsonNode document : documents) {
       for (JsonNode value : document) {
         if (!value.isTextual()) {
-          throw ChatException.invalid("documents hold something that is not text");
+          throw PromptRefused.invalid("documents hold something that is not text");
         }
       }
     }
@@ -108,7 +108,7 @@ final class TemplateArguments {
   }
 
   private static void putIfSet(Map<String, JsonNode> map, String name, JsonNode value) {
-    boolean unset = value.isNull() || value.isMissingNode() || "auto".equals(value.textValue());
+    boolean unset = Fields.isAbsent(value) || "auto".equals(value.textValue());
     if (!unset) {
       map.put(name, value);
     }
@@ -117,15 +117,15 @@ final class TemplateArguments {
   private static Map<String, JsonNode> checked(Map<String, JsonNode> merged) {
     for (String name : merged.keySet()) {
       if (FORBIDDEN.contains(name)) {
-        throw new ChatException(ChatPrompt.Reason.REQUEST_TEMPLATE, "template argument " + name);
+        throw new PromptRefused(Reason.REQUEST_TEMPLATE, "template argument " + name);
       }
     }
     JsonNode tokenize = merged.get("tokenize");
     if (tokenize != null && !tokenize.equals(BooleanNode.FALSE)) {
-      throw new ChatException(ChatPrompt.Reason.REQUEST_TEMPLATE, "template argument tokenize");
+      throw new PromptRefused(Reason.REQUEST_TEMPLATE, "template argument tokenize");
     }
     if (merged.containsKey("chat_template")) {
-      throw new ChatException(ChatPrompt.Reason.REQUEST_TEMPLATE, "a template by default");
+      throw new PromptRefused(Reason.REQUEST_TEMPLATE, "a template by default");
     }
     return merged;
   }
@@ -162,7 +162,7 @@ final class TemplateArguments {
       valid &= item.isObject();
     }
     if (!valid) {
-      throw ChatException.invalid(name + " is not a list of objects");
+      throw PromptRefused.invalid(name + " is not a list of objects");
     }
     return JsonValues.of(value);
   }

@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.encode;
 
+import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.encode.cache.ChunkCache;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
@@ -133,7 +134,7 @@ public final class IncrementalEncoder implements AutoCloseable {
    * The tokens of {@code text}, without special tokens; null if it is not well-formed.
    *
    * @throws CancellationException if the thread is interrupted before they are known
-   * @throws UncuttableTextException if a part that cannot be cut is too long to encode at all
+   * @throws PromptRefused if a part that cannot be cut is too long to encode at all
    */
   public @Nullable EncodedText encode(String text) {
     PrefixNode known = beginnings.walk(text);
@@ -183,7 +184,7 @@ public final class IncrementalEncoder implements AutoCloseable {
    * The tokens of a well-formed text with what the file's post-processor adds.
    *
    * @throws CancellationException if the thread is interrupted already
-   * @throws UncuttableTextException if the text is too long to encode in one go
+   * @throws PromptRefused if the text is too long to encode in one go
    */
   public EncodedText wholeWithSpecialTokens(String text) {
     ensureWanted();

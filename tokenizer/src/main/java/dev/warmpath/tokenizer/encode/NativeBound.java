@@ -1,5 +1,8 @@
 package dev.warmpath.tokenizer.encode;
 
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
+
 /**
  * How long a text one call of the native library may take: nothing interrupts such a call, so a
  * longer one would hold its thread long after nobody wants its tokens.
@@ -23,11 +26,14 @@ final class NativeBound {
   /**
    * Refuses {@code text} if it is too long.
    *
-   * @throws UncuttableTextException if it is
+   * @throws PromptRefused if it is
    */
   static void check(String text) {
     if (text.length() > LONGEST_BYTES / MOST_BYTES_PER_CHAR && bytes(text) > LONGEST_BYTES) {
-      throw new UncuttableTextException(text.length());
+      throw new PromptRefused(
+          Reason.UNCUTTABLE_TEXT,
+          "%d characters that cannot be cut, more than %d bytes of UTF-8"
+              .formatted(text.length(), LONGEST_BYTES));
     }
   }
 

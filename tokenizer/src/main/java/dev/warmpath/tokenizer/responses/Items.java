@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
 import java.util.Set;
 
 /**
@@ -29,18 +30,20 @@ final class Items {
   private void add(JsonNode item) {
     String type = item.path("type").asText("message");
     switch (type) {
-      case "function_call" -> addCall(item, calledName(item), text(item, "arguments"));
-      case "custom_tool_call" -> addCall(item, text(item, "name"), customArguments(item));
+      case "function_call" ->
+          addCall(item, calledName(item), Fields.requiredText(item, "arguments"));
+      case "custom_tool_call" ->
+          addCall(item, Fields.requiredText(item, "name"), customArguments(item));
       case "function_call_output", "custom_tool_call_output" -> addOutput(item);
-      case "reasoning" -> addSaid("reasoning", Said.reasoning(item));
+      case "reasoning" -> addSaid("reasoning", AssistantText.reasoning(item));
       case "message" -> addMessage(item);
-      default -> throw ChatException.invalid("an input item of another type");
+      default -> throw PromptRefused.invalid("an input item of another type");
     }
   }
 
   private static String calledName(JsonNode item) {
     boolean inNamespace = !item.path("namespace").asText("").isEmpty();
-    String name = text(item, "name");
+    String name = Fields.requiredText(item, "name");
     return inNamespace && item.path("namespace").isTextual()
         ? item.path("namespace").textValue() + "__" + name
         : name;
@@ -52,7 +55,8 @@ final class Items {
   }
 
   private void addCall(JsonNode item, String name, String arguments) {
-    ObjectNode call = JsonNodeFactory.instance.objectNode().put("id", text(item, "call_id"));
+    ObjectNode call =
+        JsonNodeFactory.instance.objectNode().put("id", Fields.requiredText(item, "call_id"));
     call.putObject("function").put("name", name).put("arguments", arguments);
     call.put("type", "function");
     JsonNode last = lastOfAssistant();
@@ -65,13 +69,13 @@ final class Items {
     JsonNode output = item.path("output");
     boolean stored = item.hasNonNull("id") && item.hasNonNull("status");
     if (!output.isTextual() && (!output.isArray() || stored)) {
-      throw ChatException.invalid("an output of a tool that is not read here");
+      throw PromptRefused.invalid("an output of a tool that is not read here");
     }
     output.forEach(Items::checkPart);
     messages
         .addObject()
         .put("role", "tool")
-        .put("tool_call_id", text(item, "call_id"))
+        .put("tool_call_id", Fields.requiredText(item, "call_id"))
         .set("content", output);
   }
 
@@ -89,12 +93,12 @@ final class Items {
     String role = item.path("role").asText();
     JsonNode content = item.path("content");
     if (role.equals("assistant")) {
-      addSaid("content", Said.content(item));
+      addSaid("content", AssistantText.content(item));
       return;
     }
     boolean valid = ROLES.contains(role) && (content.isTextual() || content.isArray());
     if (!valid || item.has("tools")) {
-      throw ChatException.invalid("a message with a role or content amiss, or with tools");
+      throw PromptRefused.invalid("a message with a role or content amiss, or with tools");
     }
     content.forEach(Items::checkPart);
     messages.add(item);
@@ -104,7 +108,7 @@ final class Items {
   private static void checkPart(JsonNode part) {
     String type = part.path("type").asText();
     if (!Set.of("input_text", "input_image", "input_file").contains(type)) {
-      throw ChatException.invalid("a content part of another type");
+      throw PromptRefused.invalid("a content part of another type");
     }
   }
 
@@ -112,12 +116,5 @@ final class Items {
     JsonNode last = messages.path(messages.size() - 1);
     boolean said = last.path("role").asText().equals("assistant");
     return said ? last : JsonNodeFactory.instance.missingNode();
-  }
-
-  private static String text(JsonNode item, String field) {
-    if (!item.path(field).isTextual()) {
-      throw ChatException.invalid(field + " of an input item is not text");
-    }
-    return item.path(field).textValue();
   }
 }

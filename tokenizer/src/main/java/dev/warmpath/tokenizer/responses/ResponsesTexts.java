@@ -4,8 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import java.util.List;
@@ -28,21 +29,17 @@ public final class ResponsesTexts implements ChatTexts {
   }
 
   @Override
-  public ChatPrompt render(ObjectNode body) {
-    try {
-      return renderer.renderAsGiven(chat(body));
-    } catch (ChatException e) {
-      return e.refusal();
-    }
+  public String render(ObjectNode body) {
+    return renderer.renderAsGiven(chat(body));
   }
 
   private static ObjectNode chat(ObjectNode body) {
     if (STORED.stream().anyMatch(body::hasNonNull)) {
-      throw new ChatException(
-          ChatPrompt.Reason.STORED_HISTORY, "the engine's own store has the rest of the messages");
+      throw new PromptRefused(
+          Reason.STORED_HISTORY, "the engine's own store has the rest of the messages");
     }
     if (body.hasNonNull("prompt")) {
-      throw ChatException.invalid("prompt is not supported by the engine");
+      throw PromptRefused.invalid("prompt is not supported by the engine");
     }
     ObjectNode chat = JsonNodeFactory.instance.objectNode();
     chat.set("messages", messages(body));
@@ -56,12 +53,9 @@ public final class ResponsesTexts implements ChatTexts {
 
   private static ArrayNode messages(ObjectNode body) {
     ArrayNode messages = JsonNodeFactory.instance.arrayNode();
-    JsonNode instructions = body.path("instructions");
-    if (!instructions.isTextual() && !isAbsent(instructions)) {
-      throw ChatException.invalid("instructions is not text");
-    }
-    if (!instructions.asText("").isEmpty() && instructions.isTextual()) {
-      messages.addObject().put("role", "system").set("content", instructions);
+    String instructions = Fields.textOrEmpty(body, "instructions");
+    if (!instructions.isEmpty()) {
+      messages.addObject().put("role", "system").put("content", instructions);
     }
     JsonNode input = body.path("input");
     if (input.isTextual()) {
@@ -69,7 +63,7 @@ public final class ResponsesTexts implements ChatTexts {
       return messages;
     }
     if (!input.isArray() || input.isEmpty()) {
-      throw ChatException.invalid("input is neither text nor a list with items");
+      throw PromptRefused.invalid("input is neither text nor a list with items");
     }
     return messages.addAll(Items.messages(input));
   }
@@ -84,15 +78,12 @@ public final class ResponsesTexts implements ChatTexts {
   }
 
   private static void putArguments(ObjectNode body, ObjectNode chat) {
-    JsonNode reasoning = body.path("reasoning");
-    if (!reasoning.isObject() && !isAbsent(reasoning)) {
-      throw ChatException.invalid("reasoning is not an object");
-    }
+    JsonNode reasoning = Fields.objectOrAbsent(body, "reasoning");
     if (reasoning.hasNonNull("effort")) {
       chat.set("reasoning_effort", reasoning.get("effort"));
     }
     JsonNode arguments = body.path("chat_template_kwargs");
-    if (!isAbsent(arguments)) {
+    if (!Fields.isAbsent(arguments)) {
       chat.set("chat_template_kwargs", arguments);
     }
   }
@@ -100,16 +91,12 @@ public final class ResponsesTexts implements ChatTexts {
   private static void putTools(ObjectNode body, ObjectNode chat) {
     JsonNode tools = body.path("tools");
     if (!tools.isArray() && !tools.isMissingNode()) {
-      throw ChatException.invalid("tools is not a list");
+      throw PromptRefused.invalid("tools is not a list");
     }
     if (!tools.isEmpty()) {
       chat.set("tools", Tools.read(tools));
       chat.put(
           "tool_choice", "none".equals(body.path("tool_choice").textValue()) ? "none" : "auto");
     }
-  }
-
-  private static boolean isAbsent(JsonNode node) {
-    return node.isNull() || node.isMissingNode();
   }
 }

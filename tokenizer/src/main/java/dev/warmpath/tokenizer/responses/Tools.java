@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
 import java.util.List;
 
 /**
@@ -20,7 +21,7 @@ final class Tools {
     ArrayNode read = JsonNodeFactory.instance.arrayNode();
     for (JsonNode tool : tools) {
       switch (tool.path("type").asText()) {
-        case "function" -> read.add(function(tool, name(tool)));
+        case "function" -> read.add(function(tool, Fields.requiredText(tool, "name")));
         case "namespace" -> addAll(tool, read);
         case "custom" -> read.add(custom(tool));
         default -> {} // not shown
@@ -32,16 +33,14 @@ final class Tools {
   private static void addAll(JsonNode namespace, ArrayNode read) {
     for (JsonNode tool : namespace.path("tools")) {
       if (tool.path("type").asText().equals("function")) {
-        read.add(function(tool, name(namespace) + SEPARATOR + name(tool)));
+        read.add(
+            function(
+                tool,
+                Fields.requiredText(namespace, "name")
+                    + SEPARATOR
+                    + Fields.requiredText(tool, "name")));
       }
     }
-  }
-
-  private static String name(JsonNode tool) {
-    if (!tool.path("name").isTextual()) {
-      throw ChatException.invalid("a tool without name");
-    }
-    return tool.path("name").textValue();
   }
 
   private static ObjectNode function(JsonNode tool, String name) {
@@ -57,7 +56,7 @@ final class Tools {
 
   private static ObjectNode custom(JsonNode tool) {
     if (tool.path("format").path("type").asText().equals("grammar")) {
-      throw ChatException.invalid("a custom tool with a grammar");
+      throw PromptRefused.invalid("a custom tool with a grammar");
     }
     ObjectNode shown = JsonNodeFactory.instance.objectNode();
     shown.set("description", tool.path("description"));
@@ -69,6 +68,6 @@ final class Tools {
         .put("description", "The freeform text payload for this tool.");
     parameters.putArray("required").add("input");
     parameters.put("additionalProperties", false);
-    return function(shown, name(tool));
+    return function(shown, Fields.requiredText(tool, "name"));
   }
 }

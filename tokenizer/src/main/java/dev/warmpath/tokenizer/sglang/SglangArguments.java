@@ -3,8 +3,9 @@ package dev.warmpath.tokenizer.sglang;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.BooleanNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import java.util.LinkedHashMap;
@@ -49,20 +50,17 @@ final class SglangArguments {
   }
 
   static SglangArguments of(ObjectNode body, ObjectNode defaults) {
-    JsonNode given = body.path("chat_template_kwargs");
-    if (!given.isObject() && !given.isNull() && !given.isMissingNode()) {
-      throw ChatException.invalid("chat_template_kwargs is not an object");
-    }
+    JsonNode given = Fields.objectOrAbsent(body, "chat_template_kwargs");
     Map<String, JsonNode> merged = new LinkedHashMap<>();
     given.properties().forEach(entry -> merged.put(entry.getKey(), entry.getValue()));
     JsonNode effort = body.path("reasoning_effort");
-    if (!effort.isNull() && !effort.isMissingNode()) {
+    if (!Fields.isAbsent(effort)) {
       putEffort(effort, merged);
     }
     defaults.properties().forEach(e -> merged.putIfAbsent(e.getKey(), e.getValue()));
     for (String name : merged.keySet()) {
       if (NOT_READ.contains(name)) {
-        throw new ChatException(ChatPrompt.Reason.REQUEST_TEMPLATE, "template argument " + name);
+        throw new PromptRefused(Reason.REQUEST_TEMPLATE, "template argument " + name);
       }
     }
     return new SglangArguments(merged);
@@ -70,7 +68,7 @@ final class SglangArguments {
 
   private static void putEffort(JsonNode effort, Map<String, JsonNode> merged) {
     if (!effort.isTextual() || !EFFORTS.contains(effort.textValue())) {
-      throw ChatException.invalid("reasoning_effort is none of the known words");
+      throw PromptRefused.invalid("reasoning_effort is none of the known words");
     }
     BooleanNode thinks = BooleanNode.valueOf(!effort.textValue().equals("none"));
     merged.putIfAbsent("thinking", thinks);
@@ -84,8 +82,8 @@ final class SglangArguments {
         (template.mentions("no_think") && template.mentions("reasoning_effort"))
             || (template.mentions("low_effort") && merged.containsKey("reasoning_effort"));
     if (rewritten) {
-      throw new ChatException(
-          ChatPrompt.Reason.TEMPLATE_UNSUPPORTED, "the engine rewrites this model's effort");
+      throw new PromptRefused(
+          Reason.TEMPLATE_UNSUPPORTED, "the engine rewrites this model's effort");
     }
   }
 

@@ -1,8 +1,9 @@
 package dev.warmpath.tokenizer.sglang;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.tokenizer.chat.ChatException;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,9 +17,10 @@ final class SglangEnding {
   /** Makes it the user's, or takes it away when it is empty and was to be continued. */
   static List<Map<String, @Nullable Object>> apply(
       List<Map<String, @Nullable Object>> messages, JsonNode continues) {
-    if (!continues.isMissingNode() && !continues.isBoolean()) {
-      throw ChatException.invalid("continue_final_message is not true or false");
-    }
+    Fields.require(
+        continues.isMissingNode() || continues.isBoolean(),
+        "continue_final_message",
+        "true or false");
     int last = messages.size() - 1;
     Map<String, @Nullable Object> message = messages.get(last);
     if (!"assistant".equals(message.get("role")) || !(message.get("content") instanceof String)) {
@@ -26,8 +28,8 @@ final class SglangEnding {
     }
     if (continues.booleanValue()) {
       if (!"".equals(message.get("content"))) {
-        throw new ChatException(
-            ChatPrompt.Reason.TEMPLATE_UNSUPPORTED, "the last message's tokens stand on their own");
+        throw new PromptRefused(
+            Reason.TEMPLATE_UNSUPPORTED, "the last message's tokens stand on their own");
       }
       return messages.subList(0, last);
     }

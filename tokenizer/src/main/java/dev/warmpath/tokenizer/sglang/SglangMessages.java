@@ -1,8 +1,10 @@
 package dev.warmpath.tokenizer.sglang;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.tokenizer.chat.ChatException;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -33,10 +35,8 @@ final class SglangMessages {
     this.asParts = asParts;
   }
 
-  List<Map<String, @Nullable Object>> read(JsonNode messages) {
-    if (!messages.isArray() || messages.isEmpty()) {
-      throw ChatException.invalid("messages is not a list with messages");
-    }
+  List<Map<String, @Nullable Object>> read(ObjectNode body) {
+    JsonNode messages = Fields.requiredList(body, "messages");
     List<Map<String, @Nullable Object>> read = new ArrayList<>(messages.size());
     for (JsonNode message : messages) {
       read.add(message(message));
@@ -49,7 +49,7 @@ final class SglangMessages {
     boolean user = role.equals("user");
     String known = user ? role : role.toLowerCase(Locale.ROOT);
     if (!user && !ROLES.contains(known)) {
-      throw ChatException.invalid("a message with an unknown role");
+      throw PromptRefused.invalid("a message with an unknown role");
     }
     Map<String, @Nullable Object> read = new LinkedHashMap<>();
     read.put("role", known);
@@ -70,10 +70,10 @@ final class SglangMessages {
       List<Object> parts = parts(content);
       boolean joined = !asParts || role.equals("tool");
       read.put("content", joined ? joined(parts) : parts);
-    } else if (!role.equals("user") && (content.isNull() || content.isMissingNode())) {
+    } else if (!role.equals("user") && Fields.isAbsent(content)) {
       read.put("content", "");
     } else {
-      throw ChatException.invalid("content is neither text nor a list");
+      throw PromptRefused.invalid("content is neither text nor a list");
     }
   }
 
@@ -93,11 +93,11 @@ final class SglangMessages {
     return parts;
   }
 
-  private static ChatException refused(String type) {
+  private static PromptRefused refused(String type) {
     boolean media = type.endsWith("_url") || type.equals("input_audio");
     return media
-        ? new ChatException(ChatPrompt.Reason.MULTIMODAL, "a media part")
-        : ChatException.invalid("a content part that is not text");
+        ? new PromptRefused(Reason.MULTIMODAL, "a media part")
+        : PromptRefused.invalid("a content part that is not text");
   }
 
   private static String joined(List<Object> parts) {
@@ -110,23 +110,19 @@ final class SglangMessages {
 
   private static void putRest(JsonNode message, Map<String, @Nullable Object> read) {
     for (String field : TEXTS) {
-      JsonNode value = message.path(field);
-      if (value.isTextual()) {
-        read.put(field, value.textValue());
-      } else if (!value.isNull() && !value.isMissingNode()) {
-        throw ChatException.invalid(field + " of a message is not text");
+      String value = Fields.text(message, field);
+      if (value != null) {
+        read.put(field, value);
       }
     }
     for (String field : NOT_READ) {
       if (message.hasNonNull(field)) {
-        throw ChatException.invalid(field + " of a message is not read here");
+        throw PromptRefused.invalid(field + " of a message is not read here");
       }
     }
-    JsonNode calls = message.path("tool_calls");
+    JsonNode calls = Fields.listOrAbsent(message, "tool_calls");
     if (calls.isArray()) {
       read.put("tool_calls", toolCalls(calls, "assistant".equals(read.get("role"))));
-    } else if (!calls.isNull() && !calls.isMissingNode()) {
-      throw ChatException.invalid("tool_calls is not a list");
     }
   }
 
@@ -137,15 +133,15 @@ final class SglangMessages {
       JsonNode type = call.path("type");
       boolean valid =
           call.path("function").isObject()
-              && isTextOrAbsent(call.path("id"))
-              && (isAbsent(index) || index.isInt())
+              && Fields.isTextOrAbsent(call.path("id"))
+              && (Fields.isAbsent(index) || index.isInt())
               && (type.isMissingNode() || "function".equals(type.textValue()));
       if (!valid) {
-        throw ChatException.invalid("a tool call with an id, index, type or function amiss");
+        throw PromptRefused.invalid("a tool call with an id, index, type or function amiss");
       }
       Map<String, @Nullable Object> one = new LinkedHashMap<>();
       one.put("id", call.path("id").textValue());
-      one.put("index", isAbsent(index) ? null : index.longValue());
+      one.put("index", Fields.isAbsent(index) ? null : index.longValue());
       one.put("type", "function");
       one.put("function", function(call.path("function"), parsed));
       read.add(one);
@@ -156,10 +152,10 @@ final class SglangMessages {
   private static Map<String, @Nullable Object> function(JsonNode function, boolean parsed) {
     JsonNode arguments = function.path("arguments");
     boolean valid =
-        isTextOrAbsent(function.path("name"))
-            && (isTextOrAbsent(arguments) || arguments.isObject());
+        Fields.isTextOrAbsent(function.path("name"))
+            && (Fields.isTextOrAbsent(arguments) || arguments.isObject());
     if (!valid) {
-      throw ChatException.invalid("a tool call with a name or arguments amiss");
+      throw PromptRefused.invalid("a tool call with a name or arguments amiss");
     }
     Map<String, @Nullable Object> read = new LinkedHashMap<>();
     read.put("name", function.path("name").textValue());
@@ -168,15 +164,7 @@ final class SglangMessages {
         "arguments",
         parse
             ? JsonValues.strictObject(arguments.textValue())
-            : isAbsent(arguments) ? null : JsonValues.of(arguments));
+            : Fields.isAbsent(arguments) ? null : JsonValues.of(arguments));
     return read;
-  }
-
-  private static boolean isTextOrAbsent(JsonNode node) {
-    return node.isTextual() || isAbsent(node);
-  }
-
-  private static boolean isAbsent(JsonNode node) {
-    return node.isNull() || node.isMissingNode();
   }
 }

@@ -1,10 +1,10 @@
 package dev.warmpath.tokenizer.sglang;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
@@ -60,14 +60,12 @@ public final class SglangRenderer implements ChatTexts {
   }
 
   @Override
-  public ChatPrompt render(ObjectNode body) {
+  public String render(ObjectNode body) {
     try {
       refuseOtherWays(body);
       return rendered(body);
-    } catch (ChatException e) {
-      return e.refusal();
     } catch (TemplateException e) {
-      return ChatPrompt.Refused.of(e);
+      throw ChatTexts.refusal(e);
     }
   }
 
@@ -75,21 +73,20 @@ public final class SglangRenderer implements ChatTexts {
   private static void refuseOtherWays(ObjectNode body) {
     for (String field : List.of("input_ids", "session_params", "reasoning")) {
       if (body.hasNonNull(field)) {
-        throw ChatException.invalid(field + " is not read here");
+        throw PromptRefused.invalid(field + " is not read here");
       }
     }
   }
 
-  private ChatPrompt rendered(ObjectNode body) {
+  private String rendered(ObjectNode body) {
     List<Object> tools = SglangTools.read(body);
     SglangArguments arguments = SglangArguments.of(body, options.templates().defaultArguments());
     ChatTemplate template = template(tools != null);
     arguments.refuseIfRewrittenFor(template);
     List<Map<String, @Nullable Object>> messages =
         SglangEnding.apply(
-            new SglangMessages(asParts(template)).read(body.path("messages")),
-            body.path("continue_final_message"));
-    return new ChatPrompt.Rendered(render(template, messages, tools, arguments), false);
+            new SglangMessages(asParts(template)).read(body), body.path("continue_final_message"));
+    return render(template, messages, tools, arguments);
   }
 
   private ChatTemplate template(boolean withTools) {
@@ -98,7 +95,7 @@ public final class SglangRenderer implements ChatTexts {
       chosen = templates.get(DEFAULT);
     }
     if (chosen == null) {
-      throw new ChatException(ChatPrompt.Reason.NO_TEMPLATE, "the model has no chat template");
+      throw new PromptRefused(Reason.NO_TEMPLATE, "the model has no chat template");
     }
     return chosen;
   }

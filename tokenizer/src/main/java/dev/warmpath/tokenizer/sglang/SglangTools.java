@@ -2,7 +2,8 @@ package dev.warmpath.tokenizer.sglang;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -26,10 +27,7 @@ final class SglangTools {
 
   /** The tools, or null for none. */
   static @Nullable List<Object> read(ObjectNode body) {
-    JsonNode tools = body.path("tools");
-    if (!tools.isArray() && !isAbsent(tools)) {
-      throw ChatException.invalid("tools is not a list");
-    }
+    JsonNode tools = Fields.listOrAbsent(body, "tools");
     List<Object> read = new ArrayList<>(tools.size());
     for (JsonNode tool : tools) {
       read.add(tool(tool));
@@ -38,21 +36,21 @@ final class SglangTools {
   }
 
   private static @Nullable List<Object> chosen(List<Object> tools, JsonNode choice) {
-    String word = isAbsent(choice) ? "auto" : choice.textValue();
+    String word = Fields.isAbsent(choice) ? "auto" : choice.textValue();
     if (word != null) {
       boolean required = word.equals("required");
       if (!required && !word.equals("auto") && !word.equals("none")) {
-        throw ChatException.invalid("tool_choice is not known");
+        throw PromptRefused.invalid("tool_choice is not known");
       }
       if (required && tools.isEmpty()) {
-        throw ChatException.invalid("tool_choice without tools");
+        throw PromptRefused.invalid("tool_choice without tools");
       }
       return tools.isEmpty() || word.equals("none") ? null : tools;
     }
     String name = choice.path("function").path("name").textValue();
     List<Object> named = tools.stream().filter(tool -> nameOf(tool).equals(name)).toList();
     if (named.isEmpty()) {
-      throw ChatException.invalid("tool_choice names no tool");
+      throw PromptRefused.invalid("tool_choice names no tool");
     }
     return named;
   }
@@ -64,14 +62,12 @@ final class SglangTools {
 
   private static Map<String, @Nullable Object> tool(JsonNode tool) {
     JsonNode type = tool.path("type");
-    JsonNode defers = tool.path("defer_loading");
-    if (!(type.isTextual() || type.isMissingNode()) || !isFlagOrAbsent(defers)) {
-      throw ChatException.invalid("a tool with a type or defer_loading amiss");
-    }
+    JsonNode defers = Fields.flagOrAbsent(tool, "defer_loading");
+    Fields.require(type.isTextual() || type.isMissingNode(), "type", "text");
     Map<String, @Nullable Object> read = new LinkedHashMap<>();
     read.put("type", type.isTextual() ? type.textValue() : "function");
     read.put("function", function(tool.path("function"), defers));
-    read.put("defer_loading", isAbsent(defers) ? null : defers.booleanValue());
+    read.put("defer_loading", Fields.isAbsent(defers) ? null : defers.booleanValue());
     return read;
   }
 
@@ -79,12 +75,13 @@ final class SglangTools {
     checkTypes(function);
     Map<String, @Nullable Object> values = new LinkedHashMap<>();
     for (String field : ALWAYS) {
-      values.put(field, isAbsent(function.path(field)) ? null : JsonValues.of(function.get(field)));
+      values.put(
+          field, Fields.isAbsent(function.path(field)) ? null : JsonValues.of(function.get(field)));
     }
     for (String field : UNLESS_NULL) {
       boolean inherits = field.equals("defer_loading") && !function.hasNonNull(field);
       JsonNode value = inherits ? toolDefers : function.path(field);
-      if (!isAbsent(value)) {
+      if (!Fields.isAbsent(value)) {
         values.put(field, value.booleanValue());
       }
     }
@@ -105,11 +102,11 @@ final class SglangTools {
     JsonNode parameters = function.path("parameters");
     boolean valid =
         function.path("name").isTextual()
-            && (description.isTextual() || isAbsent(description))
-            && (parameters.isObject() || isAbsent(parameters))
-            && UNLESS_NULL.stream().allMatch(field -> isFlagOrAbsent(function.path(field)));
+            && Fields.isTextOrAbsent(description)
+            && (parameters.isObject() || Fields.isAbsent(parameters));
+    UNLESS_NULL.forEach(field -> Fields.flagOrAbsent(function, field));
     if (!valid || !hasPlainTypes(parameters)) {
-      throw ChatException.invalid("a tool's function with a field amiss");
+      throw PromptRefused.invalid("a tool's function with a field amiss");
     }
   }
 
@@ -136,13 +133,5 @@ final class SglangTools {
       }
     }
     return true;
-  }
-
-  private static boolean isFlagOrAbsent(JsonNode node) {
-    return node.isBoolean() || isAbsent(node);
-  }
-
-  private static boolean isAbsent(JsonNode node) {
-    return node.isNull() || node.isMissingNode();
   }
 }

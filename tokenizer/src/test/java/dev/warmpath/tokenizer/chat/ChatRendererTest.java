@@ -1,11 +1,13 @@
 package dev.warmpath.tokenizer.chat;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatPrompt.Reason;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -17,11 +19,11 @@ class ChatRendererTest {
   private static final String PARTS =
       "{{ messages }}{% for m in messages %}{% for p in m.content %}{% endfor %}{% endfor %}";
 
-  private static ChatPrompt render(String template, String body) {
-    return render(template, body, ChatOptions.defaults());
+  private static String text(String template, String body) {
+    return text(template, body, ChatOptions.defaults());
   }
 
-  private static ChatPrompt render(String template, String body, ChatOptions options) {
+  private static String text(String template, String body, ChatOptions options) {
     return ChatRenderer.of(Map.of("default", template), Map.of("bos_token", "<s>"), options)
         .render(parsed(body));
   }
@@ -34,18 +36,16 @@ class ChatRendererTest {
     }
   }
 
-  private static String text(String template, String body) {
-    assertThat(render(template, body)).isInstanceOf(ChatPrompt.Rendered.class);
-    return ((ChatPrompt.Rendered) render(template, body)).text();
+  private static PromptRefused refused(String template, String body) {
+    return refused(template, body, ChatOptions.defaults());
   }
 
-  private static String text(String template, String body, ChatOptions options) {
-    return ((ChatPrompt.Rendered) render(template, body, options)).text();
+  private static PromptRefused refused(String template, String body, ChatOptions options) {
+    return catchThrowableOfType(PromptRefused.class, () -> text(template, body, options));
   }
 
   private static Reason reason(String template, String body) {
-    assertThat(render(template, body)).isInstanceOf(ChatPrompt.Refused.class);
-    return ((ChatPrompt.Refused) render(template, body)).reason();
+    return refused(template, body).reason();
   }
 
   @Test
@@ -202,11 +202,9 @@ class ChatRendererTest {
     ChatOptions options = ChatOptions.defaults().with(trusting);
     assertThat(text("model's", body.formatted(""), options)).isEqualTo("own x");
     for (String more : List.of(", \"chat_template\": 1", ", \"chat_template\": \"{% if %}\"")) {
-      assertThat(render("model's", body.formatted(more), options))
-          .isInstanceOf(ChatPrompt.Refused.class);
+      assertThat(refused("model's", body.formatted(more), options)).isNotNull();
     }
-    assertThat(render("model's", body.formatted(""), ChatOptions.defaults()))
-        .isInstanceOf(ChatPrompt.Refused.class);
+    assertThat(reason("model's", body.formatted(""))).isEqualTo(Reason.REQUEST_TEMPLATE);
   }
 
   @Test
@@ -252,10 +250,11 @@ class ChatRendererTest {
     ObjectNode withTools = plain.deepCopy();
     withTools.putArray("tools").addObject().putObject("function").put("name", "f");
 
-    assertThat(renderer.render(plain)).isEqualTo(new ChatPrompt.Rendered("p", false));
-    assertThat(renderer.render(withTools)).isEqualTo(new ChatPrompt.Rendered("t", false));
+    assertThat(renderer.render(plain)).isEqualTo("p");
+    assertThat(renderer.render(withTools)).isEqualTo("t");
     ChatRenderer none = ChatRenderer.of(Map.of(), Map.of(), ChatOptions.defaults());
-    assertThat(((ChatPrompt.Refused) none.render(plain)).reason()).isEqualTo(Reason.NO_TEMPLATE);
+    assertThat(catchThrowableOfType(PromptRefused.class, () -> none.render(plain)).reason())
+        .isEqualTo(Reason.NO_TEMPLATE);
   }
 
   @ParameterizedTest
@@ -285,12 +284,23 @@ class ChatRendererTest {
 
   @Test
   void refusalsHoldNothingOfTheChat() {
-    ChatPrompt refused =
-        render(
+    PromptRefused refused =
+        refused(
             "\n{{ raise_exception(messages[0].content) }}",
             "{\"messages\": [{\"role\": \"user\", \"content\": \"secret\"}]}");
 
-    assertThat(refused)
-        .isEqualTo(new ChatPrompt.Refused(Reason.TEMPLATE_ERROR, "the template, line 2: RAISED"));
+    assertThat(refused.reason()).isEqualTo(Reason.TEMPLATE_ERROR);
+    assertThat(refused.detail()).isEqualTo("the template, line 2: RAISED");
+  }
+
+  @Test
+  void refusalsNameTheConstructAndItsLine() {
+    PromptRefused refused =
+        refused(
+            "\n{{ messages|groupby('role') }}",
+            "{\"messages\": [{\"role\": \"user\", \"content\": \"secret\"}]}");
+
+    assertThat(refused.reason()).isEqualTo(Reason.TEMPLATE_UNSUPPORTED);
+    assertThat(refused.detail()).isEqualTo("the template, UNSUPPORTED at line 2: filter groupby");
   }
 }

@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.encode;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cut.Placement.Kind;
 import java.nio.charset.StandardCharsets;
@@ -59,8 +60,7 @@ class NativeBoundTest {
     int bytes = unit.getBytes(StandardCharsets.UTF_8).length;
     String longest = unit.repeat(NativeBound.LONGEST_BYTES / bytes);
     NativeBound.check(longest);
-    assertThatThrownBy(() -> NativeBound.check(longest + unit))
-        .isInstanceOf(UncuttableTextException.class);
+    assertThatThrownBy(() -> NativeBound.check(longest + unit)).isInstanceOf(PromptRefused.class);
   }
 
   @Test
@@ -68,7 +68,7 @@ class NativeBoundTest {
     try (IncrementalEncoder encoder = encoder(cutting(), Kind.INSIDE)) {
       String longer = "b ".repeat(NativeBound.LONGEST_BYTES);
       assertThatThrownBy(() -> encoder.wholeWithSpecialTokens(longer))
-          .isInstanceOf(UncuttableTextException.class);
+          .isInstanceOf(PromptRefused.class);
       Thread.currentThread().interrupt();
       try {
         assertThatThrownBy(() -> encoder.wholeWithSpecialTokens("b"))
@@ -81,7 +81,7 @@ class NativeBoundTest {
 
   private static void assertRefused(IncrementalEncoder encoder, String text) {
     assertThatThrownBy(() -> encoder.encode(text))
-        .isInstanceOf(UncuttableTextException.class)
+        .isInstanceOf(PromptRefused.class)
         .hasMessageContaining("cannot be cut");
   }
 

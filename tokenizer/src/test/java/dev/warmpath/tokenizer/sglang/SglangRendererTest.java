@@ -1,15 +1,15 @@
 package dev.warmpath.tokenizer.sglang;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
-import dev.warmpath.tokenizer.chat.ChatPrompt.Refused;
-import dev.warmpath.tokenizer.chat.ChatPrompt.Rendered;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,7 +59,7 @@ class SglangRendererTest {
     String template = "{{ tools[0].name if tools[0].name else raise_exception('no') }}";
     assertThat(text(template, body(HI, "'tools': [{'function': {'name': 'f'}}]"))).isEqualTo("f");
     assertThat(refused("{{ raise_exception('no') }}", body(HI, "'x': 1")).reason())
-        .isEqualTo(ChatPrompt.Reason.TEMPLATE_ERROR);
+        .isEqualTo(Reason.TEMPLATE_ERROR);
   }
 
   @Test
@@ -116,7 +116,7 @@ class SglangRendererTest {
     assertThat(text(DUMP, body(chat, "'n': 1")))
         .endsWith(", {\"role\": \"user\", \"content\": \"So\"}]");
     assertThat(refused(DUMP, body(chat, "'continue_final_message': true")).reason())
-        .isEqualTo(ChatPrompt.Reason.TEMPLATE_UNSUPPORTED);
+        .isEqualTo(Reason.TEMPLATE_UNSUPPORTED);
     String empty = HI + ", {'role': 'assistant'}";
     assertThat(text(DUMP, body(empty, "'continue_final_message': true")))
         .isEqualTo("[{\"role\": \"user\", \"content\": \"Hi\"}]");
@@ -180,8 +180,7 @@ class SglangRendererTest {
             + " {'function': {'name': 'g'}}}"
       })
   void whatTheEngineRefusesOrReadsOtherwiseIsRefused(String body) {
-    assertThat(refused(DUMP, body.replace("HI", HI)).reason())
-        .isEqualTo(ChatPrompt.Reason.INVALID_REQUEST);
+    assertThat(refused(DUMP, body.replace("HI", HI)).reason()).isEqualTo(Reason.INVALID_REQUEST);
   }
 
   @ParameterizedTest
@@ -193,27 +192,27 @@ class SglangRendererTest {
         "'reasoning_effort': 'low' | TEMPLATE_UNSUPPORTED"
       },
       quoteCharacter = '~')
-  void argumentsThatSteerTheCallAreRefused(String field, ChatPrompt.Reason reason) {
+  void argumentsThatSteerTheCallAreRefused(String field, Reason reason) {
     assertThat(refused("{{ low_effort }}", body(HI, field)).reason()).isEqualTo(reason);
   }
 
   @Test
   void mediaAreRefused() {
     String image = "{'role': 'user', 'content': [{'type': 'image_url', 'image_url': {}}]}";
-    assertThat(refused(DUMP, body(image, "'n': 1")).reason())
-        .isEqualTo(ChatPrompt.Reason.MULTIMODAL);
+    assertThat(refused(DUMP, body(image, "'n': 1")).reason()).isEqualTo(Reason.MULTIMODAL);
   }
 
   @Test
   void toolsMayHaveATemplateOfTheirOwn() {
     Map<String, String> sources = Map.of("default", "d", "tool_use", "t");
     SglangRenderer renderer = SglangRenderer.of(sources, Map.of(), ChatOptions.defaults());
-    assertThat(renderer.render(parsed(body(HI, "'n': 1")))).isEqualTo(new Rendered("d", false));
+    assertThat(renderer.render(parsed(body(HI, "'n': 1")))).isEqualTo("d");
     assertThat(renderer.render(parsed(body(HI, "'tools': [{'function': {'name': 'f'}}]"))))
-        .isEqualTo(new Rendered("t", false));
+        .isEqualTo("t");
     SglangRenderer none = SglangRenderer.of(Map.of(), Map.of(), ChatOptions.defaults());
-    assertThat(((Refused) none.render(parsed(body(HI, "'n': 1")))).reason())
-        .isEqualTo(ChatPrompt.Reason.NO_TEMPLATE);
+    ObjectNode plain = parsed(body(HI, "'n': 1"));
+    assertThat(catchThrowableOfType(PromptRefused.class, () -> none.render(plain)).reason())
+        .isEqualTo(Reason.NO_TEMPLATE);
   }
 
   private static String body(String messages, String fields) {
@@ -234,19 +233,11 @@ class SglangRendererTest {
   }
 
   private static String text(String template, String body, ChatOptions options) {
-    ChatPrompt prompt = render(template, body, options);
-    assertThat(prompt).isInstanceOf(Rendered.class);
-    return ((Rendered) prompt).text();
-  }
-
-  private static Refused refused(String template, String body) {
-    ChatPrompt prompt = render(template, body, ChatOptions.defaults());
-    assertThat(prompt).isInstanceOf(Refused.class);
-    return (Refused) prompt;
-  }
-
-  private static ChatPrompt render(String template, String body, ChatOptions options) {
     return SglangRenderer.of(Map.of("default", template), Map.of(), options).render(parsed(body));
+  }
+
+  private static PromptRefused refused(String template, String body) {
+    return catchThrowableOfType(PromptRefused.class, () -> text(template, body));
   }
 
   private static ObjectNode parsed(String json) {

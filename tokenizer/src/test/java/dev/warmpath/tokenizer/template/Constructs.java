@@ -123,8 +123,8 @@ final class Constructs {
       mark(block.filter() != null, kind + " with a filter");
     } else if (statement instanceof Statement.Jump jump) {
       kind = jump.isBreak() ? "break" : "continue";
-    } else if (statement instanceof Statement.Foreign foreign) {
-      kind = foreign.tag();
+    } else if (statement instanceof Statement.Refused refused) {
+      kind = refused.failure().bareMessage();
     } else if (statement instanceof Statement.Macro macro) {
       macro.walk(node -> mark(isCallOf(node, macro.name()), "macro that calls itself"));
     }
@@ -219,10 +219,7 @@ final class Constructs {
     Set<String> names = new TreeSet<>();
     arguments.keywords().forEach(keyword -> names.add(keyword.name()));
     if (arguments.star() != null) {
-      names.add("*");
-    }
-    if (arguments.doubleStar() != null) {
-      names.add("**");
+      names.add(arguments.star());
     }
     int count = arguments.positional().size();
     return count == 0 && names.isEmpty()

@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,7 @@ public final class Prompt {
    */
   private static final ChainSpace ASSUMED = new ChainSpace("", 16, 0);
 
-  private static final String HIDDEN = PromptResult.Reason.HIDDEN_NAMESPACE.label();
+  private static final String HIDDEN = Reason.HIDDEN_NAMESPACE.label();
 
   private final @Nullable PromptResult result;
   private final PromptResult.@Nullable Tokens tokens;

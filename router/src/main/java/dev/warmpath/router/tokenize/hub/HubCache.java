@@ -27,12 +27,10 @@ final class HubCache {
   private static final Pattern COMMIT = Pattern.compile("[0-9a-f]{40}");
 
   private final HubPlace place;
-  private final Path root;
   private final Path model;
 
   HubCache(Path root, HubPlace place) {
     this.place = place;
-    this.root = root;
     this.model = root.resolve(place.folder());
   }
 
@@ -67,11 +65,6 @@ final class HubCache {
     return model.resolve("blobs").resolve(etag);
   }
 
-  /** What processes that download the model lock. */
-  Path lockFile() {
-    return root.resolve(".locks").resolve(place.folder()).resolve("warmpath.lock");
-  }
-
   /** Makes the blob the file of this name in the snapshot, by a link or else by a copy. */
   void link(String commit, String file, String etag) throws IOException {
     Path link = snapshot(commit).resolve(file);
@@ -103,7 +96,8 @@ final class HubCache {
     move(written, reference);
   }
 
-  private static Path temporary(Path file) {
+  /** A name beside the file, for what becomes it by a rename. */
+  static Path temporary(Path file) {
     return file.resolveSibling(file.getFileName() + "." + UUID.randomUUID() + ".tmp");
   }
 

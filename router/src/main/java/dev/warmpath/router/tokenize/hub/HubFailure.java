@@ -2,7 +2,8 @@ package dev.warmpath.router.tokenize.hub;
 
 import java.io.IOException;
 import java.io.Serial;
-import java.net.http.HttpResponse;
+import java.net.HttpURLConnection;
+import java.util.Objects;
 
 /**
  * Something that went wrong on the way to the hub, in words that hold no credentials: neither the
@@ -37,10 +38,11 @@ final class HubFailure extends IOException {
   }
 
   /** What a status that is no success means for {@code what}. */
-  static HubFailure of(HttpResponse<?> response, HubPlace place, boolean withToken, String what) {
-    int status = response.statusCode();
-    String where = " (HTTP " + status + " of " + response.uri().getHost() + ")";
-    String code = response.headers().firstValue("X-Error-Code").orElse("");
+  static HubFailure of(HttpURLConnection response, HubPlace place, boolean withToken, String what)
+      throws IOException {
+    int status = response.getResponseCode();
+    String where = " (HTTP " + status + " of " + response.getURL().getHost() + ")";
+    String code = header(response, "X-Error-Code");
     if (status == 401 || status == 403 || code.equals("GatedRepo")) {
       return lasting(refused(place, withToken) + where);
     }
@@ -69,9 +71,13 @@ final class HubFailure extends IOException {
     };
   }
 
-  private static long waitMillis(HttpResponse<?> response) {
-    String seconds = response.headers().firstValue("Retry-After").orElse("");
+  private static long waitMillis(HttpURLConnection response) {
+    String seconds = header(response, "Retry-After");
     return seconds.matches("[0-9]{1,6}") ? Long.parseLong(seconds) * 1000 : 0;
+  }
+
+  private static String header(HttpURLConnection response, String name) {
+    return Objects.requireNonNullElse(response.getHeaderField(name), "");
   }
 
   boolean isPassing() {

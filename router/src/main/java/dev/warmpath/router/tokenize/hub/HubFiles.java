@@ -1,13 +1,9 @@
 package dev.warmpath.router.tokenize.hub;
 
-import dev.warmpath.router.tokenize.hub.Retries.Pause;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongSupplier;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,45 +14,35 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HubFiles {
 
+  /** Lets time pass. */
+  interface Pause {
+    void millis(long millis) throws InterruptedException;
+  }
+
   /**
-   * What a download takes from the world; tests put their own in.
+   * Time and its bounds; tests put their own in.
    *
-   * @param freeBytes room on the disk of a directory
    * @param idleMillis longest silence of a server
    * @param totalMillis longest time of a download
    */
-  record Around(
-      LongSupplier nanoClock,
-      Pause pause,
-      ToLongFunction<Path> freeBytes,
-      long idleMillis,
-      long totalMillis) {}
+  record Environment(LongSupplier nanoClock, Pause pause, int idleMillis, long totalMillis) {}
 
-  private static final long IDLE_MILLIS = 30_000;
+  private static final int IDLE_MILLIS = 30_000;
   private static final long TOTAL_MILLIS = 15 * 60_000;
 
   private final HubSettings settings;
-  private final Around around;
+  private final Environment environment;
 
-  HubFiles(HubSettings settings, Around around) {
+  HubFiles(HubSettings settings, Environment environment) {
     this.settings = settings;
-    this.around = around;
+    this.environment = environment;
   }
 
   /** With the cache, the hub and the token that the environment of this process names. */
   public static HubFiles ofTheMachine() {
     return new HubFiles(
         HubSettings.of(System.getenv(), System.getProperty("user.home")),
-        new Around(
-            System::nanoTime, Thread::sleep, HubFiles::freeBytes, IDLE_MILLIS, TOTAL_MILLIS));
-  }
-
-  private static long freeBytes(Path directory) {
-    try {
-      return Files.getFileStore(directory).getUsableSpace();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+        new Environment(System::nanoTime, Thread::sleep, IDLE_MILLIS, TOTAL_MILLIS));
   }
 
   /**
@@ -76,11 +62,11 @@ public final class HubFiles {
       throw new TokenizerLoadException(place, offline(named));
     }
     try {
-      return new HubDownload(named, cache, settings, around, listener).run();
+      return new HubDownload(named, cache, settings, environment, listener).run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new TokenizerLoadException(place, "the download was interrupted", e);
-    } catch (IOException | UncheckedIOException e) {
+    } catch (IOException e) {
       throw new TokenizerLoadException(place, "not downloaded: " + reason(e), e);
     }
   }
@@ -99,7 +85,7 @@ public final class HubFiles {
         .formatted(settings.cache(), place.repository(), place.revision());
   }
 
-  /** Failures of the way say all themselves; those of the disk name a file. */
+  /** Failures of the hub explain themselves; those of the disk name a file. */
   private static String reason(Exception e) {
     return e instanceof HubFailure ? String.valueOf(e.getMessage()) : e.toString();
   }

@@ -33,7 +33,7 @@ final class FakeHub implements AutoCloseable {
   private static final String REPOSITORY = "/org/model";
 
   /** A request as a server saw it. */
-  record Seen(String method, String path, @Nullable String token, @Nullable String range) {}
+  record Seen(String method, String path, @Nullable String token) {}
 
   /** What a server does with a request in the place of answering it; false: nothing. */
   interface Fault {
@@ -45,7 +45,6 @@ final class FakeHub implements AutoCloseable {
   final Map<String, byte[]> files = new ConcurrentHashMap<>();
   volatile Fault hubFault = exchange -> false;
   volatile Fault storeFault = exchange -> false;
-  volatile boolean knowsRanges = true;
 
   private final HttpServer hubServer;
   private final HttpServer storeServer;
@@ -125,49 +124,27 @@ final class FakeHub implements AutoCloseable {
     try (exchange) {
       store.add(seen(exchange));
       if (!storeFault.at(exchange)) {
-        exchange.getResponseHeaders().add("ETag", "\"store\"");
-        body(exchange, content(exchange));
+        body(exchange, files.get(exchange.getRequestURI().getPath().substring(1)));
       }
     }
   }
 
-  byte[] content(HttpExchange exchange) {
-    return files.get(exchange.getRequestURI().getPath().substring(1));
-  }
-
-  /** The whole of it, or the rest that was asked for. */
-  private void body(HttpExchange exchange, byte[] content) throws IOException {
-    int from = begin(exchange, content);
-    if (!exchange.getRequestMethod().equals("HEAD")) {
-      exchange.getResponseBody().write(content, from, content.length - from);
-    }
-  }
-
-  private int begin(HttpExchange exchange, byte[] content) throws IOException {
-    String range = exchange.getRequestHeaders().getFirst("Range");
+  private static void body(HttpExchange exchange, byte[] content) throws IOException {
     if (exchange.getRequestMethod().equals("HEAD")) {
       exchange.getResponseHeaders().add("Content-Length", String.valueOf(content.length));
       exchange.sendResponseHeaders(200, -1);
-      return 0;
-    }
-    if (range == null || !knowsRanges) {
+    } else {
       exchange.sendResponseHeaders(200, content.length);
-      return 0;
+      exchange.getResponseBody().write(content);
     }
-    int from = Integer.parseInt(range.substring("bytes=".length(), range.length() - 1));
-    String given = "bytes %d-%d/%d".formatted(from, content.length - 1, content.length);
-    exchange.getResponseHeaders().add("Content-Range", given);
-    exchange.sendResponseHeaders(206, content.length - from);
-    return from;
   }
 
   /** Sends so many bytes of what is asked for, and hangs up. */
   boolean cut(HttpExchange exchange, int bytes) throws IOException {
-    byte[] content = content(exchange);
-    exchange.getResponseHeaders().add("ETag", "\"store\"");
-    int from = begin(exchange, content);
+    byte[] content = files.get(exchange.getRequestURI().getPath().substring(1));
+    exchange.sendResponseHeaders(200, content.length);
     OutputStream out = exchange.getResponseBody();
-    out.write(content, from, bytes);
+    out.write(content, 0, bytes);
     out.flush();
     return true;
   }
@@ -176,8 +153,7 @@ final class FakeHub implements AutoCloseable {
     return new Seen(
         exchange.getRequestMethod(),
         exchange.getRequestURI().getPath(),
-        exchange.getRequestHeaders().getFirst("Authorization"),
-        exchange.getRequestHeaders().getFirst("Range"));
+        exchange.getRequestHeaders().getFirst("Authorization"));
   }
 
   /** As the hub names it: Git's hash of small files, SHA-256 of large ones. */

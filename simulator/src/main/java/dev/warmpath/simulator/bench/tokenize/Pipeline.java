@@ -7,7 +7,6 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.prompt.body.BodyParser;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
@@ -69,7 +68,7 @@ final class Pipeline {
     long start = cpuNanos.getAsLong();
     ObjectNode request = (ObjectNode) parsed(body);
     long parsed = cpuNanos.getAsLong();
-    String text = render(request);
+    String text = renderer.render(request);
     long rendered = cpuNanos.getAsLong();
     EncodedText encoded = encode(text);
     long encodedAt = cpuNanos.getAsLong();
@@ -88,7 +87,7 @@ final class Pipeline {
   void readWhole(byte[] body, Took took) {
     ObjectNode request = parse(body);
     long start = cpuNanos.getAsLong();
-    String text = render(request);
+    String text = renderer.render(request);
     int[] ids = encoder.whole().encode(text, false);
     BlockChain chain = BlockChain.of(SPACE, ids, PromptKeys.NONE);
     took.whole.add(cpuNanos.getAsLong() - start);
@@ -117,7 +116,7 @@ final class Pipeline {
     ObjectNode request = parse(body);
     for (int i = 0; i < warmUps + times; i++) {
       long start = cpuNanos.getAsLong();
-      String text = render(request);
+      String text = renderer.render(request);
       long nanos = cpuNanos.getAsLong() - start;
       if (i >= warmUps && !text.isEmpty()) {
         samples.add(nanos);
@@ -131,13 +130,6 @@ final class Pipeline {
       throw new IllegalStateException("the workload holds half a surrogate pair");
     }
     return encoded;
-  }
-
-  private String render(ObjectNode request) {
-    if (renderer.render(request) instanceof ChatPrompt.Rendered rendered) {
-      return rendered.text();
-    }
-    throw new IllegalStateException("the template refuses a plain chat");
   }
 
   private JsonNode parsed(byte[] body) {

@@ -2,12 +2,14 @@ package dev.warmpath.tokenizer.template.builtin;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.method.Given;
-import dev.warmpath.tokenizer.template.method.Members;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
+import dev.warmpath.tokenizer.template.method.Args;
 import dev.warmpath.tokenizer.template.method.Method;
+import dev.warmpath.tokenizer.template.op.Arithmetic;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.op.JsonText;
 import dev.warmpath.tokenizer.template.op.Text;
+import dev.warmpath.tokenizer.template.op.Whitespace;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.None;
@@ -17,10 +19,16 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The filters by name: Jinja2's own, with the {@code tojson} of chat templates. Immutable. */
 public final class Filters {
+  private static final Pattern INTEGER = Pattern.compile("[+-]?[0-9]{1,18}");
+
+  /** Text that Python may read as a number of another form. */
+  private static final Pattern MAYBE_NUMBER = Pattern.compile("[^\\x00-\\x7f]|[0-9]|(?i)inf|nan");
+
   private static final Map<String, Method<Object>> ALL = all();
 
   private Filters() {}
@@ -42,26 +50,21 @@ public final class Filters {
   private static Map<String, Method<Object>> all() {
     Map<String, Method<Object>> all = new HashMap<>();
     TextFilters.addTo(all);
-    NumberFilters.addTo(all);
     SequenceFilters.addTo(all);
     SelectionFilters.addTo(all);
     all.put("default", Filters::defaulted);
     all.put("d", Filters::defaulted);
     all.put("tojson", Filters::toJson);
-    all.put("attr", Filters::attribute);
+    all.put("int", Filters::integer);
     all.put("length", (b, v, a) -> Iteration.length(b, v));
     all.put("count", (b, v, a) -> Iteration.length(b, v));
     all.put("list", (b, v, a) -> Iteration.toList(b, v));
     all.put("safe", (b, v, a) -> v instanceof Markup ? v : new Markup(Text.of(b, v)));
-    all.put("escape", (b, v, a) -> v instanceof Markup ? v : escaped(b, v));
-    all.put("e", (b, v, a) -> v instanceof Markup ? v : escaped(b, v));
-    all.put("forceescape", (b, v, a) -> escaped(b, v));
-    for (String name :
-        List.of("filesizeformat", "pprint", "random", "urlize", "wordwrap", "xmlattr")) {
+    for (String name : Unsupported.FILTER.names()) {
       all.put(
           name,
           (b, v, a) -> {
-            throw TemplateException.unsupported("filter " + name);
+            throw Unsupported.FILTER.of(name);
           });
     }
     return Collections.unmodifiableMap(all);
@@ -70,20 +73,33 @@ public final class Filters {
   private static Object defaulted(Budget budget, Object value, CallArguments arguments) {
     @Nullable Object[] given = arguments.bind("default", "default_value", "boolean");
     boolean replace =
-        value instanceof Undefined || (Given.flag(given[1], false) && !Values.isTrue(value));
-    return replace ? Given.or(given[0], "") : value;
+        value instanceof Undefined || (Args.flag(given[1], false) && !Values.isTrue(value));
+    return replace ? Args.or(given[0], "") : value;
   }
 
-  private static Markup escaped(Budget budget, Object value) {
-    String text = Text.of(budget, value);
-    budget.text(text.length() * 5L);
-    return Markup.escaping(text);
-  }
-
-  private static Object attribute(Budget budget, Object value, CallArguments arguments) {
-    Object name = Given.or(arguments.bindRequired("attr", 1, "name")[0], None.NONE);
-    Object found = Members.own(value, Text.of(budget, name));
-    return found == null ? Undefined.member(value, name) : found;
+  private static Object integer(Budget budget, Object value, CallArguments arguments) {
+    @Nullable Object[] given = arguments.bind("int", "default", "base");
+    Object otherwise = Args.or(given[0], 0L);
+    if (value instanceof Undefined undefined) {
+      throw undefined.failure();
+    }
+    if (value instanceof String s && given[1] == null) {
+      String bare = Whitespace.strip(s);
+      if (INTEGER.matcher(bare).matches()) {
+        return Long.parseLong(bare);
+      }
+      if (MAYBE_NUMBER.matcher(bare).find()) {
+        throw TemplateException.unsupported("filter int on unusual text");
+      }
+      return otherwise;
+    }
+    if (value instanceof Double d && Math.abs(d) < 1L << 53) {
+      return d.longValue();
+    }
+    if (value instanceof String || value instanceof Double) {
+      throw TemplateException.unsupported("filter int with a base or beyond 2^53");
+    }
+    return Values.isInteger(value) ? Arithmetic.positive(value) : otherwise;
   }
 
   private static Object toJson(Budget budget, Object value, CallArguments arguments) {
@@ -95,16 +111,16 @@ public final class Filters {
     String indent = indent(budget, given[1]);
     String items = indent == null ? ", " : ",";
     String keys = ": ";
-    if (!Given.isAbsent(given[2])) {
-      List<Object> pair = Iteration.toList(budget, Given.or(given[2], None.NONE));
+    if (!Args.isAbsent(given[2])) {
+      List<Object> pair = Iteration.toList(budget, Args.or(given[2], None.NONE));
       if (pair.size() != 2) {
         throw TemplateException.raised("separators must be two");
       }
-      items = Given.text(pair.get(0), "separator");
-      keys = Given.text(pair.get(1), "separator");
+      items = Args.text(pair.get(0), "separator");
+      keys = Args.text(pair.get(1), "separator");
     }
-    boolean ascii = Given.flag(given[0], false);
-    boolean sorted = Given.flag(given[3], false);
+    boolean ascii = Args.flag(given[0], false);
+    boolean sorted = Args.flag(given[3], false);
     return JsonText.of(budget, value, new JsonText.Form(indent, items, keys, ascii, sorted));
   }
 
@@ -115,7 +131,7 @@ public final class Filters {
     if (given instanceof String s) {
       return s;
     }
-    int count = Math.max(0, Given.count(given, 0, "indent"));
+    int count = Math.max(0, Args.count(given, 0, "indent"));
     budget.text(count);
     return " ".repeat(count);
   }

@@ -2,10 +2,10 @@ package dev.warmpath.tokenizer.template.builtin;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.method.Given;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
+import dev.warmpath.tokenizer.template.method.Args;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.op.Text;
-import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
 import dev.warmpath.tokenizer.template.value.Namespace;
@@ -45,14 +45,14 @@ public final class Globals {
     add(all, "range", Globals::range);
     add(all, "dict", Globals::dict);
     add(all, "namespace", (b, a) -> new Namespace(dict(b, a)));
-    add(all, "cycler", (b, a) -> new Cycler(a.from(0)));
-    add(all, "joiner", (b, a) -> new Joiner(Given.or(a.bind("joiner", "sep")[0], ", ")));
-    add(
-        all,
-        "lipsum",
-        (b, a) -> {
-          throw TemplateException.unsupported("lipsum is random");
-        });
+    for (String name : Unsupported.FUNCTION.names()) {
+      add(
+          all,
+          name,
+          (b, a) -> {
+            throw Unsupported.FUNCTION.of(name);
+          });
+    }
     return Map.copyOf(all);
   }
 
@@ -77,7 +77,7 @@ public final class Globals {
   }
 
   private static long bound(@Nullable Object given) {
-    Object value = Given.or(given, None.NONE);
+    Object value = Args.or(given, None.NONE);
     if (value instanceof BigInteger) {
       throw TemplateException.unsupported("a range bound beyond 64 bits");
     }
@@ -117,69 +117,13 @@ public final class Globals {
   }
 
   private static Object raise(Budget budget, CallArguments a) {
-    Object message = Given.or(a.bindRequired("raise_exception", 1, "message")[0], None.NONE);
+    Object message = Args.or(a.bindRequired("raise_exception", 1, "message")[0], None.NONE);
     throw TemplateException.raised(Text.of(budget, message));
   }
 
   private static Object timeText(Budget budget, Clock clock, CallArguments a) {
-    Object format = Given.or(a.bindRequired("strftime_now", 1, "format")[0], None.NONE);
-    String text = Given.text(format, "strftime() argument 1");
+    Object format = Args.or(a.bindRequired("strftime_now", 1, "format")[0], None.NONE);
+    String text = Args.text(format, "strftime() argument 1");
     return TimeText.of(budget, ZonedDateTime.now(clock), text);
-  }
-
-  /** Goes round its items. Confined to the thread of its render. */
-  private static final class Cycler implements Attributes {
-    private final Object[] items;
-    private int at;
-
-    Cycler(Object[] items) {
-      if (items.length == 0) {
-        throw TemplateException.raised("at least one item has to be provided");
-      }
-      this.items = items;
-    }
-
-    @Override
-    public @Nullable Object attribute(String name) {
-      return switch (name) {
-        case "current" -> items[at];
-        case "next" -> Callable.named(name, (b, a) -> next());
-        case "reset" -> Callable.named(name, (b, a) -> reset());
-        default -> null;
-      };
-    }
-
-    private Object next() {
-      Object item = items[at];
-      at = (at + 1) % items.length;
-      return item;
-    }
-
-    private Object reset() {
-      at = 0;
-      return None.NONE;
-    }
-  }
-
-  /** Nothing at first, then the separator. Confined to the thread of its render. */
-  private static final class Joiner implements Callable {
-    private final Object separator;
-    private boolean used;
-
-    Joiner(Object separator) {
-      this.separator = separator;
-    }
-
-    @Override
-    public Object call(Budget budget, CallArguments arguments) {
-      Object text = used ? separator : "";
-      used = true;
-      return text;
-    }
-
-    @Override
-    public String name() {
-      return "joiner";
-    }
   }
 }

@@ -1,14 +1,10 @@
 package dev.warmpath.tokenizer.template.builtin;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.op.Comparison;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.value.Attributes;
-import dev.warmpath.tokenizer.template.value.CallArguments;
-import dev.warmpath.tokenizer.template.value.Callable;
-import dev.warmpath.tokenizer.template.value.Lazy;
-import dev.warmpath.tokenizer.template.value.Tuple;
+import dev.warmpath.tokenizer.template.value.PyIterator;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -21,36 +17,29 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread of its render.
  */
-public final class LoopState implements Attributes, Callable {
+public final class LoopState implements Attributes {
   private final Budget budget;
-  private final int depth;
-  private final @Nullable Body recursion;
   private Iterator<Object> items;
   private long length;
   private int index0 = -1;
   private @Nullable Object ahead;
   private @Nullable Object current;
   private @Nullable Object previous;
-  private @Nullable Object lastChecked;
 
   /**
    * A loop that has not begun.
    *
    * @param length -1 when not known beforehand
-   * @param recursion what calling {@code loop} does, for recursive loops
    */
-  public LoopState(
-      Budget budget, Iterator<Object> items, long length, int depth, @Nullable Body recursion) {
+  public LoopState(Budget budget, Iterator<Object> items, long length) {
     this.budget = budget;
     this.items = items;
     this.length = length;
-    this.depth = depth;
-    this.recursion = recursion;
   }
 
   /** The length of what a loop goes over, or -1. */
   public static long knownLength(Budget budget, Object items) {
-    return items instanceof Lazy ? -1 : Iteration.length(budget, items);
+    return items instanceof PyIterator ? -1 : Iteration.length(budget, items);
   }
 
   public boolean advance() {
@@ -101,43 +90,16 @@ public final class LoopState implements Attributes, Callable {
       case "length" -> length();
       case "revindex" -> length() - index0;
       case "revindex0" -> length() - index0 - 1;
-      case "depth" -> depth + 1L;
-      case "depth0" -> (long) depth;
+      case "depth" -> 1L;
+      case "depth0" -> 0L;
       case "previtem" ->
           previous == null ? Undefined.because("there is no previous item") : previous;
       case "nextitem" ->
           hasNext() && ahead != null ? ahead : Undefined.because("there is no next item");
-      case "cycle" -> Callable.named(name, (b, a) -> cycle(a));
-      case "changed" -> Callable.named(name, (b, a) -> changed(a));
-      default -> null;
+      default -> {
+        Unsupported.LOOP_ATTRIBUTE.check(name);
+        yield null;
+      }
     };
-  }
-
-  private Object cycle(CallArguments arguments) {
-    if (arguments.size() == 0) {
-      throw TemplateException.raised("no items for cycling given");
-    }
-    return arguments.get(index0 % arguments.size());
-  }
-
-  private boolean changed(CallArguments arguments) {
-    Tuple values = Tuple.of(arguments.from(0));
-    boolean same = lastChecked != null && Comparison.equal(budget, lastChecked, values);
-    lastChecked = values;
-    return !same;
-  }
-
-  @Override
-  public Object call(Budget given, CallArguments arguments) {
-    if (recursion == null) {
-      throw TemplateException.raised(
-          "The loop must have the 'recursive' marker to be called recursively.");
-    }
-    return recursion.call(given, arguments);
-  }
-
-  @Override
-  public String name() {
-    return "loop";
   }
 }

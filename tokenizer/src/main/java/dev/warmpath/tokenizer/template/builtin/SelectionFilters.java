@@ -3,27 +3,22 @@ package dev.warmpath.tokenizer.template.builtin;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.method.AttributePath;
-import dev.warmpath.tokenizer.template.method.Given;
 import dev.warmpath.tokenizer.template.method.Method;
-import dev.warmpath.tokenizer.template.op.Comparison;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.op.Text;
 import dev.warmpath.tokenizer.template.value.CallArguments;
-import dev.warmpath.tokenizer.template.value.Lazy;
+import dev.warmpath.tokenizer.template.value.PyIterator;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Filters that pick or change items one by one, when somebody asks for them. Immutable. */
+/** Filters that pick or change items lazily, one by one. Immutable. */
 final class SelectionFilters {
 
   private SelectionFilters() {}
@@ -34,11 +29,10 @@ final class SelectionFilters {
     all.put("reject", (b, v, a) -> select(b, v, a, false));
     all.put("selectattr", (b, v, a) -> selectAttribute(b, v, a, true));
     all.put("rejectattr", (b, v, a) -> selectAttribute(b, v, a, false));
-    all.put("unique", SelectionFilters::unique);
   }
 
-  private static Lazy picked(Iterator<Object> items, Predicate<Object> test) {
-    return Lazy.generator(new Picking(items, test));
+  private static PyIterator picked(Iterator<Object> items, Predicate<Object> test) {
+    return PyIterator.generator(new Picking(items, test));
   }
 
   /** The items that pass, found one ahead. Confined to the thread of its render. */
@@ -94,8 +88,8 @@ final class SelectionFilters {
         Iteration.over(budget, value), item -> test.test(path.get(budget, item)) == wanted);
   }
 
-  private static Lazy empty() {
-    return Lazy.generator(Collections.emptyIterator());
+  private static PyIterator empty() {
+    return PyIterator.generator(Collections.emptyIterator());
   }
 
   private static Predicate<Object> test(Budget budget, CallArguments arguments) {
@@ -117,7 +111,7 @@ final class SelectionFilters {
     Function<Object, Object> change =
         arguments.size() == 0 ? attribute(budget, arguments) : filter(budget, arguments);
     Iterator<Object> items = Iteration.over(budget, value);
-    return Lazy.generator(
+    return PyIterator.generator(
         new Iterator<Object>() {
           @Override
           public boolean hasNext() {
@@ -147,19 +141,5 @@ final class SelectionFilters {
     Method<Object> filter = Filters.required(Text.of(budget, arguments.get(0)));
     CallArguments rest = arguments.without(1);
     return item -> filter.call(budget, item, rest);
-  }
-
-  private static Object unique(Budget budget, Object value, CallArguments arguments) {
-    @Nullable Object[] given = arguments.bind("unique", "case_sensitive", "attribute");
-    boolean cased = Given.flag(given[0], false);
-    Set<@Nullable Object> seen = new HashSet<>();
-    return picked(
-        Iteration.over(budget, value),
-        item -> {
-          Object key =
-              Given.isAbsent(given[1]) ? item : AttributePath.of(given[1]).get(budget, item);
-          boolean folded = !cased && key instanceof String;
-          return seen.add(Comparison.key(folded ? ((String) key).toLowerCase(Locale.ROOT) : key));
-        });
   }
 }

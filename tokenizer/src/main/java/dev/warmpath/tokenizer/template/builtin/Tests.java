@@ -2,13 +2,12 @@ package dev.warmpath.tokenizer.template.builtin;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.method.Given;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
+import dev.warmpath.tokenizer.template.method.Args;
 import dev.warmpath.tokenizer.template.method.Method;
-import dev.warmpath.tokenizer.template.method.StringTests;
 import dev.warmpath.tokenizer.template.op.Arithmetic;
 import dev.warmpath.tokenizer.template.op.Comparison;
 import dev.warmpath.tokenizer.template.op.Iteration;
-import dev.warmpath.tokenizer.template.op.Text;
 import dev.warmpath.tokenizer.template.tree.Operator;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
@@ -51,15 +50,16 @@ public final class Tests {
     add(all, "none", v -> v == None.NONE);
     add(all, "true", v -> Boolean.TRUE.equals(v));
     add(all, "false", v -> Boolean.FALSE.equals(v));
-    all.put("lower", (b, v, a) -> StringTests.isLower(Text.of(b, v)));
-    all.put("upper", (b, v, a) -> StringTests.isUpper(Text.of(b, v)));
-    add(all, "escaped", v -> v instanceof Markup);
     all.put("odd", (b, v, a) -> remainder(b, v, 2L) == 1);
     all.put("even", (b, v, a) -> remainder(b, v, 2L) == 0);
     all.put("divisibleby", (b, v, a) -> remainder(b, v, argument("divisibleby", a)) == 0);
-    all.put(
-        "filter", (b, v, a) -> Comparison.key(v) instanceof String s && Filters.find(s) != null);
-    all.put("test", (b, v, a) -> Comparison.key(v) instanceof String s && ALL.get(s) != null);
+    for (String name : Unsupported.TEST.names()) {
+      all.put(
+          name,
+          (b, v, a) -> {
+            throw Unsupported.TEST.of(name);
+          });
+    }
     return Collections.unmodifiableMap(all);
   }
 
@@ -112,7 +112,7 @@ public final class Tests {
   }
 
   private static Object argument(String name, CallArguments arguments) {
-    return Given.or(arguments.bindRequired(name, 1, "other")[0], None.NONE);
+    return Args.or(arguments.bindRequired(name, 1, "other")[0], None.NONE);
   }
 
   private static long remainder(Budget budget, Object value, Object divisor) {

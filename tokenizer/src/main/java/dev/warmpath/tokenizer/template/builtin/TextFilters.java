@@ -2,24 +2,19 @@ package dev.warmpath.tokenizer.template.builtin;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.method.Args;
 import dev.warmpath.tokenizer.template.method.AttributePath;
-import dev.warmpath.tokenizer.template.method.Given;
 import dev.warmpath.tokenizer.template.method.Method;
 import dev.warmpath.tokenizer.template.method.Split;
 import dev.warmpath.tokenizer.template.method.StringMethods;
 import dev.warmpath.tokenizer.template.method.Trim;
 import dev.warmpath.tokenizer.template.op.Iteration;
-import dev.warmpath.tokenizer.template.op.PercentFormat;
-import dev.warmpath.tokenizer.template.op.Strings;
 import dev.warmpath.tokenizer.template.op.Text;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.None;
-import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
-import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
@@ -29,8 +24,6 @@ import org.jspecify.annotations.Nullable;
 /** Filters that make text of what they are given. Immutable. */
 final class TextFilters {
   private static final String WORD_BORDERS = "-({[<";
-  private static final String URL_SAFE = "-_.~/";
-  private static final int ESCAPE_CHARS = 3;
 
   private TextFilters() {}
 
@@ -45,12 +38,6 @@ final class TextFilters {
     all.put("replace", TextFilters::replace);
     all.put("indent", TextFilters::indent);
     all.put("join", TextFilters::join);
-    all.put("format", TextFilters::format);
-    all.put("center", TextFilters::center);
-    all.put("truncate", TextFilters::truncate);
-    all.put("striptags", (b, v, a) -> withoutTags(plain(b, v)));
-    all.put("urlencode", TextFilters::urlEncoded);
-    all.put("wordcount", (b, v, a) -> wordCount(plain(b, v)));
   }
 
   private static String plain(Budget budget, Object value) {
@@ -91,9 +78,9 @@ final class TextFilters {
 
   private static Object replace(Budget budget, Object value, CallArguments arguments) {
     @Nullable Object[] given = arguments.bindRequired("replace", 2, "old", "new", "count");
-    int count = Given.isAbsent(given[2]) ? -1 : Given.count(given[2], -1, "count");
-    String old = Text.of(budget, Given.or(given[0], None.NONE));
-    String with = Text.of(budget, Given.or(given[1], None.NONE));
+    int count = Args.isAbsent(given[2]) ? -1 : Args.count(given[2], -1, "count");
+    String old = Text.of(budget, Args.or(given[0], None.NONE));
+    String with = Text.of(budget, Args.or(given[1], None.NONE));
     return StringMethods.replaced(budget, plain(budget, value), old, with, count);
   }
 
@@ -110,8 +97,8 @@ final class TextFilters {
     String indentation =
         given[0] instanceof String text ? text : " ".repeat(width(budget, given[0]));
     List<Object> lines = Split.lines(budget, s + "\n", false);
-    boolean blank = Given.flag(given[2], false);
-    StringBuilder out = new StringBuilder(Given.flag(given[1], false) ? indentation : "");
+    boolean blank = Args.flag(given[2], false);
+    StringBuilder out = new StringBuilder(Args.flag(given[1], false) ? indentation : "");
     for (int i = 0; i < lines.size(); i++) {
       String line = (String) lines.get(i);
       boolean indented = i > 0 && (blank || !line.isEmpty());
@@ -123,124 +110,24 @@ final class TextFilters {
   }
 
   private static int width(Budget budget, @Nullable Object given) {
-    int width = Math.max(0, Given.count(given, 4, "width"));
+    int width = Math.max(0, Args.count(given, 4, "width"));
     budget.text(width);
     return width;
   }
 
   private static Object join(Budget budget, Object value, CallArguments arguments) {
     @Nullable Object[] given = arguments.bind("join", "d", "attribute");
-    String separator = Text.of(budget, Given.or(given[0], ""));
+    String separator = Text.of(budget, Args.or(given[0], ""));
     StringBuilder out = new StringBuilder();
     boolean first = true;
     for (Iterator<Object> items = Iteration.over(budget, value); items.hasNext(); first = false) {
       Object item = items.next();
-      Object part = Given.isAbsent(given[1]) ? item : AttributePath.of(given[1]).get(budget, item);
+      Object part = Args.isAbsent(given[1]) ? item : AttributePath.of(given[1]).get(budget, item);
       String text = Text.of(budget, part);
       budget.text((long) text.length() + separator.length());
       budget.output(out.length());
       out.append(first ? "" : separator).append(text);
     }
     return out.toString();
-  }
-
-  private static Object format(Budget budget, Object value, CallArguments arguments) {
-    boolean named = !arguments.keywords().isEmpty();
-    if (named && arguments.size() > 0) {
-      throw TemplateException.raised("can't handle positional and keyword arguments at once");
-    }
-    Object values = named ? arguments.keywords() : Tuple.of(arguments.from(0));
-    return PercentFormat.apply(budget, plain(budget, value), values);
-  }
-
-  private static Object center(Budget budget, Object value, CallArguments arguments) {
-    Object width = Given.or(arguments.bind("center", "width")[0], 80L);
-    Method<String> center = StringMethods.find("center");
-    if (center == null) {
-      throw new IllegalStateException("no str.center");
-    }
-    return center.call(budget, plain(budget, value), CallArguments.of(width));
-  }
-
-  private static Object truncate(Budget budget, Object value, CallArguments arguments) {
-    @Nullable Object[] given = arguments.bind("truncate", "length", "killwords", "end", "leeway");
-    String end = given[2] == null ? "..." : Given.text(given[2], "end");
-    int length = Given.count(given[0], 255, "length");
-    int leeway = Given.isAbsent(given[3]) ? 5 : Given.count(given[3], 5, "leeway");
-    if (length < Strings.length(end) || leeway < 0) {
-      throw TemplateException.raised("truncate: length or leeway too small");
-    }
-    if (Iteration.length(budget, value) <= (long) length + leeway) {
-      return value;
-    }
-    if (!(value instanceof String s)) {
-      throw TemplateException.unsupported("truncate of anything but text");
-    }
-    String cut = Strings.substring(s, 0, length - Strings.length(end));
-    int space = cut.lastIndexOf(' ');
-    return (Given.flag(given[1], false) || space < 0 ? cut : cut.substring(0, space)) + end;
-  }
-
-  private static String withoutTags(String s) {
-    if (s.indexOf('&') >= 0 || s.contains("<!--")) {
-      throw TemplateException.unsupported("striptags on entities and comments");
-    }
-    StringBuilder bare = new StringBuilder(s.length());
-    int from = 0;
-    for (int open = s.indexOf('<'); open >= 0; open = s.indexOf('<', from)) {
-      int close = s.indexOf('>', open);
-      if (close < 0) {
-        break;
-      }
-      bare.append(s, from, open);
-      from = close + 1;
-    }
-    bare.append(s, from, s.length());
-    return spaced(bare.toString());
-  }
-
-  private static String spaced(String s) {
-    StringBuilder out = new StringBuilder(s.length());
-    int from = Whitespace.skip(s, 0);
-    while (from < s.length()) {
-      int to = from;
-      while (to < s.length() && !Whitespace.is(s.charAt(to))) {
-        to++;
-      }
-      out.append(out.isEmpty() ? "" : " ").append(s, from, to);
-      from = Whitespace.skip(s, to);
-    }
-    return out.toString();
-  }
-
-  private static Object urlEncoded(Budget budget, Object value, CallArguments arguments) {
-    if (!(value instanceof String)) {
-      throw TemplateException.unsupported("urlencode of anything but text");
-    }
-    StringBuilder out = new StringBuilder();
-    HexFormat hex = HexFormat.of().withUpperCase();
-    for (byte b : plain(budget, value).getBytes(StandardCharsets.UTF_8)) {
-      char c = (char) (b & 0xff);
-      boolean safe = c < 0x80 && (Character.isLetterOrDigit(c) || URL_SAFE.indexOf(c) >= 0);
-      if (safe) {
-        out.append(c);
-      } else {
-        out.append('%').append(hex.toHexDigits(b));
-        budget.built(ESCAPE_CHARS);
-        budget.output(out.length());
-      }
-    }
-    return out.toString();
-  }
-
-  private static long wordCount(String s) {
-    long count = 0;
-    boolean within = false;
-    for (int c : s.codePoints().toArray()) {
-      boolean word = c == '_' || Character.isLetterOrDigit(c);
-      count += word && !within ? 1 : 0;
-      within = word;
-    }
-    return count;
   }
 }

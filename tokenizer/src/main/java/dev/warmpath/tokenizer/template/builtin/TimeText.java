@@ -3,14 +3,43 @@ package dev.warmpath.tokenizer.template.builtin;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.time.ZonedDateTime;
-import java.time.format.TextStyle;
-import java.time.temporal.ChronoField;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 
-/** {@code strftime} in the C locale. Immutable. */
+/** {@code strftime} in the C locale, of the codes for days and times of day. Immutable. */
 final class TimeText {
+  private static final Map<Character, DateTimeFormatter> FIELDS = fields();
 
   private TimeText() {}
+
+  private static Map<Character, DateTimeFormatter> fields() {
+    Map<Character, DateTimeFormatter> fields = new TreeMap<>();
+    for (String code :
+        List.of(
+            "Y:uuuu",
+            "y:uu",
+            "m:MM",
+            "d:dd",
+            "e:ppd",
+            "j:DDD",
+            "B:MMMM",
+            "b:MMM",
+            "A:EEEE",
+            "a:EEE",
+            "H:HH",
+            "I:hh",
+            "M:mm",
+            "S:ss",
+            "p:a",
+            "F:uuuu-MM-dd",
+            "T:HH:mm:ss")) {
+      fields.put(code.charAt(0), DateTimeFormatter.ofPattern(code.substring(2), Locale.US));
+    }
+    return fields;
+  }
 
   static String of(Budget budget, ZonedDateTime time, String format) {
     budget.text(format.length());
@@ -25,7 +54,7 @@ final class TimeText {
       i += bare ? 2 : 1;
       budget.step();
       budget.output(out.length());
-      String field = field(budget, time, format.charAt(i));
+      String field = field(time, format.charAt(i));
       out.append(bare ? withoutPadding(field) : field);
     }
     return out.toString();
@@ -39,46 +68,14 @@ final class TimeText {
     return field.substring(i);
   }
 
-  private static String field(Budget budget, ZonedDateTime t, char code) {
-    return switch (code) {
-      case 'Y' -> String.valueOf(t.getYear());
-      case 'y' -> two(t.getYear() % 100);
-      case 'm' -> two(t.getMonthValue());
-      case 'd' -> two(t.getDayOfMonth());
-      case 'e' -> String.format("%2d", t.getDayOfMonth());
-      case 'j' -> String.format("%03d", t.getDayOfYear());
-      case 'B' -> t.getMonth().getDisplayName(TextStyle.FULL, Locale.ENGLISH);
-      case 'b', 'h' -> t.getMonth().getDisplayName(TextStyle.SHORT, Locale.ENGLISH).substring(0, 3);
-      case 'A' -> t.getDayOfWeek().getDisplayName(TextStyle.FULL, Locale.ENGLISH);
-      case 'a' -> t.getDayOfWeek().getDisplayName(TextStyle.SHORT, Locale.ENGLISH).substring(0, 3);
-      case 'u' -> String.valueOf(t.getDayOfWeek().getValue());
-      case 'w' -> String.valueOf(t.getDayOfWeek().getValue() % 7);
-      default -> timeField(budget, t, code);
-    };
-  }
-
-  private static String timeField(Budget budget, ZonedDateTime t, char code) {
-    return switch (code) {
-      case 'H' -> two(t.getHour());
-      case 'I' -> two(t.get(ChronoField.CLOCK_HOUR_OF_AMPM));
-      case 'M' -> two(t.getMinute());
-      case 'S' -> two(t.getSecond());
-      case 'p' -> t.getHour() < 12 ? "AM" : "PM";
-      case 'f' -> String.format("%06d", t.getNano() / 1000);
-      case 'F' -> of(budget, t, "%Y-%m-%d");
-      case 'T', 'X' -> of(budget, t, "%H:%M:%S");
-      case 'R' -> of(budget, t, "%H:%M");
-      case 'D', 'x' -> of(budget, t, "%m/%d/%y");
-      case 'c' -> of(budget, t, "%a %b %e %H:%M:%S %Y");
-      case 'z', 'Z' -> "";
-      case 'n' -> "\n";
-      case 't' -> "\t";
-      case '%' -> "%";
-      default -> throw TemplateException.unsupported("time format code %" + code);
-    };
-  }
-
-  private static String two(int value) {
-    return (value < 10 ? "0" : "") + value;
+  private static String field(ZonedDateTime time, char code) {
+    if (code == '%') {
+      return "%";
+    }
+    DateTimeFormatter field = FIELDS.get(code);
+    if (field == null) {
+      throw TemplateException.unsupported("time format code %" + code);
+    }
+    return field.format(time);
   }
 }

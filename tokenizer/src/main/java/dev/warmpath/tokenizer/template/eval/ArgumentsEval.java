@@ -1,15 +1,13 @@
 package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.op.Iteration;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.tree.Arguments;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -18,20 +16,19 @@ final class ArgumentsEval {
   private final Eval[] positional;
   private final String[] names;
   private final Eval[] values;
-  private final @Nullable Eval star;
-  private final @Nullable Eval doubleStar;
+  private final @Nullable TemplateException refusal;
 
   ArgumentsEval(Arguments arguments, ExpressionCompiler compiler) {
     positional = compiler.all(arguments.positional());
     names = arguments.keywords().stream().map(Arguments.Keyword::name).toArray(String[]::new);
     values = compiler.all(arguments.keywords().stream().map(Arguments.Keyword::value).toList());
-    star = compiler.orNull(arguments.star());
-    doubleStar = compiler.orNull(arguments.doubleStar());
+    String star = arguments.star();
+    refusal = star == null ? null : Unsupported.ARGUMENT.of(star);
   }
 
   CallArguments eval(Frame frame) {
-    if (star != null || doubleStar != null) {
-      return starred(frame);
+    if (refusal != null) {
+      throw refusal;
     }
     if (positional.length == 0 && names.length == 0) {
       return CallArguments.NONE;
@@ -46,42 +43,11 @@ final class ArgumentsEval {
   private Map<String, Object> keywords(Frame frame) {
     Map<String, Object> keywords = new LinkedHashMap<>();
     for (int i = 0; i < names.length; i++) {
-      put(keywords, names[i], values[i].eval(frame));
+      if (keywords.put(names[i], values[i].eval(frame)) != null) {
+        throw TemplateException.raised("got multiple values for argument '" + names[i] + "'");
+      }
     }
     return keywords;
-  }
-
-  private static void put(Map<String, Object> keywords, String name, Object value) {
-    if (keywords.put(name, value) != null) {
-      throw TemplateException.raised("got multiple values for keyword argument '" + name + "'");
-    }
-  }
-
-  private CallArguments starred(Frame frame) {
-    List<Object> given = new ArrayList<>();
-    for (Eval eval : positional) {
-      given.add(eval.eval(frame));
-    }
-    if (star != null) {
-      given.addAll(Iteration.toList(frame.budget(), star.eval(frame)));
-    }
-    Map<String, Object> keywords = keywords(frame);
-    if (doubleStar != null) {
-      addAll(keywords, doubleStar.eval(frame));
-    }
-    return CallArguments.of(given, keywords);
-  }
-
-  private static void addAll(Map<String, Object> keywords, Object more) {
-    if (!(more instanceof Map<?, ?> map)) {
-      throw TemplateException.raised("argument after ** must be a mapping");
-    }
-    for (Map.Entry<?, ?> entry : map.entrySet()) {
-      if (!(entry.getKey() instanceof String name)) {
-        throw TemplateException.raised("keywords must be strings");
-      }
-      put(keywords, name, Values.of(entry.getValue()));
-    }
   }
 
   /** Calls a value, if it can be called. */

@@ -135,25 +135,8 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
             Object first = left.eval(frame);
             return Values.isTrue(first) ? first : right.eval(frame);
           };
-      case POWER -> power(left, right, isLiteral(binary.left()) && !isLiteral(binary.right()));
       default ->
           frame -> Arithmetic.apply(frame.budget(), operator, left.eval(frame), right.eval(frame));
-    };
-  }
-
-  /**
-   * A power.
-   *
-   * @param written whether Jinja2 writes the base as a number into its Python code, where the sign
-   *     of a negative one binds less than the power
-   */
-  private static Eval power(Eval base, Eval exponent, boolean written) {
-    return frame -> {
-      Object left = base.eval(frame);
-      Object right = exponent.eval(frame);
-      return written && Arithmetic.isSigned(left)
-          ? Arithmetic.negated(Arithmetic.power(Arithmetic.negated(left), right))
-          : Arithmetic.power(left, right);
     };
   }
 
@@ -227,26 +210,18 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
   public Eval item(Expression.Item item) {
     Eval target = compile(item.target());
     if (item.index() instanceof Expression.Slice slice) {
-      return slice(target, slice, isLiteral(item.target()));
+      return slice(target, slice);
     }
     Eval index = compile(item.index());
     return frame -> Members.item(frame.budget(), target.eval(frame), index.eval(frame));
   }
 
-  /** Of literals Jinja2 takes slices beforehand, and by other rules. */
-  private boolean isLiteral(Expression expression) {
-    return !scope.any(expression, node -> node instanceof Expression.Name);
-  }
-
-  private Eval slice(Eval target, Expression.Slice slice, boolean isLiteral) {
+  private Eval slice(Eval target, Expression.Slice slice) {
     Eval start = orNull(slice.start());
     Eval stop = orNull(slice.stop());
     Eval step = orNull(slice.step());
     return frame -> {
       Object value = target.eval(frame);
-      if (isLiteral && !(value instanceof String) && !(value instanceof List)) {
-        throw TemplateException.unsupported("a slice of a literal that has none");
-      }
       Object from = start == null ? null : start.eval(frame);
       Object to = stop == null ? null : stop.eval(frame);
       Object by = step == null ? null : step.eval(frame);

@@ -4,7 +4,6 @@ import dev.warmpath.tokenizer.template.builtin.LoopState;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.output.Output;
-import dev.warmpath.tokenizer.template.value.Callable;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
@@ -42,31 +41,7 @@ record ForLoop(
     }
   }
 
-  /** A loop that {@code loop(…)} may start again. Immutable. */
-  record Recursive(ForLoop loop, int frameSize, int height) {
-    Exec.Exit run(Frame outer, Output out, Object items) {
-      return run(outer, out, items, 0);
-    }
-
-    private Exec.Exit run(Frame outer, Output out, Object items, int depth) {
-      Budget budget = outer.budget();
-      budget.enter(height);
-      Callable.Body again =
-          (b, arguments) -> {
-            Object inner = arguments.bindRequired("loop", 1, "reciter")[0];
-            Output text = new Output();
-            run(outer, text, inner == null ? "" : inner, depth + 1);
-            budget.text(text.length());
-            return text.toString();
-          };
-      Frame frame = outer.inner(frameSize);
-      Exec.Exit exit = loop.run(frame, out, items, depth, again);
-      budget.leave(height);
-      return exit;
-    }
-  }
-
-  Exec.Exit run(Frame frame, Output out, Object value, int depth, Callable.@Nullable Body again) {
+  Exec.Exit run(Frame frame, Output out, Object value) {
     Budget budget = frame.budget();
     Iterator<Object> all = Iteration.over(budget, value);
     Iterator<Object> items = filter == null ? all : new Filtered(frame, filter, all);
@@ -74,7 +49,7 @@ record ForLoop(
       return plain(frame, out, items);
     }
     long length = filter == null ? LoopState.knownLength(budget, value) : -1;
-    return counted(frame, out, new LoopState(budget, items, length, depth, again));
+    return counted(frame, out, new LoopState(budget, items, length));
   }
 
   private Exec.Exit counted(Frame frame, Output out, LoopState state) {

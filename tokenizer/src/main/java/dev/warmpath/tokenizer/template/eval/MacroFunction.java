@@ -2,12 +2,12 @@ package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Callable;
 import dev.warmpath.tokenizer.template.value.None;
-import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,24 +24,26 @@ record MacroFunction(Definition definition, Frame home) implements Callable, Att
   /**
    * A compiled macro. Immutable.
    *
-   * @param special slots of {@code varargs}, {@code kwargs} and {@code caller}; -1 when not used
+   * @param callerSlot where {@code caller} goes; -1 when nothing asks for it
+   * @param refusal when the body reads a variable that is not supported
    */
   record Definition(
       String name,
       List<Parameter> parameters,
-      Special special,
+      int callerSlot,
       Exec body,
       int frameSize,
-      int height) {}
+      int height,
+      @Nullable TemplateException refusal) {}
 
   /** A parameter with its default, if it has one. Immutable. */
   record Parameter(String name, int slot, @Nullable Eval otherwise) {}
 
-  /** Slots for what a body asks for beyond its parameters; -1 for no. Immutable. */
-  record Special(int varargs, int kwargs, int caller) {}
-
   @Override
   public Object call(Budget budget, CallArguments arguments) {
+    if (definition.refusal() != null) {
+      throw definition.refusal();
+    }
     budget.enter(definition.height());
     Frame frame = home.inner(definition.frameSize());
     bind(frame, arguments);
@@ -61,7 +63,7 @@ record MacroFunction(Definition definition, Frame home) implements Callable, Att
       Object given = i < arguments.size() ? arguments.get(i) : take(keywords, parameter.name());
       frame.set(parameter.slot(), given);
     }
-    bindSpecial(frame, arguments, keywords);
+    bindCaller(frame, arguments, keywords);
     for (Parameter parameter : parameters) {
       if (frame.get(parameter.slot()) == null) {
         frame.set(parameter.slot(), otherwise(frame, parameter));
@@ -80,23 +82,18 @@ record MacroFunction(Definition definition, Frame home) implements Callable, Att
         : Undefined.because("parameter '" + parameter.name() + "' was not provided");
   }
 
-  private void bindSpecial(Frame frame, CallArguments arguments, Map<String, Object> keywords) {
-    Special special = definition.special();
-    if (special.caller() >= 0) {
+  private void bindCaller(Frame frame, CallArguments arguments, Map<String, Object> keywords) {
+    if (definition.callerSlot() >= 0) {
       Object caller = keywords.isEmpty() ? null : keywords.remove("caller");
       boolean absent = caller == null || caller == None.NONE;
-      frame.set(special.caller(), absent ? Undefined.because("No caller defined") : caller);
+      frame.set(definition.callerSlot(), absent ? Undefined.because("No caller defined") : caller);
     }
-    if (special.kwargs() >= 0) {
-      frame.set(special.kwargs(), keywords);
-    } else if (!keywords.isEmpty()) {
+    if (!keywords.isEmpty()) {
       throw TemplateException.raised(
           "macro '" + name() + "' takes no keyword argument " + keywords.keySet());
     }
     int count = definition.parameters().size();
-    if (special.varargs() >= 0) {
-      frame.set(special.varargs(), Tuple.of(arguments.from(count)));
-    } else if (arguments.size() > count) {
+    if (arguments.size() > count) {
       throw TemplateException.raised(
           "macro '" + name() + "' takes not more than " + count + " argument(s)");
     }
@@ -104,15 +101,8 @@ record MacroFunction(Definition definition, Frame home) implements Callable, Att
 
   @Override
   public @Nullable Object attribute(String attribute) {
-    return switch (attribute) {
-      case "name" -> name();
-      case "arguments" ->
-          Tuple.copyOf(definition.parameters().stream().map(Parameter::name).toList());
-      case "caller" -> definition.special().caller() >= 0;
-      case "catch_kwargs" -> definition.special().kwargs() >= 0;
-      case "catch_varargs" -> definition.special().varargs() >= 0;
-      default -> null;
-    };
+    Unsupported.MACRO_ATTRIBUTE.check(attribute);
+    return null;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.op.Text;
 import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.tree.Expression;
@@ -153,22 +154,24 @@ final class StatementCompiler implements StatementVisitor<Exec> {
   public Exec forLoop(Statement.For loop) {
     Statement.Loop head = loop.loop();
     Eval items = eval(head.items());
-    if (!head.isRecursive()) {
-      ForLoop compiled = loop(loop, scope);
-      return (frame, out) -> compiled.run(frame, out, items.eval(frame), 0, null);
+    if (head.isRecursive()) {
+      return refusing(Unsupported.LOOP.of("recursive"));
     }
-    Scope function = scope.function();
-    ForLoop compiled = loop(loop, function);
-    ForLoop.Recursive recursive =
-        new ForLoop.Recursive(compiled, function.functionSize(), loop.height() + 3);
-    return (frame, out) -> recursive.run(frame, out, items.eval(frame));
+    ForLoop compiled = loop(loop, scope);
+    return (frame, out) -> compiled.run(frame, out, items.eval(frame));
+  }
+
+  private static Exec refusing(TemplateException refusal) {
+    return (frame, out) -> {
+      throw refusal;
+    };
   }
 
   private static ForLoop loop(Statement.For loop, Scope around) {
     Statement.Loop head = loop.loop();
     ForLoop.Filter filter = filter(head, around);
     Scope inner = around.inner().declareTarget(head.target());
-    boolean counts = head.isRecursive() || mentions(around, loop.body(), "loop");
+    boolean counts = mentions(around, loop.body(), "loop");
     int loopSlot = counts ? inner.declare("loop") : -1;
     inner.declareAll(loop.body());
     ForLoop.Slots slots = new ForLoop.Slots(inner.firstSlot(), inner.endSlot());
@@ -210,11 +213,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     Scope function = scope.function();
     List<String> parameters = signature.parameters();
     parameters.forEach(function::declare);
-    MacroFunction.Special special =
-        new MacroFunction.Special(
-            special(function, body, parameters, "varargs"),
-            special(function, body, parameters, "kwargs"),
-            special(function, body, parameters, "caller"));
+    int callerSlot = special(body, parameters, "caller") ? function.declare("caller") : -1;
     function.declareAll(signature, body);
     ExpressionCompiler inside = new ExpressionCompiler(function, false);
     List<MacroFunction.Parameter> compiled = new ArrayList<>();
@@ -225,14 +224,27 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     }
     Exec run = body(body, function);
     return new MacroFunction.Definition(
-        name, compiled, special, run, function.functionSize(), height + 3);
+        name,
+        compiled,
+        callerSlot,
+        run,
+        function.functionSize(),
+        height + 3,
+        refusal(body, parameters));
   }
 
-  private static int special(
-      Scope function, List<Statement> body, List<String> parameters, String name) {
-    return !parameters.contains(name) && mentions(function, body, name)
-        ? function.declare(name)
-        : -1;
+  private @Nullable TemplateException refusal(List<Statement> body, List<String> parameters) {
+    for (String variable : Unsupported.MACRO_VARIABLE.names()) {
+      if (special(body, parameters, variable)) {
+        return Unsupported.MACRO_VARIABLE.of(variable);
+      }
+    }
+    return null;
+  }
+
+  /** Whether a macro's body reads a variable that only macros have. */
+  private boolean special(List<Statement> body, List<String> parameters, String name) {
+    return !parameters.contains(name) && mentions(scope, body, name);
   }
 
   @Override
@@ -264,16 +276,6 @@ final class StatementCompiler implements StatementVisitor<Exec> {
   }
 
   @Override
-  public Exec filterBlock(Statement.FilterBlock block) {
-    Eval filtered = expressions().chain(block.filter(), captured(block.body()));
-    return (frame, out) -> {
-      filtered.write(frame, out);
-      frame.budget().output(out.length());
-      return Exec.Exit.NORMAL;
-    };
-  }
-
-  @Override
   public Exec assign(Statement.Assign assign) {
     Eval value = eval(assign.value());
     Targets.Target target = Targets.of(assign.target(), scope);
@@ -296,38 +298,13 @@ final class StatementCompiler implements StatementVisitor<Exec> {
   }
 
   @Override
-  public Exec with(Statement.With with) {
-    Eval[] values = expressions().all(with.values());
-    Scope inner = scope.inner();
-    with.targets().forEach(inner::declareTarget);
-    inner.declareAll(with.body());
-    Targets.Target[] targets =
-        with.targets().stream().map(t -> Targets.of(t, inner)).toArray(Targets.Target[]::new);
-    Exec body = body(with.body(), inner);
-    Exec assigning =
-        (frame, out) -> {
-          for (int i = 0; i < targets.length; i++) {
-            targets[i].assign(frame, values[i].eval(frame));
-          }
-          return body.run(frame, out);
-        };
-    return fresh(inner, assigning);
-  }
-
-  @Override
   public Exec jump(Statement.Jump jump) {
     Exec.Exit exit = jump.isBreak() ? Exec.Exit.BREAK : Exec.Exit.CONTINUE;
     return (frame, out) -> exit;
   }
 
   @Override
-  public Exec foreign(Statement.Foreign foreign) {
-    TemplateException failure =
-        foreign.tag().equals("autoescape")
-            ? TemplateException.unsupported("autoescaping")
-            : TemplateException.raised("no loader for this environment specified");
-    return (frame, out) -> {
-      throw failure;
-    };
+  public Exec refused(Statement.Refused refused) {
+    return refusing(refused.failure());
   }
 }

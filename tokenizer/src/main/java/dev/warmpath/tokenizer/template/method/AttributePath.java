@@ -45,7 +45,7 @@ public record AttributePath(List<Object> steps) {
     Object value = item;
     for (Object step : steps) {
       value = Members.item(budget, value, step);
-      if (value instanceof Undefined && !Given.isAbsent(otherwise)) {
+      if (value instanceof Undefined && !Args.isAbsent(otherwise)) {
         value = Values.of(otherwise);
       }
     }

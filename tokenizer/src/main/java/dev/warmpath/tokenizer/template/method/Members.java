@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.template.method;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.op.Arithmetic;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.op.Comparison;
 import dev.warmpath.tokenizer.template.op.Indexing;
 import dev.warmpath.tokenizer.template.value.Attributes;
@@ -15,7 +15,6 @@ import dev.warmpath.tokenizer.template.value.None;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,30 +33,11 @@ public final class Members {
           "items", (b, map, a) -> view(DictView.Kind.ITEMS, map, a),
           "keys", (b, map, a) -> view(DictView.Kind.KEYS, map, a),
           "values", (b, map, a) -> view(DictView.Kind.VALUES, map, a),
-          "get", Members::get,
-          "copy", Members::copy);
-  private static final Map<String, Method<List<?>>> LIST =
-      Map.of("count", Members::count, "index", Members::index, "copy", Members::copyList);
+          "get", Members::get);
   private static final Set<String> UNSAFE_DICT =
       Set.of("clear", "pop", "popitem", "setdefault", "update");
   private static final Set<String> UNSAFE_LIST =
       Set.of("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort");
-
-  private static final Set<String> INTEGER_ATTRIBUTES =
-      Set.of("real", "imag", "numerator", "denominator");
-  private static final Set<String> NUMBER_ATTRIBUTES =
-      Set.of(
-          "as_integer_ratio",
-          "bit_count",
-          "bit_length",
-          "conjugate",
-          "from_bytes",
-          "fromhex",
-          "hex",
-          "imag",
-          "is_integer",
-          "real",
-          "to_bytes");
 
   private Members() {}
 
@@ -76,7 +56,9 @@ public final class Members {
   }
 
   private static boolean isDictAttribute(String name) {
-    return DICT.containsKey(name) || UNSAFE_DICT.contains(name) || name.equals("fromkeys");
+    return DICT.containsKey(name)
+        || UNSAFE_DICT.contains(name)
+        || Unsupported.DICT_METHOD.has(name);
   }
 
   private static Object itemOrUndefined(Budget budget, Object owner, Object index) {
@@ -110,36 +92,21 @@ public final class Members {
     if (owner instanceof String s) {
       return bound(StringMethods.find(name), s, name);
     }
-    return owner instanceof Number || owner instanceof Boolean
-        ? ofNumber(owner, name)
-        : ofCollection(owner, name);
-  }
-
-  private static @Nullable Object ofNumber(Object owner, String name) {
-    if (Values.isInteger(owner) && INTEGER_ATTRIBUTES.contains(name)) {
-      return switch (name) {
-        case "imag" -> 0L;
-        case "denominator" -> 1L;
-        default -> Arithmetic.positive(owner);
-      };
+    if (owner instanceof Number || owner instanceof Boolean) {
+      Unsupported.NUMBER_ATTRIBUTE.check(name);
+      return null;
     }
-    if (NUMBER_ATTRIBUTES.contains(name)) {
-      throw TemplateException.unsupported("attribute " + name + " of a number");
-    }
-    return null;
+    return ofCollection(owner, name);
   }
 
   private static @Nullable Object ofCollection(Object owner, String name) {
     if (owner instanceof Map<?, ?> map) {
+      Unsupported.DICT_METHOD.check(name);
       return UNSAFE_DICT.contains(name) ? unsafe(name) : bound(DICT.get(name), map, name);
     }
-    if (owner instanceof Tuple tuple && tuple.isGroup()) {
-      int named = List.of("grouper", "list").indexOf(name);
-      return named >= 0 ? tuple.get(named) : bound(LIST.get(name), tuple, name);
-    }
-    if (owner instanceof List<?> list) {
-      boolean unsafe = !(owner instanceof Tuple) && UNSAFE_LIST.contains(name);
-      return unsafe ? unsafe(name) : bound(LIST.get(name), list, name);
+    if (owner instanceof List<?>) {
+      Unsupported.LIST_METHOD.check(name);
+      return !(owner instanceof Tuple) && UNSAFE_LIST.contains(name) ? unsafe(name) : null;
     }
     return null;
   }
@@ -169,35 +136,7 @@ public final class Members {
       throw TemplateException.raised("dict.get() takes no keyword arguments");
     }
     @Nullable Object[] given = arguments.bindRequired("get", 1, "key", "default");
-    Object key = Comparison.key(Given.or(given[0], None.NONE));
-    return map.containsKey(key) ? Values.of(map.get(key)) : Given.or(given[1], None.NONE);
-  }
-
-  private static Object copy(Budget budget, Map<?, ?> map, CallArguments arguments) {
-    arguments.bind("copy");
-    budget.elements(map.size());
-    return new LinkedHashMap<>(map);
-  }
-
-  private static Object copyList(Budget budget, List<?> list, CallArguments arguments) {
-    arguments.bind("copy");
-    return Indexing.slice(budget, list, null, null, null);
-  }
-
-  private static Object count(Budget budget, List<?> list, CallArguments arguments) {
-    Object wanted = Given.or(arguments.bindRequired("count", 1, "value")[0], None.NONE);
-    return list.stream().filter(i -> Comparison.equal(budget, Values.of(i), wanted)).count();
-  }
-
-  private static Object index(Budget budget, List<?> list, CallArguments arguments) {
-    Object wanted = Given.or(arguments.bindRequired("index", 1, "value")[0], None.NONE);
-    long at = 0;
-    for (Object item : list) {
-      if (Comparison.equal(budget, Values.of(item), wanted)) {
-        return at;
-      }
-      at++;
-    }
-    throw TemplateException.raised("value is not in list");
+    Object key = Comparison.key(Args.or(given[0], None.NONE));
+    return map.containsKey(key) ? Values.of(map.get(key)) : Args.or(given[1], None.NONE);
   }
 }

@@ -17,15 +17,18 @@ public final class Split {
 
   static List<Object> apply(Budget budget, String s, CallArguments arguments, String name) {
     @Nullable Object[] given = arguments.bind(name, "sep", "maxsplit");
-    int limit = Given.count(given[1], -1, "maxsplit");
+    int limit = Args.count(given[1], -1, "maxsplit");
     int most = limit < 0 ? Integer.MAX_VALUE : limit;
     budget.text(s.length());
     boolean fromEnd = name.equals("rsplit");
     List<Object> parts;
-    if (Given.isAbsent(given[0])) {
-      parts = fromEnd ? wordsFromEnd(budget, s, most) : words(budget, s, most);
+    if (Args.isAbsent(given[0]) && most < Integer.MAX_VALUE) {
+      throw TemplateException.unsupported("str." + name + " at white space with a limit");
+    }
+    if (Args.isAbsent(given[0])) {
+      parts = words(budget, s);
     } else {
-      String by = Given.text(given[0], "separator");
+      String by = Args.text(given[0], "separator");
       if (by.isEmpty()) {
         throw TemplateException.raised("empty separator");
       }
@@ -68,14 +71,10 @@ public final class Split {
     return parts;
   }
 
-  private static List<Object> words(Budget budget, String s, int most) {
+  private static List<Object> words(Budget budget, String s) {
     List<Object> parts = new ArrayList<>();
     int from = Whitespace.skip(s, 0);
     while (from < s.length()) {
-      if (parts.size() == most) {
-        add(budget, parts, s.substring(from));
-        break;
-      }
       int to = from;
       while (to < s.length() && !Whitespace.is(s.charAt(to))) {
         to++;
@@ -83,25 +82,6 @@ public final class Split {
       add(budget, parts, s.substring(from, to));
       from = Whitespace.skip(s, to);
     }
-    return parts;
-  }
-
-  private static List<Object> wordsFromEnd(Budget budget, String s, int most) {
-    List<Object> parts = new ArrayList<>();
-    int to = Whitespace.trimEnd(s, 0, s.length());
-    while (to > 0) {
-      if (parts.size() == most) {
-        add(budget, parts, s.substring(0, to));
-        break;
-      }
-      int from = to;
-      while (from > 0 && !Whitespace.is(s.charAt(from - 1))) {
-        from--;
-      }
-      add(budget, parts, s.substring(from, to));
-      to = Whitespace.trimEnd(s, 0, from);
-    }
-    Collections.reverse(parts);
     return parts;
   }
 

@@ -2,8 +2,7 @@ package dev.warmpath.tokenizer.template.method;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.op.BraceFormat;
-import dev.warmpath.tokenizer.template.op.Indexing;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.op.Strings;
 import dev.warmpath.tokenizer.template.value.CallArguments;
@@ -35,18 +34,12 @@ public final class StringMethods {
     trims(all);
     searches(all);
     splits(all);
-    StringTests.addTo(all);
     all.put("join", StringMethods::join);
-    all.put("format", (b, s, a) -> BraceFormat.apply(b, s, a));
-    all.put("center", (b, s, a) -> pad(b, s, a, Side.BOTH));
-    all.put("ljust", (b, s, a) -> pad(b, s, a, Side.RIGHT));
-    all.put("rjust", (b, s, a) -> pad(b, s, a, Side.LEFT));
-    all.put("zfill", StringMethods::zeroFilled);
-    for (String name : List.of("encode", "translate", "maketrans", "format_map", "expandtabs")) {
+    for (String name : Unsupported.STRING_METHOD.names()) {
       all.put(
           name,
           (b, s, a) -> {
-            throw TemplateException.unsupported("str." + name);
+            throw Unsupported.STRING_METHOD.of(name);
           });
     }
     return Collections.unmodifiableMap(all);
@@ -55,10 +48,8 @@ public final class StringMethods {
   private static void cases(Map<String, Method<String>> all) {
     all.put("lower", simple("lower", s -> s.toLowerCase(Locale.ROOT)));
     all.put("upper", simple("upper", s -> s.toUpperCase(Locale.ROOT)));
-    all.put("casefold", simple("casefold", StringMethods::caseFolded));
     all.put("capitalize", simple("capitalize", StringMethods::capitalized));
     all.put("title", simple("title", StringMethods::titled));
-    all.put("swapcase", simple("swapcase", StringMethods::swapped));
   }
 
   private static Method<String> simple(String name, UnaryOperator<String> function) {
@@ -67,13 +58,6 @@ public final class StringMethods {
       budget.text(self.length());
       return function.apply(self);
     };
-  }
-
-  static String caseFolded(String s) {
-    if (s.chars().anyMatch(c -> c > 0x7f)) {
-      throw TemplateException.unsupported("case folding beyond ASCII");
-    }
-    return s.toLowerCase(Locale.ROOT);
   }
 
   public static String capitalized(String s) {
@@ -103,20 +87,9 @@ public final class StringMethods {
       int c = s.codePointAt(i);
       String letter = Character.toString(c);
       out.append(afterCased ? letter.toLowerCase(Locale.ROOT) : titleCase(letter));
-      afterCased = StringTests.isCased(c);
+      afterCased = Character.isUpperCase(c) || Character.isLowerCase(c) || Character.isTitleCase(c);
       i += Character.charCount(c);
     }
-    return out.toString();
-  }
-
-  private static String swapped(String s) {
-    StringBuilder out = new StringBuilder(s.length());
-    s.codePoints()
-        .forEach(c -> {
-          String letter = Character.toString(c);
-          boolean upper = Character.isUpperCase(c);
-          out.append(upper ? letter.toLowerCase(Locale.ROOT) : letter.toUpperCase(Locale.ROOT));
-        });
     return out.toString();
   }
 
@@ -127,13 +100,13 @@ public final class StringMethods {
     all.put(
         "removeprefix",
         (b, s, a) -> {
-          String prefix = Given.text(a.bindRequired("removeprefix", 1, "prefix")[0], "prefix");
+          String prefix = Args.text(a.bindRequired("removeprefix", 1, "prefix")[0], "prefix");
           return s.startsWith(prefix) ? s.substring(prefix.length()) : s;
         });
     all.put(
         "removesuffix",
         (b, s, a) -> {
-          String suffix = Given.text(a.bindRequired("removesuffix", 1, "suffix")[0], "suffix");
+          String suffix = Args.text(a.bindRequired("removesuffix", 1, "suffix")[0], "suffix");
           return s.endsWith(suffix) ? s.substring(0, s.length() - suffix.length()) : s;
         });
   }
@@ -143,40 +116,36 @@ public final class StringMethods {
     all.put("endswith", (b, s, a) -> affix(b, s, a, false));
     all.put("find", (b, s, a) -> search("find", b, s, a));
     all.put("rfind", (b, s, a) -> search("rfind", b, s, a));
-    all.put("index", (b, s, a) -> found(search("find", b, s, a)));
-    all.put("rindex", (b, s, a) -> found(search("rfind", b, s, a)));
     all.put("count", StringMethods::count);
     all.put("replace", StringMethods::replace);
   }
 
   private static boolean affix(Budget budget, String self, CallArguments a, boolean atStart) {
-    @Nullable Object[] given = a.bindRequired("startswith", 1, "prefix", "start", "end");
-    String within = window(budget, self, given[1], given[2]);
+    @Nullable Object[] given = unbounded(atStart ? "startswith" : "endswith", a);
+    budget.scanned(1);
     Iterable<?> candidates =
-        given[0] instanceof Tuple tuple ? tuple : List.of(Given.or(given[0], ""));
+        given[0] instanceof Tuple tuple ? tuple : List.of(Args.or(given[0], ""));
     for (Object candidate : candidates) {
-      String affix = Given.text(candidate, "startswith first arg");
-      if (atStart ? within.startsWith(affix) : within.endsWith(affix)) {
+      String affix = Args.text(candidate, "startswith first arg");
+      if (atStart ? self.startsWith(affix) : self.endsWith(affix)) {
         return true;
       }
     }
     return false;
   }
 
-  private static String window(
-      Budget budget, String self, @Nullable Object start, @Nullable Object end) {
-    return start == null && end == null
-        ? self
-        : (String) Indexing.slice(budget, self, start, end, null);
-  }
-
-  private static long search(String name, Budget budget, String self, CallArguments a) {
-    @Nullable Object[] given = a.bindRequired(name, 1, "sub", "start", "end");
-    String part = Given.text(given[0], "substring");
-    budget.scanned(self.length());
+  /** The one argument of a search, which may not be bounded. */
+  private static @Nullable Object[] unbounded(String name, CallArguments arguments) {
+    @Nullable Object[] given = arguments.bindRequired(name, 1, "sub", "start", "end");
     if (given[1] != null || given[2] != null) {
       throw TemplateException.unsupported("str." + name + " with bounds");
     }
+    return given;
+  }
+
+  private static long search(String name, Budget budget, String self, CallArguments a) {
+    String part = Args.text(unbounded(name, a)[0], "substring");
+    budget.scanned(self.length());
     int unit =
         name.equals("find")
             ? Strings.indexOf(budget, self, part, 0)
@@ -184,35 +153,26 @@ public final class StringMethods {
     return unit < 0 ? -1 : self.codePointCount(0, unit);
   }
 
-  private static long found(long index) {
-    if (index < 0) {
-      throw TemplateException.raised("substring not found");
-    }
-    return index;
-  }
-
   private static long count(Budget budget, String self, CallArguments a) {
-    @Nullable Object[] given = a.bindRequired("count", 1, "sub", "start", "end");
-    String part = Given.text(given[0], "substring");
-    String within = window(budget, self, given[1], given[2]);
+    String part = Args.text(unbounded("count", a)[0], "substring");
     budget.scanned(self.length());
     if (part.isEmpty()) {
-      return Strings.length(within) + 1L;
+      return Strings.length(self) + 1L;
     }
     long count = 0;
-    int at = Strings.indexOf(budget, within, part, 0);
+    int at = Strings.indexOf(budget, self, part, 0);
     while (at >= 0) {
       count++;
-      at = Strings.indexOf(budget, within, part, at + part.length());
+      at = Strings.indexOf(budget, self, part, at + part.length());
     }
     return count;
   }
 
   private static String replace(Budget budget, String self, CallArguments a) {
     @Nullable Object[] given = a.bindRequired("replace", 2, "old", "new", "count");
-    String old = Given.text(given[0], "replace() argument 1");
-    String with = Given.text(given[1], "replace() argument 2");
-    return replaced(budget, self, old, with, Given.count(given[2], -1, "count"));
+    String old = Args.text(given[0], "replace() argument 1");
+    String with = Args.text(given[1], "replace() argument 2");
+    return replaced(budget, self, old, with, Args.count(given[2], -1, "count"));
   }
 
   /** {@code s.replace(old, with, count)}; a negative count replaces all. */
@@ -247,30 +207,12 @@ public final class StringMethods {
         "splitlines",
         (b, s, a) -> {
           @Nullable Object[] given = a.bind("splitlines", "keepends");
-          return Split.lines(b, s, Given.flag(given[0], false));
+          return Split.lines(b, s, Args.flag(given[0], false));
         });
-    all.put("partition", (b, s, a) -> partition(b, s, a, true));
-    all.put("rpartition", (b, s, a) -> partition(b, s, a, false));
-  }
-
-  private static Tuple partition(Budget budget, String self, CallArguments a, boolean first) {
-    String by = Given.text(a.bindRequired("partition", 1, "sep")[0], "separator");
-    if (by.isEmpty()) {
-      throw TemplateException.raised("empty separator");
-    }
-    budget.text(self.length());
-    int at =
-        first
-            ? Strings.indexOf(budget, self, by, 0)
-            : Strings.lastIndexOf(budget, self, by, self.length());
-    if (at < 0) {
-      return first ? Tuple.of(self, "", "") : Tuple.of("", "", self);
-    }
-    return Tuple.of(self.substring(0, at), by, self.substring(at + by.length()));
   }
 
   private static String join(Budget budget, String self, CallArguments a) {
-    Object items = Given.or(a.bindRequired("join", 1, "iterable")[0], "");
+    Object items = Args.or(a.bindRequired("join", 1, "iterable")[0], "");
     StringBuilder out = new StringBuilder();
     boolean first = true;
     for (Iterator<Object> it = Iteration.over(budget, items); it.hasNext(); first = false) {
@@ -284,43 +226,5 @@ public final class StringMethods {
       budget.output(out.length());
     }
     return out.toString();
-  }
-
-  private enum Side {
-    LEFT,
-    RIGHT,
-    BOTH
-  }
-
-  private static String pad(Budget budget, String self, CallArguments a, Side side) {
-    @Nullable Object[] given = a.bindRequired("center", 1, "width", "fillchar");
-    String fill = given[1] == null ? " " : Given.text(given[1], "fillchar");
-    if (Strings.length(fill) != 1) {
-      throw TemplateException.raised("The fill character must be exactly one character long");
-    }
-    int width = Given.count(given[0], 0, "width");
-    int missing = missing(width, self);
-    budget.text(self.length() + (long) missing * fill.length());
-    int left =
-        switch (side) {
-          case LEFT -> missing;
-          case RIGHT -> 0;
-          case BOTH -> missing / 2 + (missing & width & 1);
-        };
-    return fill.repeat(left) + self + fill.repeat(missing - left);
-  }
-
-  /** How many characters a text lacks to be of a width, which may be negative. */
-  private static int missing(int width, String text) {
-    return Math.max(0, Math.max(0, width) - Strings.length(text));
-  }
-
-  private static String zeroFilled(Budget budget, String self, CallArguments a) {
-    int width = Given.count(a.bindRequired("zfill", 1, "width")[0], 0, "width");
-    int missing = missing(width, self);
-    budget.text((long) self.length() + missing);
-    boolean signed = self.startsWith("-") || self.startsWith("+");
-    int at = signed ? 1 : 0;
-    return self.substring(0, at) + "0".repeat(missing) + self.substring(at);
   }
 }

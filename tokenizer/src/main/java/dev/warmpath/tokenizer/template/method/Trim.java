@@ -15,11 +15,11 @@ public final class Trim {
   public static String apply(
       Budget budget, String s, @Nullable Object chars, boolean atStart, boolean atEnd) {
     budget.scanned(s.length());
-    if (Given.isAbsent(chars)) {
+    if (Args.isAbsent(chars)) {
       int from = atStart ? Whitespace.skip(s, 0) : 0;
       return s.substring(from, atEnd ? Whitespace.trimEnd(s, from) : s.length());
     }
-    return of(budget, s, Given.text(chars, "strip arg"), atStart, atEnd);
+    return of(budget, s, Args.text(chars, "strip arg"), atStart, atEnd);
   }
 
   private static String of(Budget budget, String s, String chars, boolean atStart, boolean atEnd) {

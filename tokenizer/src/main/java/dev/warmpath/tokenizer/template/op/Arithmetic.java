@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.op;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.tree.Operator;
 import dev.warmpath.tokenizer.template.value.DictView;
 import dev.warmpath.tokenizer.template.value.Markup;
@@ -13,39 +14,94 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Python's arithmetic, on numbers of any size and on sequences. Immutable. */
+/** Python's arithmetic, on integers of 64 bits, floats and sequences. Immutable. */
 public final class Arithmetic {
-  private static final int MAX_BITS = 13_000;
 
   private Arithmetic() {}
 
   /** {@code left operator right}, for everything but {@code and} and {@code or}. */
   public static Object apply(Budget budget, Operator operator, Object left, Object right) {
+    if (operator == Operator.ADD) {
+      return add(budget, left, right);
+    }
+    if (operator == Operator.POWER) {
+      throw Unsupported.OPERATOR.of(operator.symbol());
+    }
+    if (Comparison.isNumber(left) && Comparison.isNumber(right)) {
+      return Values.isInteger(left) && Values.isInteger(right)
+          ? integers(operator, integer(left), integer(right))
+          : reals(operator, real(left), real(right));
+    }
+    if (operator == Operator.MODULO && left instanceof String) {
+      throw Unsupported.OPERATOR.of("% on text");
+    }
+    if (operator == Operator.MULTIPLY && Values.isInteger(right)) {
+      return repeated(budget, left, right);
+    }
+    if (operator == Operator.MULTIPLY && Values.isInteger(left)) {
+      return repeated(budget, right, left);
+    }
+    throw cannot(operator.symbol(), left, right);
+  }
+
+  private static Object integers(Operator operator, long left, long right) {
+    boolean divides = operator != Operator.SUBTRACT && operator != Operator.MULTIPLY;
+    if (divides && right == 0) {
+      throw TemplateException.raised("division by zero");
+    }
+    try {
+      return switch (operator) {
+        case SUBTRACT -> Math.subtractExact(left, right);
+        case MULTIPLY -> Math.multiplyExact(left, right);
+        case DIVIDE -> exact(left) / exact(right);
+        case FLOOR_DIVIDE -> right == -1 ? Math.negateExact(left) : Math.floorDiv(left, right);
+        case MODULO -> Math.floorMod(left, right);
+        default -> throw new IllegalArgumentException("operator=" + operator);
+      };
+    } catch (ArithmeticException e) {
+      throw beyond();
+    }
+  }
+
+  private static double reals(Operator operator, double left, double right) {
     return switch (operator) {
-      case ADD -> add(budget, left, right);
-      case SUBTRACT -> subtract(left, right);
-      case MULTIPLY -> multiply(budget, left, right);
-      case DIVIDE -> divide(left, right);
-      case FLOOR_DIVIDE -> floorDivide(left, right);
-      case MODULO -> modulo(budget, left, right);
-      case POWER -> power(left, right);
-      default -> throw new IllegalArgumentException("operator=" + operator);
+      case SUBTRACT -> left - right;
+      case MULTIPLY -> left * right;
+      case DIVIDE -> {
+        if (right == 0) {
+          throw TemplateException.raised("division by zero");
+        }
+        yield left / right;
+      }
+      default -> throw Unsupported.OPERATOR.of(operator.symbol() + " on floats");
     };
   }
 
+  private static double exact(long value) {
+    if (Math.abs(value) > 1L << 53) {
+      throw TemplateException.unsupported("true division of integers beyond 2^53");
+    }
+    return value;
+  }
+
+  private static TemplateException beyond() {
+    return TemplateException.unsupported("arithmetic beyond 64 bits");
+  }
+
+  /** {@code left + right}. */
   public static Object add(Budget budget, Object left, Object right) {
     if (left instanceof String a && right instanceof String b) {
       budget.text((long) a.length() + b.length());
       return a.concat(b);
     }
-    if (left instanceof Long a && right instanceof Long b) {
-      long sum = a + b;
-      return ((a ^ sum) & (b ^ sum)) < 0 ? big(a).add(big(b)) : (Object) sum;
+    if (Values.isInteger(left) && Values.isInteger(right)) {
+      try {
+        return Math.addExact(integer(left), integer(right));
+      } catch (ArithmeticException e) {
+        throw beyond();
+      }
     }
-    if (areIntegers(left, right)) {
-      return bounded(big(left).add(big(right)));
-    }
-    if (areNumbers(left, right)) {
+    if (Comparison.isNumber(left) && Comparison.isNumber(right)) {
       return real(left) + real(right);
     }
     if (left instanceof List<?> a && right instanceof List<?> b) {
@@ -88,154 +144,16 @@ public final class Arithmetic {
     return a instanceof Tuple ? Tuple.copyOf(all) : all;
   }
 
-  private static Object subtract(Object left, Object right) {
-    if (areIntegers(left, right)) {
-      return bounded(big(left).subtract(big(right)));
+  private static String repeated(Budget budget, Object value, Object count) {
+    if (value instanceof List && !(value instanceof Range)) {
+      throw Unsupported.OPERATOR.of("* on lists");
     }
-    if (areNumbers(left, right)) {
-      return real(left) - real(right);
-    }
-    throw cannot("-", left, right);
-  }
-
-  private static Object multiply(Budget budget, Object left, Object right) {
-    if (areIntegers(left, right)) {
-      return bounded(big(left).multiply(big(right)));
-    }
-    if (areNumbers(left, right)) {
-      return real(left) * real(right);
-    }
-    if (Values.isInteger(right)) {
-      return repeated(budget, left, right);
-    }
-    if (Values.isInteger(left)) {
-      return repeated(budget, right, left);
-    }
-    throw cannot("*", left, right);
-  }
-
-  private static Object repeated(Budget budget, Object value, Object count) {
-    if (count instanceof BigInteger) {
-      throw TemplateException.raised("cannot fit 'int' into an index-sized integer");
-    }
-    int times = Math.max(0, Values.index(count, "*"));
-    if (value instanceof String s) {
-      budget.text((long) s.length() * times);
-      return s.repeat(times);
-    }
-    if (!(value instanceof List<?> list) || value instanceof Range) {
+    if (!(value instanceof String s)) {
       throw cannot("*", value, count);
     }
-    budget.elements((long) list.size() * times);
-    List<Object> all = new ArrayList<>();
-    for (int i = 0; i < times && !list.isEmpty(); i++) {
-      all.addAll(list);
-    }
-    return value instanceof Tuple ? Tuple.copyOf(all) : all;
-  }
-
-  private static Object divide(Object left, Object right) {
-    if (!areNumbers(left, right)) {
-      throw cannot("/", left, right);
-    }
-    double divisor = nonZero(right);
-    boolean huge = left instanceof BigInteger || right instanceof BigInteger;
-    if (huge || isInexact(left) || isInexact(right)) {
-      throw TemplateException.unsupported("true division of integers beyond 2^53");
-    }
-    return real(left) / divisor;
-  }
-
-  private static boolean isInexact(Object value) {
-    return value instanceof Long n && Math.abs(n) > 1L << 53;
-  }
-
-  private static double nonZero(Object divisor) {
-    double real = real(divisor);
-    if (real == 0) {
-      throw TemplateException.raised("division by zero");
-    }
-    return real;
-  }
-
-  private static Object floorDivide(Object left, Object right) {
-    if (!areNumbers(left, right)) {
-      throw cannot("//", left, right);
-    }
-    double divisor = nonZero(right);
-    if (!areIntegers(left, right)) {
-      return floorQuotient(real(left), divisor);
-    }
-    BigInteger[] parts = big(left).divideAndRemainder(big(right));
-    boolean down = parts[1].signum() != 0 && parts[1].signum() != big(right).signum();
-    return Values.integer(down ? parts[0].subtract(BigInteger.ONE) : parts[0]);
-  }
-
-  /** As CPython's {@code float.__floordiv__}. */
-  private static double floorQuotient(double dividend, double divisor) {
-    double quotient = (dividend - floorMod(dividend, divisor)) / divisor;
-    if (quotient == 0) {
-      return Math.copySign(0.0, dividend / divisor);
-    }
-    double floor = Math.floor(quotient);
-    return quotient - floor > 0.5 ? floor + 1 : floor;
-  }
-
-  private static double floorMod(double dividend, double divisor) {
-    double rest = dividend % divisor;
-    return rest != 0 && (rest < 0) != (divisor < 0)
-        ? rest + divisor
-        : rest == 0 ? Math.copySign(0.0, divisor) : rest;
-  }
-
-  private static Object modulo(Budget budget, Object left, Object right) {
-    if (left instanceof String format) {
-      return PercentFormat.apply(budget, format, right);
-    }
-    if (!areNumbers(left, right)) {
-      throw cannot("%", left, right);
-    }
-    double divisor = nonZero(right);
-    if (!areIntegers(left, right)) {
-      return floorMod(real(left), divisor);
-    }
-    BigInteger m = big(right);
-    BigInteger rest = big(left).mod(m.abs());
-    return Values.integer(m.signum() < 0 && rest.signum() != 0 ? rest.add(m) : rest);
-  }
-
-  /** {@code left ** right}. */
-  public static Object power(Object left, Object right) {
-    if (!areNumbers(left, right)) {
-      throw cannot("**", left, right);
-    }
-    if (areIntegers(left, right) && big(right).signum() >= 0) {
-      return integerPower(big(left), big(right));
-    }
-    double base = real(left);
-    double exponent = real(right);
-    if (base == 0 && exponent < 0) {
-      throw TemplateException.raised("0.0 cannot be raised to a negative power");
-    }
-    double result = Math.pow(base, exponent);
-    if (Double.isNaN(result) || Double.isInfinite(result)) {
-      throw TemplateException.unsupported("a power that is no finite number");
-    }
-    return result;
-  }
-
-  private static Object integerPower(BigInteger base, BigInteger exponent) {
-    if (exponent.signum() == 0) {
-      return 1L;
-    }
-    if (base.abs().bitLength() <= 1) {
-      boolean even = base.signum() < 0 && !exponent.testBit(0);
-      return Values.integer(even ? base.negate() : base);
-    }
-    if (exponent.bitLength() > 20 || (long) base.bitLength() * exponent.intValue() > MAX_BITS) {
-      throw tooLarge();
-    }
-    return bounded(base.pow(exponent.intValue()));
+    int times = (int) Math.max(0, Math.min(Integer.MAX_VALUE, integer(count)));
+    budget.text((long) s.length() * times);
+    return s.repeat(times);
   }
 
   /** {@code -value}. */
@@ -243,17 +161,8 @@ public final class Arithmetic {
     if (value instanceof Double d) {
       return -d;
     }
-    if (Values.isInteger(value)) {
-      return Values.integer(big(value).negate());
-    }
-    throw badOperand("unary -", value);
-  }
-
-  /** Whether the value is a number that is written with a minus. */
-  public static boolean isSigned(Object value) {
-    return value instanceof Double d
-        ? Math.copySign(1, d) < 0
-        : Values.isInteger(value) && big(value).signum() < 0;
+    requireInteger("unary -", value);
+    return integers(Operator.SUBTRACT, 0, integer(value));
   }
 
   /** {@code +value}. */
@@ -261,59 +170,39 @@ public final class Arithmetic {
     if (value instanceof Double) {
       return value;
     }
-    if (Values.isInteger(value)) {
-      return Values.integer(big(value));
+    requireInteger("unary +", value);
+    return value instanceof Boolean ? integer(value) : value;
+  }
+
+  private static void requireInteger(String operator, Object value) {
+    if (!Values.isInteger(value)) {
+      throw value instanceof Undefined undefined
+          ? undefined.failure()
+          : TemplateException.raised(
+              "bad operand type for " + operator + ": '" + Values.typeName(value) + "'");
     }
-    throw badOperand("unary +", value);
-  }
-
-  private static TemplateException badOperand(String operator, Object value) {
-    return value instanceof Undefined undefined
-        ? undefined.failure()
-        : TemplateException.raised(
-            "bad operand type for " + operator + ": '" + Values.typeName(value) + "'");
-  }
-
-  private static boolean areIntegers(Object left, Object right) {
-    return Values.isInteger(left) && Values.isInteger(right);
-  }
-
-  private static boolean areNumbers(Object left, Object right) {
-    return Comparison.isNumber(left) && Comparison.isNumber(right);
   }
 
   /** An integer, bool or float as a double. */
-  public static double real(Object number) {
+  static double real(Object number) {
     if (number instanceof Boolean b) {
       return b ? 1 : 0;
     }
-    double real = ((Number) number).doubleValue();
-    if (Double.isInfinite(real) && number instanceof BigInteger) {
-      throw TemplateException.raised("int too large to convert to float");
+    if (number instanceof BigInteger) {
+      throw beyond();
     }
-    return real;
+    return ((Number) number).doubleValue();
   }
 
-  /** An integer or bool as a BigInteger. */
-  public static BigInteger big(Object integer) {
-    if (integer instanceof Long n) {
-      return BigInteger.valueOf(n);
+  /** An integer of 64 bits or a bool. */
+  private static long integer(Object value) {
+    if (value instanceof Boolean b) {
+      return b ? 1 : 0;
     }
-    if (integer instanceof Boolean b) {
-      return b ? BigInteger.ONE : BigInteger.ZERO;
+    if (value instanceof BigInteger) {
+      throw beyond();
     }
-    return (BigInteger) integer;
-  }
-
-  private static Object bounded(BigInteger value) {
-    if (value.bitLength() > MAX_BITS) {
-      throw tooLarge();
-    }
-    return Values.integer(value);
-  }
-
-  private static TemplateException tooLarge() {
-    return TemplateException.limit("an integer of more than " + MAX_BITS + " bits");
+    return (Long) value;
   }
 
   private static TemplateException cannot(String operator, Object left, Object right) {

@@ -5,10 +5,10 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.tree.Operator;
 import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.DictView;
-import dev.warmpath.tokenizer.template.value.Lazy;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.Namespace;
 import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.PyIterator;
 import dev.warmpath.tokenizer.template.value.Range;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
@@ -115,20 +115,19 @@ public final class Comparison {
   }
 
   private static boolean equalNumbers(Object left, Object right) {
-    boolean nan =
-        (left instanceof Double a && a.isNaN()) || (right instanceof Double b && b.isNaN());
-    return !nan && compareNumbers(left, right) == 0;
+    return !isNan(left) && !isNan(right) && compareNumbers(left, right) == 0;
+  }
+
+  private static boolean isNan(Object value) {
+    return value instanceof Double d && d.isNaN();
   }
 
   private static int compareNumbers(Object left, Object right) {
     if (left instanceof Long a && right instanceof Long b) {
       return Long.compare(a, b);
     }
-    boolean infinite = isInfinite(left) || isInfinite(right);
-    if (infinite || (left instanceof Double && right instanceof Double)) {
-      double x = Arithmetic.real(left);
-      double y = Arithmetic.real(right);
-      return x < y ? -1 : x > y ? 1 : 0;
+    if (isInfinite(left) || isInfinite(right)) {
+      return Double.compare(number(left).doubleValue(), number(right).doubleValue());
     }
     return exact(left).compareTo(exact(right));
   }
@@ -137,18 +136,22 @@ public final class Comparison {
     return value instanceof Double d && d.isInfinite();
   }
 
+  private static Number number(Object value) {
+    return value instanceof Boolean b ? (Number) (b ? 1L : 0L) : (Number) value;
+  }
+
   private static BigDecimal exact(Object value) {
-    if (value instanceof Double d) {
+    Number number = number(value);
+    if (number instanceof Double d) {
       return new BigDecimal(d);
     }
-    BigInteger integer = Arithmetic.big(value);
-    return new BigDecimal(integer);
+    return number instanceof BigInteger big ? new BigDecimal(big) : new BigDecimal((Long) number);
   }
 
   /** Less than, equal to or greater than 0; NaN is unsupported. */
   public static int order(Budget budget, String symbol, Object left, Object right) {
     if (isNumber(left) && isNumber(right)) {
-      if ((left instanceof Double a && a.isNaN()) || (right instanceof Double b && b.isNaN())) {
+      if (isNan(left) || isNan(right)) {
         throw TemplateException.unsupported("order of NaN");
       }
       return compareNumbers(left, right);
@@ -239,7 +242,7 @@ public final class Comparison {
   private static boolean containsItem(Budget budget, Object container, Object item) {
     boolean hasItems =
         container instanceof Iterable
-            || container instanceof Lazy
+            || container instanceof PyIterator
             || container instanceof Attributes;
     if (!hasItems) {
       throw TemplateException.raised(

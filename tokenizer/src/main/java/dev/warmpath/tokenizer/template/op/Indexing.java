@@ -77,20 +77,13 @@ public final class Indexing {
     if (value instanceof String s) {
       return sliceText(budget, s, bounds(Strings.length(s), start, stop, step));
     }
-    if (value instanceof Range range) {
-      int[] bounds = bounds(range.size(), start, stop, step);
-      return range.slice(bounds[0], bounds[1], step);
-    }
-    if (value instanceof List<?> list) {
+    if (value instanceof List<?> list && !(value instanceof Range)) {
       return sliceList(budget, list, bounds(list.size(), start, stop, step));
     }
     if (value instanceof Undefined undefined) {
       throw undefined.failure();
     }
-    if (value instanceof Markup) {
-      throw TemplateException.unsupported("a slice of safe text");
-    }
-    throw TemplateException.raised("'" + Values.typeName(value) + "' object cannot be sliced");
+    throw TemplateException.unsupported("a slice of a " + Values.typeName(value));
   }
 
   private static Object sliceText(Budget budget, String s, int[] bounds) {

@@ -4,8 +4,8 @@ import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.DictView;
-import dev.warmpath.tokenizer.template.value.Lazy;
 import dev.warmpath.tokenizer.template.value.Markup;
+import dev.warmpath.tokenizer.template.value.PyIterator;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ public final class Iteration {
     if (value instanceof DictView view) {
       return stepping(budget, view.iterator());
     }
-    if (value instanceof Lazy lazy) {
+    if (value instanceof PyIterator lazy) {
       return lazy;
     }
     if (value instanceof Undefined) {
@@ -69,7 +69,7 @@ public final class Iteration {
         || value instanceof Map
         || value instanceof String
         || value instanceof DictView
-        || value instanceof Lazy
+        || value instanceof PyIterator
         || value instanceof Undefined
         || value instanceof Markup;
   }

@@ -3,10 +3,10 @@ package dev.warmpath.tokenizer.template.op;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.value.DictView;
-import dev.warmpath.tokenizer.template.value.Lazy;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.Namespace;
 import dev.warmpath.tokenizer.template.value.None;
+import dev.warmpath.tokenizer.template.value.PyIterator;
 import dev.warmpath.tokenizer.template.value.Range;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
@@ -84,7 +84,7 @@ public final class Text {
       out.append("<Namespace ");
       dict(namespace.attributes());
       out.append('>');
-    } else if (value instanceof Lazy || !(value instanceof Markup)) {
+    } else if (value instanceof PyIterator || !(value instanceof Markup)) {
       throw TemplateException.unsupported(
           "the text of a " + Values.typeName(value) + " names an address in memory");
     } else {

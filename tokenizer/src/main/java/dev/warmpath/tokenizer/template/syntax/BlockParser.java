@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template.syntax;
 
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.Signature;
 import dev.warmpath.tokenizer.template.tree.Statement;
@@ -72,51 +73,22 @@ final class BlockParser {
     return new Statement.CallBlock(call, signature, body, in.height(body), line);
   }
 
-  Statement filterBlock(int line) {
-    Expression.Filter filter = expressions.operands().filter(null);
-    Expression.Filter chained = template.filterChain(filter);
-    List<Statement> body = template.bodyTo("endfilter");
-    return new Statement.FilterBlock(chained == null ? filter : chained, body, line);
-  }
-
-  Statement with(int line) {
-    List<Expression> targets = new ArrayList<>();
-    List<Expression> values = new ArrayList<>();
-    while (!in.at(Token.Kind.BLOCK_END)) {
-      if (!targets.isEmpty()) {
-        in.expectOperator(",");
-      }
-      targets.add(template.target("", false));
-      in.expectOperator("=");
-      values.add(expressions.expression());
+  /** A tag that is refused, with its body if it has one, which is read for its end alone. */
+  Statement refused(Unsupported kind, String tag, int line) {
+    while (!in.at(Token.Kind.BLOCK_END) && !in.at(Token.Kind.END)) {
+      in.next();
     }
-    return new Statement.With(targets, values, template.bodyTo("endwith"), line);
+    if (kind == Unsupported.BLOCK_TAG) {
+      template.bodyTo("end" + tag);
+      while (!in.at(Token.Kind.BLOCK_END) && !in.at(Token.Kind.END)) {
+        in.next();
+      }
+    }
+    return new Statement.Refused(kind.of(tag), line);
   }
 
   Statement generation(int line) {
     List<Statement> body = template.calledBody("endgeneration");
-    return new Statement.Scoped(body, in.height(body), line);
-  }
-
-  /** Autoescaping stays off here, so only {@code false} can be rendered. */
-  Statement autoescape(int line) {
-    Expression on = expressions.expression();
-    boolean off = on instanceof Expression.Constant c && Boolean.FALSE.equals(c.value());
-    List<Statement> body = template.bodyTo("endautoescape");
-    return off
-        ? new Statement.Scoped(body, in.height(body), line)
-        : new Statement.Foreign("autoescape", line);
-  }
-
-  /** A block of a template that nothing extends: its body, where it stands. */
-  Statement block(int line) {
-    String name = in.expect(Token.Kind.NAME, "a name").text();
-    in.skipName("scoped");
-    if (in.skipName("required")) {
-      throw in.failure("Required blocks can only contain comments or whitespace");
-    }
-    List<Statement> body = template.calledBody("endblock");
-    in.skipName(name);
     return new Statement.Scoped(body, in.height(body), line);
   }
 }

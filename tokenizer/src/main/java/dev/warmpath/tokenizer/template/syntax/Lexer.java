@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.syntax;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,8 +79,11 @@ final class Lexer {
       add(Token.Kind.VARIABLE_BEGIN, "{{");
       at = inside;
       new TagLexer(this, source).variable();
-    } else if (!raw(inside)) {
+    } else {
       moveTo(open);
+      if (source.startsWith("raw", Whitespace.skip(source, inside))) {
+        throw Unsupported.TAG.of("raw").at(line);
+      }
       add(Token.Kind.BLOCK_BEGIN, "{%");
       at = inside;
       new TagLexer(this, source).block();
@@ -128,43 +132,6 @@ final class Lexer {
     at = behind;
   }
 
-  private boolean raw(int inside) {
-    int word = Whitespace.skip(source, inside);
-    if (!source.startsWith("raw", word)) {
-      return false;
-    }
-    int end = Whitespace.skip(source, word + 3);
-    if (source.startsWith("-%}", end)) {
-      leaveTag(end + 3, '-', false);
-    } else if (source.startsWith("%}", end)) {
-      leaveTag(end + 2, '+', false);
-    } else {
-      return false;
-    }
-    rawBody();
-    return true;
-  }
-
-  private void rawBody() {
-    for (int open = source.indexOf("{%", at); open >= 0; open = source.indexOf("{%", open + 1)) {
-      char sign = signAt(open + 2);
-      int word = Whitespace.skip(source, open + (sign == 0 ? 2 : 3));
-      if (source.startsWith("endraw", word)) {
-        int end = Whitespace.skip(source, word + 6);
-        char endSign = signAt(end);
-        int close = endSign == 0 ? end : end + 1;
-        if (source.startsWith("%}", close)) {
-          data(beforeTag(source.substring(at, open), sign, true));
-          leaveTag(close + 2, endSign, true);
-          return;
-        }
-      }
-    }
-    if (at < source.length()) {
-      throw failure("Missing end of raw directive");
-    }
-  }
-
   private void data(String text) {
     if (!text.isEmpty()) {
       moveTo(at);
@@ -190,6 +157,10 @@ final class Lexer {
     for (; counted < index; counted++) {
       line += source.charAt(counted) == '\n' ? 1 : 0;
     }
+  }
+
+  TemplateException refusal(String message) {
+    return TemplateException.unsupported(message).at(line);
   }
 
   TemplateException failure(String message) {

@@ -3,10 +3,8 @@ package dev.warmpath.tokenizer.template.syntax;
 import dev.warmpath.tokenizer.template.tree.Arguments;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.Operator;
-import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class OperandParser {
   private static final Set<String> NOT_AN_ARGUMENT = Set.of("else", "or", "and");
-  private static final int MAX_INTEGER_DIGITS = 4000;
 
   private final TokenStream in;
   private final ExpressionParser expressions;
@@ -34,7 +31,7 @@ final class OperandParser {
         switch (token.kind()) {
           case NAME -> name(token.text());
           case STRING -> string(token.text());
-          case INTEGER -> new Expression.Constant(integer(token.text()));
+          case INTEGER -> new Expression.Constant(Long.parseLong(token.text()));
           case FLOAT -> new Expression.Constant(Double.parseDouble(token.text()));
           case OPERATOR -> bracketed(token);
           default -> throw unexpected(token);
@@ -63,20 +60,6 @@ final class OperandParser {
       all.append(in.next().text());
     }
     return new Expression.Constant(all.toString());
-  }
-
-  private Object integer(String text) {
-    if (text.length() > MAX_INTEGER_DIGITS) {
-      throw in.failure("integer of more than " + MAX_INTEGER_DIGITS + " digits");
-    }
-    BigInteger value =
-        switch (text.length() > 2 ? text.substring(0, 2).toLowerCase(Locale.ROOT) : "") {
-          case "0x" -> new BigInteger(text.substring(2), 16);
-          case "0o" -> new BigInteger(text.substring(2), 8);
-          case "0b" -> new BigInteger(text.substring(2), 2);
-          default -> new BigInteger(text);
-        };
-    return value.bitLength() < Long.SIZE ? (Object) value.longValue() : value;
   }
 
   private Expression bracketed(Token token) {
@@ -148,7 +131,7 @@ final class OperandParser {
     if (token.kind() != Token.Kind.INTEGER) {
       throw in.failure("expected name or number");
     }
-    return new Expression.Item(target, new Expression.Constant(integer(token.text())));
+    return new Expression.Item(target, new Expression.Constant(Long.parseLong(token.text())));
   }
 
   private Expression index() {
@@ -243,20 +226,21 @@ final class OperandParser {
     in.expectOperator("(");
     List<Expression> positional = new ArrayList<>();
     List<Arguments.Keyword> keywords = new ArrayList<>();
-    Expression star = null;
-    Expression doubleStar = null;
+    String star = null;
     while (!in.atOperator(")")) {
       if (in.skipOperator("**")) {
-        require(doubleStar == null);
-        doubleStar = expressions.expression();
+        require(!"**".equals(star));
+        star = "**";
+        expressions.expression();
       } else if (in.skipOperator("*")) {
-        require(star == null && doubleStar == null);
-        star = expressions.expression();
+        require(star == null);
+        star = "*";
+        expressions.expression();
       } else if (in.at(Token.Kind.NAME) && in.following().isOperator("=")) {
-        require(doubleStar == null);
+        require(!"**".equals(star));
         keywords.add(keyword());
       } else {
-        require(star == null && doubleStar == null && keywords.isEmpty());
+        require(star == null && keywords.isEmpty());
         positional.add(expressions.expression());
       }
       if (!in.atOperator(")")) {
@@ -264,7 +248,7 @@ final class OperandParser {
       }
     }
     in.expectOperator(")");
-    return in.noted(new Arguments(positional, keywords, star, doubleStar));
+    return in.noted(new Arguments(positional, keywords, star));
   }
 
   private Arguments.Keyword keyword() {

@@ -41,23 +41,14 @@ final class StringEscapes {
     if (simple >= 0) {
       out.append(MEANING.charAt(simple));
     } else if (c >= '0' && c <= '7') {
-      at--;
-      octal();
+      throw lexer.refusal("an octal escape in a string");
     } else if (c == 'x' || c == 'u' || c == 'U') {
       hex(c == 'x' ? 2 : c == 'u' ? 4 : 8);
     } else if (c == 'N') {
-      throw lexer.failure("\\N{...} in a string is not known here");
+      throw lexer.refusal("an escape by name in a string");
     } else if (c != '\n') {
       out.append('\\').append(c);
     }
-  }
-
-  private void octal() {
-    int value = 0;
-    for (int i = 0; i < 3 && at < raw.length() && Character.digit(raw.charAt(at), 8) >= 0; i++) {
-      value = value * 8 + Character.digit(raw.charAt(at++), 8);
-    }
-    out.append((char) value);
   }
 
   private void hex(int digits) {

@@ -3,7 +3,8 @@ package dev.warmpath.tokenizer.template.syntax;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Cuts the inside of one tag into words, to the tag's end. Brackets must balance before the end
@@ -17,6 +18,10 @@ final class TagLexer {
     ">", "<", "=", ".", ":", "|", ",", ";"
   };
   private static final int MAX_BRACKETS = 1000;
+
+  /** A whole number in group 2, in group 1 with its fraction and exponent. */
+  private static final Pattern NUMBER =
+      Pattern.compile("((0|[1-9][0-9]{0,17})(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![0-9A-Za-z_])");
 
   private final Lexer lexer;
   private final String source;
@@ -85,66 +90,13 @@ final class TagLexer {
   }
 
   private void number() {
-    int end = digits(at);
-    int real = exponent(fraction(end));
+    Matcher number = NUMBER.matcher(source).region(at, source.length()).useTransparentBounds(true);
+    if (!number.lookingAt()) {
+      throw lexer.refusal("a number with a prefix, underscores or more than 18 digits");
+    }
     boolean afterDot = at > 0 && source.charAt(at - 1) == '.';
-    if (real > end && !afterDot) {
-      emitNumber(Token.Kind.FLOAT, real);
-    } else {
-      emitNumber(Token.Kind.INTEGER, integer(end));
-    }
-  }
-
-  private int integer(int end) {
-    if (source.charAt(at) != '0') {
-      return end;
-    }
-    String prefix =
-        source.substring(at, Math.min(at + 2, source.length())).toLowerCase(Locale.ROOT);
-    int radix = prefix.equals("0x") ? 16 : prefix.equals("0o") ? 8 : prefix.equals("0b") ? 2 : 0;
-    if (radix > 0) {
-      int i = run(at + 2, radix);
-      return i > at + 2 ? i : at + 1;
-    }
-    return run(at, 1);
-  }
-
-  private int digits(int from) {
-    return run(from, 10);
-  }
-
-  /** Digits of the radix, with single underscores between; radix 1 knows only zeros. */
-  private int run(int from, int radix) {
-    int i = from;
-    while (i < source.length()) {
-      boolean underscore = source.charAt(i) == '_' && (i > from || radix != 10);
-      int digit = underscore ? i + 1 : i;
-      if (digit >= source.length() || !isDigit(source.charAt(digit), radix)) {
-        break;
-      }
-      i = digit + 1;
-    }
-    return i;
-  }
-
-  private static boolean isDigit(char c, int radix) {
-    return c < 0x80 && (radix == 1 ? c == '0' : Character.digit(c, radix) >= 0);
-  }
-
-  private int fraction(int from) {
-    boolean point = from < source.length() && source.charAt(from) == '.';
-    int end = point ? digits(from + 1) : from;
-    return end > from + 1 ? end : from;
-  }
-
-  private int exponent(int from) {
-    if (from >= source.length() || Character.toLowerCase(source.charAt(from)) != 'e') {
-      return from;
-    }
-    boolean signed = from + 1 < source.length() && "+-".indexOf(source.charAt(from + 1)) >= 0;
-    int first = from + (signed ? 2 : 1);
-    int end = digits(first);
-    return end > first ? end : from;
+    boolean isFloat = number.end(1) > number.end(2) && !afterDot;
+    emit(isFloat ? Token.Kind.FLOAT : Token.Kind.INTEGER, number.end(isFloat ? 1 : 2));
   }
 
   private void string(char quote) {
@@ -195,11 +147,6 @@ final class TagLexer {
 
   private void emit(Token.Kind kind, int end) {
     lexer.add(kind, source.substring(at, end));
-    at = end;
-  }
-
-  private void emitNumber(Token.Kind kind, int end) {
-    lexer.add(kind, source.substring(at, end).replace("_", ""));
     at = end;
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.syntax;
 
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.Signature;
 import dev.warmpath.tokenizer.template.tree.Statement;
@@ -68,7 +69,7 @@ public final class TemplateParser {
           if (in.at(Token.Kind.NAME) && endTags.contains(in.current().text())) {
             return body;
           }
-          body.addAll(statement());
+          body.add(in.noted(statement()));
           in.expect(Token.Kind.BLOCK_END, "end of statement block");
         }
         default -> {
@@ -129,41 +130,27 @@ public final class TemplateParser {
     return in.noted(new Statement.Output(value, line));
   }
 
-  private List<Statement> statement() {
+  private Statement statement() {
     Token tag = in.expect(Token.Kind.NAME, "tag name");
     int line = tag.line();
     if (stock && tag.text().equals("generation")) {
       throw in.failure("Encountered unknown tag 'generation'.");
     }
-    Statement statement =
-        switch (tag.text()) {
-          case "set" -> set(line);
-          case "for" -> inFor(() -> blocks.forLoop(line));
-          case "if" -> blocks.ifElse(line);
-          case "macro" -> blocks.macro(line);
-          case "call" -> blocks.callBlock(line);
-          case "filter" -> blocks.filterBlock(line);
-          case "with" -> blocks.with(line);
-          case "generation" -> blocks.generation(line);
-          case "autoescape" -> blocks.autoescape(line);
-          case "block" -> blocks.block(line);
-          case "break", "continue" -> jump(tag);
-          case "include", "import", "from", "extends" -> foreign(tag);
-          case "print" -> null;
-          default -> throw in.failure("Encountered unknown tag '" + tag.text() + "'.");
-        };
-    return statement == null ? print(line) : List.of(in.noted(statement));
-  }
-
-  private List<Statement> print(int line) {
-    List<Statement> outputs = new ArrayList<>();
-    while (!in.at(Token.Kind.BLOCK_END)) {
-      if (!outputs.isEmpty()) {
-        in.expectOperator(",");
+    for (Unsupported kind : List.of(Unsupported.BLOCK_TAG, Unsupported.TAG)) {
+      if (kind.has(tag.text())) {
+        return blocks.refused(kind, tag.text(), line);
       }
-      outputs.add(in.noted(new Statement.Output(expressions.expression(), line)));
     }
-    return outputs;
+    return switch (tag.text()) {
+      case "set" -> set(line);
+      case "for" -> inFor(() -> blocks.forLoop(line));
+      case "if" -> blocks.ifElse(line);
+      case "macro" -> blocks.macro(line);
+      case "call" -> blocks.callBlock(line);
+      case "generation" -> blocks.generation(line);
+      case "break", "continue" -> jump(tag);
+      default -> throw in.failure("Encountered unknown tag '" + tag.text() + "'.");
+    };
   }
 
   private Statement jump(Token tag) {
@@ -171,13 +158,6 @@ public final class TemplateParser {
       throw in.failure("'" + tag.text() + "' outside loop");
     }
     return new Statement.Jump(tag.text().equals("break"), tag.line());
-  }
-
-  private Statement foreign(Token tag) {
-    while (!in.at(Token.Kind.BLOCK_END) && !in.at(Token.Kind.END)) {
-      in.next();
-    }
-    return new Statement.Foreign(tag.text(), tag.line());
   }
 
   private Statement set(int line) {

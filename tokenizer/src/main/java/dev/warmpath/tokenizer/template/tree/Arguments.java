@@ -9,17 +9,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
- * @param star the argument after {@code *}
- * @param doubleStar the argument after {@code **}
+ * @param star {@code *} or {@code **} when arguments are unpacked, which is refused; else null
  */
-public record Arguments(
-    List<Expression> positional,
-    List<Keyword> keywords,
-    @Nullable Expression star,
-    @Nullable Expression doubleStar)
+public record Arguments(List<Expression> positional, List<Keyword> keywords, @Nullable String star)
     implements Node {
 
-  public static final Arguments NONE = new Arguments(List.of(), List.of(), null, null);
+  public static final Arguments NONE = new Arguments(List.of(), List.of(), null);
 
   /** One {@code name=value}. Immutable. */
   public record Keyword(String name, Expression value) {}
@@ -30,19 +25,13 @@ public record Arguments(
   }
 
   public static Arguments of(List<Expression> positional) {
-    return new Arguments(positional, List.of(), null, null);
+    return new Arguments(positional, List.of(), null);
   }
 
   @Override
   public List<Expression> children() {
     List<Expression> all = new ArrayList<>(positional);
     keywords.forEach(keyword -> all.add(keyword.value()));
-    if (star != null) {
-      all.add(star);
-    }
-    if (doubleStar != null) {
-      all.add(doubleStar);
-    }
     return all;
   }
 }

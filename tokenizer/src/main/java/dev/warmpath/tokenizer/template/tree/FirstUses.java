@@ -69,10 +69,6 @@ public final class FirstUses {
       read(loop.loop().items());
     } else if (statement instanceof Statement.CallBlock block) {
       read(block.call());
-    } else if (statement instanceof Statement.FilterBlock block) {
-      read(block.filter());
-    } else if (statement instanceof Statement.With with) {
-      with.values().forEach(this::read);
     }
   }
 

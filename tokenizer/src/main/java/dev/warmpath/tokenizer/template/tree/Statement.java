@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template.tree;
 
+import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -14,7 +15,7 @@ public sealed interface Statement extends Node {
 
   <R> R accept(StatementVisitor<R> visitor);
 
-  /** The whole template, or a body with its own scope and nothing else: generation, autoescape. */
+  /** The whole template, or a body with its own scope and nothing else: generation. */
   record Scoped(List<Statement> body, int height, int line) implements Statement {
     public Scoped {
       body = List.copyOf(body);
@@ -154,24 +155,6 @@ public sealed interface Statement extends Node {
     }
   }
 
-  /** A block whose output goes through filters. */
-  record FilterBlock(Expression.Filter filter, List<Statement> body, int line)
-      implements Statement {
-    public FilterBlock {
-      body = List.copyOf(body);
-    }
-
-    @Override
-    public List<Node> children() {
-      return Stream.<Node>concat(Stream.of(filter), body.stream()).toList();
-    }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.filterBlock(this);
-    }
-  }
-
   /** {@code set target = value}. */
   record Assign(Expression target, Expression value, int line) implements Statement {
     @Override
@@ -205,27 +188,6 @@ public sealed interface Statement extends Node {
     }
   }
 
-  /** {@code with a=1, b=2}. */
-  record With(List<Expression> targets, List<Expression> values, List<Statement> body, int line)
-      implements Statement {
-    public With {
-      targets = List.copyOf(targets);
-      values = List.copyOf(values);
-      body = List.copyOf(body);
-    }
-
-    @Override
-    public List<Node> children() {
-      return Stream.<Node>concat(Stream.concat(targets.stream(), values.stream()), body.stream())
-          .toList();
-    }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.with(this);
-    }
-  }
-
   /** {@code break} or {@code continue}. */
   record Jump(boolean isBreak, int line) implements Statement {
     @Override
@@ -239,8 +201,8 @@ public sealed interface Statement extends Node {
     }
   }
 
-  /** A tag that needs other templates, of which there are none: fails when it is reached. */
-  record Foreign(String tag, int line) implements Statement {
+  /** A tag that is refused when it is reached. */
+  record Refused(TemplateException failure, int line) implements Statement {
     @Override
     public List<Node> children() {
       return List.of();
@@ -248,7 +210,7 @@ public sealed interface Statement extends Node {
 
     @Override
     public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.foreign(this);
+      return visitor.refused(this);
     }
   }
 }

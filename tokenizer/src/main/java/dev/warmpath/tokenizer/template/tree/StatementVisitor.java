@@ -16,15 +16,11 @@ public interface StatementVisitor<R> {
 
   R callBlock(Statement.CallBlock block);
 
-  R filterBlock(Statement.FilterBlock block);
-
   R assign(Statement.Assign assign);
 
   R assignBlock(Statement.AssignBlock block);
 
-  R with(Statement.With with);
-
   R jump(Statement.Jump jump);
 
-  R foreign(Statement.Foreign foreign);
+  R refused(Statement.Refused refused);
 }

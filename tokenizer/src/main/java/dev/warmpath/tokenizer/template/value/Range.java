@@ -40,13 +40,6 @@ public final class Range extends AbstractList<Object> implements RandomAccess {
     return span <= 0 ? 0 : (span - 1) / Math.abs(step) + 1;
   }
 
-  /** A range of this one's numbers, from one index to before another. */
-  public Range slice(int from, int to, int by) {
-    boolean fits = Math.abs((long) by) <= MAX_BOUND / Math.abs(step);
-    long stride = checkedBound(fits ? step * by : Long.MAX_VALUE);
-    return new Range(start + from * step, start + to * step, stride);
-  }
-
   @Override
   public Object get(int index) {
     return start + index * step;

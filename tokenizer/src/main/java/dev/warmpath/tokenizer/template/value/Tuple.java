@@ -9,25 +9,9 @@ public final class Tuple extends AbstractList<Object> implements RandomAccess {
   public static final Tuple EMPTY = new Tuple(new Object[0]);
 
   private final Object[] items;
-  private final boolean isGroup;
 
   private Tuple(Object[] items) {
-    this(items, false);
-  }
-
-  private Tuple(Object[] items, boolean isGroup) {
     this.items = items;
-    this.isGroup = isGroup;
-  }
-
-  /** What {@code groupby} gives: a pair whose items also have names. */
-  public static Tuple group(Object key, List<Object> items) {
-    return new Tuple(new Object[] {key, items}, true);
-  }
-
-  /** Whether the items are also called {@code grouper} and {@code list}. */
-  public boolean isGroup() {
-    return isGroup;
   }
 
   public static Tuple of(Object... items) {

@@ -94,7 +94,7 @@ public final class Values {
     if (value instanceof DictView view) {
       return view.kind().typeName();
     }
-    if (value instanceof Lazy lazy) {
+    if (value instanceof PyIterator lazy) {
       return lazy.typeName();
     }
     return value instanceof Callable ? "function" : value.getClass().getSimpleName();

@@ -32,7 +32,7 @@ final class OddMessages {
         messages.addObject().put("role", "user").put("content", odd.text());
       }
     }
-    putTools(body, messages);
+    putTools(body);
     putThinking(body);
     return body;
   }
@@ -101,7 +101,7 @@ final class OddMessages {
     messages.add(next);
   }
 
-  private void putTools(ObjectNode body, ArrayNode messages) {
+  private void putTools(ObjectNode body) {
     if (odd.chance(0.6)) {
       return;
     }
@@ -121,13 +121,6 @@ final class OddMessages {
     }
     if (odd.chance(0.5)) {
       body.putObject("tool_choice").put("type", odd.oneOf(List.of("auto", "none")));
-    }
-    if (!tools.isEmpty() && odd.chance(0.1)) {
-      ObjectNode change =
-          messages.addObject().put("role", "system").putArray("content").addObject();
-      change.put("type", odd.chance(0.5) ? "tool_addition" : "tool_removal");
-      change.putObject("tool").put("type", "tool_reference").set("name", tools.get(0).get("name"));
-      messages.addObject().put("role", "user").put("content", odd.text());
     }
   }
 

@@ -1,12 +1,13 @@
 package dev.warmpath.tokenizer.responses;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.tokenizer.chat.ChatException;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
 
 /** What the model said in one item: of several parts the engine takes the first. Immutable. */
-final class Said {
+final class AssistantText {
 
-  private Said() {}
+  private AssistantText() {}
 
   static String content(JsonNode item) {
     JsonNode content = item.path("content");
@@ -22,7 +23,7 @@ final class Said {
       input &= other.equals("input_text");
     }
     if (!output && !input) {
-      throw ChatException.invalid("content of the assistant that is not read here");
+      throw PromptRefused.invalid("content of the assistant that is not read here");
     }
     return first(content);
   }
@@ -32,10 +33,10 @@ final class Said {
     JsonNode summary = item.path("summary");
     if (!item.path("encrypted_content").asText("").isEmpty()
         && item.hasNonNull("encrypted_content")) {
-      throw ChatException.invalid("encrypted reasoning");
+      throw PromptRefused.invalid("encrypted reasoning");
     }
     if (!summary.isArray()) {
-      throw ChatException.invalid("reasoning without summary");
+      throw PromptRefused.invalid("reasoning without summary");
     }
     if (!content.isEmpty()) {
       return first(content);
@@ -44,10 +45,6 @@ final class Said {
   }
 
   private static String first(JsonNode parts) {
-    JsonNode text = parts.path(0).path("text");
-    if (!text.isTextual()) {
-      throw ChatException.invalid("a part of what the model said without text");
-    }
-    return text.textValue();
+    return Fields.requiredText(parts.path(0), "text");
   }
 }

@@ -4,8 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.chat.ChatException;
-import dev.warmpath.tokenizer.chat.ChatPrompt;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
@@ -21,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its thread.
  */
-final class Blocks {
-  private static final Set<String> CHANGES = Set.of("tool_addition", "tool_removal");
+final class ContentBlocks {
   private static final Set<String> TYPES =
       Set.of(
           "text",
@@ -31,9 +31,7 @@ final class Blocks {
           "tool_result",
           "tool_reference",
           "thinking",
-          "redacted_thinking",
-          "tool_addition",
-          "tool_removal");
+          "redacted_thinking");
   private static final List<String> TEXTS =
       List.of("text", "id", "tool_use_id", "name", "tool_name", "thinking", "signature", "data");
 
@@ -44,12 +42,12 @@ final class Blocks {
   private @Nullable StringBuilder reasoning;
 
   /** For a message of this role; results of tools are added to {@code messages}. */
-  Blocks(String role, ArrayNode messages) {
+  ContentBlocks(String role, ArrayNode messages) {
     this.user = role.equals("user");
     this.messages = messages;
   }
 
-  /** The type of a block, whose fields have the right types. */
+  /** The type of a block, whose fields have the right types; one that changes tools is refused. */
   static String type(JsonNode block) {
     String type = block.path("type").asText();
     JsonNode content = block.path("content");
@@ -59,19 +57,10 @@ final class Blocks {
             && TEXTS.stream().map(block::path).allMatch(n -> n.isTextual() || Fields.isAbsent(n))
             && (content.isTextual() || Fields.isAbsent(content) || isListOfObjects(content));
     if (!valid) {
-      throw ChatException.invalid("a content block of an unknown type, or with a field amiss");
+      throw PromptRefused.invalid("a content block of an unknown type, or with a field amiss");
     }
     Fields.objectOrAbsent(block, "source");
     Fields.objectOrAbsent(block, "input");
-    return type;
-  }
-
-  /** The type of a block that may stand outside of system messages. */
-  static String plainType(JsonNode block) {
-    String type = type(block);
-    if (CHANGES.contains(type)) {
-      throw ChatException.invalid("a change of tools outside of system messages");
-    }
     return type;
   }
 
@@ -101,7 +90,7 @@ final class Blocks {
   }
 
   private void read(JsonNode block) {
-    switch (plainType(block)) {
+    switch (type(block)) {
       case "text" -> addText(Fields.textOrEmpty(block, "text"));
       case "image" -> refuseImage(block.path("source"));
       case "thinking" -> addThinking(Fields.text(block, "thinking"));
@@ -119,7 +108,7 @@ final class Blocks {
 
   private static void refuseImage(JsonNode source) {
     if (!source.isEmpty()) {
-      throw new ChatException(ChatPrompt.Reason.MULTIMODAL, "an image");
+      throw new PromptRefused(Reason.MULTIMODAL, "an image");
     }
   }
 
@@ -132,7 +121,7 @@ final class Blocks {
   private static ObjectNode call(JsonNode block) {
     String id = Fields.textOrEmpty(block, "id");
     if (id.isEmpty()) {
-      throw ChatException.invalid("a tool_use without id, for which the engine takes the time");
+      throw PromptRefused.invalid("a tool_use without id, for which the engine takes the time");
     }
     JsonNode input = block.path("input");
     ObjectNode call = JsonNodeFactory.instance.objectNode();

@@ -3,22 +3,21 @@ package dev.warmpath.tokenizer.template.value;
 import java.util.Iterator;
 
 /**
- * A Python iterator: can be gone through once, has no length, is true, and has no text that would
- * be the same twice.
+ * A Python iterator: single-pass, truthy, unsized, and without a printable form.
  *
  * <p>Confined to the thread of its render.
  */
-public final class Lazy implements Iterator<Object> {
+public final class PyIterator implements Iterator<Object> {
   private final String typeName;
   private final Iterator<?> items;
 
-  public Lazy(String typeName, Iterator<?> items) {
+  public PyIterator(String typeName, Iterator<?> items) {
     this.typeName = typeName;
     this.items = items;
   }
 
-  public static Lazy generator(Iterator<?> items) {
-    return new Lazy("generator", items);
+  public static PyIterator generator(Iterator<?> items) {
+    return new PyIterator("generator", items);
   }
 
   public String typeName() {

@@ -8,9 +8,9 @@ import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Arguments of built-in functions as the types they need. Immutable. */
-public final class Given {
+public final class Args {
 
-  private Given() {}
+  private Args() {}
 
   public static Object or(@Nullable Object given, Object otherwise) {
     return given == null ? otherwise : given;

@@ -1,5 +1,7 @@
 package dev.warmpath.tokenizer.chat;
 
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import java.util.List;
 import java.util.Map;
@@ -11,23 +13,23 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its thread.
  */
-final class Continuation {
+final class FinalMessage {
   private static final String MARK = "CONTINUE_FINAL_MESSAGE_TAG ";
   private static final String BARE_MARK = MARK.strip();
 
   private final String finalText;
 
-  private Continuation(String finalText) {
+  private FinalMessage(String finalText) {
     this.finalText = finalText;
   }
 
   /** Marks the last message. */
-  static Continuation mark(List<Map<String, @Nullable Object>> messages) {
+  static FinalMessage mark(List<Map<String, @Nullable Object>> messages) {
     Map<String, @Nullable Object> last = messages.get(messages.size() - 1);
     Object content = last.get("content");
     if (content instanceof String text) {
       last.put("content", text + MARK);
-      return new Continuation(text);
+      return new FinalMessage(text);
     }
     if (content instanceof List<?> parts) {
       for (int i = parts.size() - 1; i >= 0; i--) {
@@ -35,19 +37,19 @@ final class Continuation {
           @SuppressWarnings("unchecked")
           Map<String, Object> marked = (Map<String, Object>) part;
           marked.put("text", text + MARK);
-          return new Continuation(text);
+          return new FinalMessage(text);
         }
       }
     }
-    throw ChatException.invalid("continue_final_message without a text to continue");
+    throw PromptRefused.invalid("continue_final_message without a text to continue");
   }
 
   /** The output up to the mark. */
   String cut(String rendered) {
     int at = rendered.lastIndexOf(BARE_MARK);
     if (at < 0 || !rendered.contains(Whitespace.strip(finalText))) {
-      throw new ChatException(
-          ChatPrompt.Reason.TEMPLATE_ERROR, "the template changes the message to continue");
+      throw new PromptRefused(
+          Reason.TEMPLATE_ERROR, "the template changes the message to continue");
     }
     String before = rendered.substring(0, at);
     return rendered.startsWith(MARK, at) ? before : Whitespace.stripEnd(before);
