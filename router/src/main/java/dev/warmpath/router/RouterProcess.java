@@ -19,11 +19,11 @@ import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.TokenizerCollector;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;
-import dev.warmpath.router.proxy.Openness;
+import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.proxy.RetryBudget;
-import dev.warmpath.router.snapshot.HeritageReading;
+import dev.warmpath.router.snapshot.RestoredStateReading;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -62,31 +62,31 @@ public final class RouterProcess implements AutoCloseable {
   private final RouterConfig config;
   private final Core core;
   private final Vertx vertx;
-  private final Openness openness;
+  private final Lifecycle lifecycle;
   private final ProxyContext.Entrance entrance;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final AdminVerticle admin;
 
-  private RouterProcess(RouterConfig config, Surroundings around, Runnable beforeListening) {
+  private RouterProcess(RouterConfig config, Environment environment, Runnable beforeListening) {
     this.config = config;
     RouterConfig.Limits.AtOnce atOnce = config.limits().atOnce();
-    this.openness = new Openness(atOnce.requests());
+    this.lifecycle = new Lifecycle(atOnce.requests());
     this.entrance =
         new ProxyContext.Entrance(
-            openness,
+            lifecycle,
             new BodyRoom(bodyRoom(atOnce.bodiesMb())),
             new Connections.Count(atOnce.connections()),
             new RetryBudget(config.retry().budgetPercent()));
-    HeritageReading heritage = Core.heritage(config, around);
+    RestoredStateReading reading = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
     this.vertx = newVertx();
-    this.core = newCore(around, metrics, heritage);
+    this.core = newCore(environment, metrics, reading);
     this.admin = new AdminVerticle(adminContext(config));
     core.metrics().registry().getPrometheusRegistry().register(collector());
     core.metrics()
         .registry()
         .getPrometheusRegistry()
-        .register(new MemoryCollector(core.memory(around.nanoClock())));
+        .register(new MemoryCollector(core.memory(environment.nanoClock())));
     core.metrics()
         .registry()
         .getPrometheusRegistry()
@@ -108,7 +108,7 @@ public final class RouterProcess implements AutoCloseable {
     }
     try {
       beforeListening.run();
-      deploy(around);
+      deploy(environment);
     } catch (StartException e) {
       release();
       throw e;
@@ -124,8 +124,8 @@ public final class RouterProcess implements AutoCloseable {
    *
    * @throws StartException when that cannot be
    */
-  public static RouterProcess start(RouterConfig config, Surroundings around) {
-    return start(config, around, () -> {});
+  public static RouterProcess start(RouterConfig config, Environment environment) {
+    return start(config, environment, () -> {});
   }
 
   /**
@@ -135,13 +135,13 @@ public final class RouterProcess implements AutoCloseable {
    * @throws StartException when that cannot be
    */
   public static RouterProcess start(
-      RouterConfig config, Surroundings around, Runnable beforeListening) {
-    return new RouterProcess(config, around, beforeListening);
+      RouterConfig config, Environment environment, Runnable beforeListening) {
+    return new RouterProcess(config, environment, beforeListening);
   }
 
   /** Starts a router with the machine's clocks. */
   public static RouterProcess start(RouterConfig config) {
-    return start(config, Surroundings.ofTheMachine());
+    return start(config, Environment.ofTheMachine());
   }
 
   /** The port that clients connect to. */
@@ -171,19 +171,19 @@ public final class RouterProcess implements AutoCloseable {
 
   /** Requests being served now. */
   public int serving() {
-    return openness.serving();
+    return lifecycle.serving();
   }
 
   @Override
   public void close() {
-    LOG.info("leaving, {} requests in flight", openness.serving());
-    openness.advance(Openness.Stage.LEAVING);
-    openness.awaitEnd(config.shutdown().delayMs());
-    openness.advance(Openness.Stage.CLOSING);
-    if (!openness.awaitEmpty(config.shutdown().deadlineMs())) {
-      LOG.warn("cutting off {} requests", openness.serving());
+    LOG.info("leaving, {} requests in flight", lifecycle.serving());
+    lifecycle.advance(Lifecycle.Stage.LEAVING);
+    lifecycle.awaitEnd(config.shutdown().delayMs());
+    lifecycle.advance(Lifecycle.Stage.CLOSING);
+    if (!lifecycle.awaitEmpty(config.shutdown().deadlineMs())) {
+      LOG.warn("cutting off {} requests", lifecycle.serving());
       List.copyOf(loops).forEach(ProxyVerticle::cut);
-      openness.awaitEmpty(CUT_MILLIS);
+      lifecycle.awaitEmpty(CUT_MILLIS);
     }
     release();
   }
@@ -197,9 +197,10 @@ public final class RouterProcess implements AutoCloseable {
     core.close();
   }
 
-  private Core newCore(Surroundings around, RouterMetrics metrics, HeritageReading heritage) {
+  private Core newCore(
+      Environment environment, RouterMetrics metrics, RestoredStateReading reading) {
     try {
-      return new Core(config, around, metrics, heritage);
+      return new Core(config, environment, metrics, reading);
     } catch (RuntimeException e) {
       vertx.close();
       throw e;
@@ -225,7 +226,7 @@ public final class RouterProcess implements AutoCloseable {
         : Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   }
 
-  private void deploy(Surroundings around) {
+  private void deploy(Environment environment) {
     ProxyContext proxy =
         new ProxyContext(
             config,
@@ -233,8 +234,8 @@ public final class RouterProcess implements AutoCloseable {
             core.prompts(),
             new RouterPages(core),
             core.metrics(),
-            around.random(),
-            around.nanoClock(),
+            environment.random(),
+            environment.nanoClock(),
             entrance,
             core.decisions());
     deploy(() -> newLoop(proxy), eventLoops(), "listen on " + shown(config.listen().address()));
@@ -293,7 +294,7 @@ public final class RouterProcess implements AutoCloseable {
         core.index(),
         core.metrics()::scrape,
         replica -> core.streams().clear(replica, "cleared by the operator"),
-        openness,
+        lifecycle,
         core.tokenizers(),
         core.parity());
   }

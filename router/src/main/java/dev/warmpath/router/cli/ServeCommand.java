@@ -1,8 +1,8 @@
 package dev.warmpath.router.cli;
 
+import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
-import dev.warmpath.router.Surroundings;
 import dev.warmpath.router.WarmStart;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
@@ -71,7 +71,7 @@ public final class ServeCommand implements WarmpathCommand {
   private static RouterProcess start(RouterConfig config) {
     try {
       Path usual = DataDirectory.of(System.getenv(), System.getProperty("user.home"));
-      return WarmStart.start(config, Surroundings.ofTheMachine().keepingIn(usual));
+      return WarmStart.start(config, Environment.ofTheMachine().keepingIn(usual));
     } catch (StartException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }

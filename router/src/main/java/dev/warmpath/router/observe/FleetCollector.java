@@ -89,8 +89,8 @@ public final class FleetCollector implements MultiCollector {
   }
 
   private static void entrance(Snapshot to, ProxyContext.Entrance entrance) {
-    to.add(Metric.REQUESTS_SERVING, entrance.openness().serving());
-    to.add(Metric.REQUESTS_LIMIT, entrance.openness().limit());
+    to.add(Metric.REQUESTS_SERVING, entrance.lifecycle().serving());
+    to.add(Metric.REQUESTS_LIMIT, entrance.lifecycle().limit());
     to.add(Metric.REQUEST_BODIES_BYTES, entrance.bodies().bytes());
     to.add(Metric.REQUEST_BODIES_MAX_BYTES, entrance.bodies().limitBytes());
     to.add(Metric.RETRIES_LEFT, entrance.retries().left());

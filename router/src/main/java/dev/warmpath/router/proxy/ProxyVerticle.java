@@ -146,10 +146,10 @@ public final class ProxyVerticle extends VerticleBase {
       decline(request, route.errors(), ApiError.methodNotAllowed(route.allowed()));
     } else if (!route.isPassedOn()) {
       page(route, request.response());
-    } else if (openness().stage() == Openness.Stage.CLOSING) {
+    } else if (lifecycle().stage() == Lifecycle.Stage.CLOSING) {
       request.response().putHeader("connection", "close");
       decline(request, route.errors(), ApiError.shuttingDown());
-    } else if (!openness().enter()) {
+    } else if (!lifecycle().enter()) {
       decline(request, route.errors(), ApiError.overloaded("it serves all the requests it may"));
     } else {
       exchange(route, request);
@@ -160,8 +160,8 @@ public final class ProxyVerticle extends VerticleBase {
     return route != Route.METRICS || proxy.config().listen().metrics();
   }
 
-  private Openness openness() {
-    return proxy.entrance().openness();
+  private Lifecycle lifecycle() {
+    return proxy.entrance().lifecycle();
   }
 
   private void decline(HttpServerRequest request, Form form, ApiError error) {
@@ -181,7 +181,7 @@ public final class ProxyVerticle extends VerticleBase {
 
   private void ended(Exchange[] exchange) {
     Objects.requireNonNull(exchanges).remove(exchange[0]);
-    openness().leave();
+    lifecycle().leave();
   }
 
   private void page(Route route, HttpServerResponse response) {
@@ -223,7 +223,7 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private String status(int up) {
-    if (openness().stage() != Openness.Stage.OPEN) {
+    if (lifecycle().stage() != Lifecycle.Stage.OPEN) {
       return "leaving";
     } else if (!proxy.pages().indexing()) {
       return "no_index_writer";

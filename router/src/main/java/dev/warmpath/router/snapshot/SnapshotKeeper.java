@@ -119,7 +119,7 @@ public final class SnapshotKeeper implements AutoCloseable {
                     });
                 handover.drainTo(out, will ? PATIENCE_NANOS : 0);
               },
-              Heritage.maxBytes(config));
+              RestoredState.maxBytes(config));
       status =
           status.written(
               nanoClock.getAsLong(),

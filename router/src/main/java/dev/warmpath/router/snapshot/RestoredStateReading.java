@@ -7,16 +7,16 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A heritage that is being read while its reader's owner does something else.
+ * Reads the restored state on a thread of its own.
  *
  * <p>Thread-safe.
  */
-public final class HeritageReading {
+public final class RestoredStateReading {
 
-  private final FutureTask<Heritage> task;
+  private final FutureTask<RestoredState> task;
 
   /** Begins to read on a thread of its own. */
-  public HeritageReading(Callable<Heritage> reading) {
+  public RestoredStateReading(Callable<RestoredState> reading) {
     task = new FutureTask<>(reading);
     Thread thread = new Thread(task, "warmpath-snapshot-reader");
     thread.setDaemon(true);
@@ -24,7 +24,7 @@ public final class HeritageReading {
   }
 
   /** Waits for the end and returns what was read. */
-  public Heritage await() throws IOException {
+  public RestoredState await() throws IOException {
     try {
       return task.get();
     } catch (ExecutionException e) {
@@ -35,7 +35,7 @@ public final class HeritageReading {
     }
   }
 
-  /** Leaves the directory, for a start that fails before anybody awaits the heritage. */
+  /** Leaves the directory, for a start that fails before the state is awaited. */
   public void abandon() {
     try {
       await().leaveDirectory();

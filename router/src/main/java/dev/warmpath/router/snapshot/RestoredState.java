@@ -20,23 +20,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a router begins with: an index, empty or as an earlier process has left it, and the
- * directory where it will leave its own.
+ * The index that a router starts with, empty or from an earlier process's snapshot, and the
+ * directory of its own snapshots.
  *
- * <p>Immutable, but for what it hands over.
+ * <p>Immutable, but its parts are not.
  *
  * @param recollection what the earlier process knew beside the index; the ingest's from now on
  * @param directory null if nothing is to be kept
  * @param refused snapshots that could not be used
  */
-public record Heritage(
+public record RestoredState(
     RunKvIndex index,
     Recollection recollection,
     Recovery recovery,
     @Nullable SnapshotDirectory directory,
     Map<Reason, Integer> refused) {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Heritage.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RestoredState.class);
   private static final long BYTES_PER_MB = 1 << 20;
 
   /**
@@ -45,7 +45,7 @@ public record Heritage(
    * @param usual where to keep snapshots if the configuration does not say; null for nowhere. If
    *     that fails there are none; a configured directory must be there for this router alone
    */
-  public static Heritage of(
+  public static RestoredState of(
       RouterConfig.Snapshot config,
       @Nullable Path usual,
       IndexLimits limits,
@@ -67,7 +67,7 @@ public record Heritage(
     LOG.info(
         "snapshot of {} read in {} s", content.memory().taken(), recovery.sinceItBeganSeconds());
     Recollection known = new Recollection(content.index(), content.memory(), recovery);
-    return new Heritage(content.index(), known, recovery, directory, reader.refused());
+    return new RestoredState(content.index(), known, recovery, directory, reader.refused());
   }
 
   /** Gives the directory to whoever wants it next. */
@@ -81,13 +81,13 @@ public record Heritage(
     return config.bounds().maxMb() * BYTES_PER_MB;
   }
 
-  private static Heritage empty(
+  private static RestoredState empty(
       IndexLimits limits,
       Recovery recovery,
       @Nullable SnapshotDirectory directory,
       Map<Reason, Integer> refused) {
     RunKvIndex index = new RunKvIndex(limits);
-    return new Heritage(
+    return new RestoredState(
         index, new Recollection(index, null, recovery), recovery, directory, refused);
   }
 

@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the process takes from the world around it.
+ * Clocks, randomness and places that the process depends on.
  *
  * <p>Thread-safe if its parts are.
  *
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param dataDirectory where to keep snapshots if the configuration does not say; null for nowhere
  * @param watch puts something before the index that sees all calls, on the threads that make them
  */
-public record Surroundings(
+public record Environment(
     Clock clock,
     LongSupplier nanoClock,
     RandomGenerator random,
@@ -27,23 +27,23 @@ public record Surroundings(
     UnaryOperator<KvIndex> watch) {
 
   /** With an index that nobody watches. */
-  public Surroundings(
+  public Environment(
       Clock clock, LongSupplier nanoClock, RandomGenerator random, @Nullable Path dataDirectory) {
     this(clock, nanoClock, random, dataDirectory, index -> index);
   }
 
   /** The machine's clocks and a random seed; nothing is kept. */
-  public static Surroundings ofTheMachine() {
-    return new Surroundings(Clock.systemUTC(), System::nanoTime, new Random(), null);
+  public static Environment ofTheMachine() {
+    return new Environment(Clock.systemUTC(), System::nanoTime, new Random(), null);
   }
 
   /** The same with a directory to keep snapshots in. */
-  public Surroundings keepingIn(Path directory) {
-    return new Surroundings(clock, nanoClock, random, directory, watch);
+  public Environment keepingIn(Path directory) {
+    return new Environment(clock, nanoClock, random, directory, watch);
   }
 
   /** The same with an index that is watched. */
-  public Surroundings watching(UnaryOperator<KvIndex> watch) {
-    return new Surroundings(clock, nanoClock, random, dataDirectory, watch);
+  public Environment watching(UnaryOperator<KvIndex> watch) {
+    return new Environment(clock, nanoClock, random, dataDirectory, watch);
   }
 }

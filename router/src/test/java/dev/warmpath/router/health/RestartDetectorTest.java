@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class SignWatchTest {
+class RestartDetectorTest {
 
   private static final String CONFIG =
       "vllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"%d\"} 1.0\n";
@@ -20,8 +20,8 @@ class SignWatchTest {
   private final List<Double> starts = new ArrayList<>();
   private long gpuBlocks = -1;
   private final Replica replica = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
-  private final SignWatch watch =
-      new SignWatch(
+  private final RestartDetector watch =
+      new RestartDetector(
           replica,
           new EnginePort() {
             @Override
@@ -105,16 +105,16 @@ class SignWatchTest {
 
   @Test
   void nonsenseIsNotKnown() {
-    EngineSigns signs =
-        EngineSigns.read(
+    EngineMetrics metrics =
+        EngineMetrics.read(
             "process_start_time_seconds x\nvllm:cache_config_info{\n# HELP\n".getBytes(UTF_8));
-    assertThat(signs.startSeconds()).isNaN();
-    assertThat(signs.asleep()).isFalse();
+    assertThat(metrics.startSeconds()).isNaN();
+    assertThat(metrics.asleep()).isFalse();
   }
 
   private void see(String... pages) {
     for (String page : pages) {
-      watch.saw(EngineSigns.read(page.getBytes(UTF_8)));
+      watch.saw(EngineMetrics.read(page.getBytes(UTF_8)));
     }
   }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread-safe.
  */
-public final class Openness {
+public final class Lifecycle {
 
   /** The way from open to closed has no way back. */
   public enum Stage {
@@ -32,7 +32,7 @@ public final class Openness {
    *
    * @param limit requests that may be served at a time
    */
-  public Openness(int limit) {
+  public Lifecycle(int limit) {
     this.limit = limit;
   }
 

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a page of metrics tells of an engine's lifetime and cache.
+ * An engine's lifetime, cache and queue, by its {@code /metrics}.
  *
  * <p>Immutable.
  *
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param waiting requests in the queues of the replica's engines ({@code
  *     vllm:num_requests_waiting}, {@code sglang:num_queue_reqs}), negative if the page does not say
  */
-record EngineSigns(
+record EngineMetrics(
     double startSeconds, boolean asleep, @Nullable String cacheConfig, double waiting) {
 
   private static final String START = "process_start_time_seconds ";
@@ -29,13 +29,13 @@ record EngineSigns(
   private static final double UNSAID = -1;
 
   /** Of a page that says nothing. */
-  static final EngineSigns NONE = new EngineSigns(Double.NaN, false, null, UNSAID);
+  static final EngineMetrics NONE = new EngineMetrics(Double.NaN, false, null, UNSAID);
 
   private static final Pattern GPU_BLOCKS =
       Pattern.compile("(?:^|,)num_gpu_blocks=\"([0-9]{1,15})\"");
 
   /** Reads a page of Prometheus' text format; what is not there is not known. */
-  static EngineSigns read(byte[] page) {
+  static EngineMetrics read(byte[] page) {
     Reading reading = new Reading();
     int from = 0;
     for (int at = 0; at < page.length; at++) {
@@ -45,7 +45,7 @@ record EngineSigns(
       }
     }
     reading.line(page, from, page.length);
-    return new EngineSigns(
+    return new EngineMetrics(
         reading.startSeconds, reading.asleep, reading.cacheConfig, reading.waiting);
   }
 
