@@ -99,7 +99,7 @@ final class Core implements AutoCloseable {
         new EventIngest(
             index,
             environment.clock(),
-            config.ingest(),
+            config.ingest().options(),
             restored.recollection(),
             capture == null ? StreamTap.NONE : capture.events());
     this.streams = new EventStreams(ingest, environment.nanoClock());
@@ -120,7 +120,7 @@ final class Core implements AutoCloseable {
             Policies.named(config.policy().name(), config.policy().options()),
             new Dispatcher.Limits(
                 expectedBlocks(config.index()),
-                config.limits().atOnce().replicaRequests(),
+                config.limits().replicaRequests(),
                 config.queue().requests()),
             new Dispatcher.Environment(environment.nanoClock(), environment.random(), listener()));
     this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());

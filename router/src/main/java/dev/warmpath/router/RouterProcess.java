@@ -69,13 +69,13 @@ public final class RouterProcess implements AutoCloseable {
 
   private RouterProcess(RouterConfig config, Environment environment, Runnable beforeListening) {
     this.config = config;
-    RouterConfig.Limits.AtOnce atOnce = config.limits().atOnce();
-    this.lifecycle = new Lifecycle(atOnce.requests());
+    RouterConfig.Limits limits = config.limits();
+    this.lifecycle = new Lifecycle(limits.requests());
     this.entrance =
         new ProxyContext.Entrance(
             lifecycle,
-            new BodyRoom(bodyRoom(atOnce.bodiesMb())),
-            new Connections.Count(atOnce.connections()),
+            new BodyRoom(bodyRoom(limits.bodiesMb())),
+            new Connections.Count(limits.connections()),
             new RetryBudget(config.retry().budgetPercent()));
     RestoredStateReading reading = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
@@ -238,8 +238,11 @@ public final class RouterProcess implements AutoCloseable {
             environment.nanoClock(),
             entrance,
             core.decisions());
-    deploy(() -> newLoop(proxy), eventLoops(), "listen on " + shown(config.listen().address()));
-    deploy(() -> admin, 1, "admin on " + shown(config.admin()));
+    deploy(
+        () -> newLoop(proxy),
+        eventLoops(),
+        "listen on " + shown(config.listen().host(), config.listen().port()));
+    deploy(() -> admin, 1, "admin on " + shown(config.admin().host(), config.admin().port()));
     deploy(this::newHealthChecker, 1, "health checks");
   }
 
@@ -314,7 +317,7 @@ public final class RouterProcess implements AutoCloseable {
             config.tokenizing().queue()));
   }
 
-  private static String shown(RouterConfig.Address address) {
-    return address.host() + ":" + address.port();
+  private static String shown(String host, int port) {
+    return host + ":" + port;
   }
 }

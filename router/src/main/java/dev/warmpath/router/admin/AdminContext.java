@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param parity null if tokens are not compared
  */
 public record AdminContext(
-    RouterConfig.Address address,
+    RouterConfig.Admin address,
     RouterConfig.Limits limits,
     String sessionHeader,
     Fleet fleet,

@@ -78,7 +78,7 @@ public final class ServeCommand implements WarmpathCommand {
   }
 
   private static void announce(RouterConfig config, RouterProcess router) {
-    String host = config.listen().address().host();
+    String host = config.listen().host();
     System.out.printf("warmpath listens on http://%s:%d%n", host, router.port());
     System.out.printf(
         "  admin    http://%s:%d/admin/fleet%n", config.admin().host(), router.adminPort());

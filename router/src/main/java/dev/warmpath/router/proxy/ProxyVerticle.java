@@ -52,17 +52,17 @@ public final class ProxyVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    RouterConfig.Address at = proxy.config().listen().address();
+    RouterConfig.Listen at = proxy.config().listen();
     HttpClient client = vertx.createHttpClient(clientOptions(), poolOptions());
     exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
     loop = new Exchange.Loop(vertx, context, client, new RequestIds(proxy.random()));
     server = vertx.createHttpServer(serverOptions()).requestHandler(this::serve);
-    RouterConfig.Timeouts.Clients clients = proxy.config().timeouts().clients();
+    RouterConfig.Timeouts timeouts = proxy.config().timeouts();
     connections =
         new Connections(
             vertx,
             proxy.nanoClock(),
-            new Connections.Timeouts(clients.headMs(), clients.keepAliveMs()),
+            new Connections.Timeouts(timeouts.requestHeadMs(), timeouts.keepAliveMs()),
             proxy.entrance().connections());
     connections.watch(server);
     return server
@@ -99,7 +99,7 @@ public final class ProxyVerticle extends VerticleBase {
     RouterConfig.Timeouts limits = proxy.config().timeouts();
     int shortest =
         IntStream.of(
-                limits.clients().bodyMs(),
+                limits.requestBodyMs(),
                 limits.firstByteMs(),
                 limits.streamIdleMs(),
                 limits.totalMs(),
@@ -132,7 +132,7 @@ public final class ProxyVerticle extends VerticleBase {
 
   /** The dispatcher bounds requests; each has a connection of its own. */
   private PoolOptions poolOptions() {
-    int most = proxy.config().limits().atOnce().replicaRequests();
+    int most = proxy.config().limits().replicaRequests();
     return new PoolOptions().setHttp1MaxSize(most).setMaxWaitQueueSize(most);
   }
 

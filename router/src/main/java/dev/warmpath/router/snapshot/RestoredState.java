@@ -58,7 +58,7 @@ public record RestoredState(
       return empty(limits, recovery, null, Map.of());
     }
     SnapshotReader.Bounds bounds =
-        new SnapshotReader.Bounds(maxBytes(config), Duration.ofMillis(config.bounds().maxAgeMs()));
+        new SnapshotReader.Bounds(maxBytes(config), Duration.ofMillis(config.maxAgeMs()));
     SnapshotReader reader = new SnapshotReader(directory, bounds, clock.instant());
     Content content = reader.read(limits);
     if (content == null) {
@@ -78,7 +78,7 @@ public record RestoredState(
   }
 
   static long maxBytes(RouterConfig.Snapshot config) {
-    return config.bounds().maxMb() * BYTES_PER_MB;
+    return config.maxMb() * BYTES_PER_MB;
   }
 
   private static RestoredState empty(
