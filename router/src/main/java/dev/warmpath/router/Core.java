@@ -403,5 +403,6 @@ final class Core implements AutoCloseable {
     }
     restored.leaveDirectory();
     tokenizers.close();
+    metrics.close();
   }
 }

@@ -11,8 +11,7 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.HealthChecker;
-import dev.warmpath.router.observe.CaptureCollector;
-import dev.warmpath.router.observe.DecisionLogCollector;
+import dev.warmpath.router.observe.FileMetrics;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
@@ -82,29 +81,16 @@ public final class RouterProcess implements AutoCloseable {
     this.vertx = newVertx();
     this.core = newCore(environment, metrics, reading);
     this.admin = new AdminVerticle(adminContext(config));
-    core.metrics().registry().getPrometheusRegistry().register(collector());
-    core.metrics()
-        .registry()
-        .getPrometheusRegistry()
-        .register(new MemoryCollector(core.memory(environment.nanoClock())));
-    core.metrics()
-        .registry()
-        .getPrometheusRegistry()
-        .register(
-            new TokenizerCollector(
-                core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote()));
-    core.captured()
-        .ifPresent(status ->
-            core.metrics()
-                .registry()
-                .getPrometheusRegistry()
-                .register(new CaptureCollector(status)));
+    metrics.add(collector()::collect);
+    metrics.add(new MemoryCollector(core.memory(environment.nanoClock()))::collect);
+    metrics.add(
+        new TokenizerCollector(
+                core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote())
+            ::collect);
+    core.captured().ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
     DecisionLog decisions = core.decisions();
     if (decisions != null) {
-      core.metrics()
-          .registry()
-          .getPrometheusRegistry()
-          .register(new DecisionLogCollector(decisions::status));
+      metrics.add(to -> FileMetrics.decisions(to, decisions.status()));
     }
     try {
       beforeListening.run();
