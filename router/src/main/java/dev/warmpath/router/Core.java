@@ -26,8 +26,8 @@ import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.routing.policy.Policies;
-import dev.warmpath.router.snapshot.Heritage;
-import dev.warmpath.router.snapshot.HeritageReading;
+import dev.warmpath.router.snapshot.RestoredState;
+import dev.warmpath.router.snapshot.RestoredStateReading;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
@@ -63,7 +63,7 @@ final class Core implements AutoCloseable {
   private final RouterMetrics metrics;
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog;
-  private final Heritage heritage;
+  private final RestoredState restored;
   private final KvIndex index;
   private final LoadedTokenizers tokenizers;
   private final @Nullable FleetCapture capture;
@@ -79,34 +79,38 @@ final class Core implements AutoCloseable {
   private @Nullable SnapshotKeeper keeper;
 
   /**
-   * @param reading what {@link #heritage} began
+   * @param reading what {@link #readSnapshot} began
    */
-  Core(RouterConfig config, Surroundings around, RouterMetrics metrics, HeritageReading reading) {
+  Core(
+      RouterConfig config,
+      Environment environment,
+      RouterMetrics metrics,
+      RestoredStateReading reading) {
     this.config = config;
     this.metrics = metrics;
     this.catalog = new ModelCatalog(fleet, sglang(config));
-    this.tokenizers = tokenizers(config, around, reading);
+    this.tokenizers = tokenizers(config, environment, reading);
     this.models = new Tokenizers(tokenizers, catalog);
-    this.heritage = heritage(reading);
-    this.index = around.watch().apply(heritage.index());
-    this.capture = capture(around);
-    this.decisions = decisions(around);
+    this.restored = restored(reading);
+    this.index = environment.watch().apply(restored.index());
+    this.capture = capture(environment);
+    this.decisions = decisions(environment);
     this.ingest =
         new EventIngest(
             index,
-            around.clock(),
-            config.ingest(),
-            heritage.recollection(),
+            environment.clock(),
+            config.ingest().options(),
+            restored.recollection(),
             capture == null ? StreamTap.NONE : capture.events());
-    this.streams = new EventStreams(ingest, around.nanoClock());
-    this.comparison = comparison(around);
+    this.streams = new EventStreams(ingest, environment.nanoClock());
+    this.comparison = comparison(environment);
     this.remote =
         config.tokenizing().asksEngines()
             ? Remote.begin(
                 config,
                 http ->
                     new RemotePrompts.Sources(
-                        fleet, models::adapterOf, http, around.nanoClock(), metrics::remote))
+                        fleet, models::adapterOf, http, environment.nanoClock(), metrics::remote))
             : null;
     this.dispatcher =
         new Dispatcher(
@@ -116,9 +120,9 @@ final class Core implements AutoCloseable {
             Policies.named(config.policy().name(), config.policy().options()),
             new Dispatcher.Limits(
                 expectedBlocks(config.index()),
-                config.limits().atOnce().replicaRequests(),
+                config.limits().replicaRequests(),
                 config.queue().requests()),
-            new Dispatcher.Surroundings(around.nanoClock(), around.random(), listener()));
+            new Dispatcher.Environment(environment.nanoClock(), environment.random(), listener()));
     this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());
     this.prompts = newPrompts();
     try {
@@ -130,7 +134,7 @@ final class Core implements AutoCloseable {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
-    this.keeper = keeper(config.snapshot(), around);
+    this.keeper = keeper(config.snapshot(), environment);
   }
 
   private static Predicate<Replica> sglang(RouterConfig config) {
@@ -142,13 +146,13 @@ final class Core implements AutoCloseable {
     return replica -> names.contains(replica.name());
   }
 
-  private @Nullable Comparison comparison(Surroundings around) {
+  private @Nullable Comparison comparison(Environment environment) {
     return config.parity().enabled()
         ? Comparison.begin(
             config,
             http ->
                 new ParityWatch.Sources(
-                    fleet, tokenizers, models::modelOf, http, around.nanoClock()))
+                    fleet, tokenizers, models::modelOf, http, environment.nanoClock()))
         : null;
   }
 
@@ -158,17 +162,17 @@ final class Core implements AutoCloseable {
   }
 
   /** Begins to read what an earlier process has left, which may take a second. */
-  static HeritageReading heritage(RouterConfig config, Surroundings around) {
-    return new HeritageReading(() ->
-        Heritage.of(
+  static RestoredStateReading readSnapshot(RouterConfig config, Environment environment) {
+    return new RestoredStateReading(() ->
+        RestoredState.of(
             config.snapshot(),
-            around.dataDirectory(),
+            environment.dataDirectory(),
             limits(config.index()),
-            around.clock(),
-            around.nanoClock()));
+            environment.clock(),
+            environment.nanoClock()));
   }
 
-  private Heritage heritage(HeritageReading reading) {
+  private RestoredState restored(RestoredStateReading reading) {
     try {
       return reading.await();
     } catch (IOException e) {
@@ -177,7 +181,7 @@ final class Core implements AutoCloseable {
     }
   }
 
-  private @Nullable FleetCapture capture(Surroundings around) {
+  private @Nullable FleetCapture capture(Environment environment) {
     String directory = config.capture().dir();
     if (directory == null) {
       return null;
@@ -188,41 +192,45 @@ final class Core implements AutoCloseable {
             .toList();
     try {
       return FleetCapture.begin(
-          config.capture(), Path.of(directory), engines, around.clock(), around.nanoClock());
+          config.capture(),
+          Path.of(directory),
+          engines,
+          environment.clock(),
+          environment.nanoClock());
     } catch (IOException e) {
       tokenizers.close();
-      heritage.leaveDirectory();
+      restored.leaveDirectory();
       throw new StartException("capture.dir: " + e, e);
     }
   }
 
-  private @Nullable DecisionLog decisions(Surroundings around) {
+  private @Nullable DecisionLog decisions(Environment environment) {
     String file = config.decisionLog().file();
     if (file == null) {
       return null;
     }
-    SnapshotDirectory kept = heritage.directory();
+    SnapshotDirectory kept = restored.directory();
     try {
       return DecisionLog.begin(
           config.decisionLog(),
           Path.of(file),
           kept == null ? null : kept.path(),
-          around.clock(),
-          around.nanoClock());
+          environment.clock(),
+          environment.nanoClock());
     } catch (IOException e) {
       tokenizers.close();
       if (capture != null) {
         capture.close();
       }
-      heritage.leaveDirectory();
+      restored.leaveDirectory();
       throw new StartException("decision-log.file: " + e, e);
     }
   }
 
-  /** Models are loaded while the heritage is read; both have their own threads. */
+  /** Models are loaded while the snapshot is read; both have their own threads. */
   private static LoadedTokenizers tokenizers(
-      RouterConfig config, Surroundings around, HeritageReading reading) {
-    LoadedTokenizers tokenizers = LoadedTokenizers.begin(config, around.nanoClock());
+      RouterConfig config, Environment environment, RestoredStateReading reading) {
+    LoadedTokenizers tokenizers = LoadedTokenizers.begin(config, environment.nanoClock());
     if (!config.tokenizing().waitForModels()) {
       return tokenizers;
     }
@@ -241,11 +249,11 @@ final class Core implements AutoCloseable {
     return tokenizers;
   }
 
-  private @Nullable SnapshotKeeper keeper(RouterConfig.Snapshot config, Surroundings around) {
-    SnapshotDirectory directory = heritage.directory();
+  private @Nullable SnapshotKeeper keeper(RouterConfig.Snapshot config, Environment environment) {
+    SnapshotDirectory directory = restored.directory();
     return directory == null
         ? null
-        : new SnapshotKeeper(directory, ingest, heritage.index(), config, around.nanoClock());
+        : new SnapshotKeeper(directory, ingest, restored.index(), config, environment.nanoClock());
   }
 
   private static IndexLimits limits(RouterConfig.Index bounds) {
@@ -315,8 +323,8 @@ final class Core implements AutoCloseable {
   MemoryCollector.Sources memory(LongSupplier nanoClock) {
     return new MemoryCollector.Sources(
         () -> keeper == null ? SnapshotStatus.NONE : keeper.status(),
-        heritage.refused(),
-        heritage.recovery(),
+        restored.refused(),
+        restored.recovery(),
         nanoClock);
   }
 
@@ -393,7 +401,8 @@ final class Core implements AutoCloseable {
     if (decisions != null) {
       decisions.close();
     }
-    heritage.leaveDirectory();
+    restored.leaveDirectory();
     tokenizers.close();
+    metrics.close();
   }
 }

@@ -9,7 +9,6 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EnginePort;
@@ -84,7 +83,7 @@ final class EventStreams implements EnginePort {
   }
 
   private void follow(ReplicaConfig replica, EngineSource source) {
-    int perMinute = replica.cache().reportsPerMinute();
+    int perMinute = replica.fullReportsPerMinute();
     if (perMinute > 0) {
       reports.put(source.id(), new ReportBudget(perMinute, nanoClock));
     }
@@ -100,19 +99,19 @@ final class EventStreams implements EnginePort {
         replica.bind(),
         replay == null ? null : ReplicaConfig.ofRank(replay, rank),
         rules(replica),
-        replica.cache().hashSeed());
+        replica.hashSeed());
   }
 
   private static EngineRules rules(ReplicaConfig replica) {
     EngineDialect dialect = dialect(replica.dialect());
-    CopyCounting removals = replica.cache().removals();
+    ReplicaConfig.Removals removals = replica.removals();
     return new EngineRules(
         dialect,
         replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0,
-        removals == null ? dialect.removals() : removals,
-        replica.cache().maxBlocks(),
-        dialect.hidesNamespaces() && replica.cache().hiddenNamespaces(),
-        replica.cache().sglang());
+        removals == null ? dialect.removals() : removals.counting(),
+        replica.maxBlocks(),
+        dialect.hidesNamespaces() && replica.hiddenNamespaces(),
+        replica.sglang());
   }
 
   private static EngineDialect dialect(ReplicaConfig.Dialect dialect) {

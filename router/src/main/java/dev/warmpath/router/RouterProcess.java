@@ -11,19 +11,18 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.HealthChecker;
-import dev.warmpath.router.observe.CaptureCollector;
-import dev.warmpath.router.observe.DecisionLogCollector;
+import dev.warmpath.router.observe.FileMetrics;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.TokenizerCollector;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;
-import dev.warmpath.router.proxy.Openness;
+import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.proxy.RetryBudget;
-import dev.warmpath.router.snapshot.HeritageReading;
+import dev.warmpath.router.snapshot.RestoredStateReading;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -62,53 +61,40 @@ public final class RouterProcess implements AutoCloseable {
   private final RouterConfig config;
   private final Core core;
   private final Vertx vertx;
-  private final Openness openness;
+  private final Lifecycle lifecycle;
   private final ProxyContext.Entrance entrance;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final AdminVerticle admin;
 
-  private RouterProcess(RouterConfig config, Surroundings around, Runnable beforeListening) {
+  private RouterProcess(RouterConfig config, Environment environment, Runnable beforeListening) {
     this.config = config;
-    RouterConfig.Limits.AtOnce atOnce = config.limits().atOnce();
-    this.openness = new Openness(atOnce.requests());
+    RouterConfig.Limits limits = config.limits();
+    this.lifecycle = new Lifecycle(limits.requests());
     this.entrance =
         new ProxyContext.Entrance(
-            openness,
-            new BodyRoom(bodyRoom(atOnce.bodiesMb())),
-            new Connections.Count(atOnce.connections()),
+            lifecycle,
+            new BodyRoom(bodyRoom(limits.bodiesMb())),
+            new Connections.Count(limits.connections()),
             new RetryBudget(config.retry().budgetPercent()));
-    HeritageReading heritage = Core.heritage(config, around);
+    RestoredStateReading reading = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
     this.vertx = newVertx();
-    this.core = newCore(around, metrics, heritage);
+    this.core = newCore(environment, metrics, reading);
     this.admin = new AdminVerticle(adminContext(config));
-    core.metrics().registry().getPrometheusRegistry().register(collector());
-    core.metrics()
-        .registry()
-        .getPrometheusRegistry()
-        .register(new MemoryCollector(core.memory(around.nanoClock())));
-    core.metrics()
-        .registry()
-        .getPrometheusRegistry()
-        .register(
-            new TokenizerCollector(
-                core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote()));
-    core.captured()
-        .ifPresent(status ->
-            core.metrics()
-                .registry()
-                .getPrometheusRegistry()
-                .register(new CaptureCollector(status)));
+    metrics.add(collector()::collect);
+    metrics.add(new MemoryCollector(core.memory(environment.nanoClock()))::collect);
+    metrics.add(
+        new TokenizerCollector(
+                core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote())
+            ::collect);
+    core.captured().ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
     DecisionLog decisions = core.decisions();
     if (decisions != null) {
-      core.metrics()
-          .registry()
-          .getPrometheusRegistry()
-          .register(new DecisionLogCollector(decisions::status));
+      metrics.add(to -> FileMetrics.decisions(to, decisions.status()));
     }
     try {
       beforeListening.run();
-      deploy(around);
+      deploy(environment);
     } catch (StartException e) {
       release();
       throw e;
@@ -124,8 +110,8 @@ public final class RouterProcess implements AutoCloseable {
    *
    * @throws StartException when that cannot be
    */
-  public static RouterProcess start(RouterConfig config, Surroundings around) {
-    return start(config, around, () -> {});
+  public static RouterProcess start(RouterConfig config, Environment environment) {
+    return start(config, environment, () -> {});
   }
 
   /**
@@ -135,13 +121,13 @@ public final class RouterProcess implements AutoCloseable {
    * @throws StartException when that cannot be
    */
   public static RouterProcess start(
-      RouterConfig config, Surroundings around, Runnable beforeListening) {
-    return new RouterProcess(config, around, beforeListening);
+      RouterConfig config, Environment environment, Runnable beforeListening) {
+    return new RouterProcess(config, environment, beforeListening);
   }
 
   /** Starts a router with the machine's clocks. */
   public static RouterProcess start(RouterConfig config) {
-    return start(config, Surroundings.ofTheMachine());
+    return start(config, Environment.ofTheMachine());
   }
 
   /** The port that clients connect to. */
@@ -171,19 +157,19 @@ public final class RouterProcess implements AutoCloseable {
 
   /** Requests being served now. */
   public int serving() {
-    return openness.serving();
+    return lifecycle.serving();
   }
 
   @Override
   public void close() {
-    LOG.info("leaving, {} requests in flight", openness.serving());
-    openness.advance(Openness.Stage.LEAVING);
-    openness.awaitEnd(config.shutdown().delayMs());
-    openness.advance(Openness.Stage.CLOSING);
-    if (!openness.awaitEmpty(config.shutdown().deadlineMs())) {
-      LOG.warn("cutting off {} requests", openness.serving());
+    LOG.info("leaving, {} requests in flight", lifecycle.serving());
+    lifecycle.advance(Lifecycle.Stage.LEAVING);
+    lifecycle.awaitEnd(config.shutdown().delayMs());
+    lifecycle.advance(Lifecycle.Stage.CLOSING);
+    if (!lifecycle.awaitEmpty(config.shutdown().deadlineMs())) {
+      LOG.warn("cutting off {} requests", lifecycle.serving());
       List.copyOf(loops).forEach(ProxyVerticle::cut);
-      openness.awaitEmpty(CUT_MILLIS);
+      lifecycle.awaitEmpty(CUT_MILLIS);
     }
     release();
   }
@@ -197,9 +183,10 @@ public final class RouterProcess implements AutoCloseable {
     core.close();
   }
 
-  private Core newCore(Surroundings around, RouterMetrics metrics, HeritageReading heritage) {
+  private Core newCore(
+      Environment environment, RouterMetrics metrics, RestoredStateReading reading) {
     try {
-      return new Core(config, around, metrics, heritage);
+      return new Core(config, environment, metrics, reading);
     } catch (RuntimeException e) {
       vertx.close();
       throw e;
@@ -225,7 +212,7 @@ public final class RouterProcess implements AutoCloseable {
         : Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   }
 
-  private void deploy(Surroundings around) {
+  private void deploy(Environment environment) {
     ProxyContext proxy =
         new ProxyContext(
             config,
@@ -233,12 +220,15 @@ public final class RouterProcess implements AutoCloseable {
             core.prompts(),
             new RouterPages(core),
             core.metrics(),
-            around.random(),
-            around.nanoClock(),
+            environment.random(),
+            environment.nanoClock(),
             entrance,
             core.decisions());
-    deploy(() -> newLoop(proxy), eventLoops(), "listen on " + shown(config.listen().address()));
-    deploy(() -> admin, 1, "admin on " + shown(config.admin()));
+    deploy(
+        () -> newLoop(proxy),
+        eventLoops(),
+        "listen on " + shown(config.listen().host(), config.listen().port()));
+    deploy(() -> admin, 1, "admin on " + shown(config.admin().host(), config.admin().port()));
     deploy(this::newHealthChecker, 1, "health checks");
   }
 
@@ -293,7 +283,7 @@ public final class RouterProcess implements AutoCloseable {
         core.index(),
         core.metrics()::scrape,
         replica -> core.streams().clear(replica, "cleared by the operator"),
-        openness,
+        lifecycle,
         core.tokenizers(),
         core.parity());
   }
@@ -313,7 +303,7 @@ public final class RouterProcess implements AutoCloseable {
             config.tokenizing().queue()));
   }
 
-  private static String shown(RouterConfig.Address address) {
-    return address.host() + ":" + address.port();
+  private static String shown(String host, int port) {
+    return host + ":" + port;
   }
 }

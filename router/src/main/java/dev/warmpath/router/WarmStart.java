@@ -27,26 +27,26 @@ public final class WarmStart {
    *
    * @throws StartException when that cannot be
    */
-  public static RouterProcess start(RouterConfig config, Surroundings around) {
+  public static RouterProcess start(RouterConfig config, Environment environment) {
     if (config.warmUp().seconds() == 0) {
-      return RouterProcess.start(config, around);
+      return RouterProcess.start(config, environment);
     }
-    Thread warming = new Thread(() -> warmUp(config, around), "warmpath-warm-up");
+    Thread warming = new Thread(() -> warmUp(config, environment), "warmpath-warm-up");
     warming.setDaemon(true);
     warming.start();
-    return RouterProcess.start(config, around, () -> join(warming));
+    return RouterProcess.start(config, environment, () -> join(warming));
   }
 
   /** Returns how many requests were answered. */
-  static long warmUp(RouterConfig config, Surroundings around) {
-    long begin = around.nanoClock().getAsLong();
+  static long warmUp(RouterConfig config, Environment environment) {
+    long begin = environment.nanoClock().getAsLong();
     WarmUp.Bounds bounds =
         new WarmUp.Bounds(
             TimeUnit.SECONDS.toNanos(config.warmUp().seconds()), config.warmUp().requests());
     WarmUp.Start start =
         (model, engine, events) -> router(ownConfig(config, model, engine, events));
-    long answered = new WarmUp(start, bounds, around.nanoClock()).run();
-    long millis = TimeUnit.NANOSECONDS.toMillis(around.nanoClock().getAsLong() - begin);
+    long answered = new WarmUp(start, bounds, environment.nanoClock()).run();
+    long millis = TimeUnit.NANOSECONDS.toMillis(environment.nanoClock().getAsLong() - begin);
     LOG.info("warmed up with {} requests in {} ms", answered, millis);
     return answered;
   }

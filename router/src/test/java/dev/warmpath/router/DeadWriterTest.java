@@ -30,12 +30,12 @@ class DeadWriterTest {
   void failsReadinessAndShowsItself() throws Exception {
     Vertx vertx = Vertx.vertx();
     WritersClock clock = new WritersClock();
-    Surroundings machine = Surroundings.ofTheMachine();
+    Environment machine = Environment.ofTheMachine();
     try (Backend backend = new Backend(vertx);
         RouterProcess router =
             RouterProcess.start(
                 tree(backend).config(),
-                new Surroundings(clock, machine.nanoClock(), machine.random(), null))) {
+                new Environment(clock, machine.nanoClock(), machine.random(), null))) {
       Rig.until(() -> health(router).statusCode() == 200);
       assertThat(stalledSeconds(router)).isLessThan(30);
       assertThat(get(router.port(), "/health/live").statusCode()).isEqualTo(200);

@@ -38,9 +38,9 @@ class SnapshotTest {
 
   @Test
   void directoryThatNobodyAskedForMayBeTakenOrImpossible() throws Exception {
-    Surroundings taken = Surroundings.ofTheMachine().keepingIn(dir);
+    Environment taken = Environment.ofTheMachine().keepingIn(dir);
     Path file = Files.createFile(dir.resolve("file"));
-    Surroundings impossible = Surroundings.ofTheMachine().keepingIn(file.resolve("below"));
+    Environment impossible = Environment.ofTheMachine().keepingIn(file.resolve("below"));
     try (RouterProcess first = RouterProcess.start(config(), taken);
         RouterProcess second = RouterProcess.start(plain(), taken);
         RouterProcess third = RouterProcess.start(plain(), impossible)) {
@@ -63,7 +63,7 @@ class SnapshotTest {
     RouterProcess.start(plain()).close();
     RouterProcess.start(
             tree().set("snapshot.enabled", false, "test").config(),
-            Surroundings.ofTheMachine().keepingIn(dir))
+            Environment.ofTheMachine().keepingIn(dir))
         .close();
     try (var files = Files.list(dir)) {
       assertThat(files).isEmpty();

@@ -25,7 +25,7 @@ class WarmStartTest {
       new WarmUp.Bounds(TimeUnit.SECONDS.toNanos(60), REQUESTS);
 
   private final HttpClient http = HttpClient.newHttpClient();
-  private final Surroundings machine = Surroundings.ofTheMachine();
+  private final Environment machine = Environment.ofTheMachine();
 
   @Test
   void warmUpTakesTheWholeWayFromEventsToStreams() throws Exception {

@@ -57,10 +57,11 @@ class ArchitectureTest {
           .areAssignableTo(Thread.class);
 
   @ArchTest
-  static final ArchRule SOCKETS_ONLY_IN_LIVE =
+  static final ArchRule SOCKETS_ONLY_IN_LIVE_AND_CAPTURE_TOOLS =
       noClasses()
           .that()
-          .resideOutsideOfPackage("dev.warmpath.simulator.live..")
+          .resideOutsideOfPackages(
+              "dev.warmpath.simulator.live..", "dev.warmpath.simulator.cli.replay")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("io.vertx..", "org.zeromq..");

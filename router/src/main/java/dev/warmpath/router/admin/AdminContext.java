@@ -6,7 +6,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
-import dev.warmpath.router.proxy.Openness;
+import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import java.util.List;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param parity null if tokens are not compared
  */
 public record AdminContext(
-    RouterConfig.Address address,
+    RouterConfig.Admin address,
     RouterConfig.Limits limits,
     String sessionHeader,
     Fleet fleet,
@@ -34,6 +34,6 @@ public record AdminContext(
     KvIndex index,
     Supplier<String> metrics,
     ToIntFunction<String> clear,
-    Openness openness,
+    Lifecycle lifecycle,
     LoadedTokenizers tokenizers,
     @Nullable ParityWatch parity) {}

@@ -54,8 +54,8 @@ final class FleetReport {
   private ObjectNode report() {
     ObjectNode root = JSON.createObjectNode();
     root.put("policy", admin.dispatcher().policy().name());
-    root.put("stage", lower(admin.openness().stage()));
-    root.put("requestsServing", admin.openness().serving());
+    root.put("stage", lower(admin.lifecycle().stage()));
+    root.put("requestsServing", admin.lifecycle().serving());
     root.put("promptsWaiting", admin.prompts().waiting());
     index(root.putObject("index"), admin.index().totals());
     Map<Replica, ArrayNode> engines = new HashMap<>();

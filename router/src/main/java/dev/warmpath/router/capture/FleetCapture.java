@@ -120,14 +120,13 @@ public final class FleetCapture implements AutoCloseable {
   }
 
   private long maxQueueBytes() {
-    return config.room().queueMb() * BYTES_PER_MB;
+    return config.queueMb() * BYTES_PER_MB;
   }
 
   private CaptureSink open(Path directory, CaptureHeader header, Clock clock) throws IOException {
     Path file = directory.resolve(PREFIX + STAMP.format(clock.instant()) + SUFFIX);
     RotatingCaptureWriter.Limits limits =
-        new RotatingCaptureWriter.Limits(
-            config.room().maxMb() * BYTES_PER_MB, config.room().keep());
+        new RotatingCaptureWriter.Limits(config.maxMb() * BYTES_PER_MB, config.keep());
     return RotatingCaptureWriter.create(file, header, limits, earlier(directory));
   }
 

@@ -1,8 +1,8 @@
 package dev.warmpath.router.cli;
 
+import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
-import dev.warmpath.router.Surroundings;
 import dev.warmpath.router.WarmStart;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
@@ -71,14 +71,14 @@ public final class ServeCommand implements WarmpathCommand {
   private static RouterProcess start(RouterConfig config) {
     try {
       Path usual = DataDirectory.of(System.getenv(), System.getProperty("user.home"));
-      return WarmStart.start(config, Surroundings.ofTheMachine().keepingIn(usual));
+      return WarmStart.start(config, Environment.ofTheMachine().keepingIn(usual));
     } catch (StartException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }
   }
 
   private static void announce(RouterConfig config, RouterProcess router) {
-    String host = config.listen().address().host();
+    String host = config.listen().host();
     System.out.printf("warmpath listens on http://%s:%d%n", host, router.port());
     System.out.printf(
         "  admin    http://%s:%d/admin/fleet%n", config.admin().host(), router.adminPort());

@@ -1,101 +1,203 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.router.routing.policy.Policies;
+import java.lang.reflect.RecordComponent;
+import java.net.URI;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One key that a configuration may hold: its type, default, bounds and meaning.
+ * One key that a configuration may hold, as its {@link Key} describes it.
  *
  * <p>Immutable.
  *
- * @param path dotted; {@code []} stands for any item of a list
- * @param defaultValue null: required inside a list item, else absent by default
- * @param choices the only values of a text key; empty for any
+ * @param section dotted; {@code []} stands for any item of a list
+ * @param type of the record component that holds the value
+ * @param standard the default as text; empty for none
+ * @param bounds as documented
  */
-public record ConfigKey(
-    String path,
-    Kind kind,
-    @Nullable Object defaultValue,
-    double minimum,
-    double maximum,
-    List<String> choices,
-    String meaning) {
+record ConfigKey(
+    String section,
+    String name,
+    Class<?> type,
+    String standard,
+    String bounds,
+    String meaning,
+    boolean advanced) {
 
-  /** What a value must be. */
-  public enum Kind {
-    TEXT,
-    INTEGER,
-    DECIMAL,
-    BOOLEAN,
-    TEXTS
-  }
+  private static final String REQUIRED = "required";
+  private static final String OPTION_BOUNDS = "0.0 … 1000000.0";
 
-  public ConfigKey {
-    choices = List.copyOf(choices);
-  }
-
-  static ConfigKey integer(String path, long standard, long minimum, long maximum, String meaning) {
-    return new ConfigKey(path, Kind.INTEGER, standard, minimum, maximum, List.of(), meaning);
-  }
-
-  static ConfigKey decimal(
-      String path, double standard, double minimum, double maximum, String meaning) {
-    return new ConfigKey(path, Kind.DECIMAL, standard, minimum, maximum, List.of(), meaning);
-  }
-
-  static ConfigKey text(String path, @Nullable String standard, String meaning) {
-    return new ConfigKey(path, Kind.TEXT, standard, 0, 0, List.of(), meaning);
-  }
-
-  static ConfigKey choice(
-      String path, @Nullable String standard, List<String> choices, String meaning) {
-    return new ConfigKey(path, Kind.TEXT, standard, 0, 0, choices, meaning);
-  }
-
-  static ConfigKey bool(String path, boolean standard, String meaning) {
-    return new ConfigKey(path, Kind.BOOLEAN, standard, 0, 0, List.of(), meaning);
-  }
-
-  static ConfigKey texts(String path, String meaning) {
-    return new ConfigKey(path, Kind.TEXTS, List.of(), 0, 0, List.of(), meaning);
-  }
-
-  /** The bounds as documentation says them; empty when there are none. */
-  public String bounds() {
-    return switch (kind) {
-      case INTEGER -> String.format(Locale.ROOT, "%.0f … %.0f", minimum, maximum);
-      case DECIMAL -> String.format(Locale.ROOT, "%s … %s", minimum, maximum);
-      case BOOLEAN -> "true, false";
-      case TEXT -> String.join(", ", choices);
-      case TEXTS -> "list";
-    };
-  }
-
-  /** What is wrong with {@code value}, or null if nothing is. */
-  @Nullable String problem(@Nullable Object value) {
-    return switch (kind) {
-      case INTEGER -> value instanceof Long number ? outOfBounds(number) : wants("a whole number");
-      case DECIMAL ->
-          value instanceof Number number ? outOfBounds(number.doubleValue()) : wants("a number");
-      case BOOLEAN -> value instanceof Boolean ? null : wants("true or false");
-      case TEXT -> value instanceof String text ? notOffered(text) : wants("text");
-      case TEXTS -> wants("a list of text");
-    };
-  }
-
-  private @Nullable String outOfBounds(double value) {
-    return value >= minimum && value <= maximum ? null : wants("a number in " + bounds());
-  }
-
-  private @Nullable String notOffered(String value) {
-    if (value.isBlank()) {
-      return wants("text that is not empty");
+  /** The key that a record component holds, or the keys of a map of policy options. */
+  static Stream<ConfigKey> of(String section, RecordComponent component) {
+    Class<?> type = component.getType();
+    String text = annotation(component);
+    if (type == Map.class) {
+      return text.lines().map(line -> option(section, cells(line, 2)));
     }
-    return choices.isEmpty() || choices.contains(value) ? null : wants("one of " + bounds());
+    List<String> row = cells(text, 3);
+    boolean advanced = component.isAnnotationPresent(AdvancedKey.class);
+    return Stream.of(
+        new ConfigKey(
+            section,
+            name(component),
+            type,
+            row.get(0),
+            bounds(type, row.get(1)),
+            row.get(2),
+            advanced));
   }
 
-  private String wants(String what) {
-    return "'" + path + "' must be " + what;
+  private static String annotation(RecordComponent component) {
+    Key key = component.getAnnotation(Key.class);
+    if (key != null) {
+      return key.value();
+    }
+    AdvancedKey advanced = component.getAnnotation(AdvancedKey.class);
+    if (advanced != null) {
+      return advanced.value();
+    }
+    throw new IllegalStateException("not a key: " + component);
+  }
+
+  private static ConfigKey option(String section, List<String> row) {
+    String standard = String.valueOf(Policies.standard(row.get(0)));
+    return new ConfigKey(
+        section, row.get(0), double.class, standard, OPTION_BOUNDS, row.get(1), true);
+  }
+
+  private static List<String> cells(String row, int count) {
+    List<String> cells = Stream.of(row.split("[|]", count)).map(String::strip).toList();
+    if (cells.size() != count) {
+      throw new IllegalStateException("row=" + row);
+    }
+    return cells;
+  }
+
+  private static String bounds(Class<?> type, String given) {
+    if (type == boolean.class) {
+      return "true, false";
+    }
+    if (type == List.class) {
+      return "list";
+    }
+    return type.isEnum()
+        ? String.join(", ", Stream.of(type.getEnumConstants()).map(ConfigKey::choice).toList())
+        : given;
+  }
+
+  /** The name of a component's key or section. */
+  static String name(RecordComponent component) {
+    return component.getName().replaceAll("[A-Z]", "-$0").toLowerCase(Locale.ROOT);
+  }
+
+  private static String choice(Object constant) {
+    return constant.toString().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  String path() {
+    return section + "." + name;
+  }
+
+  boolean isRequired() {
+    return standard.equals(REQUIRED);
+  }
+
+  /** The value when none is given; null for none. */
+  @Nullable Object standardValue() {
+    if (type == List.class) {
+      return List.of();
+    }
+    if (standard.isEmpty() || isRequired()) {
+      return null;
+    }
+    if (type == int.class) {
+      return value(Long.valueOf(standard));
+    }
+    if (type == double.class) {
+      return value(Double.valueOf(standard));
+    }
+    return value(type == boolean.class ? Boolean.valueOf(standard) : standard);
+  }
+
+  /**
+   * The value as the component takes it.
+   *
+   * @param given what YAML holds
+   * @throws IllegalArgumentException naming the key and what it must be
+   */
+  Object value(@Nullable Object given) {
+    if (type == int.class && given instanceof Long number) {
+      return (int) within(number);
+    }
+    if (type == double.class && given instanceof Number number) {
+      return within(number.doubleValue());
+    }
+    if (type == boolean.class && given instanceof Boolean) {
+      return given;
+    }
+    if (type == List.class
+        && given instanceof List<?> list
+        && list.stream().allMatch(String.class::isInstance)) {
+      return list;
+    }
+    if (isText() && given instanceof String text) {
+      return text(text);
+    }
+    throw mustBe(shape());
+  }
+
+  private boolean isText() {
+    return type == String.class || type == URI.class || type.isEnum();
+  }
+
+  private String shape() {
+    if (type == int.class) {
+      return "a whole number";
+    }
+    if (type == double.class) {
+      return "a number";
+    }
+    if (type == boolean.class) {
+      return bounds.replace(", ", " or ");
+    }
+    return isText() ? "text" : "a list of text";
+  }
+
+  private double within(double value) {
+    String[] ends = bounds.split(" … ");
+    if (value >= Double.parseDouble(ends[0]) && value <= Double.parseDouble(ends[1])) {
+      return value;
+    }
+    throw mustBe("a number in " + bounds);
+  }
+
+  private Object text(String text) {
+    if (text.isBlank()) {
+      throw mustBe("text that is not empty");
+    }
+    if (type == URI.class) {
+      return url(text);
+    }
+    int choice = bounds.isEmpty() ? 0 : List.of(bounds.split(", ")).indexOf(text);
+    if (choice < 0) {
+      throw mustBe("one of " + bounds);
+    }
+    return type.isEnum() ? type.getEnumConstants()[choice] : text;
+  }
+
+  private URI url(String text) {
+    try {
+      return URI.create(text);
+    } catch (IllegalArgumentException e) {
+      throw mustBe("a URL");
+    }
+  }
+
+  private IllegalArgumentException mustBe(String what) {
+    return new IllegalArgumentException("'" + path() + "' must be " + what);
   }
 }

@@ -15,6 +15,9 @@ sealed interface ConfigNode {
 
   String origin();
 
+  /** The same as YAML has it: a scalar, null, a list or a map. */
+  @Nullable Object value();
+
   /** A string, number, boolean or null. */
   record Scalar(@Nullable Object value, String origin) implements ConfigNode {}
 
@@ -23,10 +26,28 @@ sealed interface ConfigNode {
     public Listing {
       items = List.copyOf(items);
     }
+
+    @Override
+    public List<@Nullable Object> value() {
+      List<@Nullable Object> values = new ArrayList<>();
+      items.forEach(item -> values.add(item.value()));
+      return values;
+    }
   }
 
   /** Keys and values in the order in which they were written. */
   record Mapping(Map<String, ConfigNode> entries, String origin) implements ConfigNode {
+
+    @Override
+    public Object value() {
+      return entries;
+    }
+
+    /** What {@code key} holds, or null for nothing: a key without a value counts as left out. */
+    @Nullable ConfigNode given(String key) {
+      ConfigNode node = entries.get(key);
+      return node instanceof Scalar scalar && scalar.value() == null ? null : node;
+    }
 
     Mapping with(String key, ConfigNode value) {
       Map<String, ConfigNode> changed = new LinkedHashMap<>(entries);

@@ -5,7 +5,6 @@ import dev.warmpath.router.config.ConfigNode.Mapping;
 import dev.warmpath.router.config.ConfigNode.Scalar;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -51,15 +50,6 @@ public final class ConfigTree {
     return new ConfigTree(YamlReader.read(yaml, file));
   }
 
-  /** The commented file that holds every default. */
-  public static String reference() {
-    try (var in = ConfigTree.class.getResourceAsStream("reference.yaml")) {
-      return new String(in == null ? new byte[0] : in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new IllegalStateException("reference.yaml", e);
-    }
-  }
-
   /** Sets one value; {@code path} is {@code key} or {@code section.key}. */
   public ConfigTree set(String path, Object value, String origin) {
     int dot = path.indexOf('.');
@@ -94,7 +84,6 @@ public final class ConfigTree {
 
   /** The validated configuration; its error holds every problem. */
   public RouterConfig config() throws ConfigException {
-    ConfigCheck.check(root);
     return ConfigReader.read(root);
   }
 

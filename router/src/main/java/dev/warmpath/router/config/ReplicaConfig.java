@@ -5,10 +5,8 @@ import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -17,69 +15,61 @@ import org.jspecify.annotations.Nullable;
  * One replica as it was configured.
  *
  * <p>Immutable.
- *
- * @param url {@code http://host:port}, without path
- * @param events ZMQ endpoint of its KV events, or null when it has none
- * @param replay ZMQ endpoint that replays missed events, or null
- * @param bind true when the router binds the events endpoint
- * @param ranks data-parallel ranks behind the URL
- * @param cache what its events do not say of its cache
- * @param models what it serves until it says so itself; empty for anything
  */
 public record ReplicaConfig(
-    String name,
-    URI url,
-    @Nullable String events,
-    @Nullable String replay,
-    boolean bind,
-    int ranks,
-    Dialect dialect,
-    Cache cache,
-    List<String> models) {
+    @Key("required | | Name in metrics, headers and admin answers.") String name,
+    @Key("required | | Base URL of the engine, `http://host:port`.") URI url,
+    @Key(" | | ZMQ endpoint of the engine's KV events; none: the replica is chosen on load.")
+        @Nullable String events,
+    @Key(" | | ZMQ endpoint that replays missed events.") @Nullable String replay,
+    @AdvancedKey("false | | Bind the events endpoint; the engine connects to the router.")
+        boolean bind,
+    @Key("1 | 1 … 1024 | Data-parallel ranks; rank r has its events and replay at the port plus r.")
+        int ranks,
+    @Key(
+            "vllm | | Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP, `…-hybrid` for SGLang and TensorRT-LLM with sliding windows or state layers.")
+        Dialect dialect,
+    @AdvancedKey(
+            " | | Meaning of a removal of a block announced several times: one copy of it is gone, or the last; none: as usual for the dialect.")
+        @Nullable Removals removals,
+    @AdvancedKey(
+            "0 | 0 … 1000000000 | Max blocks that one rank can hold, in all tiers and groups; 0: as many as its GPU has by its own `/metrics`.")
+        int maxBlocks,
+    @AdvancedKey(
+            "0 | 0 … 600 | Requests a minute that may make the engine announce again what it holds, after events were lost; vLLM since 0.26. 0: none, and no client does it.")
+        int fullReportsPerMinute,
+    @AdvancedKey(
+            " | | Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones.")
+        @Nullable String hashSeed,
+    @AdvancedKey(
+            "true | | Whether requests that this router did not see may have had an `extra_key` (SGLang), or an adapter or `cache_salt` (TensorRT-LLM). false: never, so replays and what comes first are believed.")
+        boolean hiddenNamespaces,
+    @AdvancedKey(
+            "default | | SGLang: the `format` of its `--kv-events-config`; with `dynamo` its hashes show an `extra_key`. It must be what the engine has: if it says `dynamo` and the engine does not, too much is credited.")
+        EventFormat eventFormat,
+    @AdvancedKey(
+            " | | SGLang: its `--lora-paths`, each NAME=PATH as given; adapters loaded later are not among them.")
+        List<String> loras,
+    @AdvancedKey(
+            SglangRules.LOAD_BACK_TOKENS
+                + " | 0 … 1000000 | SGLang: hits on the host shorter than this stay there (`load_back_threshold`).")
+        int loadBackTokens,
+    @Key(" | | Models that the replica serves until its `/v1/models` answers; empty: all.")
+        List<String> models) {
 
-  /**
-   * What an engine's events do not say of its cache.
-   *
-   * @param removals what the removal of a block means that was announced several times; null: as
-   *     usual for the dialect
-   * @param maxBlocks how many blocks one rank can hold, in all tiers and groups; 0: as it says
-   *     itself
-   * @param reportsPerMinute full reports that one rank may be asked for in a minute; 0 for none
-   * @param hashSeed the engine's {@code PYTHONHASHSEED}, null if nobody said
-   * @param hiddenNamespaces whether requests may be in name spaces that its events do not show
-   * @param sglang what else must be known of an SGLang engine
-   */
-  public record Cache(
-      @Nullable CopyCounting removals,
-      int maxBlocks,
-      int reportsPerMinute,
-      @Nullable String hashSeed,
-      boolean hiddenNamespaces,
-      SglangRules sglang) {
+  /** What the removal of a block means that was announced several times. */
+  public enum Removals {
+    PER_COPY(CopyCounting.PER_COPY),
+    LAST_COPY(CopyCounting.PRESENCE);
 
-    static @Nullable CopyCounting removals(@Nullable String name) {
-      return switch (name == null ? "" : name) {
-        case "per-copy" -> CopyCounting.PER_COPY;
-        case "last-copy" -> CopyCounting.PRESENCE;
-        default -> null;
-      };
+    private final CopyCounting counting;
+
+    Removals(CopyCounting counting) {
+      this.counting = counting;
     }
 
-    /** How an SGLang engine was started, with adapters that are each NAME=PATH. */
-    static SglangRules sglang(String eventFormat, List<String> loras, int loadBackTokens) {
-      Map<String, String> paths = new HashMap<>();
-      for (String lora : loras) {
-        int equals = lora.indexOf('=');
-        if (equals < 1 || equals == lora.length() - 1) {
-          throw new IllegalArgumentException("'loras' must each be NAME=PATH: '" + lora + "'");
-        }
-        String name = lora.substring(0, equals);
-        if (paths.put(name, lora.substring(equals + 1)) != null) {
-          throw new IllegalArgumentException("'loras' must have each name once: '" + name + "'");
-        }
-      }
-      EventFormat format = EventFormat.valueOf(eventFormat.toUpperCase(Locale.ROOT));
-      return new SglangRules(SglangNamespaces.of(format, paths), loadBackTokens);
+    public CopyCounting counting() {
+      return counting;
     }
   }
 
@@ -103,13 +93,9 @@ public record ReplicaConfig(
       return this == SGLANG || this == SGLANG_HYBRID;
     }
 
-    /** Whether what it announces is only the most that it may reuse. */
+    /** Whether what it announces is only an upper bound of what it may reuse. */
     public boolean isUpperBound() {
       return this == SGLANG_HYBRID || this == TRTLLM_HYBRID;
-    }
-
-    static Dialect of(String name) {
-      return valueOf(name.toUpperCase(Locale.ROOT).replace('-', '_'));
     }
   }
 
@@ -117,6 +103,7 @@ public record ReplicaConfig(
 
   public ReplicaConfig {
     models = List.copyOf(models);
+    loras = List.copyOf(loras);
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
           "'name' must be letters, digits, '.', '_', '-', at most 63: '" + name + "'");
@@ -127,20 +114,33 @@ public record ReplicaConfig(
     if (events == null && (replay != null || bind)) {
       throw new IllegalArgumentException("'replay' and 'bind' need 'events'");
     }
-    if (cache.reportsPerMinute() > 0 && dialect != Dialect.VLLM) {
+    if (fullReportsPerMinute > 0 && dialect != Dialect.VLLM) {
       throw new IllegalArgumentException("'full-reports-per-minute' needs dialect vllm");
     }
-    if (!dialect.isSglang() && !cache.sglang().namespaces().equals(SglangNamespaces.PLAIN)) {
+    SglangNamespaces namespaces = SglangNamespaces.of(eventFormat, paths(loras));
+    if (!dialect.isSglang() && !namespaces.equals(SglangNamespaces.PLAIN)) {
       throw new IllegalArgumentException("'event-format' and 'loras' need dialect sglang");
     }
   }
 
-  static URI parseUrl(String text) {
-    try {
-      return new URI(text);
-    } catch (URISyntaxException e) {
-      throw new IllegalArgumentException("'url' is not a URL: '" + text + "'", e);
+  /** How an SGLang engine was started. */
+  public SglangRules sglang() {
+    return new SglangRules(SglangNamespaces.of(eventFormat, paths(loras)), loadBackTokens);
+  }
+
+  private static Map<String, String> paths(List<String> loras) {
+    Map<String, String> paths = new HashMap<>();
+    for (String lora : loras) {
+      int equals = lora.indexOf('=');
+      if (equals < 1 || equals == lora.length() - 1) {
+        throw new IllegalArgumentException("'loras' must each be NAME=PATH: '" + lora + "'");
+      }
+      String name = lora.substring(0, equals);
+      if (paths.put(name, lora.substring(equals + 1)) != null) {
+        throw new IllegalArgumentException("'loras' must have each name once: '" + name + "'");
+      }
     }
+    return paths;
   }
 
   /** An endpoint of rank {@code rank}: its port is that of rank 0 plus the rank. */

@@ -1,9 +1,15 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
+import dev.warmpath.eventingest.ring.RingLimits;
+import dev.warmpath.eventingest.stream.StreamLimits;
+import dev.warmpath.eventingest.zmq.ReplayLimits;
 import dev.warmpath.router.routing.policy.Policies;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.ZoneId;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -12,14 +18,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that a router process is told at its start. {@link ConfigKeys} has the meaning, unit
- * and bounds of each value.
+ * The configuration of a router process. Each component of a section is a key; its annotation has
+ * the default, the bounds and the meaning, here and nowhere else.
  *
  * <p>Immutable.
  */
 public record RouterConfig(
     Listen listen,
-    Address admin,
+    Admin admin,
     Policy policy,
     List<Model> models,
     List<ReplicaConfig> replicas,
@@ -31,13 +37,15 @@ public record RouterConfig(
     Tokenizing tokenizing,
     Parity parity,
     Index index,
-    IngestOptions ingest,
+    Ingest ingest,
     Snapshot snapshot,
     Capture capture,
     DecisionLog decisionLog,
     Headers headers,
     WarmUp warmUp,
     Shutdown shutdown) {
+
+  private static final long BYTES_PER_MB = 1 << 20;
 
   public RouterConfig {
     models = List.copyOf(models);
@@ -60,37 +68,80 @@ public record RouterConfig(
     }
   }
 
-  /** A host and a port; port 0 takes any. */
-  public record Address(String host, int port) {}
+  private static void atMost(String section, String less, long first, String more, long second) {
+    if (first > second) {
+      throw new IllegalArgumentException(
+          "'" + section + "." + more + "' must be at least '" + section + "." + less + "'");
+    }
+  }
 
-  /**
-   * Where clients connect.
-   *
-   * @param metrics whether metrics are served there too
-   */
-  public record Listen(Address address, int eventLoops, boolean metrics) {}
+  /** Where clients connect. */
+  public record Listen(
+      @Key("127.0.0.1 | | Address that clients connect to.") String host,
+      @Key("8080 | 0 … 65535 | Port that clients connect to; 0 takes any.") int port,
+      @AdvancedKey(
+              "0 | 0 … 256 | Event loops; 0: one for two cores, as tokenizer threads need the others.")
+          int eventLoops,
+      @Key("false | | Serve `/metrics` on the clients' port too.") boolean metrics) {}
 
-  /**
-   * What the router adds to responses.
-   *
-   * @param cachedTokens whether that includes the predicted cached tokens
-   */
-  public record Headers(boolean enabled, boolean cachedTokens) {}
+  /** Where operators connect. */
+  public record Admin(
+      @Key(
+              "127.0.0.1 | | Address of the admin endpoints; keep it private: they show what the fleet holds.")
+          String host,
+      @Key("8081 | 0 … 65535 | Port of the admin endpoints; 0 takes any.") int port) {}
 
   /**
    * How a replica is chosen.
    *
    * @param options those that the policy has; checked by making one
    */
-  public record Policy(String name, Map<String, Double> options, String sessionHeader) {
+  public record Policy(
+      @Key(
+              "warm | aibrix, cache-aware, conductor, consistent-hash, dynamo, least-requests, llm-d-affinity, llm-d-weighted, lmetric, power-of-two, preble, random, round-robin, smg, sticky, warm | How a replica is chosen ([policies](policies.md)).")
+          String name,
+      @AdvancedKey(
+              """
+              load-bound | `consistent-hash`: highest load of a replica, as a multiple of the average.
+              cache-threshold | `cache-aware`: shortest match that counts, as a fraction of the prompt.
+              balance-abs-threshold | `cache-aware`: largest difference in requests.
+              balance-rel-threshold | `cache-aware`: highest load, as a multiple of the lowest.
+              overlap-decay | `smg`, `dynamo`: credit lost per additional prompt in the queue.
+              prefix-weight | `llm-d-weighted`: weight of the cached part of the prompt.
+              kv-use-weight | `llm-d-weighted`: weight of the free part of the KV cache.
+              queue-weight | `llm-d-weighted`: weight of the shorter queue.
+              affinity-threshold | `llm-d-affinity`: shortest match, as a fraction of the longest.
+              prefill-tokens-per-second | `llm-d-affinity`: prefill speed of every engine.
+              penalty-millis | `llm-d-affinity`: longest extra wait for a cache.
+              prefill-weight | `dynamo`: weight of a block to prefill, relative to one to decode.
+              overlap-credit | `dynamo`: blocks saved by a block on the GPU.
+              stay-factor | `sticky`: highest cost of the session's engine, as a multiple of the lowest.
+              miss-weight | `warm`: requests that arrive behind a prompt, for each that waits now.
+              eviction-weight | `warm`: extra cost of a miss when the KV cache is full.
+              decode-weight | `warm`: cost of a request in flight, in steps.
+              step-millis | `warm`: duration of an engine step, in milliseconds.
+              context-millis | `warm`: additional milliseconds of a step per context token.
+              """)
+          Map<String, Double> options,
+      @Key("x-session-id | | Request header that `consistent-hash` and `sticky` keep together.")
+          String sessionHeader) {
+
+    /** Takes the options of all policies and keeps those of this one. */
     public Policy {
+      options = new HashMap<>(options);
+      options.keySet().retainAll(Policies.options(name).keySet());
       options = Map.copyOf(options);
       Policies.named(name, options);
     }
   }
 
   /** A model and where its tokenizer is: a path or {@code embedded}. */
-  public record Model(String name, String tokenizer, Rendering rendering) {
+  public record Model(
+      @Key("required | | Model as requests name it.") String name,
+      @Key(
+              "required | | Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded if Hugging Face's cache lacks it), or `embedded`.")
+          String tokenizer,
+      Rendering rendering) {
 
     /** A model whose engines were started without any option about prompts. */
     public Model(String name, String tokenizer) {
@@ -98,23 +149,26 @@ public record RouterConfig(
     }
   }
 
-  /**
-   * How a model's engines were started, as far as that changes their prompts.
-   *
-   * @param chatTemplate a file, null for the model's own template
-   * @param chatTemplateArguments a JSON object, null for none
-   * @param contentFormat auto, string or openai
-   * @param timeZone null for this machine's
-   * @param maxModelTokens 0 if nothing is known of it
-   */
+  /** How a model's engines were started, as far as that changes their prompts. */
   public record Rendering(
-      @Nullable String chatTemplate,
-      @Nullable String chatTemplateArguments,
-      String contentFormat,
-      boolean excludesToolsWhenNone,
-      boolean trustsRequestTemplates,
-      @Nullable String timeZone,
-      int maxModelTokens) {
+      @Key(
+              " | | File with the chat template of its engines, as their `--chat-template`; none: the model's own.")
+          @Nullable String chatTemplate,
+      @Key(" | | JSON object in quotes, as their `--default-chat-template-kwargs`.")
+          @Nullable String chatTemplateKwargs,
+      @Key("auto | auto, string, openai | As their `--chat-template-content-format`.")
+          String contentFormat,
+      @AdvancedKey("false | | As their `--exclude-tools-when-tool-choice-none`.")
+          boolean excludeToolsWhenNone,
+      @AdvancedKey(
+              "false | | As their `--trust-request-chat-template`: render with a template that a request brings.")
+          boolean trustRequestTemplate,
+      @AdvancedKey(
+              " | | Zone of their clock, such as `Europe/Berlin`, for templates that print the date; none: this machine's.")
+          @Nullable String timeZone,
+      @AdvancedKey(
+              "0 | 0 … 100000000 | As their `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed on load.")
+          int maxModelLen) {
 
     static final Rendering DEFAULT = new Rendering(null, null, "auto", false, false, null, 0);
 
@@ -133,139 +187,260 @@ public record RouterConfig(
     }
   }
 
-  /**
-   * When a replica counts as up, and as full.
-   *
-   * @param engineQueue requests that may wait in its engines' own queues; 0 for any number
-   */
+  /** When a replica counts as up, and as full. */
   public record Health(
-      int intervalMs, int timeoutMs, int rise, int fall, int metricsIntervalMs, int engineQueue) {}
+      @AdvancedKey("2000 | 10 … 86400000 | Time between two checks of a replica.") int intervalMs,
+      @AdvancedKey("1000 | 1 … 86400000 | Time that a check may take.") int timeoutMs,
+      @AdvancedKey("1 | 1 … 100 | Good checks in a row that bring a replica up.") int rise,
+      @AdvancedKey("3 | 1 … 100 | Bad checks in a row that take a replica down.") int fall,
+      @AdvancedKey(
+              "5000 | 0 … 86400000 | Time between two reads of a replica's `/metrics`, for restarts, sleep and its queue; 0: none.")
+          int metricsIntervalMs,
+      @Key(
+              "0 | 0 … 1000000 | Requests that may wait in a replica's own queue, by its `/metrics`; more wait in the router, where they can still go to another replica. 0: any number.")
+          int engineQueue) {}
 
   /** How long each part of a request may take. */
   public record Timeouts(
-      Clients clients, int connectMs, int firstByteMs, int streamIdleMs, int totalMs) {
-
-    /** How long a client may take. */
-    public record Clients(int headMs, int bodyMs, int keepAliveMs) {}
-  }
+      @AdvancedKey("1000 | 1 … 86400000 | Connecting to a replica.") int connectMs,
+      @AdvancedKey("10000 | 1 … 86400000 | From a client's connection to its first request's head.")
+          int requestHeadMs,
+      @AdvancedKey(
+              "75000 | 1 … 86400000 | From a response's end to the next request's head on the same connection.")
+          int keepAliveMs,
+      @AdvancedKey("30000 | 1 … 86400000 | Reading a client's body.") int requestBodyMs,
+      @Key(
+              "300000 | 1 … 86400000 | From dispatch to the first byte; a long prefill and the engine's queue count.")
+          int firstByteMs,
+      @AdvancedKey("120000 | 1 … 86400000 | Between two bytes of a response.") int streamIdleMs,
+      @Key("3600000 | 1 … 86400000 | From dispatch to the last byte.") int totalMs) {}
 
   /** How large things may get. */
   public record Limits(
-      int bodyBytes, int headerBytes, int jsonDepth, int clientBufferBytes, AtOnce atOnce) {
+      @AdvancedKey("67108864 | 1 … 1073741824 | Largest request body.") int bodyBytes,
+      @AdvancedKey("16384 | 256 … 1048576 | Largest request head.") int headerBytes,
+      @AdvancedKey(
+              "128 | 8 … 1000 | Deepest JSON that is tokenized; a deeper request is routed on load.")
+          int jsonDepth,
+      @AdvancedKey(
+              "262144 | 1024 … 1073741824 | Response bytes held for a slow client before its engine is paused.")
+          int clientBufferBytes,
+      @AdvancedKey("16384 | 1 … 1000000 | Clients' connections; more are closed.") int connections,
+      @Key("8192 | 1 … 1000000 | Requests served at a time; more are refused.") int requests,
+      @AdvancedKey(
+              "0 | 0 … 1000000 | Max MiB of all request bodies until their responses begin; 0: a quarter of the Java heap.")
+          int bodiesMb,
+      @Key(
+              "4096 | 1 … 65536 | Requests in flight at one replica; if all are full, requests wait (`queue`).")
+          int replicaRequests) {}
 
-    /**
-     * How many may be there at a time.
-     *
-     * @param bodiesMb request bodies together; 0 for a share of the heap
-     * @param replicaRequests requests in flight at one replica
-     */
-    public record AtOnce(int connections, int requests, int bodiesMb, int replicaRequests) {}
-  }
-
-  /**
-   * What happens to a request when all replicas that could take it are full.
-   *
-   * @param requests how many may wait
-   * @param timeoutMs how long
-   * @param priorityHeader null if all are equal
-   * @param clientHeader null if all count as one client's
-   */
+  /** What happens to a request when all replicas that could take it are full. */
   public record Queue(
-      int requests,
-      int timeoutMs,
-      @Nullable String priorityHeader,
-      @Nullable String clientHeader) {}
+      @Key(
+              "1000 | 0 … 1000000 | Requests that may wait while all replicas that could take them are full; more are refused.")
+          int requests,
+      @Key("30000 | 1 … 86400000 | Longest wait in the queue; then the request is refused.")
+          int timeoutMs,
+      @AdvancedKey(
+              " | | Request header with a whole number: the lower, the earlier it leaves the queue; without the header 0. None: all are equal.")
+          @Nullable String priorityHeader,
+      @AdvancedKey(
+              "authorization | | Request header that tells clients apart; they take turns in the queue.")
+          @Nullable String clientHeader) {}
 
-  /**
-   * What happens to a request that a replica did not begin to answer.
-   *
-   * @param budgetPercent retries in 100 requests
-   */
-  public record Retry(int attempts, int backoffMs, int backoffLimitMs, int budgetPercent) {
+  /** What happens to a request that a replica did not begin to answer. */
+  public record Retry(
+      @Key("3 | 1 … 16 | Replicas tried for one request, the first included.") int attempts,
+      @AdvancedKey("10 | 0 … 60000 | Longest wait before the second attempt.") int backoffMs,
+      @AdvancedKey("500 | 0 … 60000 | Longest wait before any attempt.") int backoffLimitMs,
+      @AdvancedKey("20 | 0 … 1000 | Retries in 100 requests, beyond a burst of 200.")
+          int budgetPercent) {
     public Retry {
-      if (backoffMs > backoffLimitMs) {
-        throw new IllegalArgumentException(
-            "'retry.backoff-limit-ms' must be at least 'retry.backoff-ms'");
-      }
+      atMost("retry", "backoff-ms", backoffMs, "backoff-limit-ms", backoffLimitMs);
     }
   }
 
-  /**
-   * The threads that turn prompts into tokens.
-   *
-   * @param waitForModels whether the router listens only when all tokenizers are loaded
-   * @param asksEngines whether engines render what cannot be rendered here
-   * @param cacheMb memory for bodies and texts that were seen, 0 for a share of the heap
-   */
+  /** The threads that turn prompts into tokens. */
   public record Tokenizing(
-      int threads,
-      int queue,
-      int deadlineMs,
-      int bodyBytes,
-      boolean waitForModels,
-      boolean asksEngines,
-      int cacheMb) {}
+      @AdvancedKey("0 | 0 … 256 | Tokenizer threads; 0: one per core.") int threads,
+      @AdvancedKey("256 | 1 … 65536 | Prompts that may wait for a thread; more are routed on load.")
+          int queue,
+      @AdvancedKey(
+              "500 | 1 … 60000 | Time to tokenize a prompt; later it is routed on load. If not even its model is found in ten times that, it is refused.")
+          int deadlineMs,
+      @AdvancedKey(
+              "4194304 | 1024 … 1073741824 | Longest body that is tokenized; a longer one is routed on load.")
+          int bodyBytes,
+      @AdvancedKey(
+              "true | | Listen only when all tokenizers are loaded, and end if one cannot be; otherwise they are loaded while requests are routed on load.")
+          boolean waitForModels,
+      @AdvancedKey(
+              "when-needed | never, when-needed | Have an engine render what cannot be rendered here, by its `…/render` or `/tokenize`, within the deadline.")
+          String remote,
+      @AdvancedKey(
+              "0 | 0 … 1000000 | Max MiB of cached bodies and texts of all models; 0: a tenth of the Java heap.")
+          int cacheMb) {
 
-  /**
-   * How our tokens are compared with the engines'.
-   *
-   * @param sampleIntervalMs between two requests of one model that are compared, 0 for none
-   */
-  public record Parity(boolean enabled, int sampleIntervalMs, int timeoutMs) {}
+    /** Whether engines render what cannot be rendered here. */
+    public boolean asksEngines() {
+      return !remote.equals("never");
+    }
+  }
+
+  /** How our tokens are compared with the engines'. */
+  public record Parity(
+      @AdvancedKey(
+              "true | | Compare our tokens with those of the engines' `/tokenize`; what differs is routed on load.")
+          boolean enabled,
+      @AdvancedKey(
+              "60000 | 0 … 86400000 | Time between two compared requests of one model; 0: only probes and miscounts.")
+          int sampleIntervalMs,
+      @AdvancedKey("5000 | 1 … 60000 | Time that an engine has to tokenize one.") int timeoutMs) {}
 
   /** Bounds of what is remembered about blocks. */
   public record Index(
-      int expectedTtlMs, int expectedSettleMs, int expectedBlocks, int orphanBlocks, int memoryMb) {
+      @AdvancedKey(
+              "30000 | 100 … 86400000 | How long blocks of a dispatched prompt are expected before events confirm them.")
+          int expectedTtlMs,
+      @AdvancedKey(
+              "2000 | 0 … 86400000 | How long blocks are expected after their request has ended well.")
+          int expectedSettleMs,
+      @AdvancedKey("65536 | 1 … 100000000 | Max expected blocks per engine.") int expectedBlocks,
+      @AdvancedKey("65536 | 0 … 100000000 | Max blocks per engine that wait for an unknown parent.")
+          int orphanBlocks,
+      @Key(
+              "0 | 0 … 1000000 | Max MiB of the index; 0: half of the Java heap. The coldest ends of prompts are dropped first.")
+          int memoryMb) {
     public Index {
-      if (expectedSettleMs > expectedTtlMs) {
-        throw new IllegalArgumentException(
-            "'index.expected-settle-ms' must be at most 'index.expected-ttl-ms'");
-      }
+      atMost("index", "expected-settle-ms", expectedSettleMs, "expected-ttl-ms", expectedTtlMs);
     }
   }
 
-  /**
-   * What is kept on disk for the next start.
-   *
-   * @param dir null for the usual one
-   */
-  public record Snapshot(boolean enabled, @Nullable String dir, int intervalMs, Bounds bounds) {
+  /** Bounds of the engines' event streams. */
+  public record Ingest(
+      @AdvancedKey(
+              "0 | 0 … 64 | Threads that poll the engines' event sockets; 0: one for four cores.")
+          int pollers,
+      @AdvancedKey(
+              "4096 | 2 … 1000000 | Max queued messages per engine; more count as lost and are replayed.")
+          int ringMessages,
+      @AdvancedKey(
+              "16777216 | 1048576 … 1073741824 | Max queued payload bytes per engine, and of one message; more count as lost.")
+          int ringBytes,
+      @AdvancedKey(
+              "256 | 1 … 1000000 | Max queued MiB of all engines; an engine below its share may exceed it.")
+          int ringTotalMb,
+      @AdvancedKey("16384 | 1 … 1000000 | Max live batches per engine kept during a replay.")
+          int bufferedBatches,
+      @AdvancedKey(
+              "67108864 | 1024 … 1073741824 | Max payload bytes per engine kept during a replay.")
+          int bufferedBytes,
+      @AdvancedKey("8 | 1 … 256 | Replays that run at the same time.") int parallelReplays,
+      @AdvancedKey("2000 | 10 … 86400000 | Longest silence of an engine in a replay.")
+          int replayIdleMs,
+      @AdvancedKey("60000 | 100 … 86400000 | Longest duration of one replay.") int replayTotalMs,
+      @AdvancedKey("1000000 | 1 … 1000000000 | Max batches of one replay.") int replayBatches,
+      @AdvancedKey("4096 | 1 … 1000000 | Max MiB of one replay.") int replayMb,
+      @AdvancedKey("3 | 1 … 100 | Replays without progress until missing events are given up.")
+          int replayAttempts,
+      @AdvancedKey(
+              "250 | 0 … 60000 | Longest wait after the first replay without progress; four times as long after each further one.")
+          int replayBackoffMs,
+      @AdvancedKey("8000 | 0 … 86400000 | Longest wait between replays.") int replayBackoffLimitMs,
+      @AdvancedKey(
+              "30000 | 100 … 86400000 | Time without replays after missing events were given up.")
+          int replayRestMs,
+      @AdvancedKey(
+              "30000 | 100 … 86400000 | Silence of an engine after which it is asked for missed events.")
+          int probeMs) {
+    public Ingest {
+      atMost(
+          "ingest",
+          "replay-backoff-ms",
+          replayBackoffMs,
+          "replay-backoff-limit-ms",
+          replayBackoffLimitMs);
+    }
 
-    /** What a snapshot may take. */
-    public record Bounds(int maxPauseMs, int maxMb, int maxAgeMs) {}
+    /** The same as event streams take it. */
+    public IngestOptions options() {
+      return new IngestOptions(
+          pollers == 0 ? IngestOptions.DEFAULT.pollers() : pollers,
+          new RingLimits(ringMessages, ringBytes, ringTotalMb * BYTES_PER_MB),
+          new ReplayLimits(
+              parallelReplays,
+              Duration.ofMillis(replayIdleMs),
+              Duration.ofMillis(replayTotalMs),
+              replayBatches,
+              replayMb * BYTES_PER_MB),
+          new BackoffLimits(replayBackoffMs, replayBackoffLimitMs),
+          new StreamLimits(
+              bufferedBatches,
+              bufferedBytes,
+              replayAttempts,
+              Duration.ofMillis(replayRestMs),
+              Duration.ofMillis(probeMs)));
+    }
   }
 
-  /**
-   * What is recorded of the fleet.
-   *
-   * @param dir null for nothing
-   * @param requests whether prompts are recorded too
-   * @param quietMs after so long a silence an engine counts as quiescent
-   */
-  public record Capture(@Nullable String dir, boolean requests, int quietMs, Room room) {
+  /** What is kept on disk for the next start. */
+  public record Snapshot(
+      @Key("true | | Keep the index on the local disk for the next start.") boolean enabled,
+      @Key(
+              " | | Directory of snapshots; none: `$XDG_STATE_HOME/warmpath`, else `~/.warmpath/data`.")
+          @Nullable String dir,
+      @AdvancedKey("300000 | 100 … 86400000 | Time between two snapshots.") int intervalMs,
+      @AdvancedKey(
+              "2000 | 1 … 60000 | Longest time that events wait for a snapshot; then it is given up.")
+          int maxPauseMs,
+      @AdvancedKey("4096 | 1 … 1000000 | Max MiB of a snapshot.") int maxMb,
+      @AdvancedKey("3600000 | 1 … 86400000 | Max age of a snapshot; an older one is refused.")
+          int maxAgeMs) {}
 
-    /** How large the files and the queue before them may get. */
-    public record Room(int maxMb, int keep, int queueMb) {}
-  }
+  /** What is recorded of the fleet. */
+  public record Capture(
+      @AdvancedKey(" | | Directory for captures of the fleet; none: nothing is recorded.")
+          @Nullable String dir,
+      @AdvancedKey(
+              "false | | Record requests too, token ids in clear, so that predictions can be verified; treat the files as prompts.")
+          boolean requests,
+      @AdvancedKey(
+              "2000 | 10 … 86400000 | Silence of an engine without requests after which its next one can be judged.")
+          int quietMs,
+      @AdvancedKey("256 | 1 … 1000000 | Max MiB of a capture file before compression.") int maxMb,
+      @AdvancedKey("10 | 1 … 100000 | Capture files that are kept, those of earlier runs included.")
+          int keep,
+      @AdvancedKey("64 | 1 … 4096 | Max MiB that wait for the disk; more are left out and marked.")
+          int queueMb) {}
 
-  /**
-   * The log of routing decisions.
-   *
-   * @param file null for none
-   * @param maxMb most MiB of a file
-   * @param keep files that are kept, the current one too
-   * @param queueMb most MiB of records that wait for the disk
-   */
-  public record DecisionLog(@Nullable String file, int maxMb, int keep, int queueMb) {}
+  /** The log of routing decisions. */
+  public record DecisionLog(
+      @Key(
+              " | | File of the decision log, one JSON line a request, without text and token ids; none: no log.")
+          @Nullable String file,
+      @AdvancedKey("64 | 1 … 1000000 | Max MiB of a decision log file.") int maxMb,
+      @AdvancedKey("8 | 1 … 1000 | Decision log files that are kept, the current one included.")
+          int keep,
+      @AdvancedKey(
+              "16 | 1 … 4096 | Max MiB of records that wait for the disk; more are dropped and counted.")
+          int queueMb) {}
 
-  /**
-   * What is done before the process listens.
-   *
-   * @param seconds longest time; 0 for no warm-up
-   * @param requests how many requests at most
-   */
-  public record WarmUp(int seconds, int requests) {}
+  /** What the router adds to responses. */
+  public record Headers(
+      @AdvancedKey("true | | Add the response header `x-warmpath-replica`.") boolean enabled,
+      @AdvancedKey(
+              "false | | Add `x-warmpath-cached-tokens` too, the predicted cached tokens; it shows clients what others have cached.")
+          boolean cachedTokens) {}
+
+  /** What is done before the process listens. */
+  public record WarmUp(
+      @AdvancedKey(
+              "5 | 0 … 600 | `serve`: longest time of requests to a stub engine before the process listens, so that it is fast at once; 0: none.")
+          int seconds,
+      @AdvancedKey("20000 | 1 … 10000000 | Max requests of the warm-up.") int requests) {}
 
   /** How long leaving may take. */
-  public record Shutdown(int delayMs, int deadlineMs) {}
+  public record Shutdown(
+      @Key("0 | 0 … 86400000 | Time between failing readiness and refusing requests.") int delayMs,
+      @Key("30000 | 0 … 86400000 | Time for streams to finish.") int deadlineMs) {}
 }

@@ -53,18 +53,18 @@ public final class HealthChecker extends VerticleBase {
   /** How a replica stood when it was looked at last. */
   private static final class Checked {
     private final Streak streak;
-    private final SignWatch signs;
+    private final RestartDetector restarts;
     private boolean asking;
     private int checks;
 
-    Checked(Streak streak, SignWatch signs) {
+    Checked(Streak streak, RestartDetector restarts) {
       this.streak = streak;
-      this.signs = signs;
+      this.restarts = restarts;
     }
   }
 
   private long timer = -1;
-  private long signTimer = -1;
+  private long metricsTimer = -1;
   private @Nullable HttpClient client;
 
   /**
@@ -98,7 +98,7 @@ public final class HealthChecker extends VerticleBase {
             new PoolOptions().setHttp1MaxSize(CONNECTIONS_PER_REPLICA));
     timer = vertx.setPeriodic(0, health.intervalMs(), id -> checkAll());
     if (health.metricsIntervalMs() > 0) {
-      signTimer = vertx.setPeriodic(0, health.metricsIntervalMs(), id -> watchAll());
+      metricsTimer = vertx.setPeriodic(0, health.metricsIntervalMs(), id -> watchAll());
     }
     return Future.succeededFuture();
   }
@@ -106,7 +106,7 @@ public final class HealthChecker extends VerticleBase {
   @Override
   public Future<?> stop() {
     vertx.cancelTimer(timer);
-    vertx.cancelTimer(signTimer);
+    vertx.cancelTimer(metricsTimer);
     return client == null ? Future.succeededFuture() : client.close();
   }
 
@@ -124,7 +124,7 @@ public final class HealthChecker extends VerticleBase {
   private Checked checked(Replica replica) {
     return checked.computeIfAbsent(
         replica,
-        r -> new Checked(new Streak(health.rise(), health.fall()), new SignWatch(r, port)));
+        r -> new Checked(new Streak(health.rise(), health.fall()), new RestartDetector(r, port)));
   }
 
   private void check(Replica replica, boolean turnForModels) {
@@ -140,15 +140,15 @@ public final class HealthChecker extends VerticleBase {
         });
   }
 
-  /** Looks at every replica's metrics; one without an answer to that tells nothing. */
+  /** Reads every replica's metrics; one that does not answer is left as it is. */
   private void watchAll() {
     for (Replica replica : fleet.replicas()) {
-      SignWatch signs = checked(replica).signs;
+      RestartDetector restarts = checked(replica).restarts;
       get(replica, "/metrics")
           .onSuccess(page -> {
-            EngineSigns said = EngineSigns.read(page.getBytes());
-            signs.saw(said);
-            limit.saw(replica, said);
+            EngineMetrics metrics = EngineMetrics.read(page.getBytes());
+            restarts.saw(metrics);
+            limit.saw(replica, metrics);
           });
     }
   }

@@ -25,13 +25,13 @@ final class LearnedLimit {
   }
 
   /** The replica's metrics say this. */
-  void saw(Replica replica, EngineSigns signs) {
-    if (mayWait == 0 || signs.waiting() < 0) {
+  void saw(Replica replica, EngineMetrics metrics) {
+    if (mayWait == 0 || metrics.waiting() < 0) {
       return;
     }
     int inFlight = replica.requests();
     int limit = replica.limit();
-    int excess = (int) Math.min(signs.waiting(), Integer.MAX_VALUE) - mayWait;
+    int excess = (int) Math.min(metrics.waiting(), Integer.MAX_VALUE) - mayWait;
     if (excess > 0) {
       replica.limit(Math.max(1, Math.min(limit, inFlight - excess)));
     } else if (limit < Replica.NO_LIMIT && inFlight >= NEARLY * limit) {

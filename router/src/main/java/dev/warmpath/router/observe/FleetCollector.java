@@ -17,8 +17,6 @@ import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Connections;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.routing.Policy;
-import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -33,7 +31,7 @@ import java.util.stream.Collectors;
  *
  * <p>Thread-safe if its sources are.
  */
-public final class FleetCollector implements MultiCollector {
+public final class FleetCollector {
 
   /**
    * Where the state is read.
@@ -61,9 +59,7 @@ public final class FleetCollector implements MultiCollector {
     this.sources = sources;
   }
 
-  @Override
-  public MetricSnapshots collect() {
-    Snapshot snapshot = new Snapshot();
+  public void collect(Snapshot snapshot) {
     entrance(snapshot, sources.entrance());
     snapshot.add(Metric.QUEUE_REQUESTS, sources.dispatcher().queued());
     snapshot.add(Metric.QUEUE_LIMIT, sources.dispatcher().queueLimit());
@@ -85,12 +81,11 @@ public final class FleetCollector implements MultiCollector {
       boolean ranked = severalRanks.contains(status.id().replica());
       stream(snapshot, status, name(status.id(), ranked));
     }
-    return snapshot.build();
   }
 
   private static void entrance(Snapshot to, ProxyContext.Entrance entrance) {
-    to.add(Metric.REQUESTS_SERVING, entrance.openness().serving());
-    to.add(Metric.REQUESTS_LIMIT, entrance.openness().limit());
+    to.add(Metric.REQUESTS_SERVING, entrance.lifecycle().serving());
+    to.add(Metric.REQUESTS_LIMIT, entrance.lifecycle().limit());
     to.add(Metric.REQUEST_BODIES_BYTES, entrance.bodies().bytes());
     to.add(Metric.REQUEST_BODIES_MAX_BYTES, entrance.bodies().limitBytes());
     to.add(Metric.RETRIES_LEFT, entrance.retries().left());

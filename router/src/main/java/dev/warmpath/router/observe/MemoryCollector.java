@@ -3,8 +3,6 @@ package dev.warmpath.router.observe;
 import dev.warmpath.eventingest.memory.Recovery;
 import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
 import dev.warmpath.router.snapshot.SnapshotStatus;
-import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -14,7 +12,7 @@ import java.util.function.Supplier;
  *
  * <p>Thread-safe if its sources are.
  */
-public final class MemoryCollector implements MultiCollector {
+public final class MemoryCollector {
 
   /** Where the state is read. */
   public record Sources(
@@ -29,16 +27,13 @@ public final class MemoryCollector implements MultiCollector {
     this.sources = sources;
   }
 
-  @Override
-  public MetricSnapshots collect() {
-    Snapshot to = new Snapshot();
+  public void collect(Snapshot to) {
     snapshots(to, sources.snapshots().get());
     for (Reason reason : Reason.values()) {
       int count = sources.refused().getOrDefault(reason, 0);
       to.add(Metric.SNAPSHOTS_REFUSED_TOTAL, count, reason.label());
     }
     recovery(to, sources.recovery().report());
-    return to.build();
   }
 
   private void snapshots(Snapshot to, SnapshotStatus status) {

@@ -8,18 +8,27 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.proxy.ProxyListener;
 import dev.warmpath.router.proxy.Route;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.MultiCollector;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Counts what happens to requests, and holds the registry in which everything is scraped.
  *
  * <p>Thread-safe.
  */
-public final class RouterMetrics implements ProxyListener, DispatchListener {
+public final class RouterMetrics implements ProxyListener, DispatchListener, AutoCloseable {
 
   /** Uneven on purpose: an error of one token is as telling as none of its size. */
   private static final double[] ERROR_BOUNDS = {
@@ -41,9 +50,34 @@ public final class RouterMetrics implements ProxyListener, DispatchListener {
           .classicUpperBounds(ERROR_BOUNDS)
           .register(registry.getPrometheusRegistry());
 
-  /** Where all metrics are. */
-  public PrometheusMeterRegistry registry() {
-    return registry;
+  private final JvmGcMetrics collections = new JvmGcMetrics();
+
+  public RouterMetrics() {
+    Stream.of(
+            new JvmMemoryMetrics(),
+            new JvmThreadMetrics(),
+            new ProcessorMetrics(),
+            new FileDescriptorMetrics(),
+            new UptimeMetrics(),
+            collections)
+        .forEach(binder -> binder.bindTo(registry));
+  }
+
+  /** Adds gauges and counters that are read at each scrape. */
+  public void add(Consumer<Snapshot> source) {
+    MultiCollector collector =
+        () -> {
+          Snapshot now = new Snapshot();
+          source.accept(now);
+          return now.build();
+        };
+    registry.getPrometheusRegistry().register(collector);
+  }
+
+  /** Stops listening to the garbage collector. */
+  @Override
+  public void close() {
+    collections.close();
   }
 
   /** Drops what was counted of a replica and its engines. */

@@ -21,7 +21,7 @@ import java.util.Map;
  *
  * <p>Confined to the scraping thread.
  */
-final class Snapshot {
+public final class Snapshot {
 
   private final Map<Metric, GaugeSnapshot.Builder> gauges = new EnumMap<>(Metric.class);
   private final Map<Metric, CounterSnapshot.Builder> counters = new EnumMap<>(Metric.class);

@@ -8,8 +8,6 @@ import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
 import dev.warmpath.tokenizer.encode.cache.LayerCounts;
-import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe if its source is.
  */
-public final class TokenizerCollector implements MultiCollector {
+public final class TokenizerCollector {
 
   private final Supplier<List<TokenizerStatus>> status;
   private final Supplier<BodyParser.Counts> bodies;
@@ -43,9 +41,7 @@ public final class TokenizerCollector implements MultiCollector {
     this.remote = remote;
   }
 
-  @Override
-  public MetricSnapshots collect() {
-    Snapshot to = new Snapshot();
+  public void collect(Snapshot to) {
     for (TokenizerStatus model : status.get()) {
       boolean ready = model.state() == TokenizerStatus.State.READY;
       to.add(Metric.TOKENIZER_READY, ready ? 1 : 0, model.model());
@@ -64,7 +60,6 @@ public final class TokenizerCollector implements MultiCollector {
     if (remote != null) {
       to.add(Metric.REMOTE_MEMORY_SHARE, remote.memoryShare());
     }
-    return to.build();
   }
 
   private static void download(Snapshot to, String model, Download download) {

@@ -97,7 +97,7 @@ final class Exchange {
     request.exceptionHandler(guarded(e -> clientGone()));
     request.handler(guarded(this::bodyChunk));
     request.endHandler(guarded(v -> bodyEnd()));
-    within(proxy.config().timeouts().clients().bodyMs(), () -> refuse(ApiError.bodyTimeout()));
+    within(proxy.config().timeouts().requestBodyMs(), () -> refuse(ApiError.bodyTimeout()));
     if (body.isDeclaredTooLarge()) {
       refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
     }
@@ -178,7 +178,7 @@ final class Exchange {
     bodyRefused = true;
     reject(error);
     if (!request.isEnded()) {
-      int patience = proxy.config().timeouts().clients().bodyMs();
+      int patience = proxy.config().timeouts().requestBodyMs();
       long closing = loop.vertx().setTimer(patience, id -> request.connection().close());
       request.endHandler(v -> loop.vertx().cancelTimer(closing));
       request.exceptionHandler(e -> loop.vertx().cancelTimer(closing));

@@ -53,7 +53,7 @@ public record ProxyContext(
 
   /** What bounds the requests that are served at a time, and their retries. */
   public record Entrance(
-      Openness openness, BodyRoom bodies, Connections.Count connections, RetryBudget retries) {}
+      Lifecycle lifecycle, BodyRoom bodies, Connections.Count connections, RetryBudget retries) {}
 
   RetryBudget retries() {
     return entrance.retries();

@@ -52,17 +52,17 @@ public final class ProxyVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    RouterConfig.Address at = proxy.config().listen().address();
+    RouterConfig.Listen at = proxy.config().listen();
     HttpClient client = vertx.createHttpClient(clientOptions(), poolOptions());
     exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
     loop = new Exchange.Loop(vertx, context, client, new RequestIds(proxy.random()));
     server = vertx.createHttpServer(serverOptions()).requestHandler(this::serve);
-    RouterConfig.Timeouts.Clients clients = proxy.config().timeouts().clients();
+    RouterConfig.Timeouts timeouts = proxy.config().timeouts();
     connections =
         new Connections(
             vertx,
             proxy.nanoClock(),
-            new Connections.Timeouts(clients.headMs(), clients.keepAliveMs()),
+            new Connections.Timeouts(timeouts.requestHeadMs(), timeouts.keepAliveMs()),
             proxy.entrance().connections());
     connections.watch(server);
     return server
@@ -99,7 +99,7 @@ public final class ProxyVerticle extends VerticleBase {
     RouterConfig.Timeouts limits = proxy.config().timeouts();
     int shortest =
         IntStream.of(
-                limits.clients().bodyMs(),
+                limits.requestBodyMs(),
                 limits.firstByteMs(),
                 limits.streamIdleMs(),
                 limits.totalMs(),
@@ -132,7 +132,7 @@ public final class ProxyVerticle extends VerticleBase {
 
   /** The dispatcher bounds requests; each has a connection of its own. */
   private PoolOptions poolOptions() {
-    int most = proxy.config().limits().atOnce().replicaRequests();
+    int most = proxy.config().limits().replicaRequests();
     return new PoolOptions().setHttp1MaxSize(most).setMaxWaitQueueSize(most);
   }
 
@@ -146,10 +146,10 @@ public final class ProxyVerticle extends VerticleBase {
       decline(request, route.errors(), ApiError.methodNotAllowed(route.allowed()));
     } else if (!route.isPassedOn()) {
       page(route, request.response());
-    } else if (openness().stage() == Openness.Stage.CLOSING) {
+    } else if (lifecycle().stage() == Lifecycle.Stage.CLOSING) {
       request.response().putHeader("connection", "close");
       decline(request, route.errors(), ApiError.shuttingDown());
-    } else if (!openness().enter()) {
+    } else if (!lifecycle().enter()) {
       decline(request, route.errors(), ApiError.overloaded("it serves all the requests it may"));
     } else {
       exchange(route, request);
@@ -160,8 +160,8 @@ public final class ProxyVerticle extends VerticleBase {
     return route != Route.METRICS || proxy.config().listen().metrics();
   }
 
-  private Openness openness() {
-    return proxy.entrance().openness();
+  private Lifecycle lifecycle() {
+    return proxy.entrance().lifecycle();
   }
 
   private void decline(HttpServerRequest request, Form form, ApiError error) {
@@ -181,7 +181,7 @@ public final class ProxyVerticle extends VerticleBase {
 
   private void ended(Exchange[] exchange) {
     Objects.requireNonNull(exchanges).remove(exchange[0]);
-    openness().leave();
+    lifecycle().leave();
   }
 
   private void page(Route route, HttpServerResponse response) {
@@ -223,7 +223,7 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private String status(int up) {
-    if (openness().stage() != Openness.Stage.OPEN) {
+    if (lifecycle().stage() != Lifecycle.Stage.OPEN) {
       return "leaving";
     } else if (!proxy.pages().indexing()) {
       return "no_index_writer";

@@ -90,7 +90,7 @@ public final class SnapshotKeeper implements AutoCloseable {
     long delayNanos = TimeUnit.MILLISECONDS.toNanos(config.intervalMs());
     try {
       while (!leaving.await(delayNanos, TimeUnit.NANOSECONDS)) {
-        save(TimeUnit.MILLISECONDS.toNanos(config.bounds().maxPauseMs()));
+        save(TimeUnit.MILLISECONDS.toNanos(config.maxPauseMs()));
         long pauseNanos = (long) (status.pauseSeconds() * 1e9);
         delayNanos =
             Math.max(TimeUnit.MILLISECONDS.toNanos(config.intervalMs()), PAUSES_APART * pauseNanos);
@@ -119,7 +119,7 @@ public final class SnapshotKeeper implements AutoCloseable {
                     });
                 handover.drainTo(out, will ? PATIENCE_NANOS : 0);
               },
-              Heritage.maxBytes(config));
+              RestoredState.maxBytes(config));
       status =
           status.written(
               nanoClock.getAsLong(),

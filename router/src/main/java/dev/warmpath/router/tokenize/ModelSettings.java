@@ -84,9 +84,9 @@ record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dia
                 template(),
                 arguments(),
                 ContentFormat.valueOf(rendering.contentFormat().toUpperCase(Locale.ROOT)),
-                rendering.excludesToolsWhenNone(),
-                rendering.trustsRequestTemplates()));
-    return new ModelOptions(chat, rendering.maxModelTokens());
+                rendering.excludeToolsWhenNone(),
+                rendering.trustRequestTemplate()));
+    return new ModelOptions(chat, rendering.maxModelLen());
   }
 
   private @Nullable String template() {
@@ -102,7 +102,7 @@ record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dia
   }
 
   private ObjectNode arguments() {
-    String text = rendering.chatTemplateArguments();
+    String text = rendering.chatTemplateKwargs();
     if (text == null) {
       return JsonNodeFactory.instance.objectNode();
     }

@@ -11,11 +11,11 @@ import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.stream.StreamLimits;
 import dev.warmpath.eventingest.zmq.ReplayLimits;
-import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.router.routing.policy.Policies;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,11 +29,11 @@ class ConfigTreeTest {
   @Test
   void defaultsAreThoseOfTheKeys() throws ConfigException {
     RouterConfig config = ConfigTree.empty().config();
-    assertThat(config.listen().address()).isEqualTo(new RouterConfig.Address("127.0.0.1", 8080));
-    assertThat(config.admin()).isEqualTo(new RouterConfig.Address("127.0.0.1", 8081));
+    assertThat(config.listen()).isEqualTo(new RouterConfig.Listen("127.0.0.1", 8080, 0, false));
+    assertThat(config.admin()).isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081));
     assertThat(config.policy().name()).isEqualTo("warm");
     assertThat(config.replicas()).isEmpty();
-    assertThat(config.ingest()).isEqualTo(IngestOptions.DEFAULT);
+    assertThat(config.ingest().options()).isEqualTo(IngestOptions.DEFAULT);
   }
 
   @Test
@@ -48,7 +48,7 @@ class ConfigTreeTest {
                replay-attempts: 12, replay-backoff-ms: 13, replay-backoff-limit-ms: 14,
                replay-rest-ms: 115, probe-ms: 116}
             """);
-    assertThat(config.ingest())
+    assertThat(config.ingest().options())
         .isEqualTo(
             new IngestOptions(
                 1,
@@ -60,29 +60,6 @@ class ConfigTreeTest {
         .singleElement()
         .asString()
         .contains("'ingest.replay-backoff-limit-ms' must be at least");
-  }
-
-  @Test
-  void referenceFileHoldsEveryKeyWithItsDefault() throws ConfigException {
-    ConfigTree reference = ConfigTree.parse(ConfigTree.reference(), "reference.yaml");
-    assertThat(reference.config()).isEqualTo(ConfigTree.empty().config());
-    for (ConfigKey key : ConfigKeys.ALL) {
-      String leaf = key.path().replaceAll(".*[.]", "");
-      assertThat(ConfigTree.reference()).as(key.path()).containsPattern("[ #-]" + leaf + ":");
-    }
-  }
-
-  @Test
-  void referenceFileMeansWhatItSaysWhenUncommented() throws ConfigException {
-    String all =
-        ConfigTree.reference()
-            .replaceAll("(?m)^#( +- name|   +[a-z-]+:)", " $1")
-            .replaceAll("(models|replicas): \\[\\](?=\n)", "$1:");
-    RouterConfig config = ConfigTree.parse(all, "f").config();
-    assertThat(config.models()).hasSize(1);
-    assertThat(config.replicas())
-        .singleElement()
-        .satisfies(replica -> assertThat(replica.replay()).isEqualTo("tcp://127.0.0.1:5657"));
   }
 
   private static final SglangRules SGLANG =
@@ -116,10 +93,24 @@ class ConfigTreeTest {
     assertThat(config.onlyModel()).contains(new RouterConfig.Model("qwen", "embedded"));
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(config.replicas().get(0).models()).containsExactly("qwen");
-    assertThat(config.replicas().get(0).cache())
-        .isEqualTo(new ReplicaConfig.Cache(CopyCounting.PER_COPY, 4096, 0, "17", false, SGLANG));
-    assertThat(config.replicas().get(1).cache())
-        .isEqualTo(new ReplicaConfig.Cache(null, 0, 12, null, true, SglangRules.USUAL));
+    assertThat(config.replicas().get(0))
+        .extracting(
+            ReplicaConfig::removals,
+            ReplicaConfig::maxBlocks,
+            ReplicaConfig::fullReportsPerMinute,
+            ReplicaConfig::hashSeed,
+            ReplicaConfig::hiddenNamespaces,
+            ReplicaConfig::sglang)
+        .containsExactly(ReplicaConfig.Removals.PER_COPY, 4096, 0, "17", false, SGLANG);
+    assertThat(config.replicas().get(1))
+        .extracting(
+            ReplicaConfig::removals,
+            ReplicaConfig::maxBlocks,
+            ReplicaConfig::fullReportsPerMinute,
+            ReplicaConfig::hashSeed,
+            ReplicaConfig::hiddenNamespaces,
+            ReplicaConfig::sglang)
+        .containsExactly(null, 0, 12, null, true, SglangRules.USUAL);
     assertThat(config.replicas().get(1).events()).isNull();
   }
 
@@ -183,6 +174,14 @@ class ConfigTreeTest {
         .containsExactly("f.yaml:1: 'policy' must hold keys and values");
     assertThat(problems("models: {}")).containsExactly("f.yaml:1: 'models' must be a list");
     assertThat(problems("policy: {miss-weight: .nan}")).hasSize(1);
+    assertThat(problems("replicas:\n  - {name: a, url: 'a b', dialect: vlm, loras: [1]}"))
+        .satisfiesExactly(
+            url -> assertThat(url).isEqualTo("f.yaml:2: 'replicas[].url' must be a URL"),
+            dialect ->
+                assertThat(dialect)
+                    .endsWith(
+                        "'replicas[].dialect' must be one of vllm, vllm-eagle, sglang, sglang-hybrid, trtllm, trtllm-hybrid"),
+            loras -> assertThat(loras).endsWith("'replicas[].loras' must be a list of text"));
     assertThat(problems("listen: {port: 99999999999999999999}")).hasSize(1);
   }
 
@@ -223,7 +222,7 @@ class ConfigTreeTest {
             .put("replicas", Map.of("name", "a", "url", "http://h:1"), "--replica")
             .put("replicas", Map.of("name", "a", "url", "http://h:2"), "--replica")
             .config();
-    assertThat(config.listen().address()).isEqualTo(new RouterConfig.Address("h", 0));
+    assertThat(config.listen()).isEqualTo(new RouterConfig.Listen("h", 0, 0, false));
     assertThat(config.policy().options()).containsEntry("miss-weight", 0.5);
     assertThat(config.replicas()).singleElement().extracting(ReplicaConfig::port).isEqualTo(2);
   }
@@ -262,12 +261,26 @@ class ConfigTreeTest {
   }
 
   @Test
-  void documentationListsEveryKey() throws Exception {
+  void documentationListsEveryKeyThoseOfOperatorsFirst() throws Exception {
     List<String> rows =
         Files.readAllLines(Path.of("../docs/configuration.md")).stream()
-            .filter(line -> line.startsWith("| `") && !line.startsWith("| `--"))
+            .filter(line -> line.matches("[|] `[a-z].*|### Advanced"))
             .toList();
-    assertThat(rows).isEqualTo(ConfigKeys.ALL.stream().map(ConfigTreeTest::row).toList());
+    List<String> expected = new ArrayList<>(rows(false));
+    expected.add("### Advanced");
+    expected.addAll(rows(true));
+    assertThat(rows).isEqualTo(expected);
+  }
+
+  @Test
+  void aDefaultGivenInWordsIsTheDefault() throws ConfigException {
+    ConfigTree tree = ConfigTree.empty();
+    for (ConfigKey key : ConfigKeys.ALL) {
+      if (!key.section().endsWith("[]") && !key.standard().isEmpty()) {
+        tree = tree.setText(key.path(), key.standard(), key.path());
+      }
+    }
+    assertThat(tree.config()).isEqualTo(ConfigTree.empty().config());
   }
 
   @Property(tries = 500)
@@ -279,10 +292,17 @@ class ConfigTreeTest {
     }
   }
 
+  private static List<String> rows(boolean advanced) {
+    return ConfigKeys.ALL.stream()
+        .filter(key -> key.advanced() == advanced)
+        .map(ConfigTreeTest::row)
+        .toList();
+  }
+
   private static String row(ConfigKey key) {
-    Object standard = key.defaultValue();
-    String shown = standard == null || standard instanceof List<?> ? "" : "`" + standard + "`";
-    return "| `%s` | %s | %s | %s |".formatted(key.path(), shown, key.bounds(), key.meaning());
+    boolean plain = key.standard().isEmpty() || key.isRequired();
+    String standard = plain ? key.standard() : "`" + key.standard() + "`";
+    return "| `%s` | %s | %s | %s |".formatted(key.path(), standard, key.bounds(), key.meaning());
   }
 
   private static RouterConfig read(String yaml) throws ConfigException {

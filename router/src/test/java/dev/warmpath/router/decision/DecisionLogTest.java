@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
-import dev.warmpath.router.Surroundings;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.RawClient;
@@ -345,16 +345,16 @@ class DecisionLogTest {
   @Test
   void theKeyOfTheDataDirectoryOutlivesTheProcess() throws Exception {
     Path data = folder.resolve("data");
-    String first = keyOf(Surroundings.ofTheMachine().keepingIn(data));
-    String second = keyOf(Surroundings.ofTheMachine().keepingIn(data));
-    String other = keyOf(Surroundings.ofTheMachine());
+    String first = keyOf(Environment.ofTheMachine().keepingIn(data));
+    String second = keyOf(Environment.ofTheMachine().keepingIn(data));
+    String other = keyOf(Environment.ofTheMachine());
     assertThat(first).isEqualTo(second).isNotEqualTo(other);
     Path key = data.resolve("decision-log.key");
     assertThat(Files.readString(key)).hasSize(64).doesNotContain(first);
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(key)))
         .isEqualTo("rw-------");
     Files.writeString(key, "too short");
-    assertThatThrownBy(() -> keyOf(Surroundings.ofTheMachine().keepingIn(data)))
+    assertThatThrownBy(() -> keyOf(Environment.ofTheMachine().keepingIn(data)))
         .isInstanceOf(StartException.class)
         .hasMessageContaining("decision-log.key: must hold 64 hexadecimal digits");
   }
@@ -369,8 +369,8 @@ class DecisionLogTest {
     }
   }
 
-  private String keyOf(Surroundings around) throws Exception {
-    RouterProcess.start(logging(bare()).config(), around).close();
+  private String keyOf(Environment environment) throws Exception {
+    RouterProcess.start(logging(bare()).config(), environment).close();
     List<String> lines = Files.readAllLines(file);
     return JSON.readTree(lines.get(lines.size() - 1)).path("key").asText();
   }

@@ -43,7 +43,7 @@ class LearnedLimitTest {
   @Test
   void staysUnknownWithoutWordOrWish() {
     inFlight(100);
-    limit.saw(replica, EngineSigns.read("vllm:num_requests_running{} 7\n".getBytes(UTF_8)));
+    limit.saw(replica, EngineMetrics.read("vllm:num_requests_running{} 7\n".getBytes(UTF_8)));
     new LearnedLimit(0).saw(replica, waiting("50", "50"));
     assertThat(replica.limit()).isEqualTo(Replica.NO_LIMIT);
   }
@@ -51,7 +51,7 @@ class LearnedLimitTest {
   @Test
   void readsSglangsQueueToo() {
     assertThat(
-            EngineSigns.read("sglang:num_queue_reqs{tp_rank=\"0\"} 3.0\n".getBytes(UTF_8))
+            EngineMetrics.read("sglang:num_queue_reqs{tp_rank=\"0\"} 3.0\n".getBytes(UTF_8))
                 .waiting())
         .isEqualTo(3);
   }
@@ -62,10 +62,10 @@ class LearnedLimitTest {
     }
   }
 
-  private static EngineSigns waiting(String first, String second) {
+  private static EngineMetrics waiting(String first, String second) {
     String page =
         "vllm:num_requests_waiting{engine=\"0\",model_name=\"m\"} %s\n".formatted(first)
             + "vllm:num_requests_waiting{engine=\"1\",model_name=\"m\"} %s\n".formatted(second);
-    return EngineSigns.read(page.getBytes(UTF_8));
+    return EngineMetrics.read(page.getBytes(UTF_8));
   }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class MetricsTest {
 
   @Test
-  void aScrapeShowsRequestsAndVertxsOwnHttpMetrics() throws Exception {
+  void aScrapeShowsRequestsEnginesAndTheProcess() throws Exception {
     try (Rig rig = new Rig(2)) {
       for (int i = 0; i < 4; i++) {
         rig.chat("{\"model\":\"m\"}");
@@ -42,7 +42,12 @@ class MetricsTest {
               "warmpath_event_visible_seconds_count 0",
               "warmpath_replays_running 0.0",
               "warmpath_tokenizer_queue_limit 256.0",
-              "warmpath_expected_blocks_ended_total{engine=\"r0\",how=\"confirmed\"} 0.0");
+              "warmpath_expected_blocks_ended_total{engine=\"r0\",how=\"confirmed\"} 0.0",
+              "jvm_memory_used_bytes{area=\"heap\",",
+              "jvm_gc_max_data_size_bytes ",
+              "process_cpu_usage ",
+              "process_files_open_files ",
+              "process_uptime_seconds ");
       assertThat(names(scrape)).allMatch(MetricsTest::isKnown);
     }
   }

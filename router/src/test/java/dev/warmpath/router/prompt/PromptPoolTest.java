@@ -126,7 +126,7 @@ class PromptPoolTest {
             reader,
             (kind, body, read) -> waitFor(block),
             RemoteReader.NONE,
-            new Tokenizing(1, 1, 100, 1_000, true, false, 0),
+            new Tokenizing(1, 1, 100, 1_000, true, "never", 0),
             Thread::new)) {
       List<ReadRequest> first = new CopyOnWriteArrayList<>();
       PromptPool.Ticket running = pool.read(RequestKind.CHAT, BODY, first::add);
@@ -172,7 +172,7 @@ class PromptPoolTest {
             reader,
             BodyWatch.NONE,
             RemoteReader.NONE,
-            new Tokenizing(1, 4, 100, 1_000, true, false, 0),
+            new Tokenizing(1, 4, 100, 1_000, true, "never", 0),
             Thread::new)) {
       CompletableFuture<ReadRequest> first = new CompletableFuture<>();
       PromptPool.Ticket ticket = pool.read(RequestKind.CHAT, BODY, first::complete);
@@ -213,7 +213,7 @@ class PromptPoolTest {
             reader,
             BodyWatch.NONE,
             RemoteReader.NONE,
-            new Tokenizing(1, 1, 100, 1_000, true, false, 0),
+            new Tokenizing(1, 1, 100, 1_000, true, "never", 0),
             work -> {
               threads.incrementAndGet();
               return new Thread(work);
@@ -243,7 +243,7 @@ class PromptPoolTest {
           return null;
         };
     PromptReader reader = new PromptReader(new Tokenizers(models(Map.of()), adapters), bodies(16));
-    try (PromptPool pool = pool(reader, new Tokenizing(1, 1, 100, 10, true, false, 0))) {
+    try (PromptPool pool = pool(reader, new Tokenizing(1, 1, 100, 10, true, "never", 0))) {
       CompletableFuture<ReadRequest> first = new CompletableFuture<>();
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
       CompletableFuture<ReadRequest> third = new CompletableFuture<>();
@@ -322,7 +322,7 @@ class PromptPoolTest {
                 reader(tokenizer),
                 BodyWatch.NONE,
                 RemoteReader.NONE,
-                new Tokenizing(1, 1, 100, 10, true, false, 0),
+                new Tokenizing(1, 1, 100, 10, true, "never", 0),
                 Thread::new)) {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
       pool.read(RequestKind.COMPLETION, BODY, answer::complete);

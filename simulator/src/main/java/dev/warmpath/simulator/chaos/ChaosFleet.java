@@ -71,7 +71,7 @@ final class ChaosFleet implements AutoCloseable {
   /** The longest time that the router lets a client wait without a byte, and then some. */
   int hungMillis() {
     RouterConfig.Timeouts timeouts = config.timeouts();
-    int reading = timeouts.clients().bodyMs() + 11 * config.tokenizing().deadlineMs();
+    int reading = timeouts.requestBodyMs() + 11 * config.tokenizing().deadlineMs();
     int attempt = timeouts.connectMs() + timeouts.firstByteMs() + config.retry().backoffLimitMs();
     int waiting = config.queue().timeoutMs() + config.retry().attempts() * attempt;
     return reading + waiting + timeouts.streamIdleMs() + 5_000;

@@ -2,9 +2,9 @@ package dev.warmpath.simulator.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
-import dev.warmpath.router.Surroundings;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
@@ -92,8 +92,8 @@ public final class CheckLiveCommand implements WarmpathCommand {
   public Integer call() throws InterruptedException {
     RouterConfig config = config();
     EvictionWatch evictions = new EvictionWatch();
-    Surroundings around = Surroundings.ofTheMachine().watching(evictions);
-    try (RouterProcess router = RouterProcess.start(config, around)) {
+    Environment environment = Environment.ofTheMachine().watching(evictions);
+    try (RouterProcess router = RouterProcess.start(config, environment)) {
       FleetPage fleet = new FleetPage("http://127.0.0.1:" + router.adminPort());
       if (!fleet.awaitReady(READY_LIMIT)) {
         throw CommandException.failed("the replicas are not ready: " + fleet.read());

@@ -1,4 +1,4 @@
-/** The simulator's commands: one engine, and the demo. */
+/** All commands but those of a serving process: simulation, benches, checks, capture tools. */
 @NullMarked
 package dev.warmpath.simulator.cli;
 

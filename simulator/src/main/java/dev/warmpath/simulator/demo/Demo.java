@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.demo;
 
-import dev.warmpath.router.cli.progress.ProgressBar;
+import dev.warmpath.simulator.cli.progress.ProgressBar;
 import dev.warmpath.simulator.load.ChatClient;
 import dev.warmpath.simulator.load.ChatLoad;
 import dev.warmpath.simulator.load.LoadReport;

@@ -91,7 +91,7 @@ public final class VirtualFleet {
             plan.policy(),
             new Dispatcher.Limits(
                 ExpectedBlocks.Limits.DEFAULT, plan.replicaRequests(), MOST_QUEUED),
-            new Dispatcher.Surroundings(
+            new Dispatcher.Environment(
                 () -> nowNanos, new SplittableRandom(plan.seed()), DispatchListener.NONE));
   }
 

@@ -56,7 +56,7 @@ public final class Dispatcher {
    * @param random used once, for the seed of all draws
    * @param listener hears what happens
    */
-  public record Surroundings(
+  public record Environment(
       LongSupplier nanoClock, RandomGenerator random, DispatchListener listener) {}
 
   /**
@@ -72,7 +72,7 @@ public final class Dispatcher {
   private final KvIndex index;
   private final EnginePort port;
   private final Limits limits;
-  private final Surroundings surroundings;
+  private final Environment surroundings;
   private final long seed;
   private final AtomicLong turns = new AtomicLong();
   private final ThreadLocal<Selection> selections = ThreadLocal.withInitial(Selection::new);
@@ -86,7 +86,7 @@ public final class Dispatcher {
       EnginePort port,
       Policy policy,
       Limits limits,
-      Surroundings surroundings) {
+      Environment surroundings) {
     this.fleet = fleet;
     this.index = index;
     this.port = port;

@@ -38,7 +38,7 @@ class ServeFlagsTest {
                 "--replica",
                 "b=http://h:4")
             .config();
-    assertThat(config.listen().address()).isEqualTo(new RouterConfig.Address("0.0.0.0", 0));
+    assertThat(config.listen()).isEqualTo(new RouterConfig.Listen("0.0.0.0", 0, 0, false));
     assertThat(config.admin().port()).isEqualTo(1);
     assertThat(config.policy().name()).isEqualTo("random");
     assertThat(config.models()).containsExactly(new RouterConfig.Model("m", "embedded"));
@@ -48,10 +48,10 @@ class ServeFlagsTest {
     assertThat(a.bind()).isTrue();
     assertThat(a.ranks()).isEqualTo(2);
     assertThat(a.dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
-    assertThat(a.cache().sglang().namespaces())
+    assertThat(a.sglang().namespaces())
         .isEqualTo(
             SglangNamespaces.of(EventFormat.DYNAMO, Map.of("fr", "lora/fr", "en", "lora/en")));
-    assertThat(a.cache().sglang().loadBackTokens()).isZero();
+    assertThat(a.sglang().loadBackTokens()).isZero();
     assertThat(a.models()).containsExactly("m", "n");
     assertThat(ReplicaConfig.ofRank("tcp://h:5557", 2)).isEqualTo("tcp://h:5559");
     assertThat(config.replicas().get(1).events()).isNull();
@@ -62,7 +62,7 @@ class ServeFlagsTest {
     Path file = folder.resolve("w.yaml");
     Files.writeString(file, "listen: {port: 7}\npolicy: {name: random}\n");
     RouterConfig config = flags("--config", file.toString(), "--port", "8").config();
-    assertThat(config.listen().address().port()).isEqualTo(8);
+    assertThat(config.listen().port()).isEqualTo(8);
     assertThat(config.policy().name()).isEqualTo("random");
   }
 

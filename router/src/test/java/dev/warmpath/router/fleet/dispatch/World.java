@@ -103,7 +103,7 @@ final class World {
             },
             Policies.named(policy, Map.of()),
             new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests, queueRequests),
-            new Dispatcher.Surroundings(nanos::get, new Random(3), new Ear(heard, () -> broken)));
+            new Dispatcher.Environment(nanos::get, new Random(3), new Ear(heard, () -> broken)));
   }
 
   /** Adds replicas r0, r1, … that are up and whose index is exact and empty. */

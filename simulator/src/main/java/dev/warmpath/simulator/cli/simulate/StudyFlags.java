@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.cli.simulate;
 
 import dev.warmpath.router.cli.CommandException;
-import dev.warmpath.router.cli.ShareText;
 import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.simulator.cli.ShareText;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.study.CostModels;
 import dev.warmpath.simulator.study.PolicySpec;

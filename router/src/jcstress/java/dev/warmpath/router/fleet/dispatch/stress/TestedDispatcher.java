@@ -65,7 +65,7 @@ final class TestedDispatcher {
             EnginePort.NONE,
             Policies.named(policy, Map.of()),
             new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests, MAY_WAIT),
-            new Dispatcher.Surroundings(() -> 0, new Random(3), DispatchListener.NONE));
+            new Dispatcher.Environment(() -> 0, new Random(3), DispatchListener.NONE));
   }
 
   private static PromptResult prompt(int number) {

@@ -1,0 +1,49 @@
+package dev.warmpath.router;
+
+import dev.warmpath.kvindex.KvIndex;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Random;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Clocks, randomness and places that the process depends on.
+ *
+ * <p>Thread-safe if its parts are.
+ *
+ * @param nanoClock counts nanoseconds from anywhere
+ * @param random thread-safe
+ * @param dataDirectory where to keep snapshots if the configuration does not say; null for nowhere
+ * @param watch puts something before the index that sees all calls, on the threads that make them
+ */
+public record Environment(
+    Clock clock,
+    LongSupplier nanoClock,
+    RandomGenerator random,
+    @Nullable Path dataDirectory,
+    UnaryOperator<KvIndex> watch) {
+
+  /** With an index that nobody watches. */
+  public Environment(
+      Clock clock, LongSupplier nanoClock, RandomGenerator random, @Nullable Path dataDirectory) {
+    this(clock, nanoClock, random, dataDirectory, index -> index);
+  }
+
+  /** The machine's clocks and a random seed; nothing is kept. */
+  public static Environment ofTheMachine() {
+    return new Environment(Clock.systemUTC(), System::nanoTime, new Random(), null);
+  }
+
+  /** The same with a directory to keep snapshots in. */
+  public Environment keepingIn(Path directory) {
+    return new Environment(clock, nanoClock, random, directory, watch);
+  }
+
+  /** The same with an index that is watched. */
+  public Environment watching(UnaryOperator<KvIndex> watch) {
+    return new Environment(clock, nanoClock, random, dataDirectory, watch);
+  }
+}

@@ -1,0 +1,15 @@
+package dev.warmpath.router.config;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** A {@link Key} that most operators leave at its default. */
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.RECORD_COMPONENT)
+@interface AdvancedKey {
+
+  /** As of {@link Key}; of a map of policy options a line each: {@code name | meaning}. */
+  String value();
+}

@@ -1,0 +1,72 @@
+package dev.warmpath.router.health;
+
+import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.Replica;
+import java.util.Objects;
+
+/**
+ * Compares one replica's metrics with those before.
+ *
+ * <p>A page may be of one of several API servers with different start times, so another start time
+ * or configuration counts when it is seen twice in a row and the one before had been too.
+ *
+ * <p>Confined to its event loop.
+ */
+final class RestartDetector {
+
+  private final Replica replica;
+  private final EnginePort port;
+  private EngineMetrics settled = EngineMetrics.NONE;
+  private EngineMetrics last = settled;
+
+  RestartDetector(Replica replica, EnginePort port) {
+    this.replica = replica;
+    this.port = port;
+  }
+
+  /** The metrics are these now. */
+  void saw(EngineMetrics metrics) {
+    if (metrics.asleep() && !last.asleep()) {
+      port.cleared(replica, "the engine sleeps");
+    }
+    if (alike(metrics, last)) {
+      settle(metrics);
+    }
+    last = metrics;
+  }
+
+  private void settle(EngineMetrics metrics) {
+    boolean known = !Double.isNaN(settled.startSeconds());
+    if (known && differs(settled.startSeconds(), metrics.startSeconds())) {
+      port.restarted(replica, "the process started at another time");
+    } else if (settled.cacheConfig() != null
+        && metrics.cacheConfig() != null
+        && !settled.cacheConfig().equals(metrics.cacheConfig())) {
+      port.restarted(replica, "the cache was configured anew");
+    } else {
+      port.unchanged(replica);
+    }
+    if (!Double.isNaN(metrics.startSeconds())) {
+      port.runsSince(replica, metrics.startSeconds());
+    }
+    if (metrics.cacheConfig() != null) {
+      replica.gpuBlocks(metrics.gpuBlocks());
+      port.gpuBlocks(replica, metrics.gpuBlocks());
+    }
+    settled =
+        new EngineMetrics(
+            Double.isNaN(metrics.startSeconds()) ? settled.startSeconds() : metrics.startSeconds(),
+            metrics.asleep(),
+            metrics.cacheConfig() == null ? settled.cacheConfig() : metrics.cacheConfig(),
+            metrics.waiting());
+  }
+
+  private static boolean alike(EngineMetrics one, EngineMetrics other) {
+    return Double.compare(one.startSeconds(), other.startSeconds()) == 0
+        && Objects.equals(one.cacheConfig(), other.cacheConfig());
+  }
+
+  private static boolean differs(double before, double now) {
+    return !Double.isNaN(now) && Double.compare(before, now) != 0;
+  }
+}

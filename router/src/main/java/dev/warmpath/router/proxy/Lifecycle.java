@@ -1,0 +1,117 @@
+package dev.warmpath.router.proxy;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Whether the process takes requests, and how many it is serving.
+ *
+ * <p>Thread-safe.
+ */
+public final class Lifecycle {
+
+  /** The way from open to closed has no way back. */
+  public enum Stage {
+    /** All is well. */
+    OPEN,
+    /** Readiness fails, requests are still served. */
+    LEAVING,
+    /** New requests are refused, old ones finish. */
+    CLOSING
+  }
+
+  private final int limit;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private int serving;
+  private volatile Stage stage = Stage.OPEN;
+
+  /**
+   * A process that is open.
+   *
+   * @param limit requests that may be served at a time
+   */
+  public Lifecycle(int limit) {
+    this.limit = limit;
+  }
+
+  public Stage stage() {
+    return stage;
+  }
+
+  /** Moves on to a later stage. */
+  public void advance(Stage next) {
+    lock.lock();
+    try {
+      if (next.compareTo(stage) > 0) {
+        stage = next;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Requests from their first byte in to their last byte out. */
+  public int serving() {
+    lock.lock();
+    try {
+      return serving;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Requests that may be served at a time. */
+  public int limit() {
+    return limit;
+  }
+
+  /** Lets one more request in, unless there are too many; each that enters leaves once. */
+  boolean enter() {
+    lock.lock();
+    try {
+      boolean fits = serving < limit;
+      serving += fits ? 1 : 0;
+      return fits;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void leave() {
+    lock.lock();
+    try {
+      serving--;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until nothing is being served; false if that takes longer than {@code limitMs}. */
+  public boolean awaitEmpty(long limitMs) {
+    return await(limitMs, true);
+  }
+
+  /** Waits {@code limitMs}, whatever is being served. */
+  public void awaitEnd(long limitMs) {
+    await(limitMs, false);
+  }
+
+  private boolean await(long limitMs, boolean untilEmpty) {
+    long left = TimeUnit.MILLISECONDS.toNanos(limitMs);
+    lock.lock();
+    try {
+      while (left > 0 && !(untilEmpty && serving == 0)) {
+        left = changed.awaitNanos(left);
+      }
+      return serving == 0;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return serving == 0;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package dev.warmpath.simulator.cli.tokens;
+
+/**
+ * How many prompts were compared with the engine's own tokens, and how that went.
+ *
+ * <p>Immutable.
+ *
+ * @param exact equal to the last token
+ * @param wrong rendered here, and not equal
+ * @param refused not rendered here, with a reason
+ */
+public record RenderTotals(int exact, int wrong, int refused) {
+
+  /** Nothing compared yet. */
+  public static final RenderTotals NONE = new RenderTotals(0, 0, 0);
+
+  /** All prompts that were looked at. */
+  public int total() {
+    return exact + wrong + refused;
+  }
+
+  /** Both together. */
+  public RenderTotals plus(RenderTotals other) {
+    return new RenderTotals(exact + other.exact, wrong + other.wrong, refused + other.refused);
+  }
+
+  /** The totals as one JSON object. */
+  public String json() {
+    return "{\"total\":%d,\"exact\":%d,\"wrong\":%d,\"refused\":%d}"
+        .formatted(total(), exact, wrong, refused);
+  }
+}
