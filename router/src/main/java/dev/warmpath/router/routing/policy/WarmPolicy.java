@@ -51,7 +51,7 @@ public final class WarmPolicy implements RankingPolicy {
       double stepMillis,
       double contextMillis) {
 
-    /** What was good all round on recorded workloads; docs/policies.md has the sweep. */
+    /** What was good all round on recorded workloads; docs/decisions has the sweep. */
     public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5);
 
     public Weights {
