@@ -168,7 +168,7 @@ record ConfigKey(
   }
 
   private double within(double value) {
-    String[] ends = bounds.split(" … ");
+    String[] ends = bounds.split(" … ", 2);
     if (value >= Double.parseDouble(ends[0]) && value <= Double.parseDouble(ends[1])) {
       return value;
     }
@@ -182,7 +182,7 @@ record ConfigKey(
     if (type == URI.class) {
       return url(text);
     }
-    int choice = bounds.isEmpty() ? 0 : List.of(bounds.split(", ")).indexOf(text);
+    int choice = bounds.isEmpty() ? 0 : List.of(bounds.split(", ", -1)).indexOf(text);
     if (choice < 0) {
       throw mustBe("one of " + bounds);
     }
