@@ -42,7 +42,7 @@ final class PromptEncoder implements AutoCloseable {
   /** The encoder for these files. */
   static PromptEncoder of(ModelFiles files, EncodeBudget budget) {
     long hashSeed = new SecureRandom().nextLong();
-    IncrementalEncoder texts = IncrementalEncoder.of(files.tokenizer().json(), budget, hashSeed);
+    IncrementalEncoder texts = IncrementalEncoder.of(files.tokenizer(), budget, hashSeed);
     try {
       return new PromptEncoder(texts, files);
     } catch (RuntimeException | Error e) {

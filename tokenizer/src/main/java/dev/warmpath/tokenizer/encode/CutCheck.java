@@ -43,8 +43,9 @@ public final class CutCheck {
    */
   public static Result run(String json, int texts, long seed) {
     RandomGenerator random = new SplittableRandom(seed);
-    CheckTexts bits = new CheckTexts(TokenizerShape.read(json).addedTokens(), random);
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(json, BUDGET, seed)) {
+    TokenizerShape shape = TokenizerShape.read(json);
+    CheckTexts bits = new CheckTexts(shape.addedTokens(), random);
+    try (IncrementalEncoder encoder = IncrementalEncoder.of(shape, BUDGET, seed)) {
       SelfCheck check = encoder.check(bits, random);
       int inPieces = check.mismatches(encoder.placement(), texts, Integer.MAX_VALUE);
       int fromMemory = growing(encoder, bits, texts, random);

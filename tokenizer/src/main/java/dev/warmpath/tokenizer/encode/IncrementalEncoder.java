@@ -100,18 +100,17 @@ public final class IncrementalEncoder implements AutoCloseable {
   }
 
   /**
-   * The encoder that this {@code tokenizer.json} describes.
+   * The encoder of this {@code tokenizer.json}.
    *
    * @param hashSeed what texts are hashed with; a secret, so that nobody can make texts collide
    * @throws IllegalArgumentException if the native library cannot read it
    */
-  public static IncrementalEncoder of(String json, EncodeBudget budget, long hashSeed) {
-    TextEncoder whole = TextEncoder.of(json);
+  public static IncrementalEncoder of(TokenizerShape shape, EncodeBudget budget, long hashSeed) {
+    TextEncoder whole = TextEncoder.of(shape.json());
     TextEncoder goingOn = null;
     try {
-      TokenizerShape shape = TokenizerShape.read(json);
       boolean likeBeginnings = Placements.of(shape).head() == Placement.Head.NONE;
-      goingOn = likeBeginnings ? null : TextEncoder.of(Continuation.of(json));
+      goingOn = likeBeginnings ? null : TextEncoder.of(Continuation.of(shape.json()));
       return new IncrementalEncoder(whole, goingOn, shape, new Memory(budget, hashSeed));
     } catch (RuntimeException | Error e) {
       close(whole, goingOn);

@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.files;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -25,7 +26,7 @@ public final class EmbeddedFiles {
     try {
       ObjectNode config = (ObjectNode) new ObjectMapper().readTree(text("tokenizer_config.json"));
       Map<String, String> template = Map.of("default", text("chat_template.jinja"));
-      TokenizerJson tokenizer = TokenizerJson.parse(text("tokenizer.json"));
+      TokenizerShape tokenizer = TokenizerShape.read(text("tokenizer.json"));
       return ModelFiles.of(tokenizer, config, template);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,7 +27,7 @@ import java.util.regex.Pattern;
  * @param foreignTokenizer whether the engine reads other tokenizer files than these
  */
 public record ModelFiles(
-    TokenizerJson tokenizer,
+    TokenizerShape tokenizer,
     ObjectNode config,
     Map<String, String> specialTokens,
     Map<String, String> templates,
@@ -66,7 +67,7 @@ public record ModelFiles(
     if (Files.isDirectory(directoryOrTokenizerJson)) {
       return readDirectory(directoryOrTokenizerJson);
     }
-    return of(TokenizerJson.read(directoryOrTokenizerJson), emptyObject(), Map.of());
+    return of(tokenizer(directoryOrTokenizerJson), emptyObject(), Map.of());
   }
 
   /** Whether a model directory's file of this name, with slashes, has a part in its tokens. */
@@ -76,7 +77,7 @@ public record ModelFiles(
 
   /** Files that come from elsewhere than a directory. */
   public static ModelFiles of(
-      TokenizerJson tokenizer, ObjectNode config, Map<String, String> templates) {
+      TokenizerShape tokenizer, ObjectNode config, Map<String, String> templates) {
     Map<String, String> special = SpecialTokens.named(config, emptyObject());
     return new ModelFiles(tokenizer, config, special, templates, "", -1, false);
   }
@@ -109,13 +110,23 @@ public record ModelFiles(
     ObjectNode map = readObject(directory.resolve("special_tokens_map.json"));
     ObjectNode model = readObject(directory.resolve("config.json"));
     return new ModelFiles(
-        TokenizerJson.read(tokenizer),
+        tokenizer(tokenizer),
         config,
         SpecialTokens.named(config, map),
         TemplateSources.read(directory, config),
         model.path("model_type").asText("").toLowerCase(Locale.ROOT),
         vocabularySize(model) - 1,
         Files.exists(directory.resolve("tekken.json")));
+  }
+
+  private static TokenizerShape tokenizer(Path file) {
+    try {
+      return TokenizerShape.read(Files.readString(file));
+    } catch (IllegalArgumentException e) {
+      throw new TokenizerLoadException(file, String.valueOf(e.getMessage()), e);
+    } catch (IOException e) {
+      throw new TokenizerLoadException(file, "not readable as JSON: " + brief(e), e);
+    }
   }
 
   private static int vocabularySize(ObjectNode model) {

@@ -45,7 +45,8 @@ class IncrementalEncoderTest {
 
   @Test
   void anEncodingWhoseThreadIsInterruptedIsGivenUpAndLeavesNothingWrong() {
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1)) {
       String text = WORDS.repeat(1000);
       Thread.currentThread().interrupt();
       try {
@@ -62,7 +63,7 @@ class IncrementalEncoderTest {
   void growingAndForkingTextsAreExact(String json) {
     Random random = new Random(5);
     CheckTexts bits = new CheckTexts(TokenizerShape.read(json).addedTokens(), random);
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(json, ROOMY, 1)) {
+    try (IncrementalEncoder encoder = IncrementalEncoder.of(TokenizerShape.read(json), ROOMY, 1)) {
       String text = "";
       for (int i = 0; i < 60; i++) {
         int keep = random.nextInt(3) == 0 ? random.nextInt(text.length() + 1) : text.length();
@@ -79,7 +80,8 @@ class IncrementalEncoderTest {
   @ParameterizedTest
   @ValueSource(ints = {-2, -1, 0, 1, 2, 40})
   void aTextThatForksNearThePieceEndIsExact(int offset) {
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1)) {
       String text = WORDS.repeat(2 * PrefixTree.PIECE_CHARS / WORDS.length());
       assertExact(encoder, text);
       int end = firstPieceEnd(encoder, text);
@@ -91,7 +93,8 @@ class IncrementalEncoderTest {
 
   @Test
   void aTokenCompletedByTheNewTextIsOneToken() {
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1)) {
       String text = WORDS.repeat(400);
       assertExact(encoder, text + "<|x");
       assertExact(encoder, text + "<|x|> more");
@@ -101,7 +104,8 @@ class IncrementalEncoderTest {
 
   @Test
   void theSecondTurnCostsItsNewTextOnly() {
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1)) {
       String text = WORDS.repeat(1_000);
       encoder.encode(text);
       long made = encoder.counts().nativeTokens();
@@ -114,7 +118,8 @@ class IncrementalEncoderTest {
 
   @Test
   void wordsOfAnEncodedTextAreKnownInOthers() {
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1)) {
       encoder.encode(WORDS);
       long made = encoder.counts().nativeTokens();
       assertExact(encoder, " hedge, he said. the heather");
@@ -125,7 +130,8 @@ class IncrementalEncoderTest {
   @Test
   void withoutABudgetNothingIsRememberedAndAllIsExact() {
     EncodeBudget none = new EncodeBudget(0, 0);
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), none, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), none, 1)) {
       String text = WORDS.repeat(1_000);
       assertExact(encoder, text);
       assertExact(encoder, text);
@@ -136,7 +142,8 @@ class IncrementalEncoderTest {
   @Test
   void aSmallBudgetIsKept() {
     EncodeBudget small = new EncodeBudget(200_000, 0);
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), small, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), small, 1)) {
       for (int i = 0; i < 60; i++) {
         assertExact(encoder, "chat " + i + WORDS.repeat(500) + i + WORDS.repeat(500));
         assertThat(encoder.counts().memory().bytes()).isLessThanOrEqualTo(200_000);
@@ -147,7 +154,8 @@ class IncrementalEncoderTest {
 
   @Test
   void chainsFromMemoryAreThoseOfTheTokens() {
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1)) {
       String text = "";
       for (int i = 0; i < 12; i++) {
         text += WORDS.repeat(150) + "<|x|>" + i;
@@ -165,7 +173,8 @@ class IncrementalEncoderTest {
 
   @Test
   void halfASurrogatePairIsRefusedWhereverItStands() {
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1)) {
       String text = WORDS.repeat(600);
       encoder.encode(text);
       assertThat(encoder.encode("\ud83d")).isNull();
@@ -178,7 +187,8 @@ class IncrementalEncoderTest {
 
   @Test
   void hugeTextsGiveAResult() {
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1)) {
       assertExact(encoder, "\0".repeat(100_000));
       assertExact(encoder, "<|x|>".repeat(100_000));
       EncodedText huge = encoder.encode(WORDS.repeat((10 << 20) / WORDS.length()));
@@ -191,7 +201,8 @@ class IncrementalEncoderTest {
   void threadsShareIt() throws InterruptedException, ExecutionException {
     EncodeBudget small = new EncodeBudget(300_000, 0);
     ExecutorService threads = Executors.newFixedThreadPool(4);
-    try (IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), small, 1)) {
+    try (IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), small, 1)) {
       List<Future<?>> runs = new ArrayList<>();
       for (int seed = 0; seed < 4; seed++) {
         int own = seed;
@@ -208,7 +219,8 @@ class IncrementalEncoderTest {
 
   @Test
   void closedItRefusesWhatItDoesNotRemember() {
-    IncrementalEncoder encoder = IncrementalEncoder.of(chatLike().json(), ROOMY, 1);
+    IncrementalEncoder encoder =
+        IncrementalEncoder.of(TokenizerShape.read(chatLike().json()), ROOMY, 1);
     encoder.close();
     assertThatThrownBy(() -> encoder.encode("new")).isInstanceOf(IllegalStateException.class);
   }
@@ -222,7 +234,7 @@ class IncrementalEncoderTest {
         List.of(chatLike(), blanks().normalize(TinyTokenizer.PREPEND, TinyTokenizer.BLANKS))) {
       String json = tokenizer.json().replaceFirst("\"a\":\\d+", "\"a\":" + id);
       TextEncoder.of(json).close();
-      assertThatThrownBy(() -> IncrementalEncoder.of(json, ROOMY, 1))
+      assertThatThrownBy(() -> IncrementalEncoder.of(TokenizerShape.read(json), ROOMY, 1))
           .isInstanceOf(RuntimeException.class);
       assertThat(TextEncoder.open()).isEqualTo(open);
     }

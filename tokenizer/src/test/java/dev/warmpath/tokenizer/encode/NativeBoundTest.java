@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cut.Placement.Kind;
+import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CancellationException;
 import org.junit.jupiter.api.Test;
@@ -86,7 +87,7 @@ class NativeBoundTest {
   }
 
   private static IncrementalEncoder encoder(TinyTokenizer tiny, Kind kind) {
-    IncrementalEncoder encoder = IncrementalEncoder.of(tiny.json(), ROOMY, 1);
+    IncrementalEncoder encoder = IncrementalEncoder.of(TokenizerShape.read(tiny.json()), ROOMY, 1);
     assertThat(encoder.placement().kind()).isEqualTo(kind);
     return encoder;
   }

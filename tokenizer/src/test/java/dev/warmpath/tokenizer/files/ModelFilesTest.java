@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -121,9 +122,8 @@ class ModelFilesTest {
         "{\"post_processor\": {\"type\": \"ByteLevel\"}, \"model\": null} | -1 | true",
         "{\"post_processor\": null, \"decoder\": {\"vocab\": {\"a\": 5}}} | -1 | false"
       })
-  void theTokenizersFactsAreRead(String json, int maxTokenId, boolean postProcessor)
-      throws IOException {
-    TokenizerJson tokenizer = TokenizerJson.parse(json);
+  void theTokenizersFactsAreRead(String json, int maxTokenId, boolean postProcessor) {
+    TokenizerShape tokenizer = TokenizerShape.read(json);
     assertThat(tokenizer.maxTokenId()).isEqualTo(maxTokenId);
     assertThat(tokenizer.hasPostProcessor()).isEqualTo(postProcessor);
   }

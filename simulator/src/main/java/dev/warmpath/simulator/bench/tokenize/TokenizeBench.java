@@ -57,9 +57,7 @@ public final class TokenizeBench implements AutoCloseable {
     ModelFiles chats = ownTemplate ? files : EmbeddedFiles.read();
     encoder =
         IncrementalEncoder.of(
-            files.tokenizer().json(),
-            new EncodeBudget(CACHE_BYTES, EncodeBudget.CHECK_TEXTS),
-            HASH_SEED);
+            files.tokenizer(), new EncodeBudget(CACHE_BYTES, EncodeBudget.CHECK_TEXTS), HASH_SEED);
     pipeline =
         new Pipeline(
             ChatRenderer.of(chats.templates(), chats.specialTokens(), ChatOptions.defaults()),

@@ -28,8 +28,8 @@ public final class PrefixNode {
   /* Guarded by the tree's lock. */
   final Set<PrefixNode> children = new LinkedHashSet<>(1);
   long chargedBytes;
-  @Nullable PrefixNode colder;
-  @Nullable PrefixNode hotter;
+  @Nullable PrefixNode previous;
+  @Nullable PrefixNode next;
   long lastUse;
   final long fingerprint;
 

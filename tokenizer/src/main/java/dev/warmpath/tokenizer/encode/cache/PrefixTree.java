@@ -25,13 +25,13 @@ public final class PrefixTree {
    * tokens before it, whatever follows. No hash is believed: a fingerprint of some characters finds
    * the candidates, and the characters decide.
    *
-   * Order of use: a doubly linked list from the coldest to the hottest node, under one lock. A walk
-   * touches its nodes from the last to the first, so no node is ever colder than its children, and
-   * the coldest node has none.
+   * Order of use: a doubly linked list from the least to the most recently used node, under one lock. A walk
+   * touches its nodes from the last to the first, so no node is ever used less recently than its children, and
+   * the least recently used node has none.
    *
    * Invariants, under the lock:
    *   I1  The order holds exactly the nodes that can be found.
-   *   I2  The parent of a node in the order is in the order, hotter than the node, which is among
+   *   I2  The parent of a node in the order is in the order, behind the node, which is among
    *       its children.
    *   I3  bytes is the sum of what these nodes are charged, and at most maxBytes.
    *
@@ -65,8 +65,8 @@ public final class PrefixTree {
   private final int lookaheadChars;
   private final LongAdder evictions = new LongAdder();
   private final Object lock = new Object();
-  private @Nullable PrefixNode coldest;
-  private @Nullable PrefixNode hottest;
+  private @Nullable PrefixNode leastRecent;
+  private @Nullable PrefixNode mostRecent;
   private long uses;
   private final AtomicLong bytes = new AtomicLong();
 
@@ -154,7 +154,7 @@ public final class PrefixTree {
   private void touch(PrefixNode leaf) {
     synchronized (lock) {
       if (isLinked(leaf)) {
-        heat(leaf);
+        markUsed(leaf);
       }
     }
   }
@@ -169,7 +169,7 @@ public final class PrefixTree {
     if (node.parent() != null) {
       node.parent().children.add(node);
     }
-    heat(node);
+    markUsed(node);
     charge(node);
     makeRoom();
   }
@@ -197,21 +197,21 @@ public final class PrefixTree {
     return more;
   }
 
-  /** Makes a node and all before it the hottest, the first of them the hottest of all. */
-  private void heat(PrefixNode leaf) {
+  /** Makes a node and all before it the most recently used, the first of them the very last. */
+  private void markUsed(PrefixNode leaf) {
     uses++;
     for (PrefixNode node = leaf; node != null; node = node.parent()) {
       if (isLinked(node)) {
         unlinkFromOrder(node);
       }
-      makeHottest(node);
+      makeMostRecent(node);
       node.lastUse = uses;
     }
   }
 
   private void makeRoom() {
-    while (bytes.get() > maxBytes && coldest != null) {
-      drop(coldest);
+    while (bytes.get() > maxBytes && leastRecent != null) {
+      drop(leastRecent);
     }
   }
 
@@ -251,8 +251,8 @@ public final class PrefixTree {
       Set<PrefixNode> ordered = Collections.newSetFromMap(new IdentityHashMap<>());
       long sum = 0;
       PrefixNode last = null;
-      for (PrefixNode node = coldest; node != null; node = node.hotter) {
-        require(ordered.add(node) && node.colder == last, "I1", node);
+      for (PrefixNode node = leastRecent; node != null; node = node.next) {
+        require(ordered.add(node) && node.previous == last, "I1", node);
         require(last == null || last.lastUse <= node.lastUse, "I1", node);
         PrefixNode parent = node.parent();
         require(parent == null || (isLinked(parent) && !ordered.contains(parent)), "I2", node);
@@ -260,7 +260,7 @@ public final class PrefixTree {
         sum += node.chargedBytes;
         last = node;
       }
-      require(hottest == last, "I1", last);
+      require(mostRecent == last, "I1", last);
       List<PrefixNode> found = nodes.values().stream().flatMap(Arrays::stream).toList();
       found.forEach(node -> require(ordered.contains(node), "I1", node));
       require(found.size() == ordered.size(), "I1", null);
@@ -277,33 +277,33 @@ public final class PrefixTree {
   }
 
   private boolean isLinked(PrefixNode node) {
-    return node == coldest || node.colder != null;
+    return node == leastRecent || node.previous != null;
   }
 
-  private void makeHottest(PrefixNode node) {
-    node.colder = hottest;
-    if (hottest == null) {
-      coldest = node;
+  private void makeMostRecent(PrefixNode node) {
+    node.previous = mostRecent;
+    if (mostRecent == null) {
+      leastRecent = node;
     } else {
-      hottest.hotter = node;
+      mostRecent.next = node;
     }
-    hottest = node;
+    mostRecent = node;
   }
 
   private void unlinkFromOrder(PrefixNode node) {
-    PrefixNode colder = node.colder;
-    PrefixNode hotter = node.hotter;
-    if (colder == null) {
-      coldest = hotter;
+    PrefixNode previous = node.previous;
+    PrefixNode next = node.next;
+    if (previous == null) {
+      leastRecent = next;
     } else {
-      colder.hotter = hotter;
+      previous.next = next;
     }
-    if (hotter == null) {
-      hottest = colder;
+    if (next == null) {
+      mostRecent = previous;
     } else {
-      hotter.colder = colder;
+      next.previous = previous;
     }
-    node.colder = null;
-    node.hotter = null;
+    node.previous = null;
+    node.next = null;
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.encode.cut;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -15,21 +16,27 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@code tokenizer.json} says about how it goes to work, as far as cuts depend on it.
+ * A {@code tokenizer.json}: its text, and what of it the native library does not tell.
  *
  * <p>Immutable.
  *
+ * @param json the whole file
  * @param normalizers the normalizers in order, sequences unfolded
  * @param preTokenizers the pre-tokenizers in order, sequences unfolded
  * @param model the model without its vocabulary and merges
  * @param vocabulary token ids by the token as the file spells it
+ * @param maxTokenId the largest id of the vocabulary and the added tokens, or -1 if it has none
+ * @param hasPostProcessor whether the file says what to add around a text
  */
 public record TokenizerShape(
+    String json,
     List<JsonNode> normalizers,
     List<JsonNode> preTokenizers,
     JsonNode model,
     Map<String, Integer> vocabulary,
-    List<AddedToken> addedTokens) {
+    List<AddedToken> addedTokens,
+    int maxTokenId,
+    boolean hasPostProcessor) {
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
   private static final JsonFactory FACTORY = MAPPER.getFactory();
@@ -42,28 +49,48 @@ public record TokenizerShape(
   public static TokenizerShape read(String json) {
     Map<String, JsonNode> fields = new LinkedHashMap<>();
     Map<String, Integer> vocabulary = new LinkedHashMap<>();
+    int maxTokenId = -1;
     try (JsonParser parser = FACTORY.createParser(json)) {
-      parser.nextToken();
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        throw new IllegalArgumentException("it holds no JSON object");
+      }
       while (parser.nextToken() == JsonToken.FIELD_NAME) {
         String field = parser.currentName();
-        boolean model = parser.nextToken() == JsonToken.START_OBJECT && field.equals("model");
-        fields.put(field, model ? model(parser, vocabulary) : MAPPER.readTree(parser));
+        if (parser.nextToken() == JsonToken.START_OBJECT && field.equals("model")) {
+          ObjectNode model = MAPPER.createObjectNode();
+          maxTokenId = model(parser, model, vocabulary);
+          fields.put(field, model);
+        } else {
+          fields.put(field, MAPPER.readTree(parser));
+        }
       }
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(
+          "not readable as JSON: %s (line %d)"
+              .formatted(
+                  e.getOriginalMessage(),
+                  e.getLocation() == null ? 0 : e.getLocation().getLineNr()),
+          e);
     } catch (IOException e) {
       throw new IllegalArgumentException("not readable as JSON: " + e.getMessage(), e);
     }
     List<AddedToken> added = new ArrayList<>();
     for (JsonNode node : field(fields, "added_tokens")) {
+      maxTokenId = Math.max(maxTokenId, node.path("id").asInt(-1));
       if (!node.path("content").asText().isEmpty()) {
         added.add(AddedToken.of(node));
       }
     }
+    JsonNode postProcessor = field(fields, "post_processor");
     return new TokenizerShape(
+        json,
         unfolded(field(fields, "normalizer"), "normalizers"),
         unfolded(field(fields, "pre_tokenizer"), "pretokenizers"),
         field(fields, "model"),
         vocabulary,
-        List.copyOf(added));
+        List.copyOf(added),
+        maxTokenId,
+        !postProcessor.isMissingNode() && !postProcessor.isNull());
   }
 
   private static JsonNode field(Map<String, JsonNode> fields, String name) {
@@ -71,30 +98,38 @@ public record TokenizerShape(
     return node == null ? MissingNode.getInstance() : node;
   }
 
-  private static JsonNode model(JsonParser parser, Map<String, Integer> vocabulary)
+  /** Reads the model; its {@code vocab} maps tokens to ids, or lists them in order. */
+  private static int model(JsonParser parser, ObjectNode model, Map<String, Integer> vocabulary)
       throws IOException {
-    ObjectNode model = MAPPER.createObjectNode();
+    int max = -1;
     while (parser.nextToken() == JsonToken.FIELD_NAME) {
       String field = parser.currentName();
       JsonToken value = parser.nextToken();
       if (field.equals("vocab") && value == JsonToken.START_OBJECT) {
-        vocabulary(parser, vocabulary);
+        max = vocabulary(parser, vocabulary);
+      } else if (field.equals("vocab") && value == JsonToken.START_ARRAY) {
+        for (max = -1; parser.nextToken() != JsonToken.END_ARRAY; max++) {
+          parser.skipChildren();
+        }
       } else if (field.equals("vocab") || field.equals("merges")) {
         parser.skipChildren();
       } else {
         model.set(field, MAPPER.<JsonNode>readTree(parser));
       }
     }
-    return model;
+    return max;
   }
 
-  private static void vocabulary(JsonParser parser, Map<String, Integer> vocabulary)
+  private static int vocabulary(JsonParser parser, Map<String, Integer> vocabulary)
       throws IOException {
+    int max = -1;
     while (parser.nextToken() == JsonToken.FIELD_NAME) {
       String token = parser.currentName();
       parser.nextToken();
       vocabulary.put(token, parser.getIntValue());
+      max = Math.max(max, parser.getIntValue());
     }
+    return max;
   }
 
   private static List<JsonNode> unfolded(JsonNode node, String list) {
