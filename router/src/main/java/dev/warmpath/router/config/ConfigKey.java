@@ -168,7 +168,7 @@ record ConfigKey(
   }
 
   private double within(double value) {
-    String[] ends = bounds.split(" … ");
+    String[] ends = bounds.split(" … ", -1);
     if (value >= Double.parseDouble(ends[0]) && value <= Double.parseDouble(ends[1])) {
       return value;
     }
