@@ -15,7 +15,6 @@ import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,7 +109,6 @@ final class EventStreams implements EnginePort {
         replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0,
         removals == null ? dialect.removals() : removals.counting(),
         replica.maxBlocks(),
-        dialect.hidesNamespaces() && replica.hiddenNamespaces(),
         replica.sglang());
   }
 
@@ -237,30 +235,6 @@ final class EventStreams implements EnginePort {
       ingest.reportAsked(id);
     }
     return wanted;
-  }
-
-  /**
-   * TensorRT-LLM shows neither adapters nor salts; SGLang's hashes may show an {@code extra_key}.
-   */
-  @Override
-  public boolean hides(Replica replica, RequestNamespace namespace) {
-    EngineRules rules = rules(replica);
-    return switch (namespace) {
-      case PLAIN -> false;
-      case KEYED -> rules.dialect().hidesKeys();
-      case EXTRA_KEY -> rules.hidesExtraKey(null);
-      case ANY -> rules.dialect().hidesNamespaces();
-    };
-  }
-
-  @Override
-  public void hiddenBegan(Replica replica, int dpRank) {
-    ingest.hiddenBegan(new EngineId(replica.name(), dpRank));
-  }
-
-  @Override
-  public void hiddenEnded(Replica replica, int dpRank) {
-    ingest.hiddenEnded(new EngineId(replica.name(), dpRank));
   }
 
   private EngineRules rules(Replica replica) {

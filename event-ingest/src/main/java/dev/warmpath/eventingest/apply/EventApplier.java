@@ -9,8 +9,6 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.eventingest.traffic.LifetimeFacts;
-import dev.warmpath.eventingest.traffic.TrafficWatch;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.KvIndex;
@@ -41,8 +39,6 @@ public final class EventApplier {
     EMPTIED,
     /** The block size changed: all was forgotten, so what was held before is not known. */
     FORGOTTEN,
-    /** Stores were left out that may be plain, because nobody can know. */
-    LEFT_OUT,
     /** More was announced than the engine can hold: something in what is held is not true. */
     OVERFULL
   }
@@ -60,10 +56,9 @@ public final class EventApplier {
   private final HashCalibration calibration;
   private final Doubts doubts;
   private final NameRules nameRules;
-  private final TrafficWatch traffic;
+  private volatile boolean mayRepeat;
   private long storedBlocks;
   private boolean refused;
-  private boolean leftOut;
   private volatile @Nullable KnownScheme wanted;
 
   /** Takes a slot in {@code index} for the engine. */
@@ -76,8 +71,8 @@ public final class EventApplier {
       KvIndex index, EngineSource source, StreamCounters counters, int slot, LearnedCache learned) {
     this(index, source, counters, slot);
     layout.restore(learned);
-    chunks.restore(learned.facts().chunkBlocks());
-    traffic.resume(learned.facts());
+    chunks.restore(learned.chunkBlocks());
+    mayRepeat = learned.mayRepeat();
     doubts.restore(learned.recalled());
   }
 
@@ -88,7 +83,6 @@ public final class EventApplier {
     this.slot = slot;
     namespaces = source.rules().sglang().namespaces();
     calibration = new HashCalibration(source.hashSeed());
-    traffic = new TrafficWatch(source.rules().hiddenNamespaces());
     layout = new BlockLayout(source);
     removals = new Removals(index, slot, layout.groups(), counters);
     doubts = new Doubts(index, slot, counters);
@@ -98,11 +92,18 @@ public final class EventApplier {
 
   /** What was learned beside what the index holds. */
   public LearnedCache learned() {
-    LifetimeFacts facts =
-        new LifetimeFacts(
-            traffic.mayRepeatAtAll(), chunks.memory(), traffic.hiddenSeen(), traffic.watchedFrom());
     return new LearnedCache(
-        groups().learned(), layout.mainGroup(), layout.space(), doubts.recalled(), facts);
+        groups().learned(),
+        layout.mainGroup(),
+        layout.space(),
+        doubts.recalled(),
+        mayRepeat,
+        chunks.memory());
+  }
+
+  /** Where the events come from. */
+  public EngineSource source() {
+    return source;
   }
 
   /** The engine's slot in the index. */
@@ -120,9 +121,14 @@ public final class EventApplier {
     return calibration.scheme();
   }
 
-  /** What is known of the requests behind the batches that are applied. */
-  public TrafficWatch traffic() {
-    return traffic;
+  /**
+   * From now on the engine may announce again what it announced before (vLLM's full reports), from
+   * the root on and without a sign of it. Such blocks are held once, however often they are stored.
+   * In groups that keep only some blocks a report names others too: there they are left out. May be
+   * called by any thread.
+   */
+  public void mayRepeat() {
+    mayRepeat = true;
   }
 
   /** Whether the engine is known to keep all its blocks in one group of full attention. */
@@ -135,7 +141,6 @@ public final class EventApplier {
     Effect effect = learn(batch);
     storedBlocks = 0;
     refused = false;
-    leftOut = false;
     for (int i = 0; i < batch.events(); i++) {
       EventRow event = batch.row(i);
       switch (event.kind()) {
@@ -143,8 +148,6 @@ public final class EventApplier {
         case REMOVED -> i = removals.apply(batch, i);
         case CLEARED -> {
           clear();
-          traffic.emptied();
-          leftOut = false;
           effect = Effect.EMPTIED;
         }
       }
@@ -166,7 +169,7 @@ public final class EventApplier {
       capacity.breached();
       return Effect.OVERFULL;
     }
-    return leftOut ? Effect.LEFT_OUT : effect;
+    return effect;
   }
 
   /**
@@ -303,13 +306,7 @@ public final class EventApplier {
       counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
     } else if (!groups().isOfWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
-    } else if (mayBeHidden(tier) && mayHideKeys(store)) {
-      counters.add(StreamCounter.HIDDEN_BLOCKS, count);
-      leftOut |= traffic.isDark();
-    } else if (traffic.mayHaveRepeated()
-        && tier == StorageTier.GPU
-        && store.atRoot()
-        && !isDistrusted()) {
+    } else if (mayRepeat && tier == StorageTier.GPU && store.atRoot() && !isDistrusted()) {
       repeated(batch, store);
     } else if (!takes(count, tier)) {
       counters.add(StreamCounter.REFUSED_BLOCKS, count);
@@ -344,28 +341,6 @@ public final class EventApplier {
 
   private boolean isDistrusted() {
     return capacity.isDistrusted();
-  }
-
-  private boolean mayBeHidden(StorageTier tier) {
-    return traffic.mayHide() || (tier != StorageTier.GPU && traffic.mayHoldHidden());
-  }
-
-  /**
-   * Whether a replay of all batches brings what is known, and does not only take it away. Where
-   * hashes show the base model's name spaces, only adapters that nobody named may be left out.
-   */
-  public boolean believesReplays() {
-    return showsBase() || traffic.believesReplays();
-  }
-
-  private boolean showsBase() {
-    return source.dialect() == EngineDialect.SGLANG && namespaces.shows(null);
-  }
-
-  private boolean mayHideKeys(EventRow store) {
-    return source.dialect() == EngineDialect.SGLANG
-        ? !namespaces.shows(store.keys().loraName())
-        : store.keys().perBlock().isEmpty();
   }
 
   /** Begins the blocks of a store and writes their local hashes, if they can be named. */

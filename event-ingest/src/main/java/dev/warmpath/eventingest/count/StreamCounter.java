@@ -40,7 +40,6 @@ public enum StreamCounter {
   TOKENLESS_BLOCKS("Blocks announced without tokens."),
   PARTIAL_BLOCKS("Blocks smaller than their group's: not credited."),
   UNNAMEABLE_BLOCKS("Blocks that could not be named for another reason."),
-  HIDDEN_BLOCKS("Blocks in a name space that the wire does not show: not credited."),
   KEYED_STORES(
       "SGLang's stores of prompts in a name space that only hashes show: an `extra_key`, or an adapter with another id than `loras` says."),
   REFUSED_BLOCKS("Blocks beyond what the engine can hold: not credited."),

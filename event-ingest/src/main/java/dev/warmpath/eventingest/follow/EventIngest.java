@@ -223,16 +223,6 @@ public final class EventIngest implements AutoCloseable {
     with(id, FollowedEngine::reportAsked);
   }
 
-  /** A request is under way whose name space the engine's events do not show. */
-  public void hiddenBegan(EngineId id) {
-    with(id, FollowedEngine::hiddenBegan);
-  }
-
-  /** One of those ended. */
-  public void hiddenEnded(EngineId id) {
-    with(id, FollowedEngine::hiddenEnded);
-  }
-
   /** An engine said in an answer how much of a prompt it reused. */
   public void reused(EngineId id, ReportedReuse reuse) {
     FollowedEngine engine = engines.get(id);

@@ -71,7 +71,6 @@ public final class Knowledge {
       counters.add(StreamCounter.RANK_MISMATCHES);
     }
     counters.add(StreamCounter.SKIPPED_EVENTS, batch.skipped());
-    applier.traffic().applies(sequence);
     Effect effect = applier.apply(batch);
     if (effect == Effect.OVERFULL) {
       return "more was announced than the %d blocks that the engine can hold"
@@ -83,10 +82,6 @@ public final class Knowledge {
       healable = false;
     } else if (effect == Effect.FORGOTTEN) {
       belief.incomplete("block size changed in batch " + sequence);
-    } else if (effect == Effect.LEFT_OUT) {
-      belief.incomplete(
-          "stores of batch %d and maybe more are left out: they may be in a name space that events do not show (hidden-namespaces)"
-              .formatted(sequence));
     }
     return null;
   }
@@ -142,11 +137,6 @@ public final class Knowledge {
     applier.clear();
   }
 
-  /** The engine's process is another one than that of what was followed. */
-  public void anotherProcess(boolean afterOneHeard) {
-    applier.traffic().anotherProcess(afterOneHeard);
-  }
-
   /** Nothing is known any more, not even how the engine keeps its blocks. */
   public void reset(String why) {
     healable = false;
@@ -156,7 +146,7 @@ public final class Knowledge {
 
   /** Whether a later replay may still bring what is missing. */
   public boolean healable() {
-    return healable && applier.believesReplays();
+    return healable;
   }
 
   public void healable(boolean mayHeal) {

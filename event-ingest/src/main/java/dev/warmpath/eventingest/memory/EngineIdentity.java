@@ -13,7 +13,6 @@ import dev.warmpath.kvindex.CopyCounting;
  *
  * @param droppedBlocks see {@link EngineRules}
  * @param removals see {@link EngineRules}
- * @param hiddenNamespaces see {@link EngineRules}: what is held was believed accordingly
  * @param namespaces see {@link EngineRules}, as text: what is held was named accordingly
  */
 public record EngineIdentity(
@@ -22,7 +21,6 @@ public record EngineIdentity(
     EngineDialect dialect,
     int droppedBlocks,
     CopyCounting removals,
-    boolean hiddenNamespaces,
     String namespaces) {
 
   /** Of a configured engine. */
@@ -34,7 +32,6 @@ public record EngineIdentity(
         rules.dialect(),
         rules.droppedBlocks(),
         rules.removals(),
-        rules.hiddenNamespaces(),
         rules.sglang().namespaces().text());
   }
 }

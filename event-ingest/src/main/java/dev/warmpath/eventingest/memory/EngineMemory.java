@@ -20,11 +20,4 @@ public record EngineMemory(
       throw new IllegalArgumentException("slot=" + slot + " namedBlocks=" + namedBlocks);
     }
   }
-
-  /** The same, known by somebody who cannot have seen the requests that came later. */
-  EngineMemory unwatched() {
-    return stream == null
-        ? this
-        : new EngineMemory(identity, slot, namedBlocks, stream.unwatched());
-  }
 }

@@ -26,11 +26,6 @@ public record IngestMemory(Instant taken, List<EngineMemory> engines) {
     }
   }
 
-  /** The same if requests may have been sent after it was taken. */
-  public IngestMemory unwatched() {
-    return new IngestMemory(taken, engines.stream().map(EngineMemory::unwatched).toList());
-  }
-
   /** Whether anything of it is worth keeping. */
   public boolean isEmpty() {
     return engines.stream().allMatch(engine -> engine.stream() == null);

@@ -1,5 +1,8 @@
 package dev.warmpath.eventingest.stream;
 
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
@@ -9,12 +12,12 @@ import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.Repairs.Replays;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
-import dev.warmpath.eventingest.traffic.TrafficWatch;
-import dev.warmpath.kvindex.block.BlockChain;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps one engine's batches in order and complete, or else doubts what the engine held.
@@ -47,21 +50,20 @@ public final class EngineStream {
   /** By then the engine's metrics have been read a few times. */
   private static final Duration START_WAIT = Duration.ofSeconds(60);
 
-  /** By then the engine has sent what waited for the connection. */
-  private static final Duration BACKLOG_WAIT = Duration.ofSeconds(30);
+  private static final Logger LOG = LoggerFactory.getLogger(EngineStream.class);
 
+  private final EngineSource source;
   private final EnginePort port;
   private final Clock clock;
   private final StreamCounters counters;
   private final ReplayAsker asker;
   private final Lifetime lifetime = new Lifetime();
-  private final TrafficWatch traffic;
   private final Knowledge knowledge;
   private final Account account;
   private final LiveBuffer buffer;
   private final Repairs repairs;
+  private final ReuseJudge judge;
   private Instant connectedAt = Instant.MAX;
-  private Instant backlogUntil = Instant.MIN;
 
   /**
    * @param dpRank the rank that the engine's batches should name
@@ -76,7 +78,8 @@ public final class EngineStream {
     this.port = port;
     this.clock = clock;
     this.counters = counters;
-    traffic = applier.traffic();
+    source = applier.source();
+    judge = new ReuseJudge(source.rules().remedy() == null, counters, clock);
     asker = new ReplayAsker(port, limits, clock, counters);
     knowledge = new Knowledge(applier, clock, counters, dpRank);
     account = new Account(lifetime, knowledge, counters, port);
@@ -130,7 +133,6 @@ public final class EngineStream {
     connectedAt = clock.instant();
     asker.connected();
     if (lifetime.started()) {
-      backlogUntil = connectedAt.plus(BACKLOG_WAIT);
       lifetime.unheard();
       repairs.verify(lifetime.isProven() ? "reconnected" : "restored from a snapshot");
     } else {
@@ -153,10 +155,6 @@ public final class EngineStream {
 
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
-    traffic.hears(batch.sequence());
-    if (clock.instant().isBefore(backlogUntil)) {
-      traffic.heard(); // an engine that connects keeps what it publishes for whoever comes back
-    }
     asker.heard(account.isConnected());
     if (!lifetime.isProven() && !lifetime.awaitsStart() && !repairs.isRunning()) {
       repairs.verify("restored from a snapshot");
@@ -166,7 +164,6 @@ public final class EngineStream {
     } else {
       route(batch);
     }
-    traffic.heard();
     settleTrust();
   }
 
@@ -193,7 +190,6 @@ public final class EngineStream {
   public void replayEnded(long replayId, boolean whole) {
     Progress current = asker.current(replayId);
     if (current != null) {
-      backlogUntil = whole ? Instant.MIN : backlogUntil; // what comes behind it is new
       repairs.ended(current, whole);
       settleTrust();
     }
@@ -211,7 +207,7 @@ public final class EngineStream {
 
   /** The engine's process is known to be gone or new. */
   public void restarted(String why) {
-    repairs.newLifetime(why, true);
+    repairs.newLifetime(why);
     if (account.isConnected() && repairs.mayAsk()) {
       repairs.repair(why);
     }
@@ -246,7 +242,6 @@ public final class EngineStream {
    * @throws RuntimeException or an error if that fails too; then the index may be wrong
    */
   public void failed(String why) {
-    traffic.heard();
     repairs.forget(why);
     knowledge.healable(port.canReplay());
     if (account.isConnected() && repairs.mayAsk()) {
@@ -261,14 +256,12 @@ public final class EngineStream {
     knowledge.abandon(why);
   }
 
-  /**
-   * The engine said that it reused so many tokens of a prompt.
-   *
-   * @param dispatched when the prompt was sent to the engine, on the stream's clock
-   */
-  public void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
-    if (account.isConnected() && lifetime.isSure()) {
-      knowledge.reused(prompt, cachedTokens, dispatched);
+  /** The engine answered how much of a prompt it reused. */
+  public void reused(ReportedReuse reuse) {
+    Instant dispatched = clock.instant().minus(reuse.ago());
+    judge.answered(reuse, dispatched);
+    if (!reuse.isShort() && account.isConnected() && lifetime.isSure()) {
+      knowledge.reused(reuse.prompt(), reuse.cachedTokens(), dispatched);
     }
   }
 
@@ -285,6 +278,17 @@ public final class EngineStream {
       knowledge.forgetDoubts();
       settleTrust();
     }
+    if (judge.isOverPredicted(trust().trust() == Trust.EXACT)) {
+      overPredicted();
+    }
+  }
+
+  private void overPredicted() {
+    String remedy = source.rules().remedy();
+    String why =
+        "the engine keeps reusing less than the index shows" + (remedy == null ? "" : ": " + remedy);
+    LOG.warn("engine={} is trusted less: {}", source.id(), why);
+    doubt(why);
   }
 
   /**
@@ -325,7 +329,7 @@ public final class EngineStream {
     } else {
       long last = lifetime.next() - 1;
       String why = "sequence went back from " + last + " to " + batch.sequence();
-      repairs.newLifetime(why, verdict == Verdict.OTHER);
+      repairs.newLifetime(why);
       begin(batch);
     }
   }
@@ -365,6 +369,7 @@ public final class EngineStream {
   }
 
   private void settleTrust() {
+    judge.applied();
     if (lifetime.isProven()) {
       knowledge.settle(lifetime.started(), account.isConnected(), repairs.repairing());
     } else {

@@ -46,9 +46,6 @@ final class Lifetime {
   /** Whether the batches that a replay could show may be of another process than what is held. */
   private boolean mixed;
 
-  /** Whether nobody ever showed that the process of what was restored ran still. */
-  private boolean unseen;
-
   /** Who waits to hear whether what was restored is true; null if nothing was, or it is decided. */
   private @Nullable ResumeListener unproven;
 
@@ -193,11 +190,6 @@ final class Lifetime {
     return unproven == null;
   }
 
-  /** Whether this router has heard of the process, so that the next one begins under its eyes. */
-  boolean wasSeen() {
-    return started && isProven() && !unseen;
-  }
-
   /** When the process started, in seconds since 1970; NaN if nobody knows. */
   double startSeconds() {
     return startSeconds;
@@ -243,7 +235,6 @@ final class Lifetime {
     if (listener != null) {
       unproven = null;
       awaitsStart = false;
-      unseen = outcome != Outcome.KEPT && outcome != Outcome.DOUBTED;
       listener.decided(outcome, why);
     }
   }
@@ -262,7 +253,6 @@ final class Lifetime {
     first = 0;
     lastSequence = -1;
     started = false;
-    unseen = false;
     startSeconds = Double.NaN;
     startSeen = false;
     awaitsStart = false;

@@ -115,19 +115,8 @@ final class Repairs {
     }
   }
 
-  /**
-   * The process is another one.
-   *
-   * @param shown whether that is sure; else only what is held must not be believed any more
-   */
-  void newLifetime(String why, boolean shown) {
-    if (shown) {
-      knowledge.anotherProcess(lifetime.wasSeen());
-    }
-    startAnew(why);
-  }
-
-  private void startAnew(String why) {
+  /** The process is another one, or what is held must not be believed any more. */
+  void newLifetime(String why) {
     clearAfterwards = false;
     account.end(why);
     startOver();
@@ -157,7 +146,7 @@ final class Repairs {
       counters.add(StreamCounter.DUPLICATES);
     } else if (isOld || verdict == Verdict.OTHER) {
       boolean others = buffer.first() != null;
-      newLifetime("sequence went back to " + batch.sequence(), verdict == Verdict.OTHER);
+      newLifetime("sequence went back to " + batch.sequence());
       route.accept(batch);
       makeUpFor(others);
     } else if (!buffer.add(batch)) {
@@ -189,7 +178,7 @@ final class Repairs {
   private void replayedOld(Progress current, StreamMessage batch) {
     Verdict verdict = lifetime.compare(batch);
     if (verdict == Verdict.OTHER) {
-      anew("a replay shows another batch " + batch.sequence(), true);
+      anew("a replay shows another batch " + batch.sequence());
     } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
       current.verified = true;
       current.sameProcess = true;
@@ -229,13 +218,13 @@ final class Repairs {
   /** The process cannot be shown to be the same; an older state of it may be replayed again. */
   private void unknown(String why) {
     boolean clearing = clearAfterwards;
-    anew(why, false);
+    anew(why);
     clearAfterwards = clearing && isRunning();
   }
 
   /** The process is another one, or cannot be shown to be the same: everything is asked again. */
-  private void anew(String why, boolean shown) {
-    newLifetime(why, shown);
+  private void anew(String why) {
+    newLifetime(why);
     if (mayAsk()) {
       repair(why);
     }

@@ -27,9 +27,4 @@ public record StreamMemory(
       throw new IllegalArgumentException("lastSequence=" + lastSequence);
     }
   }
-
-  /** The same, known by somebody who cannot have seen the requests that came later. */
-  public StreamMemory unwatched() {
-    return new StreamMemory(lastSequence, lastDigest, startSeconds, gap, learned.unwatched());
-  }
 }

@@ -229,8 +229,7 @@ final class RecordedEngine implements EnginePort {
         new SglangRules(
             namespaces(recorded),
             number(recorded.config("load_back_threshold"), SglangRules.LOAD_BACK_TOKENS));
-    return new EngineRules(
-        dialect, droppedBlocks, removals, 0, false, sglang); // requests are recorded
+    return new EngineRules(dialect, droppedBlocks, removals, 0, sglang);
   }
 
   private static int number(@Nullable Object value, int otherwise) {

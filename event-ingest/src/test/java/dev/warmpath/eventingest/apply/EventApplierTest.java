@@ -62,7 +62,7 @@ final class EventApplierTest {
   @Test
   void whatIsAnnouncedAgainIsNoCopyOnceThatIsExpected() {
     apply(gpu(0, FULL, 8, 0, 4));
-    applier.traffic().mayRepeat();
+    applier.mayRepeat();
     apply(gpu(0, FULL, 8, 0, 4));
     assertThat(counters.get(StreamCounter.REPEATABLE_BLOCKS)).isEqualTo(4);
     assertThat(predicted()).isEqualTo(32);
@@ -73,7 +73,7 @@ final class EventApplierTest {
 
   @Test
   void whatIsAnnouncedAgainIsHeldIfItWasNotKnown() {
-    applier.traffic().mayRepeat();
+    applier.mayRepeat();
     apply(gpu(0, FULL, 8, 0, 4));
     assertThat(predicted()).isEqualTo(32);
 
@@ -85,7 +85,7 @@ final class EventApplierTest {
 
   @Test
   void reportsOfGroupsThatKeepSomeBlocksOnlyAreLeftOut() {
-    applier.traffic().mayRepeat();
+    applier.mayRepeat();
     apply(gpu(0, FULL, 8, 0, 4), gpu(1, WINDOW, 8, 0, 4));
     assertThat(predicted()).as("a report names blocks that the window left behind").isZero();
     assertThat(applier.isPlain()).isFalse();
@@ -267,19 +267,6 @@ final class EventApplierTest {
   }
 
   @Test
-  void storesThatMayBeHiddenTrafficAreLeftOut() {
-    apply(gpu(0, FULL, 8, 0, 1));
-    applier.traffic().underWay(true);
-    apply(store(0, FULL, 8, hashes(1, 4), hash(0), 8, 32));
-    assertThat(predicted()).isEqualTo(8);
-    assertThat(counters.get(StreamCounter.HIDDEN_BLOCKS)).isEqualTo(3);
-
-    applier.traffic().underWay(false);
-    apply(store(0, FULL, 8, hashes(1, 4), hash(0), 8, 32));
-    assertThat(predicted()).isEqualTo(32);
-  }
-
-  @Test
   void clearedEngineHoldsNothing() {
     apply(gpu(0, FULL, 8, 0, 4));
     Effect effect = apply(new AllBlocksCleared(), gpu(0, FULL, 8, 0, 1));
@@ -290,7 +277,7 @@ final class EventApplierTest {
 
   private EventApplier applier(EngineDialect dialect, int droppedBlocks) {
     EngineRules rules =
-        new EngineRules(dialect, droppedBlocks, dialect.removals(), 0, dialect.hidesNamespaces());
+        new EngineRules(dialect, droppedBlocks, dialect.removals(), 0);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, counters);

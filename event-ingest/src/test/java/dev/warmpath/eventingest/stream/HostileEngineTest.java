@@ -95,7 +95,7 @@ class HostileEngineTest {
   @Test
   void anEngineThatIsFullMaySayAgainWhatItHolds() {
     tell(0, 20);
-    applier.traffic().mayRepeat();
+    applier.mayRepeat();
     TestEngine again = new TestEngine();
     for (int prompt = 0; prompt < 20; prompt++) {
       again.serve(prompt(prompt));
@@ -171,7 +171,7 @@ class HostileEngineTest {
 
   private EventApplier applier(long maxBlocks) {
     EngineRules rules =
-        new EngineRules(EngineDialect.VLLM, 0, CopyCounting.PER_COPY, maxBlocks, false);
+        new EngineRules(EngineDialect.VLLM, 0, CopyCounting.PER_COPY, maxBlocks);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, counters);

@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.MovableClock;
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
@@ -144,7 +145,8 @@ final class StreamFixture implements EnginePort {
   /** The engine is seen to reuse so many tokens of a prompt that was sent at this time. */
   void reused(int[] prompt, int cachedTokens, Instant dispatched) {
     if (applier.space() != null) {
-      stream.reused(chain(prompt), cachedTokens, dispatched);
+      Duration ago = Duration.between(dispatched, clock.instant());
+      stream.reused(new ReportedReuse(chain(prompt), cachedTokens, -1, ago));
     }
   }
 

@@ -42,9 +42,6 @@ public record ReplicaConfig(
             " | | Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones.")
         @Nullable String hashSeed,
     @AdvancedKey(
-            "true | | Whether requests that this router did not see may have had an `extra_key` (SGLang), or an adapter or `cache_salt` (TensorRT-LLM). false: never, so replays and what comes first are believed.")
-        boolean hiddenNamespaces,
-    @AdvancedKey(
             "default | | SGLang: the `format` of its `--kv-events-config`; with `dynamo` its hashes show an `extra_key`. It must be what the engine has: if it says `dynamo` and the engine does not, too much is credited.")
         EventFormat eventFormat,
     @AdvancedKey(

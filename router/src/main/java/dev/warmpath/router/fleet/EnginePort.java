@@ -2,7 +2,6 @@ package dev.warmpath.router.fleet;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 
 /**
  * What the router asks and tells the side of the engines' events: how an engine stands in the
@@ -52,17 +51,6 @@ public interface EnginePort {
   default boolean wantsReport(Replica replica, int dpRank) {
     return false;
   }
-
-  /** Whether the replica's events leave out in which name space blocks are. */
-  default boolean hides(Replica replica, RequestNamespace namespace) {
-    return false;
-  }
-
-  /** A request is under way there whose name space the engine's events do not show. */
-  default void hiddenBegan(Replica replica, int dpRank) {}
-
-  /** One of those ended. */
-  default void hiddenEnded(Replica replica, int dpRank) {}
 
   /** The replica's engines are the same processes as before. */
   default void unchanged(Replica replica) {}

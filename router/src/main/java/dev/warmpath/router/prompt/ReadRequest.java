@@ -5,7 +5,6 @@ import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +16,6 @@ import org.jspecify.annotations.Nullable;
  * @param model the model it names, or null
  * @param prompt its prompt, or null for the reason in {@code unread}
  * @param sessionKey what the body calls its session or user, or null
- * @param namespace in which name space of an engine its blocks are
  * @param report whether it makes the engine announce again what it holds
  * @param streamed whether it asks for a stream of events
  * @param estimatedTokens how long its prompt may be, for when its tokens are not known
@@ -27,7 +25,6 @@ public record ReadRequest(
     @Nullable String model,
     @Nullable PromptResult prompt,
     @Nullable String sessionKey,
-    RequestNamespace namespace,
     ReportParameter report,
     boolean streamed,
     int estimatedTokens,
@@ -70,7 +67,7 @@ public record ReadRequest(
   public PreparedRequest prepare(RequestHead head) {
     return new PreparedRequest(
         model,
-        Prompt.of(prompt, namespace),
+        Prompt.of(prompt),
         head.session() == null ? sessionKey : head.session(),
         report,
         streamed,
@@ -81,7 +78,6 @@ public record ReadRequest(
 
   /** The same with a prompt that was found out elsewhere. */
   ReadRequest with(PromptResult found) {
-    return new ReadRequest(
-        model, found, sessionKey, namespace, report, streamed, estimatedTokens, null);
+    return new ReadRequest(model, found, sessionKey, report, streamed, estimatedTokens, null);
   }
 }

@@ -80,7 +80,6 @@ class ConfigTreeTest {
                 removals: per-copy
                 max-blocks: 4096
                 hash-seed: "17"
-                hidden-namespaces: false
                 event-format: dynamo
                 loras: [fr=lora/fr]
                 load-back-tokens: 0
@@ -99,18 +98,16 @@ class ConfigTreeTest {
             ReplicaConfig::maxBlocks,
             ReplicaConfig::fullReportsPerMinute,
             ReplicaConfig::hashSeed,
-            ReplicaConfig::hiddenNamespaces,
             ReplicaConfig::sglang)
-        .containsExactly(ReplicaConfig.Removals.PER_COPY, 4096, 0, "17", false, SGLANG);
+        .containsExactly(ReplicaConfig.Removals.PER_COPY, 4096, 0, "17", SGLANG);
     assertThat(config.replicas().get(1))
         .extracting(
             ReplicaConfig::removals,
             ReplicaConfig::maxBlocks,
             ReplicaConfig::fullReportsPerMinute,
             ReplicaConfig::hashSeed,
-            ReplicaConfig::hiddenNamespaces,
             ReplicaConfig::sglang)
-        .containsExactly(null, 0, 12, null, true, SglangRules.USUAL);
+        .containsExactly(null, 0, 12, null, SglangRules.USUAL);
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

@@ -1,7 +1,9 @@
 package dev.warmpath.simulator.fault;
 
+import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
@@ -144,14 +146,6 @@ final class FaultRig implements EnginePort {
     return new FaultRig(form, canReplay, engine, restored, 0).joining();
   }
 
-  /** The router took a snapshot, then other requests happened, and then it was killed. */
-  FaultRig routerKilledAfter(Runnable requests) {
-    Content restored = restored();
-    requests.run();
-    Content old = new Content(restored.index(), restored.memory().unwatched());
-    return new FaultRig(form, canReplay, engine, old, 0).joining();
-  }
-
   /** A router that comes when another engine has published so many batches. */
   FaultRig joinedLate(int batches) {
     FaultRig late = new FaultRig(form, canReplay, form.engine());
@@ -258,7 +252,7 @@ final class FaultRig implements EnginePort {
 
   /** Every fourth request asks for a full report from now on, while the engine is suspect. */
   FaultRig askingReports() {
-    applier.traffic().mayRepeat();
+    applier.mayRepeat();
     mayAskReports = true;
     return this;
   }
@@ -280,45 +274,25 @@ final class FaultRig implements EnginePort {
     sent = size;
   }
 
-  /**
-   * So many requests in name spaces that SGLang's events do not show, no batch of which arrives.
-   */
-  void loseHidden(int requests) {
-    if (hidesNamespaces()) {
-      applier.traffic().sawHidden();
-      applier.traffic().underWay(true);
-    }
-    loseUnknown(requests);
-    applier.traffic().underWay(false);
-  }
-
-  /**
-   * So many requests in such name spaces, for prompts of nobody else, since their evictions look
-   * like those of plain blocks; all batches arrive. Then there is none for long.
-   */
+  /** So many requests in name spaces that SGLang's events do not show, for rare prompts. */
   void serveHidden(int requests) {
-    applier.traffic().sawHidden();
-    applier.traffic().underWay(true);
-    for (int i = 0; i < requests; i++) {
-      int first = 3_000_000 + 100 * i;
-      engine.serveHidden(IntStream.range(first, first + 24).toArray());
-      carry();
-    }
-    applier.traffic().watching();
-    applier.traffic().underWay(false);
-  }
-
-  /** Such requests, for prompts of one family that are rare, and they did not pass this router. */
-  void loseUnknown(int requests) {
     for (int i = 0; i < requests; i++) {
       engine.serveHidden(prompt(PROMPTS - 1 - 3 * i));
+      carry();
     }
-    sent = engine.published().size();
+  }
+
+  /** The same prompts in plain requests, whose answers tell how much of them was reused. */
+  void serveAnswered(int requests) {
+    for (int i = 0; i < requests; i++) {
+      answer(prompt(PROMPTS - 1 - 3 * i));
+    }
+    pass(Duration.ofSeconds(2));
   }
 
   /** Whether there are name spaces that the engine's events do not show. */
   boolean hidesNamespaces() {
-    return form.dialect.hidesNamespaces();
+    return form.dialect == EngineDialect.SGLANG;
   }
 
   /** Serves until a batch with a removal is the last one, unread. */
@@ -366,15 +340,20 @@ final class FaultRig implements EnginePort {
   /** Requests whose answers tell how much of the prompt was reused. */
   void serveProving(int requests) {
     for (int i = 0; i < requests; i++) {
-      int[] prompt = nextPrompt();
-      Instant dispatched = time.instant();
-      int cachedTokens = engine.reusable(prompt, null);
-      engine.serve(prompt, null);
-      carry();
-      ChainSpace space = applier.space();
-      if (space != null) {
-        stream.reused(BlockChain.of(space, prompt, PromptKeys.NONE), cachedTokens, dispatched);
-      }
+      answer(nextPrompt());
+    }
+  }
+
+  private void answer(int[] prompt) {
+    boolean believed = stream.trust().trust() == Trust.EXACT;
+    int predicted = believed ? predicted(prompt, null) : -1;
+    int cached = engine.reusable(prompt, null);
+    engine.serve(prompt, null);
+    carry();
+    ChainSpace space = applier.space();
+    if (space != null) {
+      BlockChain chain = BlockChain.of(space, prompt, PromptKeys.NONE);
+      stream.reused(new ReportedReuse(chain, cached, predicted, Duration.ZERO));
     }
   }
 
@@ -398,7 +377,6 @@ final class FaultRig implements EnginePort {
     for (int i = 0; i < 4; i++) {
       serve(25);
       time.pass(LIMITS.replayCooldown().plusSeconds(1));
-      applier.traffic().watching();
       stream.tick();
       settle();
     }
@@ -495,12 +473,12 @@ final class FaultRig implements EnginePort {
   private void settle() {
     note();
     while (askedFrom >= 0) {
-      answer();
+      answerReplay();
       note();
     }
   }
 
-  private void answer() {
+  private void answerReplay() {
     long id = askedId;
     int size = engine.published().size();
     int first = (int) Math.max(askedFrom, size - REPLAYED_BATCHES);

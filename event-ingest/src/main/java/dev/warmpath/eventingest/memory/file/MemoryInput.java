@@ -7,10 +7,7 @@ import dev.warmpath.eventingest.knowledge.Gap;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
-import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.StreamMemory;
-import dev.warmpath.eventingest.traffic.LifetimeFacts;
-import dev.warmpath.eventingest.traffic.TrafficWatch;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -31,28 +28,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryInput {
 
-  /** The first version that says when processes started. */
-  private static final int WITH_START = 2;
-
-  /** The first version that says whether names were computed. */
-  private static final int WITH_RECALLED = 3;
-
-  /** The first version that tells what happened in a process's lifetime. */
-  private static final int WITH_FACTS = 4;
-
-  /** The first version that says what SGLang's hashes were taken to show. */
-  private static final int WITH_NAMESPACES = 5;
-
   private final DataInputStream in;
-  private final int version;
 
-  private MemoryInput(byte[] bytes, int version) {
-    this.version = version;
+  private MemoryInput(byte[] bytes) {
     in = new DataInputStream(new ByteArrayInputStream(bytes));
   }
 
-  static IngestMemory memory(byte[] bytes, int version) throws IOException {
-    MemoryInput input = new MemoryInput(bytes, version);
+  static IngestMemory memory(byte[] bytes) throws IOException {
+    MemoryInput input = new MemoryInput(bytes);
     IngestMemory memory = input.memory();
     if (input.in.available() > 0) {
       throw new IOException(input.in.available() + " bytes too many");
@@ -73,7 +56,7 @@ final class MemoryInput {
     EngineIdentity identity = identity();
     int slot = in.readInt();
     long namedBlocks = in.readLong();
-    StreamMemory stream = in.readBoolean() ? stream(identity.dialect()) : null;
+    StreamMemory stream = in.readBoolean() ? stream() : null;
     return new EngineMemory(identity, slot, namedBlocks, stream);
   }
 
@@ -84,22 +67,18 @@ final class MemoryInput {
     EngineDialect dialect = EngineDialect.valueOf(said[0]);
     CopyCounting removals = said.length == 1 ? dialect.removals() : CopyCounting.valueOf(said[1]);
     int droppedBlocks = in.readInt();
-    // Earlier versions believed all that replays brought.
-    boolean hiddenNamespaces = version >= WITH_FACTS && in.readBoolean();
-    String namespaces = version < WITH_NAMESPACES ? SglangNamespaces.PLAIN.text() : text();
-    return new EngineIdentity(
-        id, model, dialect, droppedBlocks, removals, hiddenNamespaces, namespaces);
+    return new EngineIdentity(id, model, dialect, droppedBlocks, removals, text());
   }
 
-  private StreamMemory stream(EngineDialect dialect) throws IOException {
+  private StreamMemory stream() throws IOException {
     long lastSequence = in.readLong();
     long lastDigest = in.readLong();
-    double startSeconds = version < WITH_START ? Double.NaN : in.readDouble();
+    double startSeconds = in.readDouble();
     Gap gap = in.readBoolean() ? new Gap(text(), in.readBoolean()) : null;
-    return new StreamMemory(lastSequence, lastDigest, startSeconds, gap, learned(dialect));
+    return new StreamMemory(lastSequence, lastDigest, startSeconds, gap, learned());
   }
 
-  private LearnedCache learned(EngineDialect dialect) throws IOException {
+  private LearnedCache learned() throws IOException {
     List<CacheGroup> groups = new ArrayList<>();
     for (int left = count(); left > 0; left--) {
       groups.add(group());
@@ -107,24 +86,10 @@ final class MemoryInput {
     int highestGroup = in.readInt();
     int mainGroup = in.readInt();
     ChainSpace space = in.readBoolean() ? space() : null;
-    boolean recalled = version >= WITH_RECALLED && in.readBoolean();
-    int window = version < WITH_FACTS ? LearnedCache.Groups.FORGOTTEN_WINDOW : in.readInt();
+    boolean recalled = in.readBoolean();
+    LearnedCache.Groups known = new LearnedCache.Groups(groups, highestGroup, in.readInt());
     return new LearnedCache(
-        new LearnedCache.Groups(groups, highestGroup, window),
-        mainGroup,
-        space,
-        recalled,
-        version < WITH_FACTS ? worst(dialect) : facts());
-  }
-
-  private LifetimeFacts facts() throws IOException {
-    return new LifetimeFacts(in.readBoolean(), in.readInt(), in.readBoolean(), in.readLong());
-  }
-
-  /** What may have happened did; of hidden name spaces the identity tells. */
-  private static LifetimeFacts worst(EngineDialect dialect) {
-    boolean vllm = dialect == EngineDialect.VLLM;
-    return new LifetimeFacts(vllm, vllm ? 0 : LifetimeFacts.NO_CHUNKS, false, TrafficWatch.NEVER);
+        known, mainGroup, space, recalled, in.readBoolean(), in.readInt());
   }
 
   private CacheGroup group() throws IOException {

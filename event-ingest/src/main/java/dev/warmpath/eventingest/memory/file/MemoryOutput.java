@@ -6,7 +6,6 @@ import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.stream.StreamMemory;
-import dev.warmpath.eventingest.traffic.LifetimeFacts;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.io.ByteArrayOutputStream;
@@ -54,7 +53,6 @@ final class MemoryOutput {
     boolean usual = identity.removals() == identity.dialect().removals();
     text(identity.dialect().name() + (usual ? "" : " " + identity.removals().name()));
     out.writeInt(identity.droppedBlocks());
-    out.writeBoolean(identity.hiddenNamespaces());
     text(identity.namespaces());
   }
 
@@ -91,14 +89,8 @@ final class MemoryOutput {
     }
     out.writeBoolean(learned.recalled());
     out.writeInt(groups.windowTokens());
-    write(learned.facts());
-  }
-
-  private void write(LifetimeFacts facts) throws IOException {
-    out.writeBoolean(facts.mayRepeat());
-    out.writeInt(facts.chunkBlocks());
-    out.writeBoolean(facts.hiddenSeen());
-    out.writeLong(facts.watchedFrom());
+    out.writeBoolean(learned.mayRepeat());
+    out.writeInt(learned.chunkBlocks());
   }
 
   private void text(String text) throws IOException {

@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +29,6 @@ public final class SnapshotDirectory implements AutoCloseable {
   static final String NEWEST = "index.wpsnap";
   static final String PREVIOUS = "index.wpsnap.1";
   static final String UNFINISHED = "index.wpsnap.tmp";
-  static final String LAST = "last";
   static final String LOCK = "lock";
 
   /** A lock of the system does not tell two owners in one process apart. */
@@ -38,7 +36,6 @@ public final class SnapshotDirectory implements AutoCloseable {
 
   private final Path directory;
   private final FileChannel lockFile;
-  private final String last;
 
   /** What writes a snapshot. */
   public interface Content {
@@ -47,16 +44,14 @@ public final class SnapshotDirectory implements AutoCloseable {
     void writeTo(OutputStream out) throws IOException;
   }
 
-  private SnapshotDirectory(Path directory, FileChannel lockFile, String last) {
+  private SnapshotDirectory(Path directory, FileChannel lockFile) {
     this.directory = directory;
     this.lockFile = lockFile;
-    this.last = last;
   }
 
   /**
    * Takes the directory, which is made if it is not there, and removes what a process that was
-   * killed has left unfinished. No snapshot is the last one of a router from now on, until this one
-   * leaves its own.
+   * killed has left unfinished.
    *
    * @throws DirectoryInUseException if another router has it
    */
@@ -68,20 +63,14 @@ public final class SnapshotDirectory implements AutoCloseable {
     }
     try {
       FileChannel lockFile = lock(directory);
-      SnapshotDirectory opened = new SnapshotDirectory(directory, lockFile, last(directory));
+      SnapshotDirectory opened = new SnapshotDirectory(directory, lockFile);
       Files.deleteIfExists(directory.resolve(UNFINISHED));
-      Files.deleteIfExists(directory.resolve(LAST));
       force(directory);
       return opened;
     } catch (IOException | RuntimeException e) {
       OWNED.remove(directory);
       throw e;
     }
-  }
-
-  private static String last(Path directory) throws IOException {
-    Path file = directory.resolve(LAST);
-    return Files.exists(file) ? Files.readString(file) : "";
   }
 
   private static FileChannel lock(Path directory) throws IOException {
@@ -136,23 +125,6 @@ public final class SnapshotDirectory implements AutoCloseable {
     move(unfinished, newest);
     force(directory);
     return bytes;
-  }
-
-  /**
-   * Whether the router before took this snapshot when it had ended to send requests, and left it.
-   */
-  boolean wasLast(Instant taken) {
-    return last.equals(text(taken));
-  }
-
-  /** This router sends no request any more, and has taken its last snapshot. */
-  public synchronized void leave(Instant taken) throws IOException {
-    Files.writeString(directory.resolve(LAST), text(taken));
-    force(directory);
-  }
-
-  private static String text(Instant taken) {
-    return Long.toString(taken.toEpochMilli());
   }
 
   private static long write(Path file, Content content, long maxBytes) throws IOException {

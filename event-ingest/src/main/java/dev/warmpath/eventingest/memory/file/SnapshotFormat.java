@@ -28,8 +28,7 @@ public final class SnapshotFormat {
    */
 
   static final byte[] MAGIC = "WPROUTER".getBytes(StandardCharsets.US_ASCII);
-  static final int VERSION = 5;
-  private static final int OLDEST_VERSION = 1;
+  static final int VERSION = 6;
   static final int HEAD_BYTES = 16;
   private static final int MAX_MEMORY_BYTES = 64 << 20;
 
@@ -75,11 +74,11 @@ public final class SnapshotFormat {
       throw damaged("no snapshot of a router");
     }
     int version = fields.getInt(MAGIC.length);
-    if (version < OLDEST_VERSION || version > VERSION) {
+    if (version != VERSION) {
       throw new SnapshotRefusedException(
           Reason.OTHER_VERSION,
-          "version %s, only %d to %d are understood"
-              .formatted(Integer.toUnsignedString(version), OLDEST_VERSION, VERSION));
+          "version %s, only %d is understood"
+              .formatted(Integer.toUnsignedString(version), VERSION));
     }
     int length = fields.getInt(MAGIC.length + Integer.BYTES);
     if (length < 0 || length > MAX_MEMORY_BYTES) {
@@ -98,8 +97,7 @@ public final class SnapshotFormat {
       throw damaged("checksum of the memory does not match");
     }
     try {
-      int version = ByteBuffer.wrap(head).getInt(MAGIC.length);
-      return MemoryInput.memory(Arrays.copyOf(body, length), version);
+      return MemoryInput.memory(Arrays.copyOf(body, length));
     } catch (IOException | IllegalArgumentException e) {
       throw new SnapshotRefusedException(Reason.DAMAGED, e);
     }

@@ -1,6 +1,5 @@
 package dev.warmpath.eventingest.memory.file;
 
-import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
 import dev.warmpath.kvindex.IndexLimits;
@@ -17,9 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the newest snapshot of a directory that can be used, and counts those that cannot. If it is
- * not the last one of a router that ended, that router may have sent requests which it does not
- * know.
+ * Reads the newest snapshot of a directory that can be used, and counts those that cannot.
  *
  * <p>Confined to its caller.
  */
@@ -63,11 +60,7 @@ public final class SnapshotReader {
     try {
       check(file);
       try (InputStream in = Files.newInputStream(file)) {
-        Content content = SnapshotFormat.read(in, limits);
-        IngestMemory memory = content.memory();
-        return directory.wasLast(memory.taken())
-            ? content
-            : new Content(content.index(), memory.unwatched());
+        return SnapshotFormat.read(in, limits);
       }
     } catch (SnapshotRefusedException e) {
       throw e;

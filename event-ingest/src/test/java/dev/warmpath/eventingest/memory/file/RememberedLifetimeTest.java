@@ -38,8 +38,6 @@ import org.junit.jupiter.api.Test;
 final class RememberedLifetimeTest {
 
   private static final IndexLimits LIMITS = IndexLimits.unbounded(100);
-  private static final int NOW = 5;
-  private static final int BEFORE = 3;
   private static final int[] PROMPT = IntStream.range(0, 13).toArray();
 
   private final ColumnDecoder decoder = new ColumnDecoder();
@@ -50,8 +48,8 @@ final class RememberedLifetimeTest {
   @Test
   void whatIsAnnouncedAgainIsNoCopyOnceThatWasExpected() throws Exception {
     hear(store(3, "GPU"));
-    applier.traffic().mayRepeat();
-    restart(NOW);
+    applier.mayRepeat();
+    restart();
     hear(store(3, "GPU"), removal(1));
     assertThat(credited()).as("the copy of a report would outlive the block").isZero();
     assertThat(counters.get(StreamCounter.REPEATABLE_BLOCKS)).isEqualTo(3);
@@ -60,58 +58,19 @@ final class RememberedLifetimeTest {
   @Test
   void copiesCountWhereNoReportWasAskedFor() throws Exception {
     hear(store(3, "GPU"));
-    applier.traffic().hears(0);
-    restart(NOW);
-    applier.traffic().applies(1);
+    restart();
     hear(store(3, "GPU"), removal(1));
     assertThat(credited()).isEqualTo(12);
   }
 
   @Test
-  void reportMayHaveBeenAskedForWhereNobodyCanKnow() throws Exception {
-    hear(store(3, "GPU"));
-    applier.traffic().hears(0);
-    restart(BEFORE);
-    applier.traffic().applies(1);
-    hear(store(3, "GPU"), removal(1));
-    assertThat(credited()).isZero();
-  }
-
-  @Test
-  void reportMayHaveBeenAskedForBehindTheSnapshot() throws Exception {
-    hear(store(3, "GPU"));
-    applier.traffic().hears(0);
-    restart(NOW, true);
-    applier.traffic().applies(1);
-    hear(store(3, "GPU"), removal(1));
-    assertThat(credited()).isZero();
-
-    applier.traffic().watching();
-    applier.traffic().hears(2);
-    applier.traffic().applies(2);
-    hear(store(3, "GPU"), store(3, "GPU"), removal(2));
-    assertThat(credited()).as("a copy of what this router saw").isEqualTo(12);
-  }
-
-  @Test
-  void reportMayHaveBeenAskedOfTheProcessThatFollowedTheSnapshots() throws Exception {
-    hear(store(3, "GPU"));
-    restart(NOW, true);
-    applier.traffic().anotherProcess(false);
-    applier.reset();
-    applier.traffic().applies(0);
-    hear(store(3, "GPU"), store(3, "GPU"), removal(1));
-    assertThat(credited()).as("the second one may be a report's").isZero();
-  }
-
-  @Test
   void chunksOfTwoSizesStayTwo() throws Exception {
     hear(store(3, "GPU"), store(3, "CPU"));
-    restart(NOW);
+    restart();
     assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
     hear(store(1, "CPU"));
     assertThat(applier.offloadChunkBlocks()).isZero();
-    restart(NOW);
+    restart();
     hear(store(3, "CPU"));
     assertThat(applier.offloadChunkBlocks()).as("there was another size").isZero();
     hear(Map.of("type", "AllBlocksCleared"), store(3, "GPU"), store(3, "CPU"));
@@ -119,66 +78,29 @@ final class RememberedLifetimeTest {
   }
 
   @Test
-  void chunksMayDifferWhereNobodyRemembers() throws Exception {
-    hear(store(3, "GPU"), store(3, "CPU"));
-    restart(BEFORE);
-    hear(store(3, "CPU"));
-    assertThat(applier.offloadChunkBlocks()).isZero();
-    applier.reset();
-    hear(store(3, "GPU"), store(3, "CPU"));
-    assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
-  }
-
-  @Test
   void firstWindowIsTheFirstOneStill() throws Exception {
     applier = first(EngineDialect.TRTLLM);
     hear(windowed(8_192));
-    restart(NOW);
+    restart();
     hear(windowed(8_192));
     assertThat(credited()).isEqualTo(12);
     hear(windowed(512));
     assertThat(credited()).isZero();
   }
 
-  @Test
-  void anyWindowIsASecondOneWhereNobodyRemembers() throws Exception {
-    applier = first(EngineDialect.TRTLLM);
-    hear(windowed(8_192));
-    restart(BEFORE);
-    hear(windowed(8_192));
-    assertThat(credited()).isZero();
-    assertThat(counters.get(StreamCounter.WINDOW_BLOCKS)).isEqualTo(3);
-  }
-
-  private void restart(int version) throws IOException {
-    restart(version, false);
-  }
-
-  /**
-   * Another process goes on with what this one leaves in a file of that version.
-   *
-   * @param killed whether this one did more after it
-   */
-  private void restart(int version, boolean killed) throws IOException {
+  /** Another process goes on with what this one leaves in a file. */
+  private void restart() throws IOException {
     EngineSource source = source(dialect());
     StreamMemory stream = new StreamMemory(0, 1, Double.NaN, null, applier.learned());
     EngineMemory engine = new EngineMemory(EngineIdentity.of(source), applier.slot(), 3, stream);
     IngestMemory memory = new IngestMemory(Instant.EPOCH, List.of(engine));
-    Content content = SnapshotFormat.read(new ByteArrayInputStream(bytes(version, memory)), LIMITS);
-    IngestMemory read = killed ? content.memory().unwatched() : content.memory();
-    index = content.index();
-    counters = new StreamCounters();
-    StreamMemory known = Objects.requireNonNull(read.engines().get(0).stream());
-    applier = new EventApplier(index, source, counters, applier.slot(), known.learned());
-  }
-
-  private byte[] bytes(int version, IngestMemory memory) throws IOException {
-    if (version < NOW) {
-      return EarlierVersions.bytes(version, memory, index);
-    }
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     SnapshotFormat.write(memory, index, out);
-    return out.toByteArray();
+    Content content = SnapshotFormat.read(new ByteArrayInputStream(out.toByteArray()), LIMITS);
+    index = content.index();
+    counters = new StreamCounters();
+    StreamMemory known = Objects.requireNonNull(content.memory().engines().get(0).stream());
+    applier = new EventApplier(index, source, counters, applier.slot(), known.learned());
   }
 
   private EngineDialect dialect() {

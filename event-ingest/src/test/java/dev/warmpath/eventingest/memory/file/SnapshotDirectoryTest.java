@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.memory.file.SnapshotReader.Bounds;
 import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
 import dev.warmpath.kvindex.IndexLimits;
@@ -15,7 +14,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -104,35 +102,8 @@ final class SnapshotDirectoryTest {
       assertThat(reader.read(IndexLimits.unbounded(9)))
           .isNotNull()
           .satisfies(
-              c -> assertThat(c.memory()).isEqualTo(SnapshotFormatTest.memory().unwatched()));
+              c -> assertThat(c.memory()).isEqualTo(SnapshotFormatTest.memory()));
       assertThat(reader.refused()).isEqualTo(Map.of(Reason.DAMAGED, 1));
-    }
-  }
-
-  /** The next router knows of all requests only if no other one ran in between. */
-  @Test
-  void lastSnapshotOfARouterIsThatForTheNextOneAlone() throws IOException {
-    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
-      directory.replace(out -> out.write(SnapshotFormatTest.bytes()), 1 << 20);
-      directory.leave(TAKEN);
-    }
-    assertThat(read()).isEqualTo(SnapshotFormatTest.memory());
-    assertThat(read()).as("the second was killed").isEqualTo(unwatched());
-    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
-      directory.leave(TAKEN.plusMillis(1));
-    }
-    assertThat(read()).as("the last one is damaged").isEqualTo(unwatched());
-  }
-
-  private static IngestMemory unwatched() {
-    return SnapshotFormatTest.memory().unwatched();
-  }
-
-  private IngestMemory read() throws IOException {
-    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
-      return Objects.requireNonNull(
-              new SnapshotReader(directory, BOUNDS, TAKEN).read(IndexLimits.unbounded(9)))
-          .memory();
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.memory.file;
 
-import static dev.warmpath.eventingest.traffic.LifetimeFacts.NO_CHUNKS;
+import static dev.warmpath.eventingest.apply.LearnedCache.NO_CHUNKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,8 +17,6 @@ import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.stream.StreamMemory;
-import dev.warmpath.eventingest.traffic.LifetimeFacts;
-import dev.warmpath.eventingest.traffic.TrafficWatch;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
@@ -70,47 +68,10 @@ final class SnapshotFormatTest {
   @Test
   void anotherVersionIsRefusedAsSuch() throws IOException {
     byte[] bytes = bytes();
-    bytes[11] = 6;
-    assertRefused(bytes, "version 6", Reason.OTHER_VERSION);
-    bytes[11] = 0;
-    assertRefused(bytes, "version 0", Reason.OTHER_VERSION);
-  }
-
-  @Test
-  void earlierVersionsAreReadAndWhatTheyDoNotHoldMayHaveHappened() throws IOException {
-    for (int version = 1; version <= 3; version++) {
-      Content content = read(EarlierVersions.bytes(version, memory(), index()));
-      List<EngineMemory> engines = content.memory().engines();
-      StreamMemory stream = Objects.requireNonNull(engines.get(0).stream());
-      LearnedCache learned = stream.learned();
-      assertThat(stream.startSeconds())
-          .isEqualTo(version < 2 ? (Double) Double.NaN : (Double) START);
-      assertThat(stream.lastSequence()).isEqualTo(17);
-      assertThat(stream.gap()).isEqualTo(new Gap("lost", true));
-      assertThat(learned.recalled()).isEqualTo(version == 3);
-      assertThat(learned.space()).isEqualTo(SPACE);
-      assertThat(learned.groups().highest()).isEqualTo(3);
-      assertThat(learned.groups().windowTokens()).isEqualTo(Groups.FORGOTTEN_WINDOW);
-      assertThat(learned.facts())
-          .as("reports may have been asked for, and chunks may differ")
-          .isEqualTo(new LifetimeFacts(true, 0, false, TrafficWatch.NEVER));
-
-      assertThat(engines.get(1).identity().hiddenNamespaces())
-          .as("all that came was believed")
-          .isFalse();
-      assertThat(Objects.requireNonNull(engines.get(1).stream()).learned().facts())
-          .isEqualTo(new LifetimeFacts(false, NO_CHUNKS, false, TrafficWatch.NEVER));
-    }
-  }
-
-  @Test
-  void earlierVersionsKnewTheUsualNamesOnly() throws IOException {
-    EngineMemory sglang = memory().engines().get(1);
-    assertThat(read(bytes()).memory().engines().get(1)).isEqualTo(sglang);
-    EngineMemory before =
-        read(EarlierVersions.bytes(4, memory(), index())).memory().engines().get(1);
-    assertThat(before.stream()).isEqualTo(sglang.stream());
-    assertThat(before.identity().namespaces()).isEqualTo(SglangNamespaces.PLAIN.text());
+    bytes[11] = 7;
+    assertRefused(bytes, "version 7", Reason.OTHER_VERSION);
+    bytes[11] = 5;
+    assertRefused(bytes, "version 5", Reason.OTHER_VERSION);
   }
 
   @Test
@@ -174,14 +135,16 @@ final class SnapshotFormatTest {
             0,
             SPACE,
             true,
-            new LifetimeFacts(true, 16, false, 0));
+            true,
+            16);
     LearnedCache nothing =
         new LearnedCache(
             new Groups(List.of(), -1, 0),
             0,
             null,
             false,
-            new LifetimeFacts(false, NO_CHUNKS, true, TrafficWatch.NEVER));
+            false,
+            NO_CHUNKS);
     return new IngestMemory(
         Instant.ofEpochMilli(1_800_000_000_000L),
         List.of(
@@ -192,7 +155,6 @@ final class SnapshotFormatTest {
                     EngineDialect.VLLM,
                     1,
                     CopyCounting.PER_COPY,
-                    false,
                     ""),
                 0,
                 3,
@@ -204,7 +166,6 @@ final class SnapshotFormatTest {
                     EngineDialect.SGLANG,
                     0,
                     CopyCounting.PER_COPY,
-                    true,
                     SHOWN),
                 1,
                 0,
@@ -216,7 +177,6 @@ final class SnapshotFormatTest {
                     EngineDialect.TRTLLM,
                     0,
                     CopyCounting.PRESENCE,
-                    true,
                     ""),
                 2,
                 0,

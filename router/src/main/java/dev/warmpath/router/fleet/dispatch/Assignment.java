@@ -44,7 +44,6 @@ public final class Assignment implements DispatchResult {
   private final Prediction prediction;
   private final int promptTokens;
   private final boolean comparable;
-  private final boolean hidden;
   private final Reservation reservation;
   private final AtomicBoolean reported = new AtomicBoolean();
   private volatile boolean asksReport;
@@ -60,19 +59,12 @@ public final class Assignment implements DispatchResult {
     this.engine = engine;
     this.promptTokens = prompt.lengthTokens();
     this.comparable = prompt.comparable();
-    boolean shown = prompt.hasExtraKey() && reservation.chain() != null;
-    this.hidden = !shown && dispatcher.port().hides(engine.replica(), prompt.namespace());
     this.prediction = prediction;
     this.reservation = reservation;
   }
 
   public Replica replica() {
     return engine.replica();
-  }
-
-  /** Whether its prompt is in a name space that the engine's events do not show. */
-  boolean hidden() {
-    return hidden;
   }
 
   /** The data-parallel rank that it is meant for; 0 for a replica with one engine. */
@@ -160,9 +152,6 @@ public final class Assignment implements DispatchResult {
   public void finished(Outcome outcome) {
     if (!engine.end(reservation, outcome, dispatcher.nanos())) {
       return;
-    }
-    if (hidden) {
-      dispatcher.port().hiddenEnded(replica(), dpRank());
     }
     dispatcher.listener().finished(this, outcome);
     dispatcher.freed();

@@ -291,9 +291,6 @@ public final class Dispatcher {
     if (chain != null && tokens != null) {
       port.given(replica, rank, chain, tokens);
     }
-    if (assignment.hidden()) {
-      port.hiddenBegan(replica, rank);
-    }
   }
 
   /** Says who would get the request now, and why. Reserves nothing. */

@@ -16,15 +16,14 @@ import java.util.Set;
  *
  * <p>Immutable.
  *
- * @param fields of the body's own fields those that name something (model, session, name space),
- *     {@code stream}, and the keys of {@code vllm_xargs}; of a field given twice the last value
+ * @param fields of the body's own fields those that name its model and session, {@code stream}, and
+ *     the keys of {@code vllm_xargs}; of a field given twice the last value
  * @param estimatedTokens how long the prompt may be: a token for four bytes of text and for each
  *     number in a list; a text that is a {@code data:} URL has none
  */
 public record BodyFields(ObjectNode fields, int estimatedTokens) {
 
-  private static final Set<String> NAMES =
-      Set.of("model", "session_id", "user", "cache_salt", "extra_key", "lora_path");
+  private static final Set<String> NAMES = Set.of("model", "session_id", "user");
 
   private static final String STREAM = "stream";
   private static final String PARAMETERS = "vllm_xargs";

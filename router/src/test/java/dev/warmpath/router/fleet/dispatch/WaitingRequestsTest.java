@@ -10,7 +10,6 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult.Queued;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -223,7 +222,7 @@ class WaitingRequestsTest {
       String model, String session, int priority, String client) {
     return new PreparedRequest(
         model,
-        Prompt.of(null, RequestNamespace.PLAIN),
+        Prompt.of(null),
         session,
         ReportParameter.TAKEN,
         true,

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -25,7 +24,7 @@ class BodyFieldsTest {
           {"model":"a","model":"b"}                       | {"model":"b"}
           {"model":"a","model":null}                      | {}
           {"stream":true,"n":2}                           | {"stream":true}
-          {"\\u0065xtra_key":"x","cache_salt":["s"]}      | {"extra_key":"x","cache_salt":[]}
+          {"\\u0075ser":"x","session_id":["s"]}          | {"user":"x","session_id":[]}
           {"vllm_xargs":{"a":{"b":1},"c":[1]},"user":"u"} | {"vllm_xargs":{"a":null,"c":null},"user":"u"}
           {"vllm_xargs":[1],"top_p":NaN,"user":"u"}       | {"vllm_xargs":{},"user":"u"}
           """)
@@ -66,10 +65,9 @@ class BodyFieldsTest {
   }
 
   @Test
-  void saysOfANameSpaceAndAReportWhatTheWholeBodySays() throws Exception {
+  void saysOfAReportWhatTheWholeBodySays() throws Exception {
     String body =
         "{\"model\":\"m\",\"extra_key\":7,\"vllm_xargs\":{\"kv_cache_report_mode\":\"full\"}}";
-    assertThat(RequestNamespace.of(of(body).fields(), false)).isEqualTo(RequestNamespace.EXTRA_KEY);
     assertThat(ReportParameter.of(of(body).fields())).isEqualTo(ReportParameter.ASKED);
   }
 

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.follow;
+package dev.warmpath.eventingest.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,10 +12,6 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.stream.EnginePort;
-import dev.warmpath.eventingest.stream.EngineStream;
-import dev.warmpath.eventingest.stream.StreamLimits;
-import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -44,7 +40,6 @@ class ReuseJudgeTest {
           counters);
   private final EngineStream stream =
       new EngineStream(applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, time, counters, 0);
-  private final ReuseJudge judge = new ReuseJudge(stream, counters, time);
   private int delivered;
 
   @BeforeEach
@@ -63,11 +58,11 @@ class ReuseJudgeTest {
       assertThat(stream.trust().trust()).isEqualTo(Trust.EXACT);
       report(0, HELD_TOKENS);
       time.pass(Duration.ofSeconds(2));
-      judge.tick();
+      stream.tick();
     }
 
     assertThat(stream.trust().trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(stream.trust().reason()).contains("the engine reused less than the index showed");
+    assertThat(stream.trust().reason()).contains("the engine keeps reusing less than the index shows");
     assertThat(predicted()).isZero();
     assertThat(counters.get(StreamCounter.SHORT_HITS)).isEqualTo(ReuseJudge.SHORT_HITS);
   }
@@ -80,7 +75,7 @@ class ReuseJudgeTest {
       engine.evict(IntStream.range(100 + 10 * i, 110 + 10 * i).toArray(), 1);
       deliver();
       time.pass(Duration.ofSeconds(2));
-      judge.tick();
+      stream.tick();
     }
 
     assertThat(stream.trust().trust()).isEqualTo(Trust.EXACT);
@@ -92,7 +87,7 @@ class ReuseJudgeTest {
     for (int i = 0; i < 5; i++) {
       report(0, HELD_TOKENS);
       time.pass(ReuseJudge.WINDOW);
-      judge.tick();
+      stream.tick();
     }
     assertThat(stream.trust().trust()).isEqualTo(Trust.EXACT);
     assertThat(counters.get(StreamCounter.SHORT_HITS)).isEqualTo(5);
@@ -114,20 +109,19 @@ class ReuseJudgeTest {
   void hitOfRequestFromBeforeTheDoubtProvesNothing() {
     stream.doubt("a test");
     time.pass(Duration.ofSeconds(5));
-    judge.reused(new ReportedReuse(chain(), HELD_TOKENS, -1, Duration.ofSeconds(9)));
+    stream.reused(new ReportedReuse(chain(), HELD_TOKENS, -1, Duration.ofSeconds(9)));
 
     assertThat(predicted()).isZero();
   }
 
   private void report(int cachedTokens, int predictedTokens) {
-    judge.reused(new ReportedReuse(chain(), cachedTokens, predictedTokens, Duration.ofSeconds(1)));
+    stream.reused(new ReportedReuse(chain(), cachedTokens, predictedTokens, Duration.ofSeconds(1)));
   }
 
   private void deliver() {
     while (delivered < engine.published().size()) {
       stream.live(new StreamMessage(delivered, engine.payload(delivered)));
       delivered++;
-      judge.applied();
     }
   }
 
