@@ -102,7 +102,7 @@ final class Core implements AutoCloseable {
             config.ingest().options(),
             restored.recollection(),
             capture == null ? StreamTap.NONE : capture.events());
-    this.streams = new EventStreams(ingest, environment.nanoClock());
+    this.streams = new EventStreams(ingest);
     this.comparison = comparison(environment);
     this.remote =
         config.tokenizing().asksEngines()

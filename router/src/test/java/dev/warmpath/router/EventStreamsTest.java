@@ -75,7 +75,7 @@ class EventStreamsTest {
   void tellsTheStreamOfAnotherProcessUnlessItKnows() throws Exception {
     try (EventIngest ingest =
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
-      EventStreams streams = new EventStreams(ingest, System::nanoTime);
+      EventStreams streams = new EventStreams(ingest);
       ingest.add(source("vllm"));
       Replica replica = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
 
@@ -107,7 +107,7 @@ class EventStreamsTest {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     try (EventIngest ingest =
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
-      EventStreams streams = new EventStreams(ingest, System::nanoTime);
+      EventStreams streams = new EventStreams(ingest);
       for (int i = 0; i < replicas; i++) {
         ingest.add(EventStreams.source(replica("vllm, name: r" + i), "inproc://nobody", "m", 0));
       }

@@ -56,7 +56,6 @@ public final class EventApplier {
   private final HashCalibration calibration;
   private final Doubts doubts;
   private final NameRules nameRules;
-  private volatile boolean mayRepeat;
   private long storedBlocks;
   private boolean refused;
   private volatile @Nullable KnownScheme wanted;
@@ -72,7 +71,6 @@ public final class EventApplier {
     this(index, source, counters, slot);
     layout.restore(learned);
     chunks.restore(learned.chunkBlocks());
-    mayRepeat = learned.mayRepeat();
     doubts.restore(learned.recalled());
   }
 
@@ -97,7 +95,6 @@ public final class EventApplier {
         layout.mainGroup(),
         layout.space(),
         doubts.recalled(),
-        mayRepeat,
         chunks.memory());
   }
 
@@ -119,21 +116,6 @@ public final class EventApplier {
   /** How the engine makes its hashes, as far as that was found out. */
   public String hashScheme() {
     return calibration.scheme();
-  }
-
-  /**
-   * From now on the engine may announce again what it announced before (vLLM's full reports), from
-   * the root on and without a sign of it. Such blocks are held once, however often they are stored.
-   * In groups that keep only some blocks a report names others too: there they are left out. May be
-   * called by any thread.
-   */
-  public void mayRepeat() {
-    mayRepeat = true;
-  }
-
-  /** Whether the engine is known to keep all its blocks in one group of full attention. */
-  public boolean isPlain() {
-    return layout.isPlain();
   }
 
   /** Applies the events of one batch, in order. */
@@ -306,8 +288,6 @@ public final class EventApplier {
       counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
     } else if (!groups().isOfWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
-    } else if (mayRepeat && tier == StorageTier.GPU && store.atRoot() && !isDistrusted()) {
-      repeated(batch, store);
     } else if (!takes(count, tier)) {
       counters.add(StreamCounter.REFUSED_BLOCKS, count);
       refused = true;
@@ -325,18 +305,6 @@ public final class EventApplier {
       capacity.recount(); // what is proven comes back uncounted
     }
     return capacity.takes(count, tier, groups().count(), () -> stats().heldBlocks());
-  }
-
-  /** Takes in what is new, or was said before. */
-  private void repeated(EventColumns batch, EventRow store) {
-    int count = store.hashCount();
-    counters.add(StreamCounter.REPEATABLE_BLOCKS, count);
-    if (groups().isFullAttention(store.place().groupIdx())) {
-      name(store, StorageTier.GPU, batch.hashes());
-      doubts.store(stored.ifAbsent().addAll(batch.hashes(), store.hashFrom(), count));
-      capacity.recount(); // most of it was there before
-      refused |= capacity.isExceeded(stats().heldBlocks(), groups().count());
-    }
   }
 
   private boolean isDistrusted() {

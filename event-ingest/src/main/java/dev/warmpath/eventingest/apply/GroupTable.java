@@ -151,11 +151,6 @@ final class GroupTable {
     return groups.size();
   }
 
-  /** The highest index heard of, −1 for none. */
-  int highest() {
-    return highest;
-  }
-
   /** Knows what another table knew. */
   void restore(LearnedCache.Groups learned) {
     learned.described().forEach(this::put);

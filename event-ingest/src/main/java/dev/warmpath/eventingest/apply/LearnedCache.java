@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param mainGroup the group that gave the space its block size; 0 while there is none
  * @param space null until a block could be named
  * @param recalled whether names that were computed may be among what is doubted
- * @param mayRepeat whether it may have announced again what it announced before
  * @param chunkBlocks how many blocks its offload tiers give back together; {@link #NO_CHUNKS} if
  *     they have described none, 0 if that differs
  */
@@ -23,7 +22,6 @@ public record LearnedCache(
     int mainGroup,
     @Nullable ChainSpace space,
     boolean recalled,
-    boolean mayRepeat,
     int chunkBlocks) {
 
   /** Offload tiers have described no chunk. */

@@ -43,9 +43,6 @@ public enum StreamCounter {
   KEYED_STORES(
       "SGLang's stores of prompts in a name space that only hashes show: an `extra_key`, or an adapter with another id than `loras` says."),
   REFUSED_BLOCKS("Blocks beyond what the engine can hold: not credited."),
-  REPORTS_ASKED("Requests that were made to ask for a full report."),
-  REPEATABLE_BLOCKS(
-      "Blocks that may have been announced before (full reports): held, but no further copy."),
   REMOTE_BLOCKS("Blocks in storage that is not the replica's own."),
   SECONDARY_BLOCKS(
       "Blocks in a secondary offload tier, which does not tell when they go: not credited."),

@@ -173,7 +173,6 @@ final class FollowedEngine implements EnginePort, LiveSink {
         applier.slot(),
         applier.space(),
         stream.trust().trust(),
-        applier.isPlain(),
         applier.slower());
   }
 
@@ -282,17 +281,6 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   void gpuBlocks(long blocks) {
     applier.gpuBlocks(blocks);
-  }
-
-  /** From now on the engine may announce again what it announced before. */
-  void mayRepeat() {
-    applier.mayRepeat();
-  }
-
-  /** The engine is asked for a full report. */
-  void reportAsked() {
-    counters.add(StreamCounter.REPORTS_ASKED);
-    applier.mayRepeat();
   }
 
   private void live(StreamMessage batch) {

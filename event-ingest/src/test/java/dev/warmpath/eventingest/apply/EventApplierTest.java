@@ -60,38 +60,6 @@ final class EventApplierTest {
   }
 
   @Test
-  void whatIsAnnouncedAgainIsNoCopyOnceThatIsExpected() {
-    apply(gpu(0, FULL, 8, 0, 4));
-    applier.mayRepeat();
-    apply(gpu(0, FULL, 8, 0, 4));
-    assertThat(counters.get(StreamCounter.REPEATABLE_BLOCKS)).isEqualTo(4);
-    assertThat(predicted()).isEqualTo(32);
-
-    apply(new BlockRemoved(new long[] {hash(2)}, new BlockPlace("GPU", 0, null)));
-    assertThat(predicted()).isEqualTo(16);
-  }
-
-  @Test
-  void whatIsAnnouncedAgainIsHeldIfItWasNotKnown() {
-    applier.mayRepeat();
-    apply(gpu(0, FULL, 8, 0, 4));
-    assertThat(predicted()).isEqualTo(32);
-
-    applier.doubt();
-    assertThat(predicted()).isZero();
-    apply(gpu(0, FULL, 8, 0, 3));
-    assertThat(predicted()).isEqualTo(24);
-  }
-
-  @Test
-  void reportsOfGroupsThatKeepSomeBlocksOnlyAreLeftOut() {
-    applier.mayRepeat();
-    apply(gpu(0, FULL, 8, 0, 4), gpu(1, WINDOW, 8, 0, 4));
-    assertThat(predicted()).as("a report names blocks that the window left behind").isZero();
-    assertThat(applier.isPlain()).isFalse();
-  }
-
-  @Test
   void droppedBlocksComeFromTheSource() {
     applier = applier(EngineDialect.VLLM, 1);
     apply(gpu(0, FULL, 8, 0, 4));

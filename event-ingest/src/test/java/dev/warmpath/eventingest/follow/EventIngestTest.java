@@ -244,7 +244,7 @@ final class EventIngestTest {
       assertThat(ingest.standing(ID))
           .isEqualTo(
               new EngineStanding(
-                  status().slot(), status().space(), Trust.EXACT, true, SlowerHits.ALL));
+                  status().slot(), status().space(), Trust.EXACT, SlowerHits.ALL));
     }
   }
 

@@ -93,28 +93,6 @@ class HostileEngineTest {
   }
 
   @Test
-  void anEngineThatIsFullMaySayAgainWhatItHolds() {
-    tell(0, 20);
-    applier.mayRepeat();
-    TestEngine again = new TestEngine();
-    for (int prompt = 0; prompt < 20; prompt++) {
-      again.serve(prompt(prompt));
-      long sequence = delivered + prompt;
-      stream.live(new StreamMessage(sequence, again.payload(prompt)));
-    }
-    assertThat(trust()).isEqualTo(Trust.EXACT);
-    assertThat(stats().heldBlocks()).isEqualTo(MAX_BLOCKS);
-
-    for (int prompt = 20; prompt < 40; prompt++) {
-      again.serve(prompt(prompt));
-      long sequence = delivered + prompt;
-      stream.live(new StreamMessage(sequence, again.payload(prompt)));
-      assertThat(stats().heldBlocks()).isLessThanOrEqualTo(MOST + BLOCKS_A_PROMPT);
-    }
-    assertThat(trust()).isEqualTo(Trust.SUSPECT);
-  }
-
-  @Test
   void whatItsMetricsSayCountsWhereNobodyConfiguredIt() {
     applier = applier(0);
     stream = stream();

@@ -36,9 +36,6 @@ public record ReplicaConfig(
             "0 | 0 … 1000000000 | Max blocks that one rank can hold, in all tiers and groups; 0: as many as its GPU has by its own `/metrics`.")
         int maxBlocks,
     @AdvancedKey(
-            "0 | 0 … 600 | Requests a minute that may make the engine announce again what it holds, after events were lost; vLLM since 0.26. 0: none, and no client does it.")
-        int fullReportsPerMinute,
-    @AdvancedKey(
             " | | Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones.")
         @Nullable String hashSeed,
     @AdvancedKey(
@@ -110,9 +107,6 @@ public record ReplicaConfig(
     checkEndpoint("replay", replay, ranks);
     if (events == null && (replay != null || bind)) {
       throw new IllegalArgumentException("'replay' and 'bind' need 'events'");
-    }
-    if (fullReportsPerMinute > 0 && dialect != Dialect.VLLM) {
-      throw new IllegalArgumentException("'full-reports-per-minute' needs dialect vllm");
     }
     SglangNamespaces namespaces = SglangNamespaces.of(eventFormat, paths(loras));
     if (!dialect.isSglang() && !namespaces.equals(SglangNamespaces.PLAIN)) {

@@ -41,17 +41,6 @@ public interface EnginePort {
    */
   default void given(Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {}
 
-  /** A request that is about to be sent there makes the engine announce again what it holds. */
-  default void reportAsked(Replica replica, int dpRank) {}
-
-  /**
-   * Whether a request that is about to be sent there, and of whose prompt not all is known to be
-   * held, should do so; then {@link #reportAsked} needs not be said.
-   */
-  default boolean wantsReport(Replica replica, int dpRank) {
-    return false;
-  }
-
   /** The replica's engines are the same processes as before. */
   default void unchanged(Replica replica) {}
 

@@ -8,7 +8,6 @@ import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -73,7 +72,6 @@ public final class PromptReader {
         text(fields, "model"),
         prompt,
         session == null ? text(fields, "user") : session,
-        ReportParameter.of(fields),
         BodyFields.isStreamed(fields),
         estimatedTokens,
         why);

@@ -87,7 +87,6 @@ class ConfigTreeTest {
               - name: b
                 url: http://127.0.0.1:8001/
                 replay:
-                full-reports-per-minute: 12
             """);
     assertThat(config.onlyModel()).contains(new RouterConfig.Model("qwen", "embedded"));
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
@@ -96,18 +95,16 @@ class ConfigTreeTest {
         .extracting(
             ReplicaConfig::removals,
             ReplicaConfig::maxBlocks,
-            ReplicaConfig::fullReportsPerMinute,
             ReplicaConfig::hashSeed,
             ReplicaConfig::sglang)
-        .containsExactly(ReplicaConfig.Removals.PER_COPY, 4096, 0, "17", SGLANG);
+        .containsExactly(ReplicaConfig.Removals.PER_COPY, 4096, "17", SGLANG);
     assertThat(config.replicas().get(1))
         .extracting(
             ReplicaConfig::removals,
             ReplicaConfig::maxBlocks,
-            ReplicaConfig::fullReportsPerMinute,
             ReplicaConfig::hashSeed,
             ReplicaConfig::sglang)
-        .containsExactly(null, 0, 12, null, SglangRules.USUAL);
+        .containsExactly(null, 0, null, SglangRules.USUAL);
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

@@ -33,20 +33,6 @@ enum Fault {
     }
   },
 
-  SLOW_JOINER_REPORTS(
-      "the same, and one request in four asks for a full report (vLLM)",
-      StreamCounter.LOST_BATCHES) {
-    @Override
-    FaultRig strike(FaultRig rig) {
-      return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES).askingReports();
-    }
-
-    @Override
-    Trust trustWithReplay() {
-      return Trust.SUSPECT;
-    }
-  },
-
   SLOW_JOINER_ANSWERS(
       "the router connects after the first batches, and each request has an answer",
       StreamCounter.LOST_BATCHES) {

@@ -74,21 +74,6 @@ class FaultMatrixTest {
     }
   }
 
-  /** The row of full reports can fail: whoever counts them as copies credits too much. */
-  @Test
-  void reportsThatAreCountedAsCopiesOutliveTheirRemoval() {
-    FaultRig deaf = FaultRig.live(Form.VLLM_MAPS, true);
-    deaf.serveReporting(60);
-    deaf.serveAdapters(60);
-    assertThat(deaf.known().over()).isPositive();
-
-    FaultRig told = FaultRig.live(Form.VLLM_MAPS, true).askingReports();
-    told.serveReporting(60);
-    told.serveAdapters(60);
-    assertThat(told.known().over()).isZero();
-    assertThat(told.known().percent()).isEqualTo(100);
-  }
-
   /** The row of hashed prompts can fail: by keys left out, and by another way of hashing. */
   @Test
   void promptsThatAreHashedWronglyAreCreditedOrOfNoUse() {

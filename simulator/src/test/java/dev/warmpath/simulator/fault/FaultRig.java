@@ -81,13 +81,9 @@ final class FaultRig implements EnginePort {
   private long askedId;
   private long askedFrom = -1;
 
-  private int served;
   private GivenPrompts given = GivenPrompts.NOT_HASHED;
   private int answerTokens;
   private int answered;
-
-  /** Whether the engine may be asked to announce what is there already. */
-  private boolean mayAskReports;
 
   /** How many answers to replays from now on stop in the middle. */
   int cutReplays;
@@ -221,11 +217,7 @@ final class FaultRig implements EnginePort {
   /** The engine serves requests, all of whose batches arrive. */
   void serve(int requests) {
     for (int i = 0; i < requests; i++) {
-      if (mayAskReports && stream.trust().trust() == Trust.SUSPECT && ++served % 4 == 0) {
-        engine.serveReporting(nextPrompt());
-      } else {
-        give(null);
-      }
+      give(null);
       carry();
     }
   }
@@ -248,21 +240,6 @@ final class FaultRig implements EnginePort {
     engine.serve(IntStream.range(2_000_000, 2_000_024).toArray(), null);
     carry();
     return this;
-  }
-
-  /** Every fourth request asks for a full report from now on, while the engine is suspect. */
-  FaultRig askingReports() {
-    applier.mayRepeat();
-    mayAskReports = true;
-    return this;
-  }
-
-  /** Requests ask for full reports, and nobody is told. */
-  void serveReporting(int requests) {
-    for (int i = 0; i < requests; i++) {
-      engine.serveReporting(nextPrompt());
-      carry();
-    }
   }
 
   /** The engine serves requests until so many batches were published, none of which arrives. */

@@ -61,7 +61,6 @@ class SoakTest {
       case 0 -> rig.routerRestartedFromSnapshot(2);
       case 2 -> rig.routerRestartedFromSnapshot(2, rig.engine::restart);
       case 3 -> rig.routerRestarted();
-      case 4 -> rig.askingReports();
       default -> struck(rig, random);
     };
   }

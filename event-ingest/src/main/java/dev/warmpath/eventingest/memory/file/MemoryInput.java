@@ -88,8 +88,7 @@ final class MemoryInput {
     ChainSpace space = in.readBoolean() ? space() : null;
     boolean recalled = in.readBoolean();
     LearnedCache.Groups known = new LearnedCache.Groups(groups, highestGroup, in.readInt());
-    return new LearnedCache(
-        known, mainGroup, space, recalled, in.readBoolean(), in.readInt());
+    return new LearnedCache(known, mainGroup, space, recalled, in.readInt());
   }
 
   private CacheGroup group() throws IOException {

@@ -89,7 +89,6 @@ final class MemoryOutput {
     }
     out.writeBoolean(learned.recalled());
     out.writeInt(groups.windowTokens());
-    out.writeBoolean(learned.mayRepeat());
     out.writeInt(learned.chunkBlocks());
   }
 

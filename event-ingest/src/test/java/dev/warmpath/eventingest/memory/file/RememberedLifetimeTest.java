@@ -46,24 +46,6 @@ final class RememberedLifetimeTest {
   private EventApplier applier = first(EngineDialect.VLLM);
 
   @Test
-  void whatIsAnnouncedAgainIsNoCopyOnceThatWasExpected() throws Exception {
-    hear(store(3, "GPU"));
-    applier.mayRepeat();
-    restart();
-    hear(store(3, "GPU"), removal(1));
-    assertThat(credited()).as("the copy of a report would outlive the block").isZero();
-    assertThat(counters.get(StreamCounter.REPEATABLE_BLOCKS)).isEqualTo(3);
-  }
-
-  @Test
-  void copiesCountWhereNoReportWasAskedFor() throws Exception {
-    hear(store(3, "GPU"));
-    restart();
-    hear(store(3, "GPU"), removal(1));
-    assertThat(credited()).isEqualTo(12);
-  }
-
-  @Test
   void chunksOfTwoSizesStayTwo() throws Exception {
     hear(store(3, "GPU"), store(3, "CPU"));
     restart();

@@ -135,14 +135,12 @@ final class SnapshotFormatTest {
             0,
             SPACE,
             true,
-            true,
             16);
     LearnedCache nothing =
         new LearnedCache(
             new Groups(List.of(), -1, 0),
             0,
             null,
-            false,
             false,
             NO_CHUNKS);
     return new IngestMemory(

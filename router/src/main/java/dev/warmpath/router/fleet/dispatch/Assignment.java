@@ -46,7 +46,6 @@ public final class Assignment implements DispatchResult {
   private final boolean comparable;
   private final Reservation reservation;
   private final AtomicBoolean reported = new AtomicBoolean();
-  private volatile boolean asksReport;
   private volatile @Nullable Grounds grounds;
 
   Assignment(
@@ -84,15 +83,6 @@ public final class Assignment implements DispatchResult {
   /** The cached tokens that the engine is expected to report, or {@link Prediction#NONE}. */
   public int predictedCachedTokens() {
     return prediction.cachedTokens();
-  }
-
-  /** Whether the request is to make the engine announce again what it holds of the prompt. */
-  public boolean asksReport() {
-    return asksReport;
-  }
-
-  void askReport() {
-    asksReport = true;
   }
 
   /** Why the engine was chosen; null until the policy has said it. */

@@ -13,7 +13,6 @@ import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,7 +88,6 @@ class ExplanationTest {
             ? Prompt.of(extra ? tokens.in("x") : tokens)
             : Prompt.of(null),
         random.nextBoolean() ? "session " + random.nextInt(4) : null,
-        ReportParameter.TAKEN,
         random.nextBoolean(),
         100,
         0,

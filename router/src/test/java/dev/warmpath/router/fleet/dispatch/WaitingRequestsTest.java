@@ -9,7 +9,6 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Queued;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -224,7 +223,6 @@ class WaitingRequestsTest {
         model,
         Prompt.of(null),
         session,
-        ReportParameter.TAKEN,
         true,
         0,
         priority,

@@ -24,7 +24,6 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -195,7 +194,6 @@ final class World {
         model,
         Prompt.of(prompt),
         null,
-        ReportParameter.TAKEN,
         streamed,
         estimatedTokens,
         0,

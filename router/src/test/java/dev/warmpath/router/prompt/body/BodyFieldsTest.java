@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -25,8 +24,7 @@ class BodyFieldsTest {
           {"model":"a","model":null}                      | {}
           {"stream":true,"n":2}                           | {"stream":true}
           {"\\u0075ser":"x","session_id":["s"]}          | {"user":"x","session_id":[]}
-          {"vllm_xargs":{"a":{"b":1},"c":[1]},"user":"u"} | {"vllm_xargs":{"a":null,"c":null},"user":"u"}
-          {"vllm_xargs":[1],"top_p":NaN,"user":"u"}       | {"vllm_xargs":{},"user":"u"}
+          {"top_p":NaN,"user":"u"}                        | {"user":"u"}
           """)
   void keepsWhatNamesSomething(String body, String fields) throws Exception {
     assertThat(of(body).fields()).isEqualTo(new ObjectMapper().readTree(fields));
@@ -62,13 +60,6 @@ class BodyFieldsTest {
     String chat =
         "{\"messages\":[{\"content\":[{\"image_url\":" + image + "},{\"text\":\"what?\"}]}]}";
     assertThat(of(chat).estimatedTokens()).isLessThan(20);
-  }
-
-  @Test
-  void saysOfAReportWhatTheWholeBodySays() throws Exception {
-    String body =
-        "{\"model\":\"m\",\"extra_key\":7,\"vllm_xargs\":{\"kv_cache_report_mode\":\"full\"}}";
-    assertThat(ReportParameter.of(of(body).fields())).isEqualTo(ReportParameter.ASKED);
   }
 
   @Property

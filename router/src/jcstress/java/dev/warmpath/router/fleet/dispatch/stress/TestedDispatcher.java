@@ -16,7 +16,6 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.List;
@@ -79,7 +78,6 @@ final class TestedDispatcher {
         null,
         Prompt.of(PROMPTS[prompt]),
         null,
-        ReportParameter.TAKEN,
         true,
         0,
         0,
