@@ -59,7 +59,6 @@ class ArchitectureTest {
           .resideInAnyPackage(
               "..stream..",
               "..apply..",
-              "..knowledge..",
               "..count..",
               "..sglang..",
               "..verify..",

@@ -104,8 +104,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     clock = shared.clock();
     applier = applier(shared.index(), adopted);
     stream =
-        new EngineStream(
-            applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
+        new EngineStream(applier, this, shared.options().stream(), clock, counters);
     backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
     subscriber =
         new EventSubscriber(

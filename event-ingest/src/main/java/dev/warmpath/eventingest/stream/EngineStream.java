@@ -7,9 +7,6 @@ import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.knowledge.Knowledge;
-import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
-import dev.warmpath.eventingest.stream.Repairs.Replays;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
 import java.time.Clock;
@@ -40,11 +37,11 @@ public final class EngineStream {
    *     └──────────────────────────────────────────────────────────────────────▲
    *
    * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a doubt
-   * I2  `knowledge` is complete only if nothing was lost since the engine held nothing
+   * I2  `cache` is complete only if nothing was lost since the engine held nothing
    * I3  nothing is credited that may be of another lifetime than what is heard next; it is doubted if
    *     the process's start is known, which will tell, and forgotten if not
    * I4  a batch that comes behind a later one is not applied, but counted and followed by a doubt
-   * I5  while a replay repairs something no live batch is applied; they wait with `repairs`
+   * I5  while a replay repairs something no live batch is applied; they wait with `sequencer`
    */
 
   /** By then the engine's metrics have been read a few times. */
@@ -58,34 +55,27 @@ public final class EngineStream {
   private final StreamCounters counters;
   private final ReplayAsker asker;
   private final Lifetime lifetime = new Lifetime();
-  private final Knowledge knowledge;
-  private final Account account;
+  private final KnownCache cache;
   private final LiveBuffer buffer;
-  private final Repairs repairs;
+  private final Sequencer sequencer;
   private final ReuseJudge judge;
   private Instant connectedAt = Instant.MAX;
 
-  /**
-   * @param dpRank the rank that the engine's batches should name
-   */
   public EngineStream(
       EventApplier applier,
       EnginePort port,
       StreamLimits limits,
       Clock clock,
-      StreamCounters counters,
-      int dpRank) {
+      StreamCounters counters) {
     this.port = port;
     this.clock = clock;
     this.counters = counters;
     source = applier.source();
-    judge = new ReuseJudge(source.rules().remedy() == null, counters, clock);
     asker = new ReplayAsker(port, limits, clock, counters);
-    knowledge = new Knowledge(applier, clock, counters, dpRank);
-    account = new Account(lifetime, knowledge, counters, port);
+    cache = new KnownCache(applier, lifetime, port, clock, counters);
     buffer = new LiveBuffer(limits);
-    Replays replays = new Replays(port, asker, counters, buffer);
-    repairs = new Repairs(account, lifetime, knowledge, replays, this::route);
+    sequencer = new Sequencer(cache, lifetime, asker, buffer, counters);
+    judge = new ReuseJudge(source.rules().remedy() == null, counters, clock);
   }
 
   /**
@@ -95,23 +85,23 @@ public final class EngineStream {
    */
   public void resume(StreamMemory memory, ResumeListener listener) {
     lifetime.resume(memory, listener);
-    knowledge.resume(memory.gap());
+    cache.resume(memory.gap());
     settleTrust();
   }
 
   /** What another process needs to go on here, or null if there is nothing to go on from. */
   public @Nullable StreamMemory memory() {
-    if (!lifetime.started() || repairs.isClearing() || !lifetime.isShownByLast()) {
+    if (!lifetime.started() || sequencer.isClearing() || !lifetime.isShownByLast()) {
       return null;
     }
     long last = lifetime.lastSequence();
     return new StreamMemory(
-        last, lifetime.digest(last), lifetime.startSeconds(), knowledge.gap(), knowledge.learned());
+        last, lifetime.digest(last), lifetime.start().seconds(), cache.gap(), cache.learned());
   }
 
   /** How far the engine is believed. */
   public TrustState trust() {
-    return knowledge.trust();
+    return cache.trust();
   }
 
   /** The last batch of this lifetime that was applied or given up, −1 before the first. */
@@ -129,17 +119,17 @@ public final class EngineStream {
     if (lifetime.started() && lifetime.isProven()) {
       counters.add(StreamCounter.RECONNECTS);
     }
-    account.connected(true);
+    cache.connected(true);
     connectedAt = clock.instant();
     asker.connected();
     if (lifetime.started()) {
       lifetime.unheard();
-      repairs.verify(lifetime.isProven() ? "reconnected" : "restored from a snapshot");
+      sequencer.verify(lifetime.isProven() ? "reconnected" : "restored from a snapshot");
     } else {
-      knowledge.forgetDoubts();
+      cache.forgetDoubts();
       lifetime.mended();
-      if (repairs.mayAsk()) {
-        repairs.repair("first contact");
+      if (sequencer.mayAsk()) {
+        sequencer.repair("first contact");
       }
     }
     settleTrust();
@@ -147,7 +137,7 @@ public final class EngineStream {
 
   /** The live connection is gone: what the engine does now is not heard. */
   public void disconnected() {
-    account.connected(false);
+    cache.connected(false);
     lifetime.unheard();
     asker.disconnected();
     settleTrust();
@@ -155,21 +145,14 @@ public final class EngineStream {
 
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
-    asker.heard(account.isConnected());
-    if (!lifetime.isProven() && !lifetime.awaitsStart() && !repairs.isRunning()) {
-      repairs.verify("restored from a snapshot");
-    }
-    if (repairs.repairing() != null) {
-      repairs.keep(batch);
-    } else {
-      route(batch);
-    }
+    asker.heard(cache.isConnected());
+    sequencer.live(batch);
     settleTrust();
   }
 
   /** Live messages were refused for lack of room; no later one may come to show the gap. */
   public void missed() {
-    repairs.missed();
+    sequencer.missed();
     settleTrust();
   }
 
@@ -177,7 +160,7 @@ public final class EngineStream {
   public void replayed(long replayId, StreamMessage batch) {
     Progress current = asker.current(replayId);
     if (current != null) {
-      repairs.replayed(current, batch);
+      sequencer.replayed(current, batch);
       settleTrust();
     }
   }
@@ -190,26 +173,26 @@ public final class EngineStream {
   public void replayEnded(long replayId, boolean whole) {
     Progress current = asker.current(replayId);
     if (current != null) {
-      repairs.ended(current, whole);
+      sequencer.ended(current, whole);
       settleTrust();
     }
   }
 
   /** The engine's cache is known to be empty although its own event may come late. */
   public void cleared(String why) {
-    knowledge.clear();
+    cache.clear();
     if (lifetime.started()) {
-      knowledge.complete();
+      cache.complete();
     }
-    repairs.cleared();
+    sequencer.cleared();
     settleTrust();
   }
 
   /** The engine's process is known to be gone or new. */
   public void restarted(String why) {
-    repairs.newLifetime(why);
-    if (account.isConnected() && repairs.mayAsk()) {
-      repairs.repair(why);
+    sequencer.newLifetime(why);
+    if (cache.isConnected() && sequencer.mayAsk()) {
+      sequencer.repair(why);
     }
     settleTrust();
   }
@@ -220,7 +203,7 @@ public final class EngineStream {
    * what was restored, its names are kept.
    */
   public void runsSince(double startSeconds) {
-    if (lifetime.isStartKnown() && lifetime.startSeconds() != startSeconds) {
+    if (lifetime.start().isKnown() && lifetime.start().seconds() != startSeconds) {
       restarted("the process started at another time than the one that was known");
     }
     lifetime.runsSince(startSeconds);
@@ -230,7 +213,7 @@ public final class EngineStream {
   /** Something speaks against what is believed of this lifetime. */
   public void doubt(String why) {
     if (lifetime.started()) {
-      account.lose(why);
+      cache.lose(why);
       settleTrust();
     }
   }
@@ -242,10 +225,10 @@ public final class EngineStream {
    * @throws RuntimeException or an error if that fails too; then the index may be wrong
    */
   public void failed(String why) {
-    repairs.forget(why);
-    knowledge.healable(port.canReplay());
-    if (account.isConnected() && repairs.mayAsk()) {
-      repairs.repair(why);
+    sequencer.forget(why);
+    cache.healable(port.canReplay());
+    if (cache.isConnected() && sequencer.mayAsk()) {
+      sequencer.repair(why);
     }
     asker.rest();
     settleTrust();
@@ -253,15 +236,15 @@ public final class EngineStream {
 
   /** Nobody will call this any more: nothing is believed from now on. */
   public void abandon(String why) {
-    knowledge.abandon(why);
+    cache.abandon(why);
   }
 
   /** The engine answered how much of a prompt it reused. */
   public void reused(ReportedReuse reuse) {
     Instant dispatched = clock.instant().minus(reuse.ago());
     judge.answered(reuse, dispatched);
-    if (!reuse.isShort() && account.isConnected() && lifetime.isSure()) {
-      knowledge.reused(reuse.prompt(), reuse.cachedTokens(), dispatched);
+    if (!reuse.isShort()) {
+      cache.reused(reuse.prompt(), reuse.cachedTokens(), dispatched);
     }
   }
 
@@ -270,12 +253,12 @@ public final class EngineStream {
    * after a rest for what it did not answer.
    */
   public void tick() {
-    if (asker.probeDue() || (knowledge.healable() && asker.isRested())) {
+    if (asker.probeDue() || (cache.healable() && asker.isRested())) {
       probe("silence");
     }
-    if (lifetime.awaitsStart() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
+    if (lifetime.start().isAwaited() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
       lifetime.decided(Outcome.NO_ANSWER, "nobody says when the process started");
-      knowledge.forgetDoubts();
+      cache.forgetDoubts();
       settleTrust();
     }
     if (judge.isOverPredicted(trust().trust() == Trust.EXACT)) {
@@ -300,80 +283,14 @@ public final class EngineStream {
   }
 
   private void probe(String why) {
-    if (account.isConnected() && !repairs.isRunning() && repairs.mayAsk()) {
-      repairs.probe(why);
+    if (cache.isConnected() && !sequencer.isRunning() && sequencer.mayAsk()) {
+      sequencer.probe(why);
       settleTrust();
-    }
-  }
-
-  /** Applies a batch, or finds out why it cannot be applied yet. */
-  private void route(StreamMessage batch) {
-    long sequence = batch.sequence();
-    if (!lifetime.started()) {
-      begin(batch);
-    } else if (sequence == lifetime.next()) {
-      account.apply(batch);
-    } else if (sequence > lifetime.next()) {
-      gap(batch);
-    } else {
-      behind(batch, lifetime.compare(batch));
-    }
-  }
-
-  private void behind(StreamMessage batch, Verdict verdict) {
-    if (verdict == Verdict.SAME) {
-      counters.add(StreamCounter.DUPLICATES);
-      port.applied(batch); // a replay has brought it while it waited
-    } else if (lifetime.gaveUp(batch)) {
-      late(batch);
-    } else {
-      long last = lifetime.next() - 1;
-      String why = "sequence went back from " + last + " to " + batch.sequence();
-      repairs.newLifetime(why);
-      begin(batch);
-    }
-  }
-
-  /**
-   * A batch that was given up comes after all, or is of another process. It is as good as lost:
-   * what came behind it may have undone what it says. If it is of another process, its next ones
-   * will soon have numbers that were applied, and other bytes.
-   */
-  private void late(StreamMessage batch) {
-    counters.add(StreamCounter.LATE_BATCHES);
-    lifetime.unsure();
-    repairs.verify("batch " + batch.sequence() + " came late");
-  }
-
-  private void begin(StreamMessage batch) {
-    if (batch.sequence() > 0 && repairs.mayAsk()) {
-      repairs.repairBefore(batch, "joined at batch " + batch.sequence());
-      return;
-    }
-    account.begin(batch.sequence(), "joined");
-    if (batch.sequence() > 0) {
-      knowledge.healable(port.canReplay());
-    }
-    account.apply(batch);
-  }
-
-  private void gap(StreamMessage batch) {
-    counters.add(StreamCounter.GAPS);
-    if (repairs.mayAsk()) {
-      repairs.repairBefore(batch, "batch " + lifetime.next() + " is missing");
-    } else {
-      knowledge.healable(port.canReplay());
-      account.giveUpTo(batch.sequence());
-      account.apply(batch);
     }
   }
 
   private void settleTrust() {
     judge.applied();
-    if (lifetime.isProven()) {
-      knowledge.settle(lifetime.started(), account.isConnected(), repairs.repairing());
-    } else {
-      knowledge.unproven();
-    }
+    cache.settle(sequencer.repairing());
   }
 }

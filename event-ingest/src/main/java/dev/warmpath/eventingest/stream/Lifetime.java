@@ -17,9 +17,6 @@ final class Lifetime {
   /** Batches are not late by more, or else nobody can tell late ones from another process's. */
   private static final int MAX_LATE = 64;
 
-  /** The first may have been under way when the process changed. */
-  private static final int READINGS = 2;
-
   private final BatchDigests digests = new BatchDigests();
   private volatile long lastSequence = -1;
   private long next;
@@ -28,29 +25,20 @@ final class Lifetime {
   /** No batch before this one can come late: it was published for an earlier connection. */
   private long first;
 
-  /** When the process started, in seconds since 1970; NaN if nobody knows. */
-  private double startSeconds = Double.NaN;
-
-  /** Whether it was seen that the process started when that of the restored stream did. */
-  private boolean startSeen;
-
-  /** Whether only the time when the process started can vouch for what was restored. */
-  private boolean awaitsStart;
+  private final ProcessStart start = new ProcessStart();
 
   /** Whether what is held may be of another process than what is heard next. */
-  private boolean torn;
-
-  /** Readings of the start that must still agree before what is doubted is sure to be of it. */
-  private int readingsToAgree;
-
-  /** Whether the batches that a replay could show may be of another process than what is held. */
-  private boolean mixed;
+  private boolean broken;
 
   /** Who waits to hear whether what was restored is true; null if nothing was, or it is decided. */
   private @Nullable ResumeListener unproven;
 
   /** The last batch before the connection was lost, until a replay has vouched for it; or −1. */
   private long lastBeforeLoss = -1;
+
+  ProcessStart start() {
+    return start;
+  }
 
   /** Whether a batch of it was applied. */
   boolean started() {
@@ -98,20 +86,15 @@ final class Lifetime {
   }
 
   /** Whether what is held may be of another process than what is heard next. */
-  boolean torn() {
-    return torn;
+  boolean isBroken() {
+    return broken;
   }
 
   /** Whether what is held is of this process; if not it must be forgotten now. */
   boolean mayGoOn(boolean connected) {
-    boolean same = !torn;
-    torn &= !connected;
+    boolean same = !broken;
+    broken &= !connected;
     return same;
-  }
-
-  /** What is doubted from now on may be of another process. */
-  void unsure() {
-    readingsToAgree = READINGS;
   }
 
   /**
@@ -119,14 +102,13 @@ final class Lifetime {
    * that one, so that a prompt that was reused does not show that they are held.
    */
   boolean isSure() {
-    return isProven() && !torn && readingsToAgree == 0;
+    return isProven() && !broken && start.isSure();
   }
 
   /** Nothing is held of what was heard before. */
   void mended() {
-    torn = false;
-    mixed = false;
-    readingsToAgree = 0;
+    broken = false;
+    start.mended();
   }
 
   /**
@@ -138,7 +120,7 @@ final class Lifetime {
 
   /** From now on nobody can tell whether the process is still the same. */
   void unheard() {
-    torn = true;
+    broken = true;
     first = next;
     if (lastBeforeLoss < 0) {
       lastBeforeLoss = lastSequence;
@@ -150,17 +132,14 @@ final class Lifetime {
    * still the same; after another one, later batches cannot tell it either.
    */
   void answered(boolean sameProcess) {
-    torn = false;
+    broken = false;
     lastBeforeLoss = -1;
-    if (sameProcess && !mixed) {
-      readingsToAgree = 0;
-    }
-    mixed = readingsToAgree > 0;
+    start.answered(sameProcess);
   }
 
   /** Whether another process could find out by the last batch whether this one is the same. */
   boolean isShownByLast() {
-    return readingsToAgree == 0 && (lastBeforeLoss < 0 || lastBeforeLoss == lastSequence);
+    return start.isSure() && (lastBeforeLoss < 0 || lastBeforeLoss == lastSequence);
   }
 
   /**
@@ -180,8 +159,8 @@ final class Lifetime {
     lastSequence = memory.lastSequence();
     first = next;
     digests.put(memory.lastSequence(), memory.lastDigest());
-    startSeconds = memory.startSeconds();
-    torn = true;
+    start.restore(memory.startSeconds());
+    broken = true;
     unproven = listener;
   }
 
@@ -190,41 +169,19 @@ final class Lifetime {
     return unproven == null;
   }
 
-  /** When the process started, in seconds since 1970; NaN if nobody knows. */
-  double startSeconds() {
-    return startSeconds;
-  }
-
-  /** Whether it is known when the process started that what is held is of. */
-  boolean isStartKnown() {
-    return !Double.isNaN(startSeconds);
-  }
-
   /** The process that runs now started then; the same as that of what was restored, if known. */
   void runsSince(double seconds) {
     if (isProven()) {
-      boolean agrees = readingsToAgree > 0 && startSeconds == seconds;
-      readingsToAgree -= agrees ? 1 : 0;
-      mixed &= readingsToAgree > 0;
-      startSeconds = seconds;
-    } else if (startSeconds == seconds) {
-      startSeen = true;
-      if (awaitsStart) {
-        decided(Outcome.DOUBTED, "the process started at the same time");
-      }
+      start.read(seconds);
+    } else if (start.vouches(seconds)) {
+      decided(Outcome.DOUBTED, "the process started at the same time");
     }
-  }
-
-  /** Whether only the time when the process started can vouch for what was restored. */
-  boolean awaitsStart() {
-    return awaitsStart;
   }
 
   /** No replay vouches for what was restored, and what is held of it is doubted. */
   void awaitStart() {
-    torn = false;
-    awaitsStart = true;
-    if (startSeen) {
+    broken = false;
+    if (start.await()) {
       decided(Outcome.DOUBTED, "the process started at the same time");
     }
   }
@@ -234,7 +191,7 @@ final class Lifetime {
     ResumeListener listener = unproven;
     if (listener != null) {
       unproven = null;
-      awaitsStart = false;
+      start.decided();
       listener.decided(outcome, why);
     }
   }
@@ -247,14 +204,12 @@ final class Lifetime {
   /** The next one begins. */
   void end() {
     digests.clear();
-    mended();
+    broken = false;
     lastBeforeLoss = -1;
     next = 0;
     first = 0;
     lastSequence = -1;
     started = false;
-    startSeconds = Double.NaN;
-    startSeen = false;
-    awaitsStart = false;
+    start.end();
   }
 }

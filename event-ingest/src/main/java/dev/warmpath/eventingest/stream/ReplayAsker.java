@@ -72,6 +72,10 @@ final class ReplayAsker {
     this.counters = counters;
   }
 
+  EnginePort port() {
+    return port;
+  }
+
   /** The replay under way, or null. */
   @Nullable Progress current() {
     return current;

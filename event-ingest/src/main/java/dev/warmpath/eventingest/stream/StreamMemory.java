@@ -1,7 +1,6 @@
 package dev.warmpath.eventingest.stream;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
-import dev.warmpath.eventingest.knowledge.Gap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +20,15 @@ public record StreamMemory(
     double startSeconds,
     @Nullable Gap gap,
     LearnedCache learned) {
+
+  /**
+   * Something that was missed.
+   *
+   * <p>Immutable.
+   *
+   * @param healable whether it was given up only because nobody answered
+   */
+  public record Gap(String why, boolean healable) {}
 
   public StreamMemory {
     if (lastSequence < 0) {

@@ -74,7 +74,7 @@ final class RecordedEngine implements EnginePort {
     EngineSource source =
         new EngineSource(id, recorded.model(), "capture", false, "capture", rules);
     applier = new EventApplier(index, source, counters);
-    stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
+    stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters);
     stream.connected();
     answerRehearsed();
   }

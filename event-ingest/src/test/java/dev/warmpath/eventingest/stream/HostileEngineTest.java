@@ -158,7 +158,7 @@ class HostileEngineTest {
   private EngineStream stream() {
     EngineStream fresh =
         new EngineStream(
-            applier, EnginePort.NO_REPLAY, StreamFixture.LIMITS, new MovableClock(), counters, 0);
+            applier, EnginePort.NO_REPLAY, StreamFixture.LIMITS, new MovableClock(), counters);
     fresh.connected();
     return fresh;
   }

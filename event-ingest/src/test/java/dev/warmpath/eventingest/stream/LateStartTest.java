@@ -63,7 +63,7 @@ final class LateStartTest {
             new EngineId("r", 0), "m", "tcp://x", false, "tcp://y", EngineDialect.SGLANG);
     EventApplier applier = new EventApplier(index, source, counters);
     EngineStream stream =
-        new EngineStream(applier, port, StreamLimits.DEFAULT, new MovableClock(), counters, 0);
+        new EngineStream(applier, port, StreamLimits.DEFAULT, new MovableClock(), counters);
     asked.clear();
     stream.connected();
     before.forEach(batch -> stream.replayed(asked.get(0), batch));

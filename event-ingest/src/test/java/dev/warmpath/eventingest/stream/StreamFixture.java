@@ -52,7 +52,7 @@ final class StreamFixture implements EnginePort {
     engine = new TestEngine();
     index = new RunKvIndex(IndexLimits.unbounded(1000));
     applier = new EventApplier(index, source, counters);
-    stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
+    stream = new EngineStream(applier, this, LIMITS, clock, counters);
   }
 
   private StreamFixture(StreamFixture before, StreamMemory memory, ResumeListener listener) {
@@ -61,7 +61,7 @@ final class StreamFixture implements EnginePort {
     engine = before.engine;
     index = before.index;
     applier = new EventApplier(index, source, counters, before.applier.slot(), memory.learned());
-    stream = new EngineStream(applier, this, LIMITS, clock, counters, 0);
+    stream = new EngineStream(applier, this, LIMITS, clock, counters);
     stream.resume(memory, listener);
   }
 

@@ -108,7 +108,7 @@ final class FaultRig implements EnginePort {
         adopted == null
             ? new EventApplier(index, source, counters)
             : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
-    stream = new EngineStream(applier, this, LIMITS, time, counters, rank);
+    stream = new EngineStream(applier, this, LIMITS, time, counters);
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
     }

@@ -1,11 +1,11 @@
 package dev.warmpath.eventingest.memory.file;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
-import dev.warmpath.eventingest.knowledge.Gap;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;
 import dev.warmpath.eventingest.memory.IngestMemory;
 import dev.warmpath.eventingest.stream.StreamMemory;
+import dev.warmpath.eventingest.stream.StreamMemory.Gap;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.io.ByteArrayOutputStream;

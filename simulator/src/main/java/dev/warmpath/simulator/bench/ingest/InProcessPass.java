@@ -87,7 +87,7 @@ final class InProcessPass {
     StreamCounters counters = new StreamCounters();
     EventApplier applier = new EventApplier(index, source, counters);
     EngineStream stream =
-        new EngineStream(applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, clock, counters, 0);
+        new EngineStream(applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, clock, counters);
     stream.connected();
     return stream;
   }

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.knowledge;
+package dev.warmpath.eventingest.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -113,12 +113,12 @@ class BatchMemoryTest {
   void keepsNothingOfIt() {
     byte[] stored = Form.HASHES_STORED.payload();
     byte[] removed = Form.HASHES_REMOVED.payload();
-    List<Knowledge> engines = new ArrayList<>();
+    List<EngineStream> engines = new ArrayList<>();
     long before = usedBytes();
     for (int i = 0; i < 16; i++) {
-      Knowledge engine = knowledge();
-      engine.apply(0, stored);
-      engine.apply(1, removed);
+      EngineStream engine = stream();
+      engine.live(new StreamMessage(0, stored));
+      engine.live(new StreamMessage(1, removed));
       engines.add(engine);
     }
     assertThat(usedBytes() - before).isLessThan(16L * MANY);
@@ -127,21 +127,25 @@ class BatchMemoryTest {
 
   private static void assertWithinBounds(byte[] payload) {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    Knowledge knowledge = knowledge();
+    EngineStream stream = stream();
     long before = threads.getCurrentThreadAllocatedBytes();
-    knowledge.apply(0, payload);
+    stream.live(new StreamMessage(0, payload));
     long allocated = threads.getCurrentThreadAllocatedBytes() - before;
     assertThat(allocated).isLessThan(MOST_BYTES_PER_BYTE * payload.length + SPARE_BYTES);
   }
 
-  private static Knowledge knowledge() {
+  private static EngineStream stream() {
     EngineSource source =
         new EngineSource(
             new EngineId("r", 0), "m", "inproc://nobody", false, null, EngineDialect.VLLM);
     StreamCounters counters = new StreamCounters();
     EventApplier applier =
         new EventApplier(new RunKvIndex(IndexLimits.unbounded(10)), source, counters);
-    return new Knowledge(applier, Clock.systemUTC(), counters, 0);
+    EngineStream stream =
+        new EngineStream(
+            applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, Clock.systemUTC(), counters);
+    stream.connected();
+    return stream;
   }
 
   private static long usedBytes() {

@@ -2,33 +2,29 @@ package dev.warmpath.eventingest.stream;
 
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.knowledge.Knowledge;
 import dev.warmpath.eventingest.stream.BatchDigests.Verdict;
 import dev.warmpath.eventingest.stream.ReplayAsker.Progress;
 import dev.warmpath.eventingest.stream.ReplayAsker.Purpose;
 import dev.warmpath.eventingest.stream.ResumeListener.Outcome;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The conversation with one engine's replay socket: asks for what is missing, keeps live batches
- * meanwhile, and makes of the answers what they show.
+ * Applies one engine's batches in order: asks the replay socket for what is missing, keeps live
+ * batches meanwhile, and finds out by its answers whether the process is still the same.
  *
  * <p>A replay begins one batch early: that batch proves by its bytes that the engine's process is
  * still the same.
  *
  * <p>Confined to the writer.
  */
-final class Repairs {
+final class Sequencer {
 
-  private final Account account;
+  private final KnownCache cache;
   private final Lifetime lifetime;
-  private final Knowledge knowledge;
   private final EnginePort port;
   private final ReplayAsker asker;
   private final StreamCounters counters;
   private final LiveBuffer buffer;
-  private final Consumer<StreamMessage> route;
 
   /** Whether what a replay brings is older than the moment when the cache was empty. */
   private boolean clearAfterwards;
@@ -39,27 +35,19 @@ final class Repairs {
   /** Whether live batches were dropped that a replay must bring before all is known. */
   private boolean droppedLive;
 
-  /**
-   * @param route takes the live batches that waited, one after the other, once no replay runs
-   */
-  Repairs(
-      Account account,
+  Sequencer(
+      KnownCache cache,
       Lifetime lifetime,
-      Knowledge knowledge,
-      Replays replays,
-      Consumer<StreamMessage> route) {
-    this.account = account;
+      ReplayAsker asker,
+      LiveBuffer buffer,
+      StreamCounters counters) {
+    this.cache = cache;
     this.lifetime = lifetime;
-    this.knowledge = knowledge;
-    port = replays.port();
-    asker = replays.asker();
-    counters = replays.counters();
-    buffer = replays.buffer();
-    this.route = route;
+    this.asker = asker;
+    port = asker.port();
+    this.buffer = buffer;
+    this.counters = counters;
   }
-
-  /** What the conversation is held with. Confined to the writer. */
-  record Replays(EnginePort port, ReplayAsker asker, StreamCounters counters, LiveBuffer buffer) {}
 
   /** Whether a replay is under way. */
   boolean isRunning() {
@@ -93,7 +81,7 @@ final class Repairs {
   }
 
   /** Asks for all that is missing before a live batch, which waits. */
-  void repairBefore(StreamMessage batch, String why) {
+  private void repairBefore(StreamMessage batch, String why) {
     buffer.putBack(batch);
     repair(why);
   }
@@ -110,22 +98,22 @@ final class Repairs {
       repair(why);
     } else {
       refuseUnproven();
-      knowledge.healable(port.canReplay());
-      account.lose(why + ", and no replay");
+      cache.healable(port.canReplay());
+      cache.lose(why + ", and no replay");
     }
   }
 
   /** The process is another one, or what is held must not be believed any more. */
   void newLifetime(String why) {
     clearAfterwards = false;
-    account.end(why);
+    cache.end(why);
     startOver();
   }
 
   /** Nothing that is known can be believed, and live batches may have been dropped. */
   void forget(String why) {
     clearAfterwards = false;
-    account.forget(why);
+    cache.forget(Outcome.NO_ANSWER, why);
     startOver();
     droppedLive = true;
   }
@@ -138,8 +126,81 @@ final class Repairs {
     }
   }
 
+  /** One message of the live connection. */
+  void live(StreamMessage batch) {
+    if (!lifetime.isProven() && !lifetime.start().isAwaited() && !isRunning()) {
+      verify("restored from a snapshot");
+    }
+    if (repairing() != null) {
+      keep(batch);
+    } else {
+      route(batch);
+    }
+  }
+
+  /** Applies a batch, or finds out why it cannot be applied yet. */
+  private void route(StreamMessage batch) {
+    long sequence = batch.sequence();
+    if (!lifetime.started()) {
+      begin(batch);
+    } else if (sequence == lifetime.next()) {
+      cache.apply(batch);
+    } else if (sequence > lifetime.next()) {
+      gap(batch);
+    } else {
+      behind(batch, lifetime.compare(batch));
+    }
+  }
+
+  private void begin(StreamMessage batch) {
+    if (batch.sequence() > 0 && mayAsk()) {
+      repairBefore(batch, "joined at batch " + batch.sequence());
+      return;
+    }
+    cache.begin(batch.sequence(), "joined");
+    if (batch.sequence() > 0) {
+      cache.healable(port.canReplay());
+    }
+    cache.apply(batch);
+  }
+
+  private void gap(StreamMessage batch) {
+    counters.add(StreamCounter.GAPS);
+    if (mayAsk()) {
+      repairBefore(batch, "batch " + lifetime.next() + " is missing");
+    } else {
+      cache.healable(port.canReplay());
+      cache.giveUpTo(batch.sequence());
+      cache.apply(batch);
+    }
+  }
+
+  private void behind(StreamMessage batch, Verdict verdict) {
+    if (verdict == Verdict.SAME) {
+      counters.add(StreamCounter.DUPLICATES);
+      port.applied(batch); // a replay has brought it while it waited
+    } else if (lifetime.gaveUp(batch)) {
+      late(batch);
+    } else {
+      long last = lifetime.next() - 1;
+      newLifetime("sequence went back from " + last + " to " + batch.sequence());
+      begin(batch);
+    }
+  }
+
+  /**
+   * A batch that was given up comes after all, or is of another process. It is as good as lost:
+   * what came behind it may have undone what it says. If it is of another process, its next ones
+   * will soon have numbers that were applied, and other bytes.
+   */
+  private void late(StreamMessage batch) {
+    counters.add(StreamCounter.LATE_BATCHES);
+    lifetime.start().unsure();
+    verify("batch " + batch.sequence() + " came late");
+  }
+
   /** Keeps a live batch until the replay is over. */
-  void keep(StreamMessage batch) {
+  private void keep(StreamMessage batch) {
     boolean isOld = lifetime.started() && batch.sequence() < lifetime.next();
     Verdict verdict = isOld ? lifetime.compare(batch) : buffer.compare(batch);
     if (verdict == Verdict.SAME) {
@@ -147,7 +208,7 @@ final class Repairs {
     } else if (isOld || verdict == Verdict.OTHER) {
       boolean others = buffer.first() != null;
       newLifetime("sequence went back to " + batch.sequence());
-      route.accept(batch);
+      route(batch);
       makeUpFor(others);
     } else if (!buffer.add(batch)) {
       counters.add(StreamCounter.BUFFER_OVERFLOWS);
@@ -188,26 +249,26 @@ final class Repairs {
 
   private void replayedNew(Progress current, StreamMessage batch) {
     // While the connection lasts, it vouches for the process that the replay is of.
-    boolean same = account.isConnected() && !lifetime.torn() && current.purpose == Purpose.REPAIR;
+    boolean same = cache.isConnected() && !lifetime.isBroken() && current.purpose == Purpose.REPAIR;
     if (lifetime.started() && !current.verified && !same && !outOfReach(current)) {
       return;
     }
     if (!lifetime.started()) {
-      account.begin(batch.sequence(), "the replay begins");
+      cache.begin(batch.sequence(), "the replay begins");
     } else if (batch.sequence() > lifetime.next()) {
-      account.giveUpTo(batch.sequence());
+      cache.giveUpTo(batch.sequence());
     }
     current.verified = true;
     current.fruitful = true;
     counters.add(StreamCounter.REPLAYED_BATCHES);
-    account.apply(batch);
+    cache.apply(batch);
   }
 
   /** The replay begins too late to show the process; whether to go on all the same. */
   private boolean outOfReach(Progress current) {
-    if (lifetime.isStartKnown()) {
+    if (lifetime.start().isKnown()) {
       awaitStart();
-      account.lose("a replay no longer shows batch " + current.from);
+      cache.lose("a replay no longer shows batch " + current.from);
       return true;
     }
     lifetime.decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
@@ -237,13 +298,13 @@ final class Repairs {
     }
     lifetime.answered(current.sameProcess);
     if (!lifetime.started() && !droppedLive) {
-      knowledge.complete();
+      cache.complete();
     }
     if (current.purpose == Purpose.PROBE && asker.isDeaf(current.fruitful)) {
       counters.add(StreamCounter.DEAF_CONNECTIONS);
       port.reopen();
     }
-    if (knowledge.healable()) {
+    if (cache.healable()) {
       heal("the replay socket answers again");
       return;
     }
@@ -257,8 +318,8 @@ final class Repairs {
 
   /** All is asked for again: what is doubted and still there is stored, or shown, on the way. */
   private void heal(String why) {
-    knowledge.healable(false);
-    knowledge.doubt(why);
+    cache.healable(false);
+    cache.doubt(why);
     lifetime.end();
     startOver();
     repair(why);
@@ -279,12 +340,12 @@ final class Repairs {
   private void giveUp(Progress current) {
     asker.rest();
     refuseUnproven();
-    knowledge.healable(true);
+    cache.healable(true);
     StreamMessage first = buffer.first();
     if (lifetime.started() && first != null && first.sequence() > lifetime.next()) {
-      account.giveUpTo(first.sequence());
+      cache.giveUpTo(first.sequence());
     } else if (lifetime.started()) {
-      account.lose(current.why + " and no replay answers");
+      cache.lose(current.why + " and no replay answers");
     }
   }
 
@@ -294,14 +355,14 @@ final class Repairs {
       if (batch == null) {
         if (clearAfterwards) {
           clearAfterwards = false;
-          knowledge.clear();
+          cache.clear();
         }
         makeUp();
         return;
       }
       if (!lifetime.beganBehind(batch)) {
         boolean others = buffer.first() != null;
-        route.accept(batch);
+        route(batch);
         makeUpFor(others && buffer.first() == null);
       }
     }
@@ -331,10 +392,10 @@ final class Repairs {
 
   /** What was restored cannot be shown to be true by a replay. */
   private void refuseUnproven() {
-    if (lifetime.isStartKnown()) {
+    if (lifetime.start().isKnown()) {
       awaitStart();
     } else if (!lifetime.isProven()) {
-      account.refuse("no replay answers");
+      cache.forget(Outcome.NO_ANSWER, "restored from a snapshot, and no replay answers");
       startOver();
     }
   }
