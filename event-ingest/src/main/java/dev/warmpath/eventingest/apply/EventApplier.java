@@ -331,7 +331,7 @@ public final class EventApplier {
     if (source.dialect() == EngineDialect.SGLANG) {
       int first = store.hashFrom() + store.hashCount();
       long plain = hashes[first];
-      hashes[first] = namespaces.rootLocalHash(store.stored());
+      hashes[first] = namespaces.rootLocalHash(store);
       counters.add(StreamCounter.KEYED_STORES, hashes[first] == plain ? 0 : 1);
     }
   }

@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.apply;
 
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;

@@ -15,7 +15,7 @@ import dev.warmpath.eventingest.wire.BlockTokens;
 import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
 import dev.warmpath.kvindex.IndexLimits;

@@ -6,7 +6,7 @@ import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.KvEventBatch;
-import dev.warmpath.eventingest.wire.KvEventBatch.SkipReason;
+import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.BlockHasher;

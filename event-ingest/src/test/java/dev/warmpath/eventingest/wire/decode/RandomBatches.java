@@ -7,7 +7,7 @@ import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.kvindex.block.ExtraKey;
