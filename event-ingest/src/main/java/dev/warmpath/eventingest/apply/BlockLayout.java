@@ -92,7 +92,7 @@ final class BlockLayout {
       if (event.tier() != StorageTier.GPU || event.kind() == Kind.CLEARED) {
         continue;
       }
-      if (!groups.isOfWindow(event.windowTokens())) {
+      if (!groups.acceptWindow(event.windowTokens())) {
         more |= groups.heardOfWindow();
       } else if (event.kind() == Kind.REMOVED) {
         more |= groups.heardOf(event.place().groupIdx());

@@ -54,7 +54,7 @@ public final class EventApplier {
   private final StoredBlocks stored = new StoredBlocks();
   private final Removals removals;
   private final HashCalibration calibration;
-  private final Doubts doubts;
+  private final DoubtedBlocks doubts;
   private final NameRules nameRules;
   private long storedBlocks;
   private boolean refused;
@@ -83,7 +83,7 @@ public final class EventApplier {
     calibration = new HashCalibration(source.hashSeed());
     layout = new BlockLayout(source);
     removals = new Removals(index, slot, layout.groups(), counters);
-    doubts = new Doubts(index, slot, counters);
+    doubts = new DoubtedBlocks(index, slot, counters);
     nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
   }
@@ -91,11 +91,7 @@ public final class EventApplier {
   /** What was learned beside what the index holds. */
   public LearnedCache learned() {
     return new LearnedCache(
-        groups().learned(),
-        layout.mainGroup(),
-        layout.space(),
-        doubts.recalled(),
-        chunks.memory());
+        groups().learned(), layout.mainGroup(), layout.space(), doubts.recalled(), chunks.memory());
   }
 
   /** Where the events come from. */
@@ -228,7 +224,7 @@ public final class EventApplier {
       long most = mostBlocks();
       doubts.recall(
           prompt.names(stored, layout.mainGroup()),
-          most > 0 ? Math.min(most, Doubts.MOST_RECALLED) : Doubts.MOST_RECALLED);
+          most > 0 ? Math.min(most, DoubtedBlocks.MOST_RECALLED) : DoubtedBlocks.MOST_RECALLED);
     }
   }
 
@@ -286,7 +282,7 @@ public final class EventApplier {
     } else if (tier == StorageTier.REMOTE) {
       boolean ownTier = store.place().ownership() == null;
       counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
-    } else if (!groups().isOfWindow(store.windowTokens())) {
+    } else if (!groups().acceptWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
     } else if (!takes(count, tier)) {
       counters.add(StreamCounter.REFUSED_BLOCKS, count);

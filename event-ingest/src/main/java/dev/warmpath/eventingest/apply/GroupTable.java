@@ -76,11 +76,8 @@ final class GroupTable {
     return highest > before;
   }
 
-  /**
-   * Whether an event is of the only attention window that the engine has told of: the first one, or
-   * none.
-   */
-  boolean isOfWindow(int windowTokens) {
+  /** Accepts events of the first attention window that the engine names, or of none. */
+  boolean acceptWindow(int windowTokens) {
     if (windowTokens != NO_WINDOW && window == NO_WINDOW) {
       window = windowTokens;
     }

@@ -18,11 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     they have described none, 0 if that differs
  */
 public record LearnedCache(
-    Groups groups,
-    int mainGroup,
-    @Nullable ChainSpace space,
-    boolean recalled,
-    int chunkBlocks) {
+    Groups groups, int mainGroup, @Nullable ChainSpace space, boolean recalled, int chunkBlocks) {
 
   /** Offload tiers have described no chunk. */
   public static final int NO_CHUNKS = -1;

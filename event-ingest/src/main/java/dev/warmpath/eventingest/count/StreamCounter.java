@@ -15,7 +15,7 @@ public enum StreamCounter {
   REPLAYED_BATCHES("Batches that only a replay brought."),
   RESTARTS("New lifetimes of the engine's process."),
   RECONNECTS("Connections that came back."),
-  DEAF_CONNECTIONS("Connections that delivered nothing while the replay socket did."),
+  SILENT_CONNECTIONS("Connections that delivered nothing while the replay socket did."),
   CLEARS("Times the engine's holdings were forgotten, whatever the reason."),
   DOUBTED_BLOCKS("Held blocks that were doubted, because removals of them may have been lost."),
   PROVEN_BLOCKS("Doubted blocks that are held again: stored again, or shown to be there."),

@@ -103,8 +103,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
     tap = shared.tap();
     clock = shared.clock();
     applier = applier(shared.index(), adopted);
-    stream =
-        new EngineStream(applier, this, shared.options().stream(), clock, counters);
+    stream = new EngineStream(applier, this, shared.options().stream(), clock, counters);
     backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
     subscriber =
         new EventSubscriber(
@@ -169,10 +168,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   EngineStanding standing() {
     return new EngineStanding(
-        applier.slot(),
-        applier.space(),
-        stream.trust().trust(),
-        applier.slower());
+        applier.slot(), applier.space(), stream.trust().trust(), applier.slower());
   }
 
   long count(StreamCounter counter) {

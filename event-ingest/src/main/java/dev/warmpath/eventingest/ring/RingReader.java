@@ -1,15 +1,15 @@
 package dev.warmpath.eventingest.ring;
 
 /**
- * Who takes what waits in the rings.
+ * Reads the rings.
  *
  * <p>Thread-safe.
  */
 public interface RingReader {
 
-  /** There is something in a ring that is not known to have something. */
+  /** A ring that was empty has something now. */
   void ready(EngineRing ring);
 
-  /** What waits, shall not wait until the reader wakes by itself. */
+  /** Wakes the reader now. */
   void wake();
 }

@@ -269,7 +269,8 @@ public final class EngineStream {
   private void overPredicted() {
     String remedy = source.rules().remedy();
     String why =
-        "the engine keeps reusing less than the index shows" + (remedy == null ? "" : ": " + remedy);
+        "the engine keeps reusing less than the index shows"
+            + (remedy == null ? "" : ": " + remedy);
     LOG.warn("engine={} is trusted less: {}", source.id(), why);
     doubt(why);
   }

@@ -156,11 +156,12 @@ final class ReplayAsker {
   }
 
   /**
-   * A probe has ended; whether the connection is deaf: twice in a row only probes brought batches.
+   * A probe has ended; whether the connection is silent: twice in a row only probes brought
+   * batches.
    */
-  boolean isDeaf(boolean fruitful) {
-    boolean deaf = fruitful && !heardSinceProbe;
+  boolean isSilent(boolean fruitful) {
+    boolean silent = fruitful && !heardSinceProbe;
     heardSinceProbe = false;
-    return deaf;
+    return silent;
   }
 }

@@ -300,8 +300,8 @@ final class Sequencer {
     if (!lifetime.started() && !droppedLive) {
       cache.complete();
     }
-    if (current.purpose == Purpose.PROBE && asker.isDeaf(current.fruitful)) {
-      counters.add(StreamCounter.DEAF_CONNECTIONS);
+    if (current.purpose == Purpose.PROBE && asker.isSilent(current.fruitful)) {
+      counters.add(StreamCounter.SILENT_CONNECTIONS);
       port.reopen();
     }
     if (cache.healable()) {

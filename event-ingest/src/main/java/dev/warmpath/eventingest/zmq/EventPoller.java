@@ -29,25 +29,25 @@ public final class EventPoller implements Runnable {
   /** Of the moment after a turn, in which more messages gather for the next one. */
   private static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
-  /** So many messages are handed over without a word to who reads them. */
-  private static final int MESSAGES_A_WORD = 64;
+  /** Messages queued before the writer is woken within a turn. */
+  private static final int WAKE_BATCH = 64;
 
   private static final int PLACES = 16;
 
   private final ZContext context;
-  private final Runnable handedOver;
+  private final Runnable wakeWriter;
   private final Queue<EventSubscriber> newcomers = new ConcurrentLinkedQueue<>();
   private final List<EventSubscriber> subscribers = new ArrayList<>();
-  private int unsaid;
+  private int queuedSinceWake;
   private volatile int followed;
   private volatile boolean stopped;
 
   /**
-   * @param handedOver is run behind messages that were handed over, many at a time
+   * @param wakeWriter wakes whoever reads the queued messages
    */
-  public EventPoller(ZContext context, Runnable handedOver) {
+  public EventPoller(ZContext context, Runnable wakeWriter) {
     this.context = context;
-    this.handedOver = handedOver;
+    this.wakeWriter = wakeWriter;
   }
 
   /** Follows one more engine from soon on, until its subscriber is stopped. */
@@ -87,19 +87,19 @@ public final class EventPoller implements Runnable {
     }
     if (poller.poll(POLL_MILLIS) != 0) {
       for (EventSubscriber subscriber : subscribers) {
-        guarded(subscriber, poller, from -> unsaid += subscriber.receive(from));
-        if (unsaid >= MESSAGES_A_WORD) {
-          say();
+        guarded(subscriber, poller, from -> queuedSinceWake += subscriber.receive(from));
+        if (queuedSinceWake >= WAKE_BATCH) {
+          wakeWriter();
         }
       }
-      say();
+      wakeWriter();
       gather();
     }
   }
 
-  private void say() {
-    unsaid = 0;
-    handedOver.run();
+  private void wakeWriter() {
+    queuedSinceWake = 0;
+    wakeWriter.run();
   }
 
   /**
@@ -131,7 +131,7 @@ public final class EventPoller implements Runnable {
       guarded(subscriber, poller, subscriber.stopped() ? subscriber::close : subscriber::watch);
     }
     if (connected) {
-      IoNudge.nudge(context);
+      JeroMqConnectWorkaround.nudge(context);
     }
     subscribers.removeIf(EventSubscriber::stopped);
     followed = subscribers.size();

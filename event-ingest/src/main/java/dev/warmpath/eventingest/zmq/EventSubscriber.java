@@ -67,7 +67,7 @@ public final class EventSubscriber {
   private int place;
   private long retryAtNanos = System.nanoTime();
   private boolean up;
-  private long deafSinceNanos;
+  private long silentSinceNanos;
   private boolean awaitsHandshake;
   private boolean mayBeGivenUp;
   private boolean wasUp;
@@ -143,7 +143,7 @@ public final class EventSubscriber {
         sink.oversized(); // nothing else in ZMTP's frames can break it once hands are shaken
       }
     }
-    if (live != null && (reopen || deaf())) {
+    if (live != null && (reopen || silent())) {
       close(poller);
     }
     if (live == null && System.nanoTime() - retryAtNanos >= 0) {
@@ -245,7 +245,7 @@ public final class EventSubscriber {
         mayBeGivenUp = false;
         peers.opened(event.getValue());
         awaitsHandshake = !bind; // a bound socket cuts off who does not shake hands
-        deafSinceNanos = System.nanoTime();
+        silentSinceNanos = System.nanoTime();
       }
       case HANDSHAKE_PROTOCOL -> shookHands(event.getValue());
       case CONNECT_RETRIED -> mayBeGivenUp = false;
@@ -293,8 +293,8 @@ public final class EventSubscriber {
     return messages;
   }
 
-  private boolean deaf() {
-    return awaitsHandshake && System.nanoTime() - deafSinceNanos > HANDSHAKE_NANOS;
+  private boolean silent() {
+    return awaitsHandshake && System.nanoTime() - silentSinceNanos > HANDSHAKE_NANOS;
   }
 
   private boolean givenUp() {

@@ -89,7 +89,7 @@ public final class ReplayClient {
       if (frames == null) {
         if (!nudged && heardNanos == beganNanos) {
           nudged = true;
-          IoNudge.nudge(context);
+          JeroMqConnectWorkaround.nudge(context);
         }
         continue;
       }

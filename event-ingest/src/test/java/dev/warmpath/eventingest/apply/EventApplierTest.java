@@ -12,11 +12,11 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
 import dev.warmpath.kvindex.IndexLimits;
@@ -244,8 +244,7 @@ final class EventApplierTest {
   }
 
   private EventApplier applier(EngineDialect dialect, int droppedBlocks) {
-    EngineRules rules =
-        new EngineRules(dialect, droppedBlocks, dialect.removals(), 0);
+    EngineRules rules = new EngineRules(dialect, droppedBlocks, dialect.removals(), 0);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, counters);

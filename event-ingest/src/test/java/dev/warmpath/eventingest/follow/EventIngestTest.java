@@ -243,8 +243,7 @@ final class EventIngestTest {
       assertThat(predicted(A)).isEqualTo(16);
       assertThat(ingest.standing(ID))
           .isEqualTo(
-              new EngineStanding(
-                  status().slot(), status().space(), Trust.EXACT, SlowerHits.ALL));
+              new EngineStanding(status().slot(), status().space(), Trust.EXACT, SlowerHits.ALL));
     }
   }
 

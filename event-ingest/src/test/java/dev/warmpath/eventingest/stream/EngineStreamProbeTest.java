@@ -35,7 +35,7 @@ final class EngineStreamProbeTest {
     fixture.answer();
     assertThat(fixture.predicted(A)).isZero();
     assertThat(fixture.reopened).isEqualTo(1);
-    assertThat(fixture.count(StreamCounter.DEAF_CONNECTIONS)).isEqualTo(1);
+    assertThat(fixture.count(StreamCounter.SILENT_CONNECTIONS)).isEqualTo(1);
   }
 
   @Test
@@ -215,7 +215,7 @@ final class EngineStreamProbeTest {
     return fixture;
   }
 
-  /** The engine stored B and evicted A, which a deaf connection did not deliver. */
+  /** The engine stored B and evicted A, which a silent connection did not deliver. */
   private static StreamFixture probedAfterTwoMissedBatches() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);

@@ -148,8 +148,7 @@ class HostileEngineTest {
   }
 
   private EventApplier applier(long maxBlocks) {
-    EngineRules rules =
-        new EngineRules(EngineDialect.VLLM, 0, CopyCounting.PER_COPY, maxBlocks);
+    EngineRules rules = new EngineRules(EngineDialect.VLLM, 0, CopyCounting.PER_COPY, maxBlocks);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, counters);

@@ -62,7 +62,8 @@ class ReuseJudgeTest {
     }
 
     assertThat(stream.trust().trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(stream.trust().reason()).contains("the engine keeps reusing less than the index shows");
+    assertThat(stream.trust().reason())
+        .contains("the engine keeps reusing less than the index shows");
     assertThat(predicted()).isZero();
     assertThat(counters.get(StreamCounter.SHORT_HITS)).isEqualTo(ReuseJudge.SHORT_HITS);
   }

@@ -63,10 +63,7 @@ public final class PromptReader {
   }
 
   private static ReadRequest of(
-      ObjectNode fields,
-      @Nullable PromptResult prompt,
-      int estimatedTokens,
-      @Nullable Unread why) {
+      ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens, @Nullable Unread why) {
     String session = text(fields, "session_id");
     return new ReadRequest(
         text(fields, "model"),

@@ -99,8 +99,8 @@ public final class SnapshotKeeper implements AutoCloseable {
           directory.replace(
               out -> {
                 boolean will =
-                    ingest.whileStill(memory ->
-                        handover.fill(to -> SnapshotFormat.write(memory, index, to)));
+                    ingest.whileStill(
+                        memory -> handover.fill(to -> SnapshotFormat.write(memory, index, to)));
                 handover.drainTo(out, will ? PATIENCE_NANOS : 0);
               },
               RestoredState.maxBytes(config));

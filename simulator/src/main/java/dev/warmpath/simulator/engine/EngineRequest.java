@@ -34,8 +34,7 @@ public class EngineRequest extends CachedSequence {
    * @param readsCache false for requests that must compute their whole prompt (prompt log
    *     probabilities)
    */
-  public EngineRequest(
-      BlockNames names, int promptTokens, int answerTokens, boolean readsCache) {
+  public EngineRequest(BlockNames names, int promptTokens, int answerTokens, boolean readsCache) {
     super(names, promptTokens);
     if (answerTokens < 1) {
       throw new IllegalArgumentException("answerTokens=" + answerTokens);

@@ -154,8 +154,7 @@ public final class EventRow {
     int length = blockSizeTokens + lookaheadTokens;
     for (int i = 0; i < hashCount; i++) {
       hashes[hashFrom + hashCount + i] =
-          BlockHasher.localHash(
-              tokens, tokenFrom + i * blockSizeTokens, length, extraKeys(i));
+          BlockHasher.localHash(tokens, tokenFrom + i * blockSizeTokens, length, extraKeys(i));
     }
   }
 

@@ -7,7 +7,6 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.WireBatch;
 import dev.warmpath.eventingest.apply.EventApplier;
-import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.memory.EngineIdentity;
 import dev.warmpath.eventingest.memory.EngineMemory;

@@ -101,8 +101,7 @@ final class SnapshotDirectoryTest {
       SnapshotReader reader = new SnapshotReader(directory, BOUNDS, TAKEN);
       assertThat(reader.read(IndexLimits.unbounded(9)))
           .isNotNull()
-          .satisfies(
-              c -> assertThat(c.memory()).isEqualTo(SnapshotFormatTest.memory()));
+          .satisfies(c -> assertThat(c.memory()).isEqualTo(SnapshotFormatTest.memory()));
       assertThat(reader.refused()).isEqualTo(Map.of(Reason.DAMAGED, 1));
     }
   }

@@ -31,7 +31,6 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 final class SnapshotFormatTest {
@@ -137,23 +136,13 @@ final class SnapshotFormatTest {
             true,
             16);
     LearnedCache nothing =
-        new LearnedCache(
-            new Groups(List.of(), -1, 0),
-            0,
-            null,
-            false,
-            NO_CHUNKS);
+        new LearnedCache(new Groups(List.of(), -1, 0), 0, null, false, NO_CHUNKS);
     return new IngestMemory(
         Instant.ofEpochMilli(1_800_000_000_000L),
         List.of(
             new EngineMemory(
                 new EngineIdentity(
-                    new EngineId("a", 0),
-                    "m",
-                    EngineDialect.VLLM,
-                    1,
-                    CopyCounting.PER_COPY,
-                    ""),
+                    new EngineId("a", 0), "m", EngineDialect.VLLM, 1, CopyCounting.PER_COPY, ""),
                 0,
                 3,
                 new StreamMemory(17, 0x123456789abcdefL, START, new Gap("lost", true), learned)),
@@ -170,12 +159,7 @@ final class SnapshotFormatTest {
                 new StreamMemory(0, 1, Double.NaN, null, nothing)),
             new EngineMemory(
                 new EngineIdentity(
-                    new EngineId("u", 0),
-                    "",
-                    EngineDialect.TRTLLM,
-                    0,
-                    CopyCounting.PRESENCE,
-                    ""),
+                    new EngineId("u", 0), "", EngineDialect.TRTLLM, 0, CopyCounting.PRESENCE, ""),
                 2,
                 0,
                 null)));

@@ -84,9 +84,7 @@ class ExplanationTest {
     boolean known = random.nextInt(8) > 0;
     return new PreparedRequest(
         List.of("m", "m", "m", "n", "unknown").get(random.nextInt(5)),
-        known
-            ? Prompt.of(extra ? tokens.in("x") : tokens)
-            : Prompt.of(null),
+        known ? Prompt.of(extra ? tokens.in("x") : tokens) : Prompt.of(null),
         random.nextBoolean() ? "session " + random.nextInt(4) : null,
         random.nextBoolean(),
         100,

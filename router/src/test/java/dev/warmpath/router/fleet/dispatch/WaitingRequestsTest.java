@@ -219,13 +219,6 @@ class WaitingRequestsTest {
 
   private static PreparedRequest request(
       String model, String session, int priority, String client) {
-    return new PreparedRequest(
-        model,
-        Prompt.of(null),
-        session,
-        true,
-        0,
-        priority,
-        client);
+    return new PreparedRequest(model, Prompt.of(null), session, true, 0, priority, client);
   }
 }

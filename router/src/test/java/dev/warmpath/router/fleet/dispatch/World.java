@@ -190,14 +190,7 @@ final class World {
 
   static PreparedRequest request(
       String model, PromptResult prompt, boolean streamed, int estimatedTokens) {
-    return new PreparedRequest(
-        model,
-        Prompt.of(prompt),
-        null,
-        streamed,
-        estimatedTokens,
-        0,
-        null);
+    return new PreparedRequest(model, Prompt.of(prompt), null, streamed, estimatedTokens, 0, null);
   }
 
   /** A prompt that shares its first tokens with all others of the same family. */

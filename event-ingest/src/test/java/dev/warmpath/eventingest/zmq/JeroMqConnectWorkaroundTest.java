@@ -13,7 +13,7 @@ import org.zeromq.ZContext;
 
 /** Connections to publishers that send their whole greeting at once; some libraries do. */
 @Timeout(120)
-final class IoNudgeTest {
+final class JeroMqConnectWorkaroundTest {
 
   /** Of which several would never be heard without a nudge. */
   private static final int CONNECTIONS = 100;

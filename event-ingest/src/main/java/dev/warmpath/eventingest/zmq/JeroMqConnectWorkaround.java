@@ -17,12 +17,12 @@ import org.zeromq.ZMQException;
  * timer and is made anew, or is never heard where the peer's greeting was complete by then. A
  * listener that is opened and closed registers something.
  */
-final class IoNudge {
+final class JeroMqConnectWorkaround {
 
-  private static final Logger LOG = LoggerFactory.getLogger(IoNudge.class);
+  private static final Logger LOG = LoggerFactory.getLogger(JeroMqConnectWorkaround.class);
   private static final String ANY_PORT = "tcp://127.0.0.1:*";
 
-  private IoNudge() {}
+  private JeroMqConnectWorkaround() {}
 
   /** Does so some time after the call; takes about a millisecond. */
   static void nudge(ZContext context) {
