@@ -57,7 +57,7 @@ class ArchitectureTest {
       noClasses()
           .that()
           .resideInAnyPackage(
-              "..stream..",
+              "..session..",
               "..apply..",
               "..count..",
               "..sglang..",
@@ -65,7 +65,8 @@ class ArchitectureTest {
               "..capture",
               "..capture.text")
           .should()
-          .dependOnClassesThat(resideInAPackage("org.zeromq..").or(resideInAPackage("..zmq..")));
+          .dependOnClassesThat(
+              resideInAPackage("org.zeromq..").or(resideInAPackage("..transport..")));
 
   @ArchTest
   static final ArchRule NO_CYCLES =

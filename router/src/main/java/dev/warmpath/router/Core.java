@@ -3,7 +3,7 @@ package dev.warmpath.router;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.follow.StreamTap;
-import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
+import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.capture.CaptureStatus;

@@ -1,9 +1,9 @@
 package dev.warmpath.router.snapshot;
 
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.eventingest.memory.file.Handover;
-import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
-import dev.warmpath.eventingest.memory.file.SnapshotFormat;
+import dev.warmpath.eventingest.snapshot.file.Handover;
+import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
+import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.RouterConfig;
 import java.io.IOException;

@@ -8,7 +8,7 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.eventingest.capture.CaptureStream;
-import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.eventingest.session.StreamMessage;
 import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
