@@ -4,7 +4,6 @@ import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.ChainSpace;
-import dev.warmpath.kvindex.block.PromptKeys;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  *     0.32 with EAGLE or MTP, else 0
  * @param removals what the removal of a block means that was announced several times
  * @param maxBlocks how many blocks it can hold, in all tiers and groups; 0 if nobody knows
- * @param hiddenNamespaces whether requests that are not seen here may be in name spaces that the
- *     events do not show
  * @param sglang what else must be known of an SGLang engine
  */
 public record EngineRules(
@@ -26,7 +23,6 @@ public record EngineRules(
     int droppedBlocks,
     CopyCounting removals,
     long maxBlocks,
-    boolean hiddenNamespaces,
     SglangRules sglang) {
 
   public EngineRules {
@@ -38,28 +34,29 @@ public record EngineRules(
 
   /** Of an engine that is no SGLang, or one as usual. */
   public EngineRules(
-      EngineDialect dialect,
-      int droppedBlocks,
-      CopyCounting removals,
-      long maxBlocks,
-      boolean hiddenNamespaces) {
-    this(dialect, droppedBlocks, removals, maxBlocks, hiddenNamespaces, SglangRules.USUAL);
+      EngineDialect dialect, int droppedBlocks, CopyCounting removals, long maxBlocks) {
+    this(dialect, droppedBlocks, removals, maxBlocks, SglangRules.USUAL);
   }
 
   /** The same for an SGLang engine that was started so. */
   public EngineRules with(SglangRules other) {
-    return new EngineRules(dialect, droppedBlocks, removals, maxBlocks, hiddenNamespaces, other);
+    return new EngineRules(dialect, droppedBlocks, removals, maxBlocks, other);
   }
 
-  /** Whether its events do not show in which name space a request's blocks are. */
-  public boolean hides(PromptKeys keys, @Nullable String extraKey) {
-    return (dialect.hidesKeys() && !keys.equals(PromptKeys.NONE))
-        || (extraKey != null && hidesExtraKey(keys.loraName()));
-  }
-
-  /** The same of a request with an {@code extra_key} for this adapter, null for none. */
-  public boolean hidesExtraKey(@Nullable String loraName) {
-    return dialect == EngineDialect.SGLANG && !sglang.namespaces().shows(loraName);
+  /**
+   * What to do if the engine reuses less than its events promise, because they do not show all name
+   * spaces; null if they do.
+   */
+  public @Nullable String remedy() {
+    return switch (dialect) {
+      case VLLM -> null;
+      case SGLANG ->
+          sglang.namespaces().shows(null)
+              ? null
+              : "requests with an extra_key look like plain ones; start the engine with the event format dynamo and set event-format: dynamo";
+      case TRTLLM ->
+          "requests with an adapter or a cache_salt look like plain ones; send them to other engines";
+    };
   }
 
   /** How its hashes show the name space of an {@code extra_key}; null if it has no such key. */
@@ -84,6 +81,6 @@ public record EngineRules(
 
   /** The usual ones of a dialect. */
   public static EngineRules of(EngineDialect dialect) {
-    return new EngineRules(dialect, 0, dialect.removals(), 0, dialect.hidesNamespaces());
+    return new EngineRules(dialect, 0, dialect.removals(), 0);
   }
 }

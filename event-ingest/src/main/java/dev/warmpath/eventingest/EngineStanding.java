@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param slot the engine's slot in the index
  * @param space the space of its block keys, null until its first block
  * @param trust how far the index may be believed for it
- * @param plain whether it is known to keep all its blocks in one group of full attention
  * @param slower what it makes of a hit in slower memory
  */
 public record EngineStanding(
-    int slot, @Nullable ChainSpace space, Trust trust, boolean plain, SlowerHits slower) {}
+    int slot, @Nullable ChainSpace space, Trust trust, SlowerHits slower) {}

@@ -14,4 +14,10 @@ import java.time.Duration;
  * @param ago how long ago the request was dispatched
  */
 public record ReportedReuse(
-    BlockChain prompt, int cachedTokens, int predictedTokens, Duration ago) {}
+    BlockChain prompt, int cachedTokens, int predictedTokens, Duration ago) {
+
+  /** Whether the engine reused less than the index had shown. */
+  public boolean isShort() {
+    return cachedTokens < predictedTokens;
+  }
+}

@@ -57,16 +57,16 @@ class ArchitectureTest {
       noClasses()
           .that()
           .resideInAnyPackage(
-              "..stream..",
+              "..session..",
               "..apply..",
-              "..knowledge..",
               "..count..",
               "..sglang..",
               "..verify..",
               "..capture",
               "..capture.text")
           .should()
-          .dependOnClassesThat(resideInAPackage("org.zeromq..").or(resideInAPackage("..zmq..")));
+          .dependOnClassesThat(
+              resideInAPackage("org.zeromq..").or(resideInAPackage("..transport..")));
 
   @ArchTest
   static final ArchRule NO_CYCLES =

@@ -3,7 +3,7 @@ package dev.warmpath.router;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.follow.StreamTap;
-import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
+import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.capture.CaptureStatus;
@@ -102,7 +102,7 @@ final class Core implements AutoCloseable {
             config.ingest().options(),
             restored.recollection(),
             capture == null ? StreamTap.NONE : capture.events());
-    this.streams = new EventStreams(ingest, environment.nanoClock());
+    this.streams = new EventStreams(ingest);
     this.comparison = comparison(environment);
     this.remote =
         config.tokenizing().asksEngines()

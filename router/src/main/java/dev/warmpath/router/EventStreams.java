@@ -15,14 +15,12 @@ import dev.warmpath.router.fleet.EnginePort;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 
 /**
@@ -39,10 +37,6 @@ final class EventStreams implements EnginePort {
   /** For each engine how often its stream had seen another process when it was last asked. */
   private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
 
-  /** Of engines that may be asked for full reports. */
-  private final Map<EngineId, ReportBudget> reports = new ConcurrentHashMap<>();
-
-  private final LongSupplier nanoClock;
   private volatile Consumer<Replica> onRestart = replica -> {};
 
   /**
@@ -54,9 +48,8 @@ final class EventStreams implements EnginePort {
     static final Kind USUAL = new Kind(EngineRules.of(EngineDialect.VLLM), false);
   }
 
-  EventStreams(EventIngest ingest, LongSupplier nanoClock) {
+  EventStreams(EventIngest ingest) {
     this.ingest = ingest;
-    this.nanoClock = nanoClock;
   }
 
   /** Calls {@code listener} whenever a replica's engines are seen to be other processes. */
@@ -68,7 +61,7 @@ final class EventStreams implements EnginePort {
   void follow(ReplicaConfig replica, String model) {
     if (replica.events() != null) {
       kinds.put(replica.name(), new Kind(rules(replica), replica.dialect().isUpperBound()));
-      sources(replica, model).forEach(source -> follow(replica, source));
+      sources(replica, model).forEach(ingest::add);
     }
   }
 
@@ -80,14 +73,6 @@ final class EventStreams implements EnginePort {
         : IntStream.range(0, replica.ranks())
             .mapToObj(rank -> source(replica, events, model, rank))
             .toList();
-  }
-
-  private void follow(ReplicaConfig replica, EngineSource source) {
-    int perMinute = replica.fullReportsPerMinute();
-    if (perMinute > 0) {
-      reports.put(source.id(), new ReportBudget(perMinute, nanoClock));
-    }
-    ingest.add(source, perMinute > 0);
   }
 
   static EngineSource source(ReplicaConfig replica, String events, String model, int rank) {
@@ -110,7 +95,6 @@ final class EventStreams implements EnginePort {
         replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0,
         removals == null ? dialect.removals() : removals.counting(),
         replica.maxBlocks(),
-        dialect.hidesNamespaces() && replica.hiddenNamespaces(),
         replica.sglang());
   }
 
@@ -212,59 +196,6 @@ final class EventStreams implements EnginePort {
         atMost ? Trust.SUSPECT : engine.trust(),
         engine.slower(),
         kind.rules.namespaces());
-  }
-
-  @Override
-  public void reportAsked(Replica replica, int dpRank) {
-    if (rules(replica).dialect() != EngineDialect.SGLANG) {
-      ingest.mayRepeat(new EngineId(replica.name(), dpRank));
-    }
-  }
-
-  /** A report is of use for an engine of which something was missed, and whose groups it tells. */
-  @Override
-  public boolean wantsReport(Replica replica, int dpRank) {
-    EngineId id = new EngineId(replica.name(), dpRank);
-    ReportBudget budget = reports.get(id);
-    EngineStanding engine = budget == null ? null : ingest.standing(id);
-    boolean wanted =
-        budget != null
-            && engine != null
-            && engine.trust() == Trust.SUSPECT
-            && engine.plain()
-            && budget.take();
-    if (wanted) {
-      ingest.reportAsked(id);
-    }
-    return wanted;
-  }
-
-  /**
-   * TensorRT-LLM shows neither adapters nor salts; SGLang's hashes may show an {@code extra_key}.
-   */
-  @Override
-  public boolean hides(Replica replica, RequestNamespace namespace) {
-    EngineRules rules = rules(replica);
-    return switch (namespace) {
-      case PLAIN -> false;
-      case KEYED -> rules.dialect().hidesKeys();
-      case EXTRA_KEY -> rules.hidesExtraKey(null);
-      case ANY -> rules.dialect().hidesNamespaces();
-    };
-  }
-
-  @Override
-  public void hiddenBegan(Replica replica, int dpRank) {
-    ingest.hiddenBegan(new EngineId(replica.name(), dpRank));
-  }
-
-  @Override
-  public void hiddenEnded(Replica replica, int dpRank) {
-    ingest.hiddenEnded(new EngineId(replica.name(), dpRank));
-  }
-
-  private EngineRules rules(Replica replica) {
-    return kind(replica).rules;
   }
 
   private Kind kind(Replica replica) {

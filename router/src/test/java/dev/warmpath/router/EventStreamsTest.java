@@ -19,7 +19,6 @@ import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.time.Clock;
@@ -43,25 +42,16 @@ class EventStreamsTest {
   }
 
   @Test
-  void tensorRtHasASetOfBlocksAndShowsNoKeys() throws Exception {
+  void tensorRtHasASetOfBlocks() throws Exception {
     assertThat(source("trtllm").rules().removals()).isEqualTo(CopyCounting.PRESENCE);
     assertThat(source("trtllm-hybrid").dialect()).isEqualTo(EngineDialect.TRTLLM);
-    assertThat(hides("trtllm", RequestNamespace.KEYED)).isTrue();
-    assertThat(hides("trtllm", RequestNamespace.PLAIN)).isFalse();
-    assertThat(hides("vllm", RequestNamespace.KEYED)).isFalse();
-    assertThat(hides("sglang", RequestNamespace.KEYED)).isFalse();
-    assertThat(hides("sglang", RequestNamespace.EXTRA_KEY)).isTrue();
-    assertThat(hides("sglang", RequestNamespace.ANY)).isTrue();
-    assertThat(hides("trtllm", RequestNamespace.ANY)).isTrue();
-    assertThat(hides("vllm", RequestNamespace.ANY)).isFalse();
   }
 
   @Test
-  void sglangHidesNoExtraKeyThatItsHashesShow() throws Exception {
+  void sglangIsReadAsItWasStarted() throws Exception {
     String dynamo = "sglang, event-format: dynamo, loras: [fr=lora/fr]";
-    assertThat(hides(dynamo, RequestNamespace.EXTRA_KEY)).isFalse();
-    assertThat(hides(dynamo, RequestNamespace.KEYED)).isFalse();
-    assertThat(hides(dynamo, RequestNamespace.ANY)).as("of an unknown adapter").isTrue();
+    assertThat(source(dynamo).rules().remedy()).as("its hashes show all").isNull();
+    assertThat(source("sglang").rules().remedy()).contains("event-format: dynamo");
     assertThat(source(dynamo).rules().sglang().namespaces())
         .isEqualTo(SglangNamespaces.of(EventFormat.DYNAMO, Map.of("fr", "lora/fr")));
     assertThat(source("sglang").rules().sglang()).isEqualTo(SglangRules.USUAL);
@@ -70,15 +60,6 @@ class EventStreamsTest {
     assertThatThrownBy(() -> source("sglang, loras: [fr]")).hasMessageContaining("NAME=PATH");
     assertThatThrownBy(() -> source("sglang, loras: [fr=a, fr=b]"))
         .hasMessageContaining("each name once: 'fr'");
-  }
-
-  private static boolean hides(String dialect, RequestNamespace namespace) throws ConfigException {
-    try (EventIngest ingest =
-        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
-      EventStreams streams = new EventStreams(ingest, System::nanoTime);
-      streams.follow(replica(dialect), "m");
-      return streams.hides(new Replica("a", URI.create("http://h:1"), Set.of(), 1), namespace);
-    }
   }
 
   @Test
@@ -91,18 +72,10 @@ class EventStreamsTest {
   }
 
   @Test
-  void namespacesMayBeHiddenUnlessTheReplicaIsSaidToHaveNone() throws ConfigException {
-    assertThat(source("sglang").rules().hiddenNamespaces()).isTrue();
-    assertThat(source("trtllm-hybrid").rules().hiddenNamespaces()).isTrue();
-    assertThat(source("vllm").rules().hiddenNamespaces()).isFalse();
-    assertThat(source("sglang, hidden-namespaces: false").rules().hiddenNamespaces()).isFalse();
-  }
-
-  @Test
   void tellsTheStreamOfAnotherProcessUnlessItKnows() throws Exception {
     try (EventIngest ingest =
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
-      EventStreams streams = new EventStreams(ingest, System::nanoTime);
+      EventStreams streams = new EventStreams(ingest);
       ingest.add(source("vllm"));
       Replica replica = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
 
@@ -134,7 +107,7 @@ class EventStreamsTest {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     try (EventIngest ingest =
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
-      EventStreams streams = new EventStreams(ingest, System::nanoTime);
+      EventStreams streams = new EventStreams(ingest);
       for (int i = 0; i < replicas; i++) {
         ingest.add(EventStreams.source(replica("vllm, name: r" + i), "inproc://nobody", "m", 0));
       }

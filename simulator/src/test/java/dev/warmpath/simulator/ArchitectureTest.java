@@ -111,7 +111,7 @@ class ArchitectureTest {
               "io.netty..",
               "org.zeromq..",
               "java.nio.channels..",
-              "dev.warmpath.eventingest.zmq..",
+              "dev.warmpath.eventingest.transport..",
               "dev.warmpath.simulator.live..",
               "dev.warmpath.simulator.load..",
               "dev.warmpath.simulator.bench..",

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * How one engine keeps its blocks, learned from its batches: in which groups, and in which space
  * their keys are.
  *
- * <p>Confined to the writer; {@link #space} and {@link #isPlain} may be read by any thread.
+ * <p>Confined to the writer; {@link #space} may be read by any thread.
  */
 final class BlockLayout {
 
@@ -35,7 +35,6 @@ final class BlockLayout {
   private final EngineSource source;
   private final GroupTable groups = new GroupTable();
   private volatile @Nullable ChainSpace space;
-  private volatile boolean plain;
   private int mainGroup;
 
   BlockLayout(EngineSource source) {
@@ -47,13 +46,11 @@ final class BlockLayout {
     groups.restore(learned.groups());
     space = learned.space();
     mainGroup = learned.mainGroup();
-    plain = isPlainNow();
   }
 
   void forget() {
     groups.forget();
     space = null;
-    plain = false;
   }
 
   GroupTable groups() {
@@ -75,11 +72,6 @@ final class BlockLayout {
     return groups.isFullAttention(mainGroup);
   }
 
-  /** Whether all blocks are known to be in one group of full attention. */
-  boolean isPlain() {
-    return plain;
-  }
-
   /** Learns the groups of the whole batch first, so that no hit is judged by some of them. */
   News learn(EventColumns batch) {
     News news = learnGroups(batch);
@@ -89,14 +81,7 @@ final class BlockLayout {
     } else if (news == News.NONE && !Objects.equals(before, space)) {
       news = News.MORE;
     }
-    if (news != News.NONE) {
-      plain = isPlainNow();
-    }
     return news;
-  }
-
-  private boolean isPlainNow() {
-    return groups.highest() == 0 && groups.isFullAttention(0);
   }
 
   private News learnGroups(EventColumns batch) {
@@ -107,7 +92,7 @@ final class BlockLayout {
       if (event.tier() != StorageTier.GPU || event.kind() == Kind.CLEARED) {
         continue;
       }
-      if (!groups.isOfWindow(event.windowTokens())) {
+      if (!groups.acceptWindow(event.windowTokens())) {
         more |= groups.heardOfWindow();
       } else if (event.kind() == Kind.REMOVED) {
         more |= groups.heardOf(event.place().groupIdx());

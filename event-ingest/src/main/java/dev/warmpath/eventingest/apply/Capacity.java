@@ -68,12 +68,6 @@ final class Capacity {
     return fits;
   }
 
-  /** Whether so many are more than the engine can hold. */
-  boolean isExceeded(long heldBlocks, int groups) {
-    long most = most(groups);
-    return most != UNKNOWN && heldBlocks > most;
-  }
-
   /** More is held than was counted, or what can be held is another number. */
   void recount() {
     sure = 0;

@@ -9,8 +9,6 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.eventingest.traffic.LifetimeFacts;
-import dev.warmpath.eventingest.traffic.TrafficWatch;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.KvIndex;
@@ -41,8 +39,6 @@ public final class EventApplier {
     EMPTIED,
     /** The block size changed: all was forgotten, so what was held before is not known. */
     FORGOTTEN,
-    /** Stores were left out that may be plain, because nobody can know. */
-    LEFT_OUT,
     /** More was announced than the engine can hold: something in what is held is not true. */
     OVERFULL
   }
@@ -58,12 +54,10 @@ public final class EventApplier {
   private final StoredBlocks stored = new StoredBlocks();
   private final Removals removals;
   private final HashCalibration calibration;
-  private final Doubts doubts;
+  private final DoubtedBlocks doubts;
   private final NameRules nameRules;
-  private final TrafficWatch traffic;
   private long storedBlocks;
   private boolean refused;
-  private boolean leftOut;
   private volatile @Nullable KnownScheme wanted;
 
   /** Takes a slot in {@code index} for the engine. */
@@ -76,8 +70,7 @@ public final class EventApplier {
       KvIndex index, EngineSource source, StreamCounters counters, int slot, LearnedCache learned) {
     this(index, source, counters, slot);
     layout.restore(learned);
-    chunks.restore(learned.facts().chunkBlocks());
-    traffic.resume(learned.facts());
+    chunks.restore(learned.chunkBlocks());
     doubts.restore(learned.recalled());
   }
 
@@ -88,21 +81,22 @@ public final class EventApplier {
     this.slot = slot;
     namespaces = source.rules().sglang().namespaces();
     calibration = new HashCalibration(source.hashSeed());
-    traffic = new TrafficWatch(source.rules().hiddenNamespaces());
     layout = new BlockLayout(source);
     removals = new Removals(index, slot, layout.groups(), counters);
-    doubts = new Doubts(index, slot, counters);
+    doubts = new DoubtedBlocks(index, slot, counters);
     nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
   }
 
   /** What was learned beside what the index holds. */
   public LearnedCache learned() {
-    LifetimeFacts facts =
-        new LifetimeFacts(
-            traffic.mayRepeatAtAll(), chunks.memory(), traffic.hiddenSeen(), traffic.watchedFrom());
     return new LearnedCache(
-        groups().learned(), layout.mainGroup(), layout.space(), doubts.recalled(), facts);
+        groups().learned(), layout.mainGroup(), layout.space(), doubts.recalled(), chunks.memory());
+  }
+
+  /** Where the events come from. */
+  public EngineSource source() {
+    return source;
   }
 
   /** The engine's slot in the index. */
@@ -120,22 +114,11 @@ public final class EventApplier {
     return calibration.scheme();
   }
 
-  /** What is known of the requests behind the batches that are applied. */
-  public TrafficWatch traffic() {
-    return traffic;
-  }
-
-  /** Whether the engine is known to keep all its blocks in one group of full attention. */
-  public boolean isPlain() {
-    return layout.isPlain();
-  }
-
   /** Applies the events of one batch, in order. */
   public Effect apply(EventColumns batch) {
     Effect effect = learn(batch);
     storedBlocks = 0;
     refused = false;
-    leftOut = false;
     for (int i = 0; i < batch.events(); i++) {
       EventRow event = batch.row(i);
       switch (event.kind()) {
@@ -143,8 +126,6 @@ public final class EventApplier {
         case REMOVED -> i = removals.apply(batch, i);
         case CLEARED -> {
           clear();
-          traffic.emptied();
-          leftOut = false;
           effect = Effect.EMPTIED;
         }
       }
@@ -166,7 +147,7 @@ public final class EventApplier {
       capacity.breached();
       return Effect.OVERFULL;
     }
-    return leftOut ? Effect.LEFT_OUT : effect;
+    return effect;
   }
 
   /**
@@ -243,7 +224,7 @@ public final class EventApplier {
       long most = mostBlocks();
       doubts.recall(
           prompt.names(stored, layout.mainGroup()),
-          most > 0 ? Math.min(most, Doubts.MOST_RECALLED) : Doubts.MOST_RECALLED);
+          most > 0 ? Math.min(most, DoubtedBlocks.MOST_RECALLED) : DoubtedBlocks.MOST_RECALLED);
     }
   }
 
@@ -301,16 +282,8 @@ public final class EventApplier {
     } else if (tier == StorageTier.REMOTE) {
       boolean ownTier = store.place().ownership() == null;
       counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
-    } else if (!groups().isOfWindow(store.windowTokens())) {
+    } else if (!groups().acceptWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
-    } else if (mayBeHidden(tier) && mayHideKeys(store)) {
-      counters.add(StreamCounter.HIDDEN_BLOCKS, count);
-      leftOut |= traffic.isDark();
-    } else if (traffic.mayHaveRepeated()
-        && tier == StorageTier.GPU
-        && store.atRoot()
-        && !isDistrusted()) {
-      repeated(batch, store);
     } else if (!takes(count, tier)) {
       counters.add(StreamCounter.REFUSED_BLOCKS, count);
       refused = true;
@@ -330,42 +303,8 @@ public final class EventApplier {
     return capacity.takes(count, tier, groups().count(), () -> stats().heldBlocks());
   }
 
-  /** Takes in what is new, or was said before. */
-  private void repeated(EventColumns batch, EventRow store) {
-    int count = store.hashCount();
-    counters.add(StreamCounter.REPEATABLE_BLOCKS, count);
-    if (groups().isFullAttention(store.place().groupIdx())) {
-      name(store, StorageTier.GPU, batch.hashes());
-      doubts.store(stored.ifAbsent().addAll(batch.hashes(), store.hashFrom(), count));
-      capacity.recount(); // most of it was there before
-      refused |= capacity.isExceeded(stats().heldBlocks(), groups().count());
-    }
-  }
-
   private boolean isDistrusted() {
     return capacity.isDistrusted();
-  }
-
-  private boolean mayBeHidden(StorageTier tier) {
-    return traffic.mayHide() || (tier != StorageTier.GPU && traffic.mayHoldHidden());
-  }
-
-  /**
-   * Whether a replay of all batches brings what is known, and does not only take it away. Where
-   * hashes show the base model's name spaces, only adapters that nobody named may be left out.
-   */
-  public boolean believesReplays() {
-    return showsBase() || traffic.believesReplays();
-  }
-
-  private boolean showsBase() {
-    return source.dialect() == EngineDialect.SGLANG && namespaces.shows(null);
-  }
-
-  private boolean mayHideKeys(EventRow store) {
-    return source.dialect() == EngineDialect.SGLANG
-        ? !namespaces.shows(store.keys().loraName())
-        : store.keys().perBlock().isEmpty();
   }
 
   /** Begins the blocks of a store and writes their local hashes, if they can be named. */
@@ -388,7 +327,7 @@ public final class EventApplier {
     if (source.dialect() == EngineDialect.SGLANG) {
       int first = store.hashFrom() + store.hashCount();
       long plain = hashes[first];
-      hashes[first] = namespaces.rootLocalHash(store.stored());
+      hashes[first] = namespaces.rootLocalHash(store);
       counters.add(StreamCounter.KEYED_STORES, hashes[first] == plain ? 0 : 1);
     }
   }

@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.apply;
 
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
@@ -76,11 +76,8 @@ final class GroupTable {
     return highest > before;
   }
 
-  /**
-   * Whether an event is of the only attention window that the engine has told of: the first one, or
-   * none.
-   */
-  boolean isOfWindow(int windowTokens) {
+  /** Accepts events of the first attention window that the engine names, or of none. */
+  boolean acceptWindow(int windowTokens) {
     if (windowTokens != NO_WINDOW && window == NO_WINDOW) {
       window = windowTokens;
     }
@@ -149,11 +146,6 @@ final class GroupTable {
   /** How many groups a store has described. */
   int count() {
     return groups.size();
-  }
-
-  /** The highest index heard of, −1 for none. */
-  int highest() {
-    return highest;
   }
 
   /** Knows what another table knew. */

@@ -1,8 +1,6 @@
 package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.recall.KnownScheme;
-import dev.warmpath.eventingest.wire.BlockTokens;
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
@@ -70,16 +68,16 @@ final class HashCalibration {
   /** The engine has stored blocks that can be named, at the beginning of a prompt. */
   void saw(EventRow store, long firstHash) {
     int number = stores++;
-    boolean hasKeys = !store.keys().of(0, true).isEmpty();
+    boolean hasKeys = !store.extraKeys(0).isEmpty();
     KnownScheme found = known;
     boolean open = found == null ? number < FIRST_TRIES : hasKeys && !found.keysKnown();
     if (number % EVERY == 0 || (open && number < EVERY)) {
-      look(store.stored(), firstHash);
+      look(store, firstHash);
     }
   }
 
-  private void look(BlockStored store, long firstHash) {
-    List<ExtraKey> keys = store.keys().of(0, true);
+  private void look(EventRow store, long firstHash) {
+    List<ExtraKey> keys = store.extraKeys(0);
     if (keys.stream().anyMatch(ExtraKey.Lora.class::isInstance)) {
       return; // since 0.32 the adapter's path is hashed too, which no event tells
     }
@@ -98,8 +96,8 @@ final class HashCalibration {
     scheme = found == null ? UNKNOWN : describe(found);
   }
 
-  private @Nullable EngineHasher find(BlockStored store, List<ExtraKey> keys, long firstHash) {
-    for (EngineHasher candidate : candidates(store.tokens())) {
+  private @Nullable EngineHasher find(EventRow store, List<ExtraKey> keys, long firstHash) {
+    for (EngineHasher candidate : candidates(store)) {
       if (fits(candidate, store, keys, firstHash)) {
         return candidate;
       }
@@ -108,23 +106,22 @@ final class HashCalibration {
   }
 
   private static boolean fits(
-      EngineHasher candidate, BlockStored store, List<ExtraKey> keys, long firstHash) {
+      EngineHasher candidate, EventRow store, List<ExtraKey> keys, long firstHash) {
     HashScheme scheme = candidate.scheme();
-    BlockTokens tokens = store.tokens();
-    return scheme.blockSizeTokens() == tokens.blockSizeTokens()
-        && scheme.lookaheadTokens() == tokens.lookaheadTokens()
-        && EngineHasher.low64(candidate.hash(candidate.rootHash(), tokens.ids(), 0, keys))
+    return scheme.blockSizeTokens() == store.blockSizeTokens()
+        && scheme.lookaheadTokens() == store.lookaheadTokens()
+        && EngineHasher.low64(candidate.hash(candidate.rootHash(), store.tokenIds(), 0, keys))
             == firstHash;
   }
 
-  private List<EngineHasher> candidates(BlockTokens tokens) {
+  private List<EngineHasher> candidates(EventRow store) {
     List<EngineHasher> all = new ArrayList<>();
     for (HashAlgorithm algorithm : HashAlgorithm.values()) {
       for (String seed : seeds()) {
         for (HashedKeys keys : HashedKeys.values()) {
           HashScheme candidate =
               new HashScheme(
-                  algorithm, seed, keys, tokens.blockSizeTokens(), tokens.lookaheadTokens());
+                  algorithm, seed, keys, store.blockSizeTokens(), store.lookaheadTokens());
           all.add(new EngineHasher(candidate, name -> name));
         }
       }

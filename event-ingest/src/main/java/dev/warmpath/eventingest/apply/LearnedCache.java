@@ -1,6 +1,5 @@
 package dev.warmpath.eventingest.apply;
 
-import dev.warmpath.eventingest.traffic.LifetimeFacts;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.util.List;
@@ -15,13 +14,20 @@ import org.jspecify.annotations.Nullable;
  * @param mainGroup the group that gave the space its block size; 0 while there is none
  * @param space null until a block could be named
  * @param recalled whether names that were computed may be among what is doubted
+ * @param chunkBlocks how many blocks its offload tiers give back together; {@link #NO_CHUNKS} if
+ *     they have described none, 0 if that differs
  */
 public record LearnedCache(
-    Groups groups,
-    int mainGroup,
-    @Nullable ChainSpace space,
-    boolean recalled,
-    LifetimeFacts facts) {
+    Groups groups, int mainGroup, @Nullable ChainSpace space, boolean recalled, int chunkBlocks) {
+
+  /** Offload tiers have described no chunk. */
+  public static final int NO_CHUNKS = -1;
+
+  public LearnedCache {
+    if (chunkBlocks < NO_CHUNKS) {
+      throw new IllegalArgumentException("chunkBlocks=" + chunkBlocks);
+    }
+  }
 
   /**
    * The KV-cache groups that it has told of.
@@ -30,21 +36,12 @@ public record LearnedCache(
    *
    * @param described those that a store has described
    * @param highest the highest index heard of, −1 for none
-   * @param windowTokens the first attention window heard of, 0 for none, {@link #FORGOTTEN_WINDOW}
-   *     if nobody remembers
+   * @param windowTokens the first attention window heard of, 0 for none
    */
   public record Groups(List<CacheGroup> described, int highest, int windowTokens) {
-
-    /** There may have been a window; any other is a second one. */
-    public static final int FORGOTTEN_WINDOW = -1;
 
     public Groups {
       described = List.copyOf(described);
     }
-  }
-
-  /** The same, known by somebody who cannot have seen the requests that came later. */
-  public LearnedCache unwatched() {
-    return new LearnedCache(groups, mainGroup, space, recalled, facts.unwatched());
   }
 }

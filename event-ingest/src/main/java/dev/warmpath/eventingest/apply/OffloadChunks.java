@@ -1,7 +1,5 @@
 package dev.warmpath.eventingest.apply;
 
-import dev.warmpath.eventingest.traffic.LifetimeFacts;
-
 /**
  * How many blocks an engine's offload tiers give back together: a connector that describes its
  * chunks block by block loads none of them alone.
@@ -21,9 +19,9 @@ final class OffloadChunks {
     }
   }
 
-  /** What is held was stored in chunks of this size; see {@link LifetimeFacts#chunkBlocks}. */
+  /** What is held was stored in chunks of this size; see {@link LearnedCache#chunkBlocks}. */
   void restore(int chunkBlocks) {
-    said = chunkBlocks != LifetimeFacts.NO_CHUNKS;
+    said = chunkBlocks != LearnedCache.NO_CHUNKS;
     blocks = said ? chunkBlocks : 1;
   }
 
@@ -40,6 +38,6 @@ final class OffloadChunks {
 
   /** The same for another process. */
   int memory() {
-    return said ? blocks : LifetimeFacts.NO_CHUNKS;
+    return said ? blocks : LearnedCache.NO_CHUNKS;
   }
 }

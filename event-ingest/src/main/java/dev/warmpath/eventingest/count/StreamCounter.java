@@ -15,7 +15,7 @@ public enum StreamCounter {
   REPLAYED_BATCHES("Batches that only a replay brought."),
   RESTARTS("New lifetimes of the engine's process."),
   RECONNECTS("Connections that came back."),
-  DEAF_CONNECTIONS("Connections that delivered nothing while the replay socket did."),
+  SILENT_CONNECTIONS("Connections that delivered nothing while the replay socket did."),
   CLEARS("Times the engine's holdings were forgotten, whatever the reason."),
   DOUBTED_BLOCKS("Held blocks that were doubted, because removals of them may have been lost."),
   PROVEN_BLOCKS("Doubted blocks that are held again: stored again, or shown to be there."),
@@ -40,13 +40,9 @@ public enum StreamCounter {
   TOKENLESS_BLOCKS("Blocks announced without tokens."),
   PARTIAL_BLOCKS("Blocks smaller than their group's: not credited."),
   UNNAMEABLE_BLOCKS("Blocks that could not be named for another reason."),
-  HIDDEN_BLOCKS("Blocks in a name space that the wire does not show: not credited."),
   KEYED_STORES(
       "SGLang's stores of prompts in a name space that only hashes show: an `extra_key`, or an adapter with another id than `loras` says."),
   REFUSED_BLOCKS("Blocks beyond what the engine can hold: not credited."),
-  REPORTS_ASKED("Requests that were made to ask for a full report."),
-  REPEATABLE_BLOCKS(
-      "Blocks that may have been announced before (full reports): held, but no further copy."),
   REMOTE_BLOCKS("Blocks in storage that is not the replica's own."),
   SECONDARY_BLOCKS(
       "Blocks in a secondary offload tier, which does not tell when they go: not credited."),

@@ -8,16 +8,16 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
-import dev.warmpath.eventingest.memory.EngineMemory;
-import dev.warmpath.eventingest.memory.IngestMemory;
-import dev.warmpath.eventingest.memory.Recollection;
-import dev.warmpath.eventingest.memory.Recovery;
 import dev.warmpath.eventingest.recall.PromptHasher;
-import dev.warmpath.eventingest.ring.EngineRing;
-import dev.warmpath.eventingest.ring.IndexWriter;
-import dev.warmpath.eventingest.ring.RingBytes;
-import dev.warmpath.eventingest.zmq.EventPoller;
-import dev.warmpath.eventingest.zmq.ReplayClient;
+import dev.warmpath.eventingest.snapshot.EngineMemory;
+import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.Recollection;
+import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.transport.EngineRing;
+import dev.warmpath.eventingest.transport.EventPoller;
+import dev.warmpath.eventingest.transport.IndexWriter;
+import dev.warmpath.eventingest.transport.ReplayClient;
+import dev.warmpath.eventingest.transport.RingBytes;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -127,17 +127,7 @@ public final class EventIngest implements AutoCloseable {
 
   /** Follows one more engine and returns its slot in the index. */
   public int add(EngineSource source) {
-    return add(source, false);
-  }
-
-  /**
-   * Follows one more engine and returns its slot in the index.
-   *
-   * @param mayRepeat whether it may announce again what it announced before, from the first batch
-   *     on
-   */
-  public int add(EngineSource source, boolean mayRepeat) {
-    FollowedEngine engine = onWriter(() -> follow(source, mayRepeat));
+    FollowedEngine engine = onWriter(() -> follow(source));
     pollers.stream()
         .min(Comparator.comparingInt(EventPoller::followed))
         .orElseThrow()
@@ -208,29 +198,6 @@ public final class EventIngest implements AutoCloseable {
   /** The engine says that its GPU has room for so many blocks, 0 if it does not say. */
   public void gpuBlocks(EngineId id, long blocks) {
     tell(id, engine -> engine.gpuBlocks(blocks));
-  }
-
-  /**
-   * A request that is about to be sent makes the engine announce again what it announced before;
-   * from now on that must be expected of it.
-   */
-  public void mayRepeat(EngineId id) {
-    with(id, FollowedEngine::mayRepeat);
-  }
-
-  /** A request is about to be sent that the router itself makes ask for a full report. */
-  public void reportAsked(EngineId id) {
-    with(id, FollowedEngine::reportAsked);
-  }
-
-  /** A request is under way whose name space the engine's events do not show. */
-  public void hiddenBegan(EngineId id) {
-    with(id, FollowedEngine::hiddenBegan);
-  }
-
-  /** One of those ended. */
-  public void hiddenEnded(EngineId id) {
-    with(id, FollowedEngine::hiddenEnded);
   }
 
   /** An engine said in an answer how much of a prompt it reused. */
@@ -342,26 +309,19 @@ public final class EventIngest implements AutoCloseable {
     commands.close();
   }
 
-  private FollowedEngine follow(EngineSource source, boolean mayRepeat) {
+  private FollowedEngine follow(EngineSource source) {
     if (engines.containsKey(source.id())) {
       throw new IllegalArgumentException("id=" + source.id() + " is followed already");
     }
     FollowedEngine engine = new FollowedEngine(source, shared, recollection.adopt(source));
-    if (mayRepeat) {
-      engine.mayRepeat();
-    }
     engines.put(source.id(), engine);
     return engine;
   }
 
   private void tell(EngineId id, Consumer<FollowedEngine> message) {
-    with(id, engine -> engine.tell(() -> message.accept(engine)));
-  }
-
-  private void with(EngineId id, Consumer<FollowedEngine> message) {
     FollowedEngine engine = engines.get(id);
     if (engine != null) {
-      message.accept(engine);
+      engine.tell(() -> message.accept(engine));
     }
   }
 

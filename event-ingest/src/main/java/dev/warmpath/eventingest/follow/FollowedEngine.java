@@ -11,21 +11,20 @@ import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.memory.EngineIdentity;
-import dev.warmpath.eventingest.memory.EngineMemory;
-import dev.warmpath.eventingest.memory.Recollection.Adopted;
 import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.recall.PromptHasher;
-import dev.warmpath.eventingest.ring.EngineRing;
-import dev.warmpath.eventingest.stream.EnginePort;
-import dev.warmpath.eventingest.stream.EngineStream;
-import dev.warmpath.eventingest.stream.StreamMessage;
-import dev.warmpath.eventingest.traffic.HiddenRequests;
-import dev.warmpath.eventingest.zmq.EventSubscriber;
-import dev.warmpath.eventingest.zmq.LiveSink;
-import dev.warmpath.eventingest.zmq.ReplayClient;
-import dev.warmpath.eventingest.zmq.ReplaySink;
+import dev.warmpath.eventingest.session.EnginePort;
+import dev.warmpath.eventingest.session.EngineStream;
+import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.snapshot.EngineIdentity;
+import dev.warmpath.eventingest.snapshot.EngineMemory;
+import dev.warmpath.eventingest.snapshot.Recollection.Adopted;
+import dev.warmpath.eventingest.transport.EngineRing;
+import dev.warmpath.eventingest.transport.EventSubscriber;
+import dev.warmpath.eventingest.transport.LiveSink;
+import dev.warmpath.eventingest.transport.ReplayClient;
+import dev.warmpath.eventingest.transport.ReplaySink;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -68,12 +67,10 @@ final class FollowedEngine implements EnginePort, LiveSink {
   /** Its local hash, its key in the chain and the engine's hash. */
   private static final int BYTES_A_BLOCK = 3 * Long.BYTES;
 
-  private final ReuseJudge judge;
   private final Clock clock;
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
   private boolean removed;
-  private final HiddenRequests hiddenRequests;
   private volatile long wantedReplay;
   private volatile long lagNanos;
   private volatile @Nullable String layoutMismatch;
@@ -106,12 +103,8 @@ final class FollowedEngine implements EnginePort, LiveSink {
     tap = shared.tap();
     clock = shared.clock();
     applier = applier(shared.index(), adopted);
-    hiddenRequests = new HiddenRequests(applier.traffic(), clock, this::tell);
-    stream =
-        new EngineStream(
-            applier, this, shared.options().stream(), clock, counters, source.id().dpRank());
+    stream = new EngineStream(applier, this, shared.options().stream(), clock, counters);
     backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
-    judge = new ReuseJudge(stream, counters, clock);
     subscriber =
         new EventSubscriber(
             shared.context(),
@@ -175,11 +168,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   EngineStanding standing() {
     return new EngineStanding(
-        applier.slot(),
-        applier.space(),
-        stream.trust().trust(),
-        applier.isPlain(),
-        applier.slower());
+        applier.slot(), applier.space(), stream.trust().trust(), applier.slower());
   }
 
   long count(StreamCounter counter) {
@@ -235,7 +224,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
 
   /** An engine said how much of a prompt it reused. */
   void reused(ReportedReuse reuse) {
-    if (!ring.offer(unlessRemoved(() -> judge.reused(reuse)), weight(reuse.prompt()))) {
+    if (!ring.offer(unlessRemoved(() -> stream.reused(reuse)), weight(reuse.prompt()))) {
       counters.add(StreamCounter.REUSES_SKIPPED);
     }
   }
@@ -266,9 +255,6 @@ final class FollowedEngine implements EnginePort, LiveSink {
   void tick() {
     try {
       stream.tick();
-      judge.applied();
-      judge.tick();
-      hiddenRequests.tick();
     } catch (RuntimeException | Error e) {
       failed(e);
     }
@@ -292,36 +278,9 @@ final class FollowedEngine implements EnginePort, LiveSink {
     applier.gpuBlocks(blocks);
   }
 
-  /** From now on the engine may announce again what it announced before. */
-  void mayRepeat() {
-    applier.traffic().mayRepeat();
-  }
-
-  /** The engine is asked for a full report. */
-  void reportAsked() {
-    counters.add(StreamCounter.REPORTS_ASKED);
-    applier.traffic().mayRepeat();
-  }
-
-  /** A request is about to be sent whose name space the engine's events do not show. */
-  void hiddenBegan() {
-    if (!applier.traffic().hiddenSeen() && !source.rules().hiddenNamespaces()) {
-      LOG.warn(
-          "engine={} has requests in name spaces that its events do not show, though hidden-namespaces says that there are none",
-          id());
-    }
-    hiddenRequests.began();
-  }
-
-  /** One of those ended. */
-  void hiddenEnded() {
-    hiddenRequests.ended();
-  }
-
   private void live(StreamMessage batch) {
     if (!removed) {
       stream.live(batch);
-      judge.applied();
     }
   }
 
@@ -347,10 +306,7 @@ final class FollowedEngine implements EnginePort, LiveSink {
   @Override
   public void up() {
     tap.connected(source.id());
-    tell(() -> {
-      hiddenRequests.connected();
-      stream.connected();
-    });
+    tell(stream::connected);
   }
 
   @Override

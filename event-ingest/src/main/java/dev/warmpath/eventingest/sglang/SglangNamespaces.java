@@ -1,7 +1,6 @@
 package dev.warmpath.eventingest.sglang;
 
-import dev.warmpath.eventingest.wire.BlockTokens;
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -81,15 +80,15 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
   }
 
   /** The local hash of the first block of a dense store at the root. */
-  public long rootLocalHash(BlockStored store) {
-    BlockTokens tokens = store.tokens();
-    long hash = store.blockHashes()[0];
-    if (isPlain(hash, tokens, store.keys().loraName(), store.keys().cacheSalt())) {
-      return store.localHash(0);
+  public long rootLocalHash(EventRow store) {
+    int[] ids = store.tokenIds();
+    int length = store.blockSizeTokens() + store.lookaheadTokens();
+    long hash = store.engineHashes()[0];
+    String lora = store.keys().loraName();
+    if (isPlain(hash, store, ids)) {
+      return BlockHasher.localHash(ids, 0, length, store.extraKeys(0));
     }
-    PromptKeys keys = hidden(store.keys().loraName(), hash);
-    return BlockHasher.localHash(
-        tokens.ids(), 0, tokens.blockSizeTokens() + tokens.lookaheadTokens(), keys.of(0));
+    return BlockHasher.localHash(ids, 0, length, hidden(lora, hash).of(0));
   }
 
   /** Whether hashes show the {@code extra_key} of a request for this adapter (null for none). */
@@ -115,8 +114,9 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
     return hidden(lora, PageHasher.inNamespace(page, extraKey + adapter, second));
   }
 
-  private boolean isPlain(
-      long hash, BlockTokens tokens, @Nullable String lora, @Nullable String salt) {
+  private boolean isPlain(long hash, EventRow store, int[] ids) {
+    String lora = store.keys().loraName();
+    String salt = store.keys().cacheSalt();
     String adapter = lora == null ? null : adapterIds.get(lora);
     if (lora != null && adapter == null) {
       return true;
@@ -124,8 +124,8 @@ public record SglangNamespaces(EventFormat format, Map<String, String> adapterId
     if (salt != null && salt.startsWith(BY_HASH)) {
       return false;
     }
-    boolean pairs = tokens.lookaheadTokens() > 0;
-    long page = PageHasher.page(tokens.ids(), tokens.blockSizeTokens(), pairs, salt);
+    boolean pairs = store.lookaheadTokens() > 0;
+    long page = PageHasher.page(ids, store.blockSizeTokens(), pairs, salt);
     if (adapter == null && salt == null) {
       return hash == page;
     }

@@ -164,7 +164,6 @@ public final class CaptureVerifier {
 
   private static void mark(Mark mark, RecordedEngine engine) {
     switch (mark.name()) {
-      case "quiescent" -> engine.applier().traffic().underWay(false);
       case "engine-started", "engine-stopped" -> engine.stream().restarted(mark.name());
       case "subscriber-lost" -> engine.stream().disconnected();
       case "subscriber-back" -> engine.stream().connected();
@@ -199,7 +198,6 @@ public final class CaptureVerifier {
       return new Prediction(judges, unseen, 0, "unknown_stream");
     }
     PromptKeys keys = new PromptKeys(request.text("lora_name"), request.text("cache_salt"));
-    noteHidden(engine, request, keys);
     int[] tokenIds = request.tokenIds();
     if (tokenIds == null) {
       String unread = request.text("unread");
@@ -221,16 +219,6 @@ public final class CaptureVerifier {
     long tokens =
         reads && space != null && shown != null ? reusable(engine, space, tokenIds, shown) : 0;
     return new Prediction(judges, unseen, tokens, null);
-  }
-
-  /** From here on stores may be of a name space that the events do not show. */
-  private static void noteHidden(RecordedEngine engine, Request request, PromptKeys keys) {
-    boolean unread =
-        engine.rules().namespaces() != null && HIDDEN_NAMESPACE.equals(request.text("unread"));
-    if (unread || engine.rules().hides(keys, request.text("extra_key"))) {
-      engine.applier().traffic().sawHidden();
-      engine.applier().traffic().underWay(true);
-    }
   }
 
   private long reusable(RecordedEngine engine, ChainSpace space, int[] tokenIds, PromptKeys keys) {

@@ -11,13 +11,13 @@ import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.fault.FaultyFeed;
 import dev.warmpath.eventingest.capture.live.ReplayBuffer;
 import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.session.EnginePort;
+import dev.warmpath.eventingest.session.EngineStream;
+import dev.warmpath.eventingest.session.StreamLimits;
+import dev.warmpath.eventingest.session.StreamMessage;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
-import dev.warmpath.eventingest.stream.EnginePort;
-import dev.warmpath.eventingest.stream.EngineStream;
-import dev.warmpath.eventingest.stream.StreamLimits;
-import dev.warmpath.eventingest.stream.StreamMessage;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
 import java.time.Clock;
@@ -74,7 +74,7 @@ final class RecordedEngine implements EnginePort {
     EngineSource source =
         new EngineSource(id, recorded.model(), "capture", false, "capture", rules);
     applier = new EventApplier(index, source, counters);
-    stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters, id.dpRank());
+    stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters);
     stream.connected();
     answerRehearsed();
   }
@@ -229,8 +229,7 @@ final class RecordedEngine implements EnginePort {
         new SglangRules(
             namespaces(recorded),
             number(recorded.config("load_back_threshold"), SglangRules.LOAD_BACK_TOKENS));
-    return new EngineRules(
-        dialect, droppedBlocks, removals, 0, false, sglang); // requests are recorded
+    return new EngineRules(dialect, droppedBlocks, removals, 0, sglang);
   }
 
   private static int number(@Nullable Object value, int otherwise) {

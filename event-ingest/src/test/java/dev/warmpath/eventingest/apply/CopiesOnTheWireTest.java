@@ -274,7 +274,7 @@ class CopiesOnTheWireTest {
   }
 
   private EventApplier applier(EngineDialect dialect, CopyCounting removals) {
-    EngineRules rules = new EngineRules(dialect, 0, removals, 0, false);
+    EngineRules rules = new EngineRules(dialect, 0, removals, 0);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, counters);

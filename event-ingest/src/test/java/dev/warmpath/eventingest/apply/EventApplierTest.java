@@ -12,11 +12,11 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
 import dev.warmpath.kvindex.IndexLimits;
@@ -57,38 +57,6 @@ final class EventApplierTest {
     apply(gpu(0, FULL, 8, 0, 4));
 
     assertThat(predicted(Arrays.copyOf(PROMPT, 32), PromptKeys.NONE)).isEqualTo(24);
-  }
-
-  @Test
-  void whatIsAnnouncedAgainIsNoCopyOnceThatIsExpected() {
-    apply(gpu(0, FULL, 8, 0, 4));
-    applier.traffic().mayRepeat();
-    apply(gpu(0, FULL, 8, 0, 4));
-    assertThat(counters.get(StreamCounter.REPEATABLE_BLOCKS)).isEqualTo(4);
-    assertThat(predicted()).isEqualTo(32);
-
-    apply(new BlockRemoved(new long[] {hash(2)}, new BlockPlace("GPU", 0, null)));
-    assertThat(predicted()).isEqualTo(16);
-  }
-
-  @Test
-  void whatIsAnnouncedAgainIsHeldIfItWasNotKnown() {
-    applier.traffic().mayRepeat();
-    apply(gpu(0, FULL, 8, 0, 4));
-    assertThat(predicted()).isEqualTo(32);
-
-    applier.doubt();
-    assertThat(predicted()).isZero();
-    apply(gpu(0, FULL, 8, 0, 3));
-    assertThat(predicted()).isEqualTo(24);
-  }
-
-  @Test
-  void reportsOfGroupsThatKeepSomeBlocksOnlyAreLeftOut() {
-    applier.traffic().mayRepeat();
-    apply(gpu(0, FULL, 8, 0, 4), gpu(1, WINDOW, 8, 0, 4));
-    assertThat(predicted()).as("a report names blocks that the window left behind").isZero();
-    assertThat(applier.isPlain()).isFalse();
   }
 
   @Test
@@ -267,19 +235,6 @@ final class EventApplierTest {
   }
 
   @Test
-  void storesThatMayBeHiddenTrafficAreLeftOut() {
-    apply(gpu(0, FULL, 8, 0, 1));
-    applier.traffic().underWay(true);
-    apply(store(0, FULL, 8, hashes(1, 4), hash(0), 8, 32));
-    assertThat(predicted()).isEqualTo(8);
-    assertThat(counters.get(StreamCounter.HIDDEN_BLOCKS)).isEqualTo(3);
-
-    applier.traffic().underWay(false);
-    apply(store(0, FULL, 8, hashes(1, 4), hash(0), 8, 32));
-    assertThat(predicted()).isEqualTo(32);
-  }
-
-  @Test
   void clearedEngineHoldsNothing() {
     apply(gpu(0, FULL, 8, 0, 4));
     Effect effect = apply(new AllBlocksCleared(), gpu(0, FULL, 8, 0, 1));
@@ -289,8 +244,7 @@ final class EventApplierTest {
   }
 
   private EventApplier applier(EngineDialect dialect, int droppedBlocks) {
-    EngineRules rules =
-        new EngineRules(dialect, droppedBlocks, dialect.removals(), 0, dialect.hidesNamespaces());
+    EngineRules rules = new EngineRules(dialect, droppedBlocks, dialect.removals(), 0);
     EngineSource source =
         new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, rules);
     return new EventApplier(index, source, counters);

@@ -28,7 +28,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What SGLang's hashes show need not be left out; hashes of ids 1 to 32 in pages of 16. */
+/** What SGLang's hashes show is told apart; hashes of ids 1 to 32 in pages of 16. */
 final class ShownNamespacesTest {
 
   private static final int[] PROMPT = IntStream.rangeClosed(1, 33).toArray();
@@ -43,12 +43,10 @@ final class ShownNamespacesTest {
   private final StreamCounters counters = new StreamCounters();
   private final ColumnDecoder decoder = new ColumnDecoder();
   private final PromptKeys french = new PromptKeys("fr", null);
-  private long sequence;
 
   @Test
-  void dynamoShowsWhoseTheyAreWhateverIsUnderWay() throws Exception {
+  void dynamoShowsWhoseTheyAre() throws Exception {
     EventApplier applier = applier(EventFormat.DYNAMO);
-    hide(applier);
     hear(applier, store(X, null));
     assertThat(credited(applier, PromptKeys.NONE)).isZero();
     assertThat(credited(applier, keys(EventFormat.DYNAMO, PromptKeys.NONE))).isEqualTo(32);
@@ -56,18 +54,14 @@ final class ShownNamespacesTest {
 
     hear(applier, store(PLAIN, null));
     assertThat(credited(applier, PromptKeys.NONE)).isEqualTo(32);
-    assertThat(counters.get(StreamCounter.HIDDEN_BLOCKS)).isZero();
     assertThat(counters.get(StreamCounter.KEYED_STORES)).isEqualTo(1);
   }
 
   @Test
-  void dynamoTellsThemApartInReplaysToo() throws Exception {
+  void dynamoTellsThemApartInOneBatch() throws Exception {
     EventApplier applier = applier(EventFormat.DYNAMO);
-    applier.traffic().sawHidden();
-    sequence = 7;
-    late(applier, store(X, null), store(PLAIN, null));
+    hear(applier, store(X, null), store(PLAIN, null));
     assertThat(credited(applier, PromptKeys.NONE)).isEqualTo(32);
-    assertThat(counters.get(StreamCounter.HIDDEN_BLOCKS)).isZero();
 
     hear(applier, Map.of("type", "BlockRemoved", "block_hashes", X, "medium", "GPU"));
     assertThat(credited(applier, keys(EventFormat.DYNAMO, PromptKeys.NONE))).isZero();
@@ -77,7 +71,6 @@ final class ShownNamespacesTest {
   @Test
   void knownAdaptersAreShownInTheDefaultFormat() throws Exception {
     EventApplier applier = applier(EventFormat.DEFAULT);
-    hide(applier);
     hear(applier, store(FRENCH_X, "fr"));
     assertThat(credited(applier, french)).isZero();
     assertThat(credited(applier, keys(EventFormat.DEFAULT, french))).isEqualTo(32);
@@ -85,41 +78,15 @@ final class ShownNamespacesTest {
     assertThat(credited(applier, french)).isEqualTo(32);
 
     hear(applier, store(PLAIN, null));
-    assertThat(credited(applier, PromptKeys.NONE)).as("may be of an extra_key").isZero();
-    assertThat(counters.get(StreamCounter.HIDDEN_BLOCKS)).isEqualTo(2);
+    assertThat(credited(applier, PromptKeys.NONE)).as("is believed").isEqualTo(32);
   }
 
   @Test
-  void adaptersLoadedLaterMayHideInAnyFormat() throws Exception {
+  void adaptersLoadedLaterAreBelieved() throws Exception {
     EventApplier applier = applier(EventFormat.DYNAMO);
     hear(applier, store(PLAIN, null));
     hear(applier, store(OTHER, "later"));
     assertThat(credited(applier, new PromptKeys("later", null))).isEqualTo(32);
-
-    EventApplier hiding = applier(EventFormat.DYNAMO);
-    sequence = 0;
-    hear(hiding, store(PLAIN, null));
-    hide(hiding);
-    hear(hiding, store(OTHER, "later"));
-    assertThat(credited(hiding, new PromptKeys("later", null))).isZero();
-    assertThat(counters.get(StreamCounter.HIDDEN_BLOCKS)).isEqualTo(2);
-  }
-
-  @Test
-  void replaysAreBelievedWhereTheBaseModelHidesNothing() {
-    EventApplier hiding = applier(EventFormat.DEFAULT);
-    hide(hiding);
-    assertThat(hiding.believesReplays()).isFalse();
-
-    EventApplier showing = applier(EventFormat.DYNAMO);
-    hide(showing);
-    assertThat(showing.traffic().believesReplays()).isFalse();
-    assertThat(showing.believesReplays()).isTrue();
-  }
-
-  private static void hide(EventApplier applier) {
-    applier.traffic().sawHidden();
-    applier.traffic().underWay(true);
   }
 
   private static PromptKeys keys(EventFormat format, PromptKeys keys) {
@@ -127,12 +94,6 @@ final class ShownNamespacesTest {
   }
 
   private void hear(EventApplier applier, Object... events) throws Exception {
-    applier.traffic().hears(sequence);
-    late(applier, events);
-  }
-
-  private void late(EventApplier applier, Object... events) throws Exception {
-    applier.traffic().applies(sequence++);
     applier.apply(decoder.decode(WireBatch.of(events)));
   }
 

@@ -15,9 +15,9 @@ import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.VisibleTimes;
-import dev.warmpath.eventingest.ring.RingLimits;
-import dev.warmpath.eventingest.stream.StreamLimits;
-import dev.warmpath.eventingest.zmq.ReplayLimits;
+import dev.warmpath.eventingest.session.StreamLimits;
+import dev.warmpath.eventingest.transport.ReplayLimits;
+import dev.warmpath.eventingest.transport.RingLimits;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -243,8 +243,7 @@ final class EventIngestTest {
       assertThat(predicted(A)).isEqualTo(16);
       assertThat(ingest.standing(ID))
           .isEqualTo(
-              new EngineStanding(
-                  status().slot(), status().space(), Trust.EXACT, true, SlowerHits.ALL));
+              new EngineStanding(status().slot(), status().space(), Trust.EXACT, SlowerHits.ALL));
     }
   }
 

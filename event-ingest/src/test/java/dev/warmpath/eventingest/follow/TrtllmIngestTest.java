@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.eventingest.Await;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
-import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.WireBatch;
-import dev.warmpath.eventingest.traffic.LifetimeFacts;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -20,16 +18,9 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Clock;
-import java.time.Duration;
-import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -76,103 +67,6 @@ class TrtllmIngestTest {
   }
 
   @Test
-  void storesFromBeforeTheFirstContactMayBeOfAnyAdapter() {
-    try (TestPublisher engine = new TestPublisher(3);
-        EventIngest ingest = new EventIngest(index, Clock.systemUTC())) {
-      engine.keep(WireBatch.of(stored(0, 2)));
-      ingest.add(source(engine, true));
-      Await.until("the replay", () -> status(ingest).lastSequence() == 0);
-      Await.until("its end", () -> status(ingest).trust() == Trust.SUSPECT);
-      assertThat(credited(ingest)).isZero();
-      assertThat(status(ingest).counters()).containsEntry("hidden_blocks", 2L);
-      assertThat(status(ingest).reason()).contains("name space that events do not show");
-    }
-  }
-
-  @Test
-  void hiddenRequestIsLeftOutAndRemembered() {
-    try (TestPublisher engine = new TestPublisher(3);
-        EventIngest ingest = new EventIngest(index, Clock.systemUTC())) {
-      ingest.add(source(engine, false));
-      Await.until("a connection", () -> status(ingest).trust() != Trust.NONE);
-      engine.publish(WireBatch.of(stored(0, 2)));
-      Await.until("the first blocks", () -> credited(ingest) == 2 * TOKENS_A_BLOCK);
-      assertThat(facts(ingest).hiddenSeen()).isFalse();
-      assertThat(facts(ingest).watchedFrom()).isZero();
-
-      ingest.hiddenBegan(ID);
-      ingest.hiddenEnded(ID);
-      ingest.settle();
-      engine.publish(WireBatch.of(stored(2, 4)));
-      Await.until("the next ones", () -> status(ingest).lastSequence() == 1);
-      ingest.settle();
-      assertThat(credited(ingest)).isEqualTo(2 * TOKENS_A_BLOCK);
-      assertThat(status(ingest).counters()).containsEntry("hidden_blocks", 2L);
-      assertThat(facts(ingest).hiddenSeen()).isTrue();
-    }
-  }
-
-  /** What came while a router stood still may be older than the clock says. */
-  @Test
-  void hiddenRequestIsWaitedForAnewAfterAStandstill() {
-    HandClock clock = new HandClock();
-    try (TestPublisher engine = new TestPublisher(3);
-        EventIngest ingest = new EventIngest(index, clock)) {
-      ingest.add(source(engine, false));
-      Await.until("a connection", () -> status(ingest).trust() != Trust.NONE);
-      ingest.hiddenBegan(ID);
-      ingest.hiddenEnded(ID);
-      ingest.settle();
-      clock.pass(Duration.ofMinutes(10));
-      engine.publish(WireBatch.of(stored(0, 2)));
-      Await.until("the batch", () -> status(ingest).lastSequence() == 0);
-      ingest.settle();
-      assertThat(credited(ingest)).isZero();
-
-      for (int i = 0; i < 7; i++) {
-        clock.pass(Duration.ofMillis(4_900));
-      }
-      engine.publish(WireBatch.of(stored(0, 3)));
-      Await.until("what is plain", () -> credited(ingest) == 3 * TOKENS_A_BLOCK);
-    }
-  }
-
-  /** Goes on by hand, and waits until all have seen it: each asks once a tick, four at most. */
-  private static final class HandClock extends Clock {
-    private final AtomicInteger asked = new AtomicInteger();
-    private volatile Instant now = Instant.EPOCH;
-
-    void pass(Duration time) {
-      now = now.plus(time);
-      int before = asked.get();
-      Await.until("two ticks", () -> asked.get() > before + 8);
-    }
-
-    @Override
-    public Instant instant() {
-      asked.incrementAndGet();
-      return now;
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
-    }
-  }
-
-  private static LifetimeFacts facts(EventIngest ingest) {
-    CompletableFuture<LifetimeFacts> facts = new CompletableFuture<>();
-    ingest.whileStill(memory ->
-        facts.complete(Objects.requireNonNull(memory.engines().get(0).stream()).learned().facts()));
-    return facts.join();
-  }
-
-  @Test
   void blocksOfSeveralWindowsAreCreditedToNobody() {
     try (TestPublisher engine = new TestPublisher(3);
         EventIngest ingest = new EventIngest(index, Clock.systemUTC())) {
@@ -216,13 +110,8 @@ class TrtllmIngestTest {
   }
 
   private static EngineSource source(TestPublisher engine) {
-    return source(engine, false);
-  }
-
-  private static EngineSource source(TestPublisher engine, boolean hiddenNamespaces) {
-    EngineDialect trtllm = EngineDialect.TRTLLM;
-    EngineRules rules = new EngineRules(trtllm, 0, trtllm.removals(), 0, hiddenNamespaces);
-    return new EngineSource(ID, "m", engine.endpoint(), false, engine.replayEndpoint(), rules);
+    return new EngineSource(
+        ID, "m", engine.endpoint(), false, engine.replayEndpoint(), EngineDialect.TRTLLM);
   }
 
   private static EngineStatus status(EventIngest ingest) {

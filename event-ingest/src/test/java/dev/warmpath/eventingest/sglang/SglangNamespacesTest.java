@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
 import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.decode.ColumnsOf;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -88,11 +90,11 @@ final class SglangNamespacesTest {
   @Test
   void saltAloneInTheOtherFormatsHashIsNotPlain() {
     BlockStored store = store(8148637879521523423L, null, "tenantA");
-    assertThat(dynamo.rootLocalHash(store))
+    assertThat(dynamo.rootLocalHash(row(store)))
         .as("the default format shows no extra_key beside the salt")
         .isNotEqualTo(store.localHash(0));
     BlockStored own = store(-5506645415500093536L, null, "tenantA");
-    assertThat(dynamo.rootLocalHash(own)).isEqualTo(own.localHash(0));
+    assertThat(dynamo.rootLocalHash(row(own))).isEqualTo(own.localHash(0));
   }
 
   @Test
@@ -101,7 +103,7 @@ final class SglangNamespacesTest {
     assertThat(shared).isNotNull();
     String forged = shared.cacheSalt();
     long page = PageHasher.inNamespace(page(forged), null, forged);
-    assertThat(dynamo.rootLocalHash(store(page, null, forged))).isNotEqualTo(chain(shared));
+    assertThat(dynamo.rootLocalHash(row(store(page, null, forged)))).isNotEqualTo(chain(shared));
   }
 
   @Test
@@ -113,7 +115,7 @@ final class SglangNamespacesTest {
 
   private void assertPlain(long hash, @Nullable String lora, @Nullable String salt) {
     BlockStored store = store(hash, lora, salt);
-    assertThat(namespaces.rootLocalHash(store)).isEqualTo(store.localHash(0));
+    assertThat(namespaces.rootLocalHash(row(store))).isEqualTo(store.localHash(0));
     assertThat(store.localHash(0)).isEqualTo(chain(new PromptKeys(lora, salt)));
   }
 
@@ -130,9 +132,9 @@ final class SglangNamespacesTest {
     PromptKeys other = of(format).keys(space, IDS, plain, extraKey + "y");
 
     assertThat(shared).isNotNull();
-    assertThat(of(format).rootLocalHash(store)).isEqualTo(chain(shared));
-    assertThat(namespaces.rootLocalHash(store)).isNotEqualTo(chain(plain));
-    assertThat(namespaces.rootLocalHash(store)).isNotEqualTo(chain(other));
+    assertThat(of(format).rootLocalHash(row(store))).isEqualTo(chain(shared));
+    assertThat(namespaces.rootLocalHash(row(store))).isNotEqualTo(chain(plain));
+    assertThat(namespaces.rootLocalHash(row(store))).isNotEqualTo(chain(other));
   }
 
   private static long page(@Nullable String salt) {
@@ -141,6 +143,10 @@ final class SglangNamespacesTest {
 
   private static long chain(PromptKeys keys) {
     return BlockChain.of(new ChainSpace("m", 16, 0), IDS, keys).localHash(0);
+  }
+
+  private static EventRow row(BlockStored store) {
+    return ColumnsOf.events(List.of(store)).row(0);
   }
 
   private static BlockStored store(long hash, @Nullable String lora, @Nullable String salt) {

@@ -8,7 +8,7 @@ import dev.warmpath.eventingest.capture.CaptureHeader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
-import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.eventingest.session.StreamMessage;
 import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;

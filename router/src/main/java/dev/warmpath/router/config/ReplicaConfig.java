@@ -36,14 +36,8 @@ public record ReplicaConfig(
             "0 | 0 … 1000000000 | Max blocks that one rank can hold, in all tiers and groups; 0: as many as its GPU has by its own `/metrics`.")
         int maxBlocks,
     @AdvancedKey(
-            "0 | 0 … 600 | Requests a minute that may make the engine announce again what it holds, after events were lost; vLLM since 0.26. 0: none, and no client does it.")
-        int fullReportsPerMinute,
-    @AdvancedKey(
             " | | Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones.")
         @Nullable String hashSeed,
-    @AdvancedKey(
-            "true | | Whether requests that this router did not see may have had an `extra_key` (SGLang), or an adapter or `cache_salt` (TensorRT-LLM). false: never, so replays and what comes first are believed.")
-        boolean hiddenNamespaces,
     @AdvancedKey(
             "default | | SGLang: the `format` of its `--kv-events-config`; with `dynamo` its hashes show an `extra_key`. It must be what the engine has: if it says `dynamo` and the engine does not, too much is credited.")
         EventFormat eventFormat,
@@ -113,9 +107,6 @@ public record ReplicaConfig(
     checkEndpoint("replay", replay, ranks);
     if (events == null && (replay != null || bind)) {
       throw new IllegalArgumentException("'replay' and 'bind' need 'events'");
-    }
-    if (fullReportsPerMinute > 0 && dialect != Dialect.VLLM) {
-      throw new IllegalArgumentException("'full-reports-per-minute' needs dialect vllm");
     }
     SglangNamespaces namespaces = SglangNamespaces.of(eventFormat, paths(loras));
     if (!dialect.isSglang() && !namespaces.equals(SglangNamespaces.PLAIN)) {

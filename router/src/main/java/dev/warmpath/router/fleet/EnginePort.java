@@ -2,7 +2,6 @@ package dev.warmpath.router.fleet;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 
 /**
  * What the router asks and tells the side of the engines' events: how an engine stands in the
@@ -41,28 +40,6 @@ public interface EnginePort {
    * @param tokens what it is made of
    */
   default void given(Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {}
-
-  /** A request that is about to be sent there makes the engine announce again what it holds. */
-  default void reportAsked(Replica replica, int dpRank) {}
-
-  /**
-   * Whether a request that is about to be sent there, and of whose prompt not all is known to be
-   * held, should do so; then {@link #reportAsked} needs not be said.
-   */
-  default boolean wantsReport(Replica replica, int dpRank) {
-    return false;
-  }
-
-  /** Whether the replica's events leave out in which name space blocks are. */
-  default boolean hides(Replica replica, RequestNamespace namespace) {
-    return false;
-  }
-
-  /** A request is under way there whose name space the engine's events do not show. */
-  default void hiddenBegan(Replica replica, int dpRank) {}
-
-  /** One of those ended. */
-  default void hiddenEnded(Replica replica, int dpRank) {}
 
   /** The replica's engines are the same processes as before. */
   default void unchanged(Replica replica) {}

@@ -1,7 +1,7 @@
 package dev.warmpath.router.observe;
 
-import dev.warmpath.eventingest.memory.Recovery;
-import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
+import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import java.util.Map;
 import java.util.function.LongSupplier;

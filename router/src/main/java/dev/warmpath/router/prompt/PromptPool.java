@@ -4,8 +4,6 @@ import dev.warmpath.router.config.RouterConfig.Tokenizing;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
-import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -157,15 +155,7 @@ public final class PromptPool implements AutoCloseable {
   }
 
   private static final ReadRequest UNREADABLE =
-      new ReadRequest(
-          null,
-          null,
-          null,
-          RequestNamespace.ANY,
-          ReportParameter.TAKEN,
-          false,
-          0,
-          Unread.UNREADABLE);
+      new ReadRequest(null, null, null, false, 0, Unread.UNREADABLE);
 
   private final PromptReader reader;
   private final BodyWatch watch;

@@ -8,8 +8,6 @@ import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
-import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -43,11 +41,11 @@ public final class PromptReader {
     ModelTokenizer tokenizer = choice == null ? null : choice.local().tokenizer();
     if (choice == null || tokenizer == null) {
       Unread why = choice == null ? Unread.NO_TOKENIZER : choice.local().absent();
-      return of(request, choice, null, estimate(body), why);
+      return of(request, null, estimate(body), why);
     }
     PromptResult prompt = tokenizer.prompt(kind, request, choice.loraName());
     boolean known = prompt instanceof PromptResult.Tokens;
-    return of(request, choice, prompt, known ? 0 : estimate(body), null);
+    return of(request, prompt, known ? 0 : estimate(body), null);
   }
 
   private static int estimate(byte[] body) {
@@ -61,31 +59,19 @@ public final class PromptReader {
    */
   public ReadRequest readWithoutPrompt(byte[] body, @Nullable Unread why) {
     BodyFields found = BodyFields.of(body);
-    Tokenizers.Choice choice = tokenizers.choose(text(found.fields(), "model"));
-    return of(found.fields(), choice, null, why == null ? 0 : found.estimatedTokens(), why);
+    return of(found.fields(), null, why == null ? 0 : found.estimatedTokens(), why);
   }
 
   private static ReadRequest of(
-      ObjectNode fields,
-      Tokenizers.@Nullable Choice choice,
-      @Nullable PromptResult prompt,
-      int estimatedTokens,
-      @Nullable Unread why) {
+      ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens, @Nullable Unread why) {
     String session = text(fields, "session_id");
     return new ReadRequest(
         text(fields, "model"),
         prompt,
         session == null ? text(fields, "user") : session,
-        RequestNamespace.of(fields, isAdapter(choice)),
-        ReportParameter.of(fields),
         BodyFields.isStreamed(fields),
         estimatedTokens,
         why);
-  }
-
-  /** A model that nobody knows may be an adapter. */
-  private static boolean isAdapter(Tokenizers.@Nullable Choice choice) {
-    return choice == null || choice.loraName() != null;
   }
 
   private @Nullable JsonNode parse(byte[] body) {

@@ -4,8 +4,6 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param model the model it names, or null
  * @param prompt its prompt, or null for the reason in {@code unread}
  * @param sessionKey what the body calls its session or user, or null
- * @param namespace in which name space of an engine its blocks are
- * @param report whether it makes the engine announce again what it holds
  * @param streamed whether it asks for a stream of events
  * @param estimatedTokens how long its prompt may be, for when its tokens are not known
  * @param unread why there is no prompt, as a metric label; null when there is one
@@ -27,8 +23,6 @@ public record ReadRequest(
     @Nullable String model,
     @Nullable PromptResult prompt,
     @Nullable String sessionKey,
-    RequestNamespace namespace,
-    ReportParameter report,
     boolean streamed,
     int estimatedTokens,
     @Nullable Unread unread) {
@@ -70,9 +64,8 @@ public record ReadRequest(
   public PreparedRequest prepare(RequestHead head) {
     return new PreparedRequest(
         model,
-        Prompt.of(prompt, namespace),
+        Prompt.of(prompt),
         head.session() == null ? sessionKey : head.session(),
-        report,
         streamed,
         estimatedTokens,
         head.priority(),
@@ -81,7 +74,6 @@ public record ReadRequest(
 
   /** The same with a prompt that was found out elsewhere. */
   ReadRequest with(PromptResult found) {
-    return new ReadRequest(
-        model, found, sessionKey, namespace, report, streamed, estimatedTokens, null);
+    return new ReadRequest(model, found, sessionKey, streamed, estimatedTokens, null);
   }
 }

@@ -14,7 +14,6 @@ import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.tokenizer.RequestKind;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -323,12 +322,7 @@ final class Exchange {
     timeline.dispatched(assignment);
     tried.add(assignment.replica().name());
     attempt = new Attempt(this, proxy, loop, assignment);
-    attempt.start(request, requestId, bodyFor(assignment));
-  }
-
-  private Buffer bodyFor(Assignment assignment) {
-    byte[] bytes = body.whole();
-    return Buffer.buffer(assignment.asksReport() ? ReportParameter.addedTo(bytes) : bytes);
+    attempt.start(request, requestId, Buffer.buffer(body.whole()));
   }
 
   /**

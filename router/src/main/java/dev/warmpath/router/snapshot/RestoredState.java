@@ -1,11 +1,11 @@
 package dev.warmpath.router.snapshot;
 
-import dev.warmpath.eventingest.memory.Recollection;
-import dev.warmpath.eventingest.memory.Recovery;
-import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
-import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
-import dev.warmpath.eventingest.memory.file.SnapshotReader;
-import dev.warmpath.eventingest.memory.file.SnapshotRefusedException.Reason;
+import dev.warmpath.eventingest.snapshot.Recollection;
+import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
+import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
+import dev.warmpath.eventingest.snapshot.file.SnapshotReader;
+import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.RouterConfig;

@@ -1,18 +1,15 @@
 package dev.warmpath.router.snapshot;
 
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.eventingest.memory.file.Handover;
-import dev.warmpath.eventingest.memory.file.SnapshotDirectory;
-import dev.warmpath.eventingest.memory.file.SnapshotFormat;
+import dev.warmpath.eventingest.snapshot.file.Handover;
+import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
+import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.RouterConfig;
 import java.io.IOException;
-import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,18 +69,8 @@ public final class SnapshotKeeper implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    leave(save(PATIENCE_NANOS));
+    save(PATIENCE_NANOS);
     directory.close();
-  }
-
-  private void leave(@Nullable Instant last) {
-    if (last != null) {
-      try {
-        directory.leave(last);
-      } catch (IOException e) {
-        LOG.warn("the last snapshot will be read as an earlier one: {}", e.toString());
-      }
-    }
   }
 
   private void run() {
@@ -100,12 +87,11 @@ public final class SnapshotKeeper implements AutoCloseable {
     }
   }
 
-  /** Writes a snapshot, unless nothing is known; returns of when, or null. */
-  private synchronized @Nullable Instant save(long maxPauseNanos) {
+  /** Writes a snapshot, unless nothing is known. */
+  private synchronized void save(long maxPauseNanos) {
     if (ingest.status().stream().allMatch(engine -> engine.lastSequence() < 0)) {
-      return null;
+      return;
     }
-    AtomicReference<@Nullable Instant> taken = new AtomicReference<>();
     long beganNanos = nanoClock.getAsLong();
     Handover handover = new Handover(nanoClock, maxPauseNanos);
     try {
@@ -113,10 +99,8 @@ public final class SnapshotKeeper implements AutoCloseable {
           directory.replace(
               out -> {
                 boolean will =
-                    ingest.whileStill(memory -> {
-                      taken.set(memory.taken());
-                      handover.fill(to -> SnapshotFormat.write(memory, index, to));
-                    });
+                    ingest.whileStill(
+                        memory -> handover.fill(to -> SnapshotFormat.write(memory, index, to)));
                 handover.drainTo(out, will ? PATIENCE_NANOS : 0);
               },
               RestoredState.maxBytes(config));
@@ -126,11 +110,9 @@ public final class SnapshotKeeper implements AutoCloseable {
               bytes,
               handover.tookNanos(),
               nanoClock.getAsLong() - beganNanos);
-      return taken.get();
     } catch (IOException | RuntimeException e) {
       status = status.failed(handover.tookNanos());
       LOG.warn("no snapshot this time, the last one stays: {}", e.toString());
-      return null;
     }
   }
 }

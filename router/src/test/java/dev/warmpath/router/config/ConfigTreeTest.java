@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
-import dev.warmpath.eventingest.ring.RingLimits;
+import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
-import dev.warmpath.eventingest.stream.StreamLimits;
-import dev.warmpath.eventingest.zmq.ReplayLimits;
+import dev.warmpath.eventingest.transport.ReplayLimits;
+import dev.warmpath.eventingest.transport.RingLimits;
 import dev.warmpath.router.routing.policy.Policies;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,7 +80,6 @@ class ConfigTreeTest {
                 removals: per-copy
                 max-blocks: 4096
                 hash-seed: "17"
-                hidden-namespaces: false
                 event-format: dynamo
                 loras: [fr=lora/fr]
                 load-back-tokens: 0
@@ -88,7 +87,6 @@ class ConfigTreeTest {
               - name: b
                 url: http://127.0.0.1:8001/
                 replay:
-                full-reports-per-minute: 12
             """);
     assertThat(config.onlyModel()).contains(new RouterConfig.Model("qwen", "embedded"));
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
@@ -97,20 +95,16 @@ class ConfigTreeTest {
         .extracting(
             ReplicaConfig::removals,
             ReplicaConfig::maxBlocks,
-            ReplicaConfig::fullReportsPerMinute,
             ReplicaConfig::hashSeed,
-            ReplicaConfig::hiddenNamespaces,
             ReplicaConfig::sglang)
-        .containsExactly(ReplicaConfig.Removals.PER_COPY, 4096, 0, "17", false, SGLANG);
+        .containsExactly(ReplicaConfig.Removals.PER_COPY, 4096, "17", SGLANG);
     assertThat(config.replicas().get(1))
         .extracting(
             ReplicaConfig::removals,
             ReplicaConfig::maxBlocks,
-            ReplicaConfig::fullReportsPerMinute,
             ReplicaConfig::hashSeed,
-            ReplicaConfig::hiddenNamespaces,
             ReplicaConfig::sglang)
-        .containsExactly(null, 0, 12, null, true, SglangRules.USUAL);
+        .containsExactly(null, 0, null, SglangRules.USUAL);
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

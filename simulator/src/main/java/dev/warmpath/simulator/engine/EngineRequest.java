@@ -15,7 +15,6 @@ public class EngineRequest extends CachedSequence {
 
   private final int answerTokens;
   private final boolean readsCache;
-  private final boolean reports;
 
   boolean submitted;
   boolean ended;
@@ -34,23 +33,20 @@ public class EngineRequest extends CachedSequence {
    * @param answerTokens what the engine is going to generate, at least one
    * @param readsCache false for requests that must compute their whole prompt (prompt log
    *     probabilities)
-   * @param reports whether a hit is announced again, from the first block on (vLLM's full reports)
    */
-  public EngineRequest(
-      BlockNames names, int promptTokens, int answerTokens, boolean readsCache, boolean reports) {
+  public EngineRequest(BlockNames names, int promptTokens, int answerTokens, boolean readsCache) {
     super(names, promptTokens);
     if (answerTokens < 1) {
       throw new IllegalArgumentException("answerTokens=" + answerTokens);
     }
     this.answerTokens = answerTokens;
     this.readsCache = readsCache;
-    this.reports = reports;
     lengthTokens = promptTokens;
   }
 
-  /** One that reads the cache and announces only what is new. */
+  /** One that reads the cache. */
   public EngineRequest(BlockNames names, int promptTokens, int answerTokens) {
-    this(names, promptTokens, answerTokens, true, false);
+    this(names, promptTokens, answerTokens, true);
   }
 
   public final int answerTokens() {
@@ -59,10 +55,6 @@ public class EngineRequest extends CachedSequence {
 
   public final boolean readsCache() {
     return readsCache;
-  }
-
-  public final boolean reports() {
-    return reports;
   }
 
   /** Tokens generated so far. */

@@ -148,9 +148,6 @@ final class Scheduler {
       EngineRequest request = waiting.element();
       KvCache.Hit hit =
           request.readsCache() ? cache.find(request, request.lengthTokens) : cache.noHit();
-      if (request.reports()) {
-        cache.report(request, hit);
-      }
       int tokens = Math.min(budget, request.lengthTokens - hit.tokens());
       if (!cache.allocate(request, hit, hit.tokens(), hit.tokens() + tokens)) {
         break;

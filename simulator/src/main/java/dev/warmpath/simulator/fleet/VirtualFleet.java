@@ -25,7 +25,6 @@ import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.fleet.EventHeap.Kind;
 import dev.warmpath.simulator.fleet.VirtualRequest.Question;
 import dev.warmpath.simulator.trace.Trace;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -180,7 +179,6 @@ public final class VirtualFleet {
             null,
             Prompt.ofBlocks(BlockChain.ofLocalHashes(space, prompt, names)),
             workload.session(request),
-            ReportParameter.TAKEN,
             true,
             prompt,
             0,

@@ -42,26 +42,40 @@ class SglangNamespaceTest {
       }
       assertThat(hits).isGreaterThan(REQUESTS / 4);
       assertThat(keyedHits).isPositive();
-      assertThat(router.counter("hidden_blocks")).isZero();
       assertThat(router.counter("keyed_stores")).isPositive();
       assertThat(router.metrics()).doesNotContain("hidden_namespace");
       assertThat(router.events().required("trust").asText()).isEqualTo("exact");
     }
   }
 
+  /** Default format: an extra_key looks like none, until the engine's answers tell. */
   @Test
-  void plainRequestNeverGetsWhatIsHidden() throws Exception {
+  void fleetWithExtraKeysIsNoticedAndCorrected() throws Exception {
     try (RoutedEngine engine = new RoutedEngine(WireForm.SGLANG, ADAPTERS);
         Router router = router(engine, Map.of("dialect", "sglang"))) {
-      String text = "Whose is this? ";
-      Served hidden = router.serve(body(text, ",\"extra_key\":\"x\""));
-      assertThat(hidden.cachedTokens()).isZero();
-      while (router.counter("hidden_blocks") == 0) {
+      List<String> texts = List.of("One? ", "Two? ", "Three? ", "Four? ");
+      for (String text : texts) {
+        assertThat(router.serve(body(text, ",\"extra_key\":\"x\"")).cachedTokens()).isZero();
+        while (router.matchedTokens(body(text, "")) == 0) {
+          Thread.onSpinWait();
+        }
+      }
+      for (String text : texts.subList(0, 3)) {
+        Served plain = router.serve(body(text, ""));
+        assertThat(plain.predictedTokens()).as("believed").isPositive();
+        assertThat(plain.cachedTokens()).isZero();
+      }
+      while (!router.events().required("trust").asText().equals("suspect")) {
         Thread.onSpinWait();
       }
-      assertThat(router.matchedTokens(body(text, ""))).isZero();
-      assertThat(router.serve(body(text, "")).cachedTokens()).isZero();
-      assertThat(router.matchedTokens(body(text, ",\"extra_key\":\"x\""))).isZero();
+      assertThat(router.events().required("reason").asText()).contains("event-format: dynamo");
+      assertThat(router.counter("short_hits")).isEqualTo(3);
+      assertThat(router.matchedTokens(body("Four? ", ""))).as("believed no more").isZero();
+      Served second = router.serve(body("One? ", ""));
+      assertThat(second.cachedTokens()).isPositive();
+      while (router.matchedTokens(body("One? ", "")) == 0) {
+        Thread.onSpinWait();
+      }
     }
   }
 

@@ -17,14 +17,14 @@ record Counted(Function<FaultRig, String> name, ToLongFunction<FaultRig> value) 
     return new Counted(rig -> "`" + counter.label() + "`", rig -> rig.count(counter));
   }
 
-  /** By what is left out, where stores may look plain and be hidden. */
-  static Counted hidden() {
+  /** By hits that came short, where an {@code extra_key} does not show. */
+  static Counted shortHits() {
     return new Counted(
         rig -> counter(rig).label().replaceAll(".+", "`$0`"), rig -> rig.count(counter(rig)));
   }
 
   private static StreamCounter counter(FaultRig rig) {
-    return rig.hidesNamespaces() ? StreamCounter.HIDDEN_BLOCKS : StreamCounter.REPLAYED_BATCHES;
+    return rig.hidesNamespaces() ? StreamCounter.SHORT_HITS : StreamCounter.BLOCKS_STORED;
   }
 
   /** By announcements that are not of blocks held once: copies, or said twice. */

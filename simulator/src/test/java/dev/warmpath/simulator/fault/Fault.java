@@ -33,20 +33,6 @@ enum Fault {
     }
   },
 
-  SLOW_JOINER_REPORTS(
-      "the same, and one request in four asks for a full report (vLLM)",
-      StreamCounter.LOST_BATCHES) {
-    @Override
-    FaultRig strike(FaultRig rig) {
-      return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES).askingReports();
-    }
-
-    @Override
-    Trust trustWithReplay() {
-      return Trust.SUSPECT;
-    }
-  },
-
   SLOW_JOINER_ANSWERS(
       "the router connects after the first batches, and each request has an answer",
       StreamCounter.LOST_BATCHES) {
@@ -197,7 +183,7 @@ enum Fault {
     }
 
     @Override
-    int trustMoves() {
+    int trustMoves(FaultRig rig) {
       return 1;
     }
   },
@@ -343,63 +329,24 @@ enum Fault {
     }
   },
 
-  HIDDEN(
-      "requests have an `extra_key`, which SGLang's events do not show, and their batches are lost",
-      Counted.hidden()) {
+  EXTRA_KEYS(
+      "requests have an `extra_key`, which SGLang's events do not show, and answers tell of it",
+      Counted.shortHits()) {
     @Override
     FaultRig strike(FaultRig rig) {
-      rig.loseHidden(10);
-      rig.serve(1);
-      return believed(rig);
-    }
-
-    @Override
-    boolean needsReplay() {
-      return true;
+      rig.serveHidden(10);
+      rig.serveAnswered(10);
+      return rig;
     }
 
     @Override
     Trust trust(FaultRig rig, boolean replay) {
       return rig.hidesNamespaces() ? Trust.SUSPECT : Trust.EXACT;
     }
-  },
-
-  HIDDEN_KILLED(
-      "the same, and the router is killed and has a snapshot from before them", Counted.hidden()) {
-    @Override
-    FaultRig strike(FaultRig rig) {
-      return believed(rig.routerKilledAfter(() -> rig.loseHidden(10)));
-    }
 
     @Override
-    boolean needsReplay() {
-      return true;
-    }
-
-    @Override
-    Trust trust(FaultRig rig, boolean replay) {
-      return HIDDEN.trust(rig, replay);
-    }
-  },
-
-  HIDDEN_ENDED(
-      "such requests, for prompts of their own, ended long ago, and later batches are lost",
-      StreamCounter.REPLAYED_BATCHES) {
-    @Override
-    FaultRig strike(FaultRig rig) {
-      rig.serveHidden(10);
-      rig.serve(1);
-      rig.lose(3);
-      rig.serve(1);
-      if (rig.known().percent() < 100) {
-        throw new IllegalStateException("left out though nothing hides");
-      }
-      return believed(rig);
-    }
-
-    @Override
-    boolean needsReplay() {
-      return true;
+    int trustMoves(FaultRig rig) {
+      return rig.hidesNamespaces() ? 1 : 0;
     }
   },
 
@@ -442,21 +389,13 @@ enum Fault {
   /** Does it to a rig on which all is well; returns the one to go on with. */
   abstract FaultRig strike(FaultRig rig);
 
-  /** What is credited must be there at once: soon the engine's cache is another one. */
-  private static FaultRig believed(FaultRig rig) {
-    if (rig.known().over() > 0) {
-      throw new IllegalStateException("credited though in another name space");
-    }
-    return rig;
-  }
-
   /** Whether nothing is ever in doubt. */
   boolean isHarmless() {
     return false;
   }
 
   /** How often trust changes at least. */
-  int trustMoves() {
+  int trustMoves(FaultRig rig) {
     return isHarmless() ? 0 : 1;
   }
 

@@ -1,24 +1,26 @@
 package dev.warmpath.simulator.fault;
 
+import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.memory.EngineFate;
-import dev.warmpath.eventingest.memory.EngineIdentity;
-import dev.warmpath.eventingest.memory.EngineMemory;
-import dev.warmpath.eventingest.memory.IngestMemory;
-import dev.warmpath.eventingest.memory.Recollection;
-import dev.warmpath.eventingest.memory.Recollection.Adopted;
-import dev.warmpath.eventingest.memory.Recovery;
-import dev.warmpath.eventingest.memory.file.SnapshotFormat;
-import dev.warmpath.eventingest.memory.file.SnapshotFormat.Content;
-import dev.warmpath.eventingest.stream.EnginePort;
-import dev.warmpath.eventingest.stream.EngineStream;
-import dev.warmpath.eventingest.stream.StreamLimits;
-import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.eventingest.session.EnginePort;
+import dev.warmpath.eventingest.session.EngineStream;
+import dev.warmpath.eventingest.session.StreamLimits;
+import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.snapshot.EngineFate;
+import dev.warmpath.eventingest.snapshot.EngineIdentity;
+import dev.warmpath.eventingest.snapshot.EngineMemory;
+import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.Recollection;
+import dev.warmpath.eventingest.snapshot.Recollection.Adopted;
+import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
+import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
@@ -79,13 +81,9 @@ final class FaultRig implements EnginePort {
   private long askedId;
   private long askedFrom = -1;
 
-  private int served;
   private GivenPrompts given = GivenPrompts.NOT_HASHED;
   private int answerTokens;
   private int answered;
-
-  /** Whether the engine may be asked to announce what is there already. */
-  private boolean mayAskReports;
 
   /** How many answers to replays from now on stop in the middle. */
   int cutReplays;
@@ -110,7 +108,7 @@ final class FaultRig implements EnginePort {
         adopted == null
             ? new EventApplier(index, source, counters)
             : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
-    stream = new EngineStream(applier, this, LIMITS, time, counters, rank);
+    stream = new EngineStream(applier, this, LIMITS, time, counters);
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
     }
@@ -142,14 +140,6 @@ final class FaultRig implements EnginePort {
     meanwhile.run();
     lose(missedBatches);
     return new FaultRig(form, canReplay, engine, restored, 0).joining();
-  }
-
-  /** The router took a snapshot, then other requests happened, and then it was killed. */
-  FaultRig routerKilledAfter(Runnable requests) {
-    Content restored = restored();
-    requests.run();
-    Content old = new Content(restored.index(), restored.memory().unwatched());
-    return new FaultRig(form, canReplay, engine, old, 0).joining();
   }
 
   /** A router that comes when another engine has published so many batches. */
@@ -227,11 +217,7 @@ final class FaultRig implements EnginePort {
   /** The engine serves requests, all of whose batches arrive. */
   void serve(int requests) {
     for (int i = 0; i < requests; i++) {
-      if (mayAskReports && stream.trust().trust() == Trust.SUSPECT && ++served % 4 == 0) {
-        engine.serveReporting(nextPrompt());
-      } else {
-        give(null);
-      }
+      give(null);
       carry();
     }
   }
@@ -256,21 +242,6 @@ final class FaultRig implements EnginePort {
     return this;
   }
 
-  /** Every fourth request asks for a full report from now on, while the engine is suspect. */
-  FaultRig askingReports() {
-    applier.traffic().mayRepeat();
-    mayAskReports = true;
-    return this;
-  }
-
-  /** Requests ask for full reports, and nobody is told. */
-  void serveReporting(int requests) {
-    for (int i = 0; i < requests; i++) {
-      engine.serveReporting(nextPrompt());
-      carry();
-    }
-  }
-
   /** The engine serves requests until so many batches were published, none of which arrives. */
   void lose(int batches) {
     int size = engine.published().size() + batches;
@@ -280,45 +251,25 @@ final class FaultRig implements EnginePort {
     sent = size;
   }
 
-  /**
-   * So many requests in name spaces that SGLang's events do not show, no batch of which arrives.
-   */
-  void loseHidden(int requests) {
-    if (hidesNamespaces()) {
-      applier.traffic().sawHidden();
-      applier.traffic().underWay(true);
-    }
-    loseUnknown(requests);
-    applier.traffic().underWay(false);
-  }
-
-  /**
-   * So many requests in such name spaces, for prompts of nobody else, since their evictions look
-   * like those of plain blocks; all batches arrive. Then there is none for long.
-   */
+  /** So many requests in name spaces that SGLang's events do not show, for rare prompts. */
   void serveHidden(int requests) {
-    applier.traffic().sawHidden();
-    applier.traffic().underWay(true);
-    for (int i = 0; i < requests; i++) {
-      int first = 3_000_000 + 100 * i;
-      engine.serveHidden(IntStream.range(first, first + 24).toArray());
-      carry();
-    }
-    applier.traffic().watching();
-    applier.traffic().underWay(false);
-  }
-
-  /** Such requests, for prompts of one family that are rare, and they did not pass this router. */
-  void loseUnknown(int requests) {
     for (int i = 0; i < requests; i++) {
       engine.serveHidden(prompt(PROMPTS - 1 - 3 * i));
+      carry();
     }
-    sent = engine.published().size();
+  }
+
+  /** The same prompts in plain requests, whose answers tell how much of them was reused. */
+  void serveAnswered(int requests) {
+    for (int i = 0; i < requests; i++) {
+      answer(prompt(PROMPTS - 1 - 3 * i));
+    }
+    pass(Duration.ofSeconds(2));
   }
 
   /** Whether there are name spaces that the engine's events do not show. */
   boolean hidesNamespaces() {
-    return form.dialect.hidesNamespaces();
+    return form.dialect == EngineDialect.SGLANG;
   }
 
   /** Serves until a batch with a removal is the last one, unread. */
@@ -366,15 +317,20 @@ final class FaultRig implements EnginePort {
   /** Requests whose answers tell how much of the prompt was reused. */
   void serveProving(int requests) {
     for (int i = 0; i < requests; i++) {
-      int[] prompt = nextPrompt();
-      Instant dispatched = time.instant();
-      int cachedTokens = engine.reusable(prompt, null);
-      engine.serve(prompt, null);
-      carry();
-      ChainSpace space = applier.space();
-      if (space != null) {
-        stream.reused(BlockChain.of(space, prompt, PromptKeys.NONE), cachedTokens, dispatched);
-      }
+      answer(nextPrompt());
+    }
+  }
+
+  private void answer(int[] prompt) {
+    boolean believed = stream.trust().trust() == Trust.EXACT;
+    int predicted = believed ? predicted(prompt, null) : -1;
+    int cached = engine.reusable(prompt, null);
+    engine.serve(prompt, null);
+    carry();
+    ChainSpace space = applier.space();
+    if (space != null) {
+      BlockChain chain = BlockChain.of(space, prompt, PromptKeys.NONE);
+      stream.reused(new ReportedReuse(chain, cached, predicted, Duration.ZERO));
     }
   }
 
@@ -398,7 +354,6 @@ final class FaultRig implements EnginePort {
     for (int i = 0; i < 4; i++) {
       serve(25);
       time.pass(LIMITS.replayCooldown().plusSeconds(1));
-      applier.traffic().watching();
       stream.tick();
       settle();
     }
@@ -495,12 +450,12 @@ final class FaultRig implements EnginePort {
   private void settle() {
     note();
     while (askedFrom >= 0) {
-      answer();
+      answerReplay();
       note();
     }
   }
 
-  private void answer() {
+  private void answerReplay() {
     long id = askedId;
     int size = engine.published().size();
     int first = (int) Math.max(askedFrom, size - REPLAYED_BATCHES);

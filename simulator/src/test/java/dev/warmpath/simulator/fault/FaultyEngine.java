@@ -34,11 +34,6 @@ abstract class FaultyEngine {
   /** Serves a prompt and publishes what that changed. */
   abstract void serve(int[] prompt, @Nullable String lora);
 
-  /** Serves a prompt and announces what of it was there already, if the engine can do that. */
-  void serveReporting(int[] prompt) {
-    serve(prompt, null);
-  }
-
   /** Serves a prompt in a name space that SGLang's events do not show; others' do. */
   void serveHidden(int[] prompt) {
     serve(prompt, "hidden");

@@ -59,10 +59,8 @@ class SoakTest {
   private static FaultRig strike(FaultRig rig, Random random) {
     return switch (random.nextInt(400)) {
       case 0 -> rig.routerRestartedFromSnapshot(2);
-      case 1 -> rig.routerKilledAfter(() -> rig.loseHidden(3));
       case 2 -> rig.routerRestartedFromSnapshot(2, rig.engine::restart);
       case 3 -> rig.routerRestarted();
-      case 4 -> rig.askingReports();
       default -> struck(rig, random);
     };
   }
@@ -85,8 +83,7 @@ class SoakTest {
         rig.engine.reset();
         rig.stream.cleared("reset by the operator");
       }
-      case 10 -> rig.loseHidden(2);
-      case 11, 12, 13 -> rig.serveProving(5);
+      case 10, 11, 12 -> rig.serveProving(5);
       default -> {
         // Most seconds are quiet.
       }

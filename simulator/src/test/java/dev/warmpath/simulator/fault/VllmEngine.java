@@ -42,13 +42,6 @@ final class VllmEngine extends FaultyEngine {
   }
 
   @Override
-  void serveReporting(int[] prompt) {
-    HashedRequest sequence = sequence(prompt, null);
-    cache.report(sequence, cache.find(sequence, prompt.length));
-    serve(prompt, null);
-  }
-
-  @Override
   void serveTwice(int[] prompt) {
     HashedRequest first = sequence(prompt, null);
     HashedRequest second = sequence(prompt, null);

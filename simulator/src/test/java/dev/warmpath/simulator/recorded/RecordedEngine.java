@@ -9,12 +9,10 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.wire.BlockPlace;
-import dev.warmpath.eventingest.wire.KvEvent;
-import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
-import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
+import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.eventingest.wire.decode.EventColumns;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.simulator.engine.EngineConfig;
@@ -122,14 +120,15 @@ final class RecordedEngine {
   }
 
   private void readEvents() throws IOException, WireException {
-    KvEventDecoder decoder = new KvEventDecoder();
+    ColumnDecoder decoder = new ColumnDecoder();
     for (int i = 0; i < records.size(); i++) {
       CaptureRecord record = records.get(i);
       if (record instanceof Mark mark && mark.name().equals("engine-started")) {
         held = 0;
       } else if (record instanceof Events events) {
-        for (KvEvent event : decoder.decode(events.payload()).events()) {
-          read(event, i);
+        EventColumns batch = decoder.decode(events.payload());
+        for (int event = 0; event < batch.events(); event++) {
+          read(batch.row(event), i);
         }
       } else if (record instanceof Replay replay) {
         readTokens(replay, decoder, i);
@@ -137,34 +136,37 @@ final class RecordedEngine {
     }
   }
 
-  private void readTokens(Replay replay, KvEventDecoder decoder, long order) throws WireException {
+  private void readTokens(Replay replay, ColumnDecoder decoder, long order) throws WireException {
     for (List<byte[]> frames : replay.replies()) {
       byte[] payload = frames.get(frames.size() - 1);
       if (payload.length > 0) {
-        for (KvEvent event : decoder.decode(payload).events()) {
-          if (event instanceof BlockStored block) {
-            read(block, order);
+        EventColumns batch = decoder.decode(payload);
+        for (int event = 0; event < batch.events(); event++) {
+          if (batch.row(event).kind() == EventRow.Kind.STORED) {
+            readStore(batch.row(event), order);
           }
         }
       }
     }
   }
 
-  private void read(KvEvent event, long order) {
-    if (event instanceof BlockStored block && isOnDevice(block.place())) {
-      held += block.blockHashes().length;
-      mostHeld = Math.max(mostHeld, held);
-      longestStoreTokens = Math.max(longestStoreTokens, block.tokens().ids().length);
-      read(block, order);
-    } else if (event instanceof BlockRemoved block && isOnDevice(block.place())) {
-      held -= block.blockHashes().length;
-      removed += block.blockHashes().length;
-    } else if (event instanceof AllBlocksCleared) {
+  private void read(EventRow event, long order) {
+    if (event.kind() == EventRow.Kind.CLEARED) {
       held = 0;
+    } else if (isOnDevice(event.place())) {
+      if (event.kind() == EventRow.Kind.STORED) {
+        held += event.hashCount();
+        mostHeld = Math.max(mostHeld, held);
+        longestStoreTokens = Math.max(longestStoreTokens, event.tokenIds().length);
+        readStore(event, order);
+      } else {
+        held -= event.hashCount();
+        removed += event.hashCount();
+      }
     }
   }
 
-  private void read(BlockStored block, long order) {
+  private void readStore(EventRow block, long order) {
     CacheGroup group =
         new CacheGroup(
             block.place().groupIdx(),

@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.recorded;
 
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -27,18 +27,19 @@ final class StoredTokens {
     this.blockSizeTokens = blockSizeTokens;
   }
 
-  void add(BlockStored stored, long order) {
+  void add(EventRow stored, long order) {
     if (stored.naming() != Naming.DENSE
-        || stored.tokens().blockSizeTokens() != blockSizeTokens
-        || stored.tokens().lookaheadTokens() > 0) {
+        || stored.blockSizeTokens() != blockSizeTokens
+        || stored.lookaheadTokens() > 0) {
       return;
     }
-    Long parent = stored.parentBlockHash();
-    long above = parent == null ? ROOT : parent;
-    for (int i = 0; i < stored.blockHashes().length; i++) {
+    long above = stored.atRoot() ? ROOT : stored.parent();
+    int[] tokenIds = stored.tokenIds();
+    long[] hashes = stored.engineHashes();
+    for (int i = 0; i < hashes.length; i++) {
       int from = i * blockSizeTokens;
-      int[] ids = Arrays.copyOfRange(stored.tokens().ids(), from, from + blockSizeTokens);
-      Block block = new Block(stored.blockHashes()[i], ids, order);
+      int[] ids = Arrays.copyOfRange(tokenIds, from, from + blockSizeTokens);
+      Block block = new Block(hashes[i], ids, order);
       children.computeIfAbsent(above, hash -> new ArrayList<>()).add(block);
       above = block.hash;
     }

@@ -6,12 +6,10 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
-import dev.warmpath.eventingest.wire.KvEvent;
-import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
+import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.eventingest.wire.decode.EventColumns;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -23,7 +21,7 @@ import java.util.Map;
  */
 public final class CaptureStats {
 
-  private final KvEventDecoder decoder = new KvEventDecoder();
+  private final ColumnDecoder decoder = new ColumnDecoder();
   private final Map<String, Long> counts = new LinkedHashMap<>();
   private long lastSequence = -1;
   private double firstSeconds = Double.NaN;
@@ -99,16 +97,15 @@ public final class CaptureStats {
     }
   }
 
-  private void batch(KvEventBatch batch) {
-    count("events", batch.events().size());
-    batch.skipped().values().forEach(skipped -> count("skipped_events", skipped));
-    for (KvEvent event : batch.events()) {
-      if (event instanceof BlockStored stored) {
-        count("blocks_stored", stored.blockHashes().length);
-      } else if (event instanceof BlockRemoved removed) {
-        count("blocks_removed", removed.blockHashes().length);
-      } else {
-        count("clears", 1);
+  private void batch(EventColumns batch) {
+    count("events", batch.events());
+    count("skipped_events", batch.skipped());
+    for (int i = 0; i < batch.events(); i++) {
+      EventRow event = batch.row(i);
+      switch (event.kind()) {
+        case STORED -> count("blocks_stored", event.hashCount());
+        case REMOVED -> count("blocks_removed", event.hashCount());
+        case CLEARED -> count("clears", 1);
       }
     }
   }

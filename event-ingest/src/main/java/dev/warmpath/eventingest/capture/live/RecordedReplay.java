@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.capture.live;
 
 import dev.warmpath.eventingest.capture.CaptureRecord;
-import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.eventingest.session.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;
 import org.zeromq.SocketType;

@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.capture.live;
 
-import dev.warmpath.eventingest.stream.StreamMessage;
+import dev.warmpath.eventingest.session.StreamMessage;
 import java.util.Collection;
 import java.util.TreeMap;
 

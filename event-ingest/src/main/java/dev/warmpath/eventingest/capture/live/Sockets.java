@@ -9,7 +9,7 @@ import org.zeromq.ZMQ;
 import org.zeromq.ZMsg;
 
 /**
- * Opens sockets that lose nothing and never stay deaf, and reads whole messages from them.
+ * Opens sockets that lose nothing and never stay silent, and reads whole messages from them.
  *
  * <p>Thread-safe.
  */

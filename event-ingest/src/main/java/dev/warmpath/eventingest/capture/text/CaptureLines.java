@@ -8,10 +8,11 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.eventingest.capture.CaptureStream;
-import dev.warmpath.eventingest.stream.StreamMessage;
-import dev.warmpath.eventingest.wire.KvEventBatch;
+import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
+import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.eventingest.wire.decode.EventColumns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,12 +23,12 @@ import java.util.Locale;
  *
  * <p>Token ids and prompts are counted, never printed.
  *
- * <p>Immutable.
+ * <p>Confined to one thread.
  */
 public final class CaptureLines {
 
   private final CaptureHeader header;
-  private final KvEventDecoder decoder = new KvEventDecoder();
+  private final ColumnDecoder decoder = new ColumnDecoder();
 
   public CaptureLines(CaptureHeader header) {
     this.header = header;
@@ -95,17 +96,21 @@ public final class CaptureLines {
   }
 
   private List<String> events(String start, byte[] payload) {
-    KvEventBatch batch;
+    EventColumns batch;
     try {
       batch = decoder.decode(payload);
     } catch (WireException e) {
       return List.of(start + "undecodable: " + e.getMessage());
     }
     List<String> lines = new ArrayList<>();
-    batch.events().forEach(event -> lines.add(start + EventText.of(event)));
-    batch
-        .skipped()
-        .forEach((reason, count) -> lines.add(start + "skipped " + count + " " + reason.label()));
+    for (int i = 0; i < batch.events(); i++) {
+      lines.add(start + EventText.of(batch.row(i)));
+    }
+    for (SkipReason reason : SkipReason.values()) {
+      if (batch.skipped(reason) > 0) {
+        lines.add(start + "skipped " + batch.skipped(reason) + " " + reason.label());
+      }
+    }
     if (lines.isEmpty()) {
       lines.add(start + "no events");
     }

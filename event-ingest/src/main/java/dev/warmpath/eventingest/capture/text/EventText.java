@@ -1,10 +1,8 @@
 package dev.warmpath.eventingest.capture.text;
 
 import dev.warmpath.eventingest.wire.BlockPlace;
-import dev.warmpath.eventingest.wire.KvEvent;
-import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.Naming;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,14 +26,12 @@ final class EventText {
 
   private EventText() {}
 
-  static String of(KvEvent event) {
-    if (event instanceof BlockStored stored) {
-      return stored(stored);
-    }
-    if (event instanceof BlockRemoved removed) {
-      return "BlockRemoved " + place(removed.place()) + " " + hashes(removed.blockHashes());
-    }
-    return "AllBlocksCleared";
+  static String of(EventRow event) {
+    return switch (event.kind()) {
+      case STORED -> stored(event);
+      case REMOVED -> "BlockRemoved " + place(event.place()) + " " + hashes(event.engineHashes());
+      case CLEARED -> "AllBlocksCleared";
+    };
   }
 
   /** A map's short values; lists and maps by their size, long texts by their length. */
@@ -45,15 +41,14 @@ final class EventText {
         .collect(Collectors.joining(" "));
   }
 
-  private static String stored(BlockStored stored) {
+  private static String stored(EventRow stored) {
     List<String> words = new ArrayList<>();
     words.add("BlockStored " + place(stored.place()));
-    words.add(hashes(stored.blockHashes()));
-    Long parent = stored.parentBlockHash();
-    words.add(parent == null ? "at root" : "after " + hex(parent));
-    words.add(stored.tokens().count() + " tokens / " + stored.tokens().blockSizeTokens());
-    if (stored.tokens().lookaheadTokens() > 0) {
-      words.add("lookahead " + stored.tokens().lookaheadTokens());
+    words.add(hashes(stored.engineHashes()));
+    words.add(stored.atRoot() ? "at root" : "after " + hex(stored.parent()));
+    words.add(stored.plainTokens() + " tokens / " + stored.blockSizeTokens());
+    if (stored.lookaheadTokens() > 0) {
+      words.add("lookahead " + stored.lookaheadTokens());
     }
     if (stored.spec().kind() != null) {
       words.add(stored.spec().kind());
@@ -67,9 +62,9 @@ final class EventText {
   }
 
   /** Each extra key once, however many blocks carry it. */
-  private static Set<String> keys(BlockStored stored) {
+  private static Set<String> keys(EventRow stored) {
     Set<String> words = new LinkedHashSet<>();
-    for (int i = 0; i < stored.blockHashes().length; i++) {
+    for (int i = 0; i < stored.hashCount(); i++) {
       stored.extraKeys(i).forEach(key -> words.add(key(key)));
     }
     return words;

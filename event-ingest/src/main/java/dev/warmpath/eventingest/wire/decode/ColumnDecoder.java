@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.wire.decode;
 
-import dev.warmpath.eventingest.wire.KvEventBatch.SkipReason;
+import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.EventFields.EventType;
 import java.util.List;

@@ -1,14 +1,10 @@
 package dev.warmpath.eventingest.wire.decode;
 
-import dev.warmpath.eventingest.wire.KvEvent;
-import dev.warmpath.eventingest.wire.KvEventBatch;
-import dev.warmpath.eventingest.wire.KvEventBatch.SkipReason;
+import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.WireException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The events of one batch: a row for each, the hashes of all in one column and the tokens of all in
@@ -22,7 +18,6 @@ import java.util.Map;
  */
 public final class EventColumns {
 
-  private static final SkipReason[] REASONS = SkipReason.values();
   private static final int KEPT_TOKENS = 1 << 18;
   private static final int KEPT_HASHES = 1 << 15;
   private static final int KEPT_ROWS = 1 << 12;
@@ -32,7 +27,7 @@ public final class EventColumns {
   /** An {@link EventRow} and its place in the list. */
   private static final int ROW_BYTES = 112;
 
-  private final int[] skipped = new int[REASONS.length];
+  private final int[] skipped = new int[SkipReason.values().length];
   private final List<EventRow> rows = new ArrayList<>();
   private int events;
   private long[] hashes = new long[64];
@@ -60,7 +55,12 @@ public final class EventColumns {
     return hashes;
   }
 
-  /** As {@link KvEventBatch#dataParallelRank}. */
+  /** The engine's wall clock at publishing, seconds since 1970; NaN when not given. */
+  public double timestampSeconds() {
+    return timestampSeconds;
+  }
+
+  /** -1 when not given. */
   public int dataParallelRank() {
     return dataParallelRank;
   }
@@ -74,30 +74,19 @@ public final class EventColumns {
     return all;
   }
 
-  /** As {@link KvEventBatch#mayHideRemovals}. */
-  public boolean mayHideRemovals() {
-    return skipped[SkipReason.MALFORMED_REMOVED.ordinal()] + skipped[SkipReason.UNTYPED.ordinal()]
-        > 0;
+  /** How many could not be read for this reason. */
+  public int skipped(SkipReason reason) {
+    return skipped[reason.ordinal()];
   }
 
-  /** As {@link KvEventBatch#firstProblem}. */
+  /** Whether an event that could not be read may have taken blocks away. */
+  public boolean mayHideRemovals() {
+    return skipped(SkipReason.MALFORMED_REMOVED) + skipped(SkipReason.UNTYPED) > 0;
+  }
+
+  /** What was wrong with the first event that could not be read; empty when all were. */
   public String firstProblem() {
     return firstProblem;
-  }
-
-  /** The same batch as a value. */
-  public KvEventBatch batch() {
-    List<KvEvent> values = new ArrayList<>(events);
-    for (int i = 0; i < events; i++) {
-      values.add(row(i).event());
-    }
-    Map<SkipReason, Integer> reasons = new EnumMap<>(SkipReason.class);
-    for (SkipReason reason : REASONS) {
-      if (skipped[reason.ordinal()] > 0) {
-        reasons.put(reason, skipped[reason.ordinal()]);
-      }
-    }
-    return new KvEventBatch(timestampSeconds, dataParallelRank, values, reasons, firstProblem);
   }
 
   int[] tokens() {

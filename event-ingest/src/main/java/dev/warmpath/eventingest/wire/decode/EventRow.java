@@ -2,23 +2,21 @@ package dev.warmpath.eventingest.wire.decode;
 
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
-import dev.warmpath.eventingest.wire.BlockTokens;
-import dev.warmpath.eventingest.wire.KvEvent;
-import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
-import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockHasher;
+import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One event of {@link EventColumns}: what it says by itself, and where its hashes and tokens lie.
+ * Valid until the columns are filled anew.
  *
- * <p>Means what the {@link KvEvent} of the same name means. Valid until the columns are filled
- * anew.
+ * <p>Engine hashes are normalised to 64 bits: integers to their two's-complement pattern, raw
+ * digests to their last 8 bytes, big-endian.
  *
  * <p>Confined to the thread of its columns.
  */
@@ -26,8 +24,11 @@ public final class EventRow {
 
   /** What happened. */
   public enum Kind {
+    /** The engine holds these blocks now. */
     STORED,
+    /** One copy of each of these blocks is gone. */
     REMOVED,
+    /** Nothing is held any more, in no tier and no group. */
     CLEARED
   }
 
@@ -82,6 +83,11 @@ public final class EventRow {
     return parent;
   }
 
+  /** How many tokens a store's blocks have, lookahead tokens not counted. */
+  public int plainTokens() {
+    return tokenCount - lookaheadTokens;
+  }
+
   /** Whether a store has any tokens. */
   public boolean hasTokens() {
     return tokenCount > 0;
@@ -129,14 +135,13 @@ public final class EventRow {
 
   /** Whether the blocks of a store can be named by {@link #nameBlocks}. */
   public Naming naming() {
-    int plainTokens = tokenCount - lookaheadTokens;
-    if (hashCount > 0 && plainTokens == 0) {
+    if (hashCount > 0 && plainTokens() == 0) {
       return Naming.TOKENLESS;
     }
     if (tokenNaming != Naming.DENSE) {
       return tokenNaming;
     }
-    if ((long) hashCount * blockSizeTokens != plainTokens) {
+    if ((long) hashCount * blockSizeTokens != plainTokens()) {
       return Naming.SPARSE;
     }
     return keys.naming();
@@ -149,30 +154,23 @@ public final class EventRow {
     int length = blockSizeTokens + lookaheadTokens;
     for (int i = 0; i < hashCount; i++) {
       hashes[hashFrom + hashCount + i] =
-          BlockHasher.localHash(
-              tokens, tokenFrom + i * blockSizeTokens, length, keys.of(i, i == 0 && atRoot));
+          BlockHasher.localHash(tokens, tokenFrom + i * blockSizeTokens, length, extraKeys(i));
     }
   }
 
-  /** The same event as a value. */
-  public KvEvent event() {
-    return switch (kind) {
-      case STORED -> stored();
-      case REMOVED -> new BlockRemoved(engineHashes(), place);
-      case CLEARED -> new AllBlocksCleared();
-    };
+  /** A copy of a store's tokens: of all its blocks in order, then the last one's lookahead. */
+  public int[] tokenIds() {
+    return Arrays.copyOfRange(columns.tokens(), tokenFrom, tokenFrom + tokenCount);
   }
 
-  /** The same store as a value. */
-  public BlockStored stored() {
-    int[] ids = Arrays.copyOfRange(columns.tokens(), tokenFrom, tokenFrom + tokenCount);
-    return new BlockStored(
-        engineHashes(),
-        atRoot ? null : (Long) parent,
-        new BlockTokens(ids, blockSizeTokens, lookaheadTokens, tokenNaming),
-        keys,
-        place,
-        spec);
+  /** A copy of its engine hashes. */
+  public long[] engineHashes() {
+    return Arrays.copyOfRange(columns.hashes(), hashFrom, hashFrom + hashCount);
+  }
+
+  /** The extra keys of a block of a store that is {@link Naming#DENSE}. */
+  public List<ExtraKey> extraKeys(int block) {
+    return keys.of(block, block == 0 && atRoot);
   }
 
   /** Takes over all that another store says beside its hashes, its parent's hash and its tokens. */
@@ -194,9 +192,5 @@ public final class EventRow {
     EventRow copy = new EventRow(columns);
     copy.saysAs(this);
     return copy;
-  }
-
-  private long[] engineHashes() {
-    return Arrays.copyOfRange(columns.hashes(), hashFrom, hashFrom + hashCount);
   }
 }

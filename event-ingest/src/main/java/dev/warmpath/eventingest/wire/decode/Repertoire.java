@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.wire.decode;
 
 import dev.warmpath.eventingest.wire.BlockPlace;
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.kvindex.StorageTier;
 import java.util.Arrays;

@@ -3,10 +3,10 @@ package dev.warmpath.eventingest.wire.decode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.wire.BlockPlace;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEvent.AllBlocksCleared;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.WireException;

@@ -3,7 +3,7 @@ package dev.warmpath.eventingest.wire.decode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.wire.KvEventBatch;
-import dev.warmpath.eventingest.wire.KvEventBatch.SkipReason;
+import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.KvEventEncoder.Form;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package dev.warmpath.eventingest.wire.decode;
 
 import dev.warmpath.eventingest.wire.BlockPlace;
+import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEvent.GroupSpec;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.EventFields.Field;
 import org.jspecify.annotations.Nullable;

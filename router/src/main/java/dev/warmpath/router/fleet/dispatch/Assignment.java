@@ -44,10 +44,8 @@ public final class Assignment implements DispatchResult {
   private final Prediction prediction;
   private final int promptTokens;
   private final boolean comparable;
-  private final boolean hidden;
   private final Reservation reservation;
   private final AtomicBoolean reported = new AtomicBoolean();
-  private volatile boolean asksReport;
   private volatile @Nullable Grounds grounds;
 
   Assignment(
@@ -60,19 +58,12 @@ public final class Assignment implements DispatchResult {
     this.engine = engine;
     this.promptTokens = prompt.lengthTokens();
     this.comparable = prompt.comparable();
-    boolean shown = prompt.hasExtraKey() && reservation.chain() != null;
-    this.hidden = !shown && dispatcher.port().hides(engine.replica(), prompt.namespace());
     this.prediction = prediction;
     this.reservation = reservation;
   }
 
   public Replica replica() {
     return engine.replica();
-  }
-
-  /** Whether its prompt is in a name space that the engine's events do not show. */
-  boolean hidden() {
-    return hidden;
   }
 
   /** The data-parallel rank that it is meant for; 0 for a replica with one engine. */
@@ -92,15 +83,6 @@ public final class Assignment implements DispatchResult {
   /** The cached tokens that the engine is expected to report, or {@link Prediction#NONE}. */
   public int predictedCachedTokens() {
     return prediction.cachedTokens();
-  }
-
-  /** Whether the request is to make the engine announce again what it holds of the prompt. */
-  public boolean asksReport() {
-    return asksReport;
-  }
-
-  void askReport() {
-    asksReport = true;
   }
 
   /** Why the engine was chosen; null until the policy has said it. */
@@ -160,9 +142,6 @@ public final class Assignment implements DispatchResult {
   public void finished(Outcome outcome) {
     if (!engine.end(reservation, outcome, dispatcher.nanos())) {
       return;
-    }
-    if (hidden) {
-      dispatcher.port().hiddenEnded(replica(), dpRank());
     }
     dispatcher.listener().finished(this, outcome);
     dispatcher.freed();

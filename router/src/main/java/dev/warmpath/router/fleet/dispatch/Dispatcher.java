@@ -15,7 +15,6 @@ import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -276,23 +275,10 @@ public final class Dispatcher {
 
   /** Tells the engine's side what is about to be sent there. */
   private void tell(PreparedRequest request, Contender contender, Assignment assignment) {
-    Replica replica = assignment.replica();
-    int rank = assignment.dpRank();
     BlockChain chain = contender.isPartlyKnown() ? contender.chain() : null;
-    if (request.report() == ReportParameter.ASKED) {
-      port.reportAsked(replica, rank);
-    } else if (request.report() == ReportParameter.FREE
-        && request.prompt().readsCache()
-        && chain != null
-        && port.wantsReport(replica, rank)) {
-      assignment.askReport();
-    }
     PromptResult.Tokens tokens = request.prompt().tokens();
     if (chain != null && tokens != null) {
-      port.given(replica, rank, chain, tokens);
-    }
-    if (assignment.hidden()) {
-      port.hiddenBegan(replica, rank);
+      port.given(assignment.replica(), assignment.dpRank(), chain, tokens);
     }
   }
 

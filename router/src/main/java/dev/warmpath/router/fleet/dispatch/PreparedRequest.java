@@ -2,7 +2,6 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.RoutingRequest;
-import dev.warmpath.tokenizer.body.ReportParameter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param model the model it names, or null for any
  * @param prompt its prompt, with its blocks
  * @param sessionKey what the client calls its session or user, or null
- * @param report whether it makes the engine announce again what it holds
  * @param streamed whether its response will show when the prompt is computed
  * @param estimatedTokens how long its prompt may be, where its tokens are not known
  * @param priority the lower, the earlier it leaves the queue
@@ -24,7 +22,6 @@ public record PreparedRequest(
     @Nullable String model,
     Prompt prompt,
     @Nullable String sessionKey,
-    ReportParameter report,
     boolean streamed,
     int estimatedTokens,
     int priority,

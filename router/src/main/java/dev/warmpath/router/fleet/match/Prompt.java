@@ -9,7 +9,6 @@ import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.Reason;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -35,15 +34,13 @@ public final class Prompt {
   private final @Nullable PromptResult result;
   private final PromptResult.@Nullable Tokens tokens;
   private final @Nullable BlockChain blocks;
-  private final RequestNamespace namespace;
   private final long prefixHash;
   private volatile @Nullable Named named;
 
-  private Prompt(@Nullable PromptResult result, RequestNamespace namespace) {
+  private Prompt(@Nullable PromptResult result) {
     this.result = result;
     this.tokens = result instanceof PromptResult.Tokens known ? known : null;
     this.blocks = null;
-    this.namespace = namespace;
     this.prefixHash = tokens == null ? 0 : prefixHash(tokens);
   }
 
@@ -51,7 +48,6 @@ public final class Prompt {
     this.result = null;
     this.tokens = null;
     this.blocks = blocks;
-    this.namespace = RequestNamespace.PLAIN;
     int first =
         Math.min(blocks.blocks(), Math.max(1, PREFIX_TOKENS / blocks.space().blockSizeTokens()));
     this.prefixHash = first == 0 ? 0 : blocks.blockKey(first - 1);
@@ -71,8 +67,8 @@ public final class Prompt {
   }
 
   /** The prompt that a request's reading gave; null where nothing was read. */
-  public static Prompt of(@Nullable PromptResult result, RequestNamespace namespace) {
-    return new Prompt(result, namespace);
+  public static Prompt of(@Nullable PromptResult result) {
+    return new Prompt(result);
   }
 
   /** A prompt of which the blocks are known, and not the tokens, as in a recorded workload. */
@@ -102,11 +98,6 @@ public final class Prompt {
     return tokens != null || blocks != null;
   }
 
-  /** The name space of its blocks. */
-  public RequestNamespace namespace() {
-    return namespace;
-  }
-
   /** The tokens, null if they are not known. */
   public PromptResult.@Nullable Tokens tokens() {
     return tokens;
@@ -132,11 +123,6 @@ public final class Prompt {
   /** Equal for prompts that begin alike, 0 if the tokens are not known. */
   public long prefixHash() {
     return prefixHash;
-  }
-
-  /** Whether it is in the name space of an {@code extra_key}. */
-  public boolean hasExtraKey() {
-    return tokens != null && tokens.extraKey() != null;
   }
 
   /**

@@ -16,18 +16,16 @@ import java.util.Set;
  *
  * <p>Immutable.
  *
- * @param fields of the body's own fields those that name something (model, session, name space),
- *     {@code stream}, and the keys of {@code vllm_xargs}; of a field given twice the last value
+ * @param fields of the body's own fields those that name its model and session, and {@code stream};
+ *     of a field given twice the last value
  * @param estimatedTokens how long the prompt may be: a token for four bytes of text and for each
  *     number in a list; a text that is a {@code data:} URL has none
  */
 public record BodyFields(ObjectNode fields, int estimatedTokens) {
 
-  private static final Set<String> NAMES =
-      Set.of("model", "session_id", "user", "cache_salt", "extra_key", "lora_path");
+  private static final Set<String> NAMES = Set.of("model", "session_id", "user");
 
   private static final String STREAM = "stream";
-  private static final String PARAMETERS = "vllm_xargs";
   private static final byte[] DATA = {'"', 'd', 'a', 't', 'a', ':'};
   private static final int BYTES_PER_TOKEN = 4;
 
@@ -71,8 +69,6 @@ public record BodyFields(ObjectNode fields, int estimatedTokens) {
       if (NAMES.contains(name) || name.equals(STREAM)) {
         keep(parser, fields, name);
         parser.skipChildren();
-      } else if (name.equals(PARAMETERS)) {
-        parameters(parser, fields);
       } else if (value.isStructStart() || value == JsonToken.VALUE_STRING) {
         tokens += weight(parser, body);
       }
@@ -89,19 +85,6 @@ public record BodyFields(ObjectNode fields, int estimatedTokens) {
       case VALUE_STRING -> fields.put(name, parser.getText());
       case VALUE_TRUE, VALUE_FALSE -> fields.put(name, parser.getBooleanValue());
       default -> fields.putArray(name); // it is there, but names nothing
-    }
-  }
-
-  private static void parameters(JsonParser parser, ObjectNode fields) throws IOException {
-    ObjectNode keys = fields.putObject(PARAMETERS);
-    if (parser.currentToken() != JsonToken.START_OBJECT) {
-      parser.skipChildren();
-      return;
-    }
-    while (parser.nextToken() == JsonToken.FIELD_NAME) {
-      keys.putNull(parser.currentName());
-      parser.nextToken();
-      parser.skipChildren();
     }
   }
 

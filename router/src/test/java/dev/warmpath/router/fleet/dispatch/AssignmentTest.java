@@ -12,7 +12,6 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -198,7 +197,7 @@ class AssignmentTest {
 
   @Test
   void aPromptThatIsNotKnownWeighsWhatItMay() {
-    PreparedRequest unread = World.request("m", null, RequestNamespace.PLAIN, true, 3000);
+    PreparedRequest unread = World.request("m", null, true, 3000);
     Assignment assignment = world.assign(unread);
     assertThat(load().queuedPrefillTokens()).isEqualTo(3000);
     assertThat(load().contextTokens()).isEqualTo(3000);
@@ -239,7 +238,7 @@ class AssignmentTest {
   }
 
   private static PreparedRequest plain(PromptResult prompt) {
-    return World.request("m", prompt, RequestNamespace.PLAIN, false, 0);
+    return World.request("m", prompt, false, 0);
   }
 
   private Load load() {
@@ -270,18 +269,6 @@ class AssignmentTest {
     assertThat(first.predictedTokens()).isEqualTo(48);
     assertThat(first.agoNanos()).isEqualTo(5_000);
     assertThat(world.reuses.get(1).predictedTokens()).isEqualTo(-1);
-  }
-
-  @Test
-  void requestInHiddenNamespaceIsToldOfFromBeginToEnd() {
-    World world = new World("warm").with(1);
-    PreparedRequest unread = World.request("m", null, RequestNamespace.EXTRA_KEY, true, 0);
-    Assignment hidden = world.assign(unread);
-    assertThat(world.hidden).containsExactly("r0 began");
-    hidden.finished(Outcome.COMPLETED);
-    hidden.finished(Outcome.COMPLETED);
-    world.assign(World.prompt(64, 40, 1, 1)).finished(Outcome.COMPLETED);
-    assertThat(world.hidden).containsExactly("r0 began", "r0 ended");
   }
 
   @Test

@@ -9,8 +9,6 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Queued;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
-import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -221,14 +219,6 @@ class WaitingRequestsTest {
 
   private static PreparedRequest request(
       String model, String session, int priority, String client) {
-    return new PreparedRequest(
-        model,
-        Prompt.of(null, RequestNamespace.PLAIN),
-        session,
-        ReportParameter.TAKEN,
-        true,
-        0,
-        priority,
-        client);
+    return new PreparedRequest(model, Prompt.of(null), session, true, 0, priority, client);
   }
 }

@@ -24,8 +24,6 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +48,6 @@ final class World {
   final AtomicLong nanos = new AtomicLong();
   final List<String> heard = new CopyOnWriteArrayList<>();
   final List<String> given = new CopyOnWriteArrayList<>();
-  final List<String> hidden = new CopyOnWriteArrayList<>();
   final List<EnginePort.Reuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
@@ -84,21 +81,6 @@ final class World {
               public void given(
                   Replica replica, int rank, BlockChain prompt, PromptResult.Tokens tokens) {
                 given.add(replica.name() + " " + prompt.blocks());
-              }
-
-              @Override
-              public boolean hides(Replica replica, RequestNamespace namespace) {
-                return namespace == RequestNamespace.EXTRA_KEY;
-              }
-
-              @Override
-              public void hiddenBegan(Replica replica, int rank) {
-                hidden.add(replica.name() + " began");
-              }
-
-              @Override
-              public void hiddenEnded(Replica replica, int rank) {
-                hidden.add(replica.name() + " ended");
               }
             },
             Policies.named(policy, Map.of()),
@@ -203,24 +185,12 @@ final class World {
   }
 
   static PreparedRequest request(String model, PromptResult prompt) {
-    return request(model, prompt, RequestNamespace.PLAIN, true, 0);
+    return request(model, prompt, true, 0);
   }
 
   static PreparedRequest request(
-      String model,
-      PromptResult prompt,
-      RequestNamespace namespace,
-      boolean streamed,
-      int estimatedTokens) {
-    return new PreparedRequest(
-        model,
-        Prompt.of(prompt, namespace),
-        null,
-        ReportParameter.TAKEN,
-        streamed,
-        estimatedTokens,
-        0,
-        null);
+      String model, PromptResult prompt, boolean streamed, int estimatedTokens) {
+    return new PreparedRequest(model, Prompt.of(prompt), null, streamed, estimatedTokens, 0, null);
   }
 
   /** A prompt that shares its first tokens with all others of the same family. */

@@ -4,8 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
@@ -25,9 +23,8 @@ class BodyFieldsTest {
           {"model":"a","model":"b"}                       | {"model":"b"}
           {"model":"a","model":null}                      | {}
           {"stream":true,"n":2}                           | {"stream":true}
-          {"\\u0065xtra_key":"x","cache_salt":["s"]}      | {"extra_key":"x","cache_salt":[]}
-          {"vllm_xargs":{"a":{"b":1},"c":[1]},"user":"u"} | {"vllm_xargs":{"a":null,"c":null},"user":"u"}
-          {"vllm_xargs":[1],"top_p":NaN,"user":"u"}       | {"vllm_xargs":{},"user":"u"}
+          {"\\u0075ser":"x","session_id":["s"]}          | {"user":"x","session_id":[]}
+          {"top_p":NaN,"user":"u"}                        | {"user":"u"}
           """)
   void keepsWhatNamesSomething(String body, String fields) throws Exception {
     assertThat(of(body).fields()).isEqualTo(new ObjectMapper().readTree(fields));
@@ -63,14 +60,6 @@ class BodyFieldsTest {
     String chat =
         "{\"messages\":[{\"content\":[{\"image_url\":" + image + "},{\"text\":\"what?\"}]}]}";
     assertThat(of(chat).estimatedTokens()).isLessThan(20);
-  }
-
-  @Test
-  void saysOfANameSpaceAndAReportWhatTheWholeBodySays() throws Exception {
-    String body =
-        "{\"model\":\"m\",\"extra_key\":7,\"vllm_xargs\":{\"kv_cache_report_mode\":\"full\"}}";
-    assertThat(RequestNamespace.of(of(body).fields(), false)).isEqualTo(RequestNamespace.EXTRA_KEY);
-    assertThat(ReportParameter.of(of(body).fields())).isEqualTo(ReportParameter.ASKED);
   }
 
   @Property

@@ -18,12 +18,6 @@ public interface CacheListener {
    */
   void stored(CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock, int heldFrom);
 
-  /**
-   * A hit of {@code [0, toBlock)} is announced again; nothing changed. Only for sequences that ask
-   * for full reports.
-   */
-  default void reported(CachedSequence sequence, CacheGroup group, int toBlock) {}
-
   /** One copy of a block was evicted. */
   void removed(int group, long blockName);
 

@@ -82,18 +82,6 @@ public final class KvCache {
   }
 
   /**
-   * Announces a hit again from the first block on, in every group, as if all its blocks were there:
-   * what vLLM does for a request that asks for a full report, each time that it looks.
-   */
-  public void report(CachedSequence sequence, Hit hit) {
-    if (hit.blocks > 0) {
-      for (CacheGroup group : groups) {
-        events.reported(sequence, group, hit.blocks);
-      }
-    }
-  }
-
-  /**
    * Gives the sequence room for its first {@code tokens} tokens, of which {@code hit} is reused,
    * and commits the blocks that they fill. Does nothing and returns false if there is not enough
    * room.

@@ -51,11 +51,6 @@ public final class EventRecorder implements CacheListener {
   }
 
   @Override
-  public void reported(CachedSequence sequence, CacheGroup group, int toBlock) {
-    announce((HashedRequest) sequence, group, 0, toBlock, 0);
-  }
-
-  @Override
   public void removed(int group, long blockName) {
     Copies copies = committed.get(blockName);
     if (copies == null) {

@@ -22,8 +22,7 @@ public final class HashedRequest extends EngineRequest {
         block -> hashes.of(block).name(),
         request.prompt().length,
         request.answer().length,
-        request.readsCache(),
-        request.reports());
+        request.readsCache());
     this.request = request;
     this.hashes = hashes;
   }

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  *
  * @param maxTokens limit of the answer, 0 for none
  * @param minTokens at least so many, or as many as {@code maxTokens} with {@code ignore_eos}
- * @param reports whether the engine is to announce a hit again ({@code kv_cache_report_mode})
  */
 record CallOptions(
     RequestKind kind,
@@ -21,8 +20,7 @@ record CallOptions(
     boolean includeUsage,
     boolean returnTokenIds,
     int maxTokens,
-    int minTokens,
-    boolean reports) {
+    int minTokens) {
 
   private static final int DEFAULT_COMPLETION_TOKENS = 16;
 
@@ -39,8 +37,7 @@ record CallOptions(
         body.path("stream_options").path("include_usage").asBoolean(false),
         body.path("return_token_ids").asBoolean(false),
         maxTokens,
-        ignoresEnd ? maxTokens : body.path("min_tokens").asInt(0),
-        body.path("vllm_xargs").path("kv_cache_report_mode").asText().equals("full"));
+        ignoresEnd ? maxTokens : body.path("min_tokens").asInt(0));
   }
 
   private static int maxTokens(RequestKind kind, ObjectNode body) {

@@ -140,8 +140,7 @@ public final class EngineApi {
     int limit = options.answerLimit(prompt.length, model.maxModelTokens());
     int[] answer = answers.answer(prompt, Math.min(options.minTokens(), limit), limit);
     TokenRequest request =
-        new TokenRequest(
-            id, prompt, answer, parts.keys().apply(tokens), tokens.readsCache(), options.reports());
+        new TokenRequest(id, prompt, answer, parts.keys().apply(tokens), tokens.readsCache());
     return new Call.Choice(request, new Detokenizer(tokenizer::decode), answer.length == limit);
   }
 

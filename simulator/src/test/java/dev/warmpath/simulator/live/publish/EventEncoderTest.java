@@ -3,12 +3,10 @@ package dev.warmpath.simulator.live.publish;
 import static dev.warmpath.simulator.engine.TestEngines.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.eventingest.wire.KvEvent;
-import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
-import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
-import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.KvEventDecoder;
+import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.eventingest.wire.decode.EventColumns;
+import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import dev.warmpath.kvindex.block.ExtraKey;
@@ -46,28 +44,30 @@ class EventEncoderTest {
             new CacheEvent.Removed(1, HIGH),
             new CacheEvent.Cleared());
 
-    KvEventBatch batch =
-        new KvEventDecoder()
+    EventColumns batch =
+        new ColumnDecoder()
             .decode(new EventEncoder(form, bytesHashes, true).encode(1.5, events, 3));
 
     assertThat(batch.timestampSeconds()).isEqualTo(1.5);
     assertThat(batch.dataParallelRank()).isEqualTo(3);
-    assertThat(batch.skipped()).isEmpty();
-    BlockStored first = (BlockStored) batch.events().get(0);
-    assertThat(first.blockHashes()).containsExactly(HIGH.low64(), LOW.low64());
-    assertThat(first.parentBlockHash()).isNull();
-    assertThat(first.tokens().ids()).isEqualTo(tokens(7, 8));
+    assertThat(batch.skipped()).isZero();
+    EventRow first = batch.row(0);
+    assertThat(first.kind()).isEqualTo(EventRow.Kind.STORED);
+    assertThat(first.engineHashes()).containsExactly(HIGH.low64(), LOW.low64());
+    assertThat(first.atRoot()).isTrue();
+    assertThat(first.tokenIds()).isEqualTo(tokens(7, 8));
     assertThat(first.extraKeys(0)).isEqualTo(keys.get(0));
     assertThat(first.extraKeys(1)).isEqualTo(keys.get(1));
     assertThat(first.spec().rule()).isEqualTo(Kind.FULL_ATTENTION);
-    BlockStored second = (BlockStored) batch.events().get(1);
-    assertThat(second.parentBlockHash()).isEqualTo(HIGH.low64());
+    EventRow second = batch.row(1);
+    assertThat(second.parent()).isEqualTo(HIGH.low64());
     assertThat(second.place().groupIdx()).isEqualTo(1);
     assertThat(second.spec().slidingWindowTokens()).isEqualTo(9);
-    BlockRemoved removed = (BlockRemoved) batch.events().get(2);
-    assertThat(removed.blockHashes()).containsExactly(HIGH.low64());
+    EventRow removed = batch.row(2);
+    assertThat(removed.kind()).isEqualTo(EventRow.Kind.REMOVED);
+    assertThat(removed.engineHashes()).containsExactly(HIGH.low64());
     assertThat(removed.place().groupIdx()).isEqualTo(1);
-    assertThat(batch.events().get(3)).isInstanceOf(KvEvent.AllBlocksCleared.class);
+    assertThat(batch.row(3).kind()).isEqualTo(EventRow.Kind.CLEARED);
   }
 
   @Test

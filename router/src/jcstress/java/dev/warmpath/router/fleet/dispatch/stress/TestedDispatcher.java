@@ -16,8 +16,6 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.ReportParameter;
-import dev.warmpath.tokenizer.body.RequestNamespace;
 import java.net.URI;
 import java.util.Arrays;
 import java.util.List;
@@ -78,9 +76,8 @@ final class TestedDispatcher {
   static PreparedRequest request(int prompt) {
     return new PreparedRequest(
         null,
-        Prompt.of(PROMPTS[prompt], RequestNamespace.PLAIN),
+        Prompt.of(PROMPTS[prompt]),
         null,
-        ReportParameter.TAKEN,
         true,
         0,
         0,

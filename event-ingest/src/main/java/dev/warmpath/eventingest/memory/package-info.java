@@ -1,5 +1,0 @@
-/** What one process knows of the engines beside the index, and what the next one makes of it. */
-@NullMarked
-package dev.warmpath.eventingest.memory;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,41 @@
+package dev.warmpath.eventingest.session;
+
+/**
+ * What a stream asks of the sockets; nothing here may call back before it returns.
+ *
+ * <p>Implementations are called by the writer only.
+ */
+public interface EnginePort {
+
+  /** A port to an engine without a replay socket. */
+  EnginePort NO_REPLAY =
+      new EnginePort() {
+        @Override
+        public boolean canReplay() {
+          return false;
+        }
+
+        @Override
+        public void replay(long replayId, long fromSequence) {
+          throw new IllegalStateException("replayId=" + replayId + " without a replay socket");
+        }
+
+        @Override
+        public void reopen() {}
+      };
+
+  /** Whether the engine has a replay socket. */
+  boolean canReplay();
+
+  /**
+   * Asks for all batches from {@code fromSequence} on; the answer goes to {@link
+   * EngineStream#replayed} and {@link EngineStream#replayEnded} with the same id.
+   */
+  void replay(long replayId, long fromSequence);
+
+  /** The index shows the batch now, or as much of it as could be read. */
+  default void applied(StreamMessage batch) {}
+
+  /** The live connection delivers nothing although there is something: open it anew. */
+  void reopen();
+}

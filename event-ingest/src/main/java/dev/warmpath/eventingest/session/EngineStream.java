@@ -1,0 +1,297 @@
+package dev.warmpath.eventingest.session;
+
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.TrustState;
+import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.session.ReplayAsker.Progress;
+import dev.warmpath.eventingest.session.ResumeListener.Outcome;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one engine's batches in order and complete, or else doubts what the engine held.
+ *
+ * <p>Sequence numbers begin at 0 with each lifetime of the engine's process. A jump is repaired by
+ * a replay, which begins one batch early: that batch proves by its bytes that the process is still
+ * the same. What no replay brings back is lost; then what the engine held is doubted, because
+ * removals may have been among it, until what follows shows that it is still there; or forgotten,
+ * if the process may be another one. {@link #trust} says what that leaves to believe.
+ *
+ * <p>Confined to the writer; {@link #trust}, {@link #lastSequence} and {@link #bufferedBatches} may
+ * be read by any thread.
+ */
+public final class EngineStream {
+
+  /*
+   *            first batch is 0                    jump, reconnect, silence
+   *   silent ───────────────────▶ live ◀──────────────────────────────────▶ replaying
+   *     │  first batch is not 0                      end, or attempts used up: lost
+   *     └──────────────────────────────────────────────────────────────────────▲
+   *
+   * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a doubt
+   * I2  `cache` is complete only if nothing was lost since the engine held nothing
+   * I3  nothing is credited that may be of another lifetime than what is heard next; it is doubted if
+   *     the process's start is known, which will tell, and forgotten if not
+   * I4  a batch that comes behind a later one is not applied, but counted and followed by a doubt
+   * I5  while a replay repairs something no live batch is applied; they wait with `sequencer`
+   */
+
+  /** By then the engine's metrics have been read a few times. */
+  private static final Duration START_WAIT = Duration.ofSeconds(60);
+
+  private static final Logger LOG = LoggerFactory.getLogger(EngineStream.class);
+
+  private final EngineSource source;
+  private final EnginePort port;
+  private final Clock clock;
+  private final StreamCounters counters;
+  private final ReplayAsker asker;
+  private final Lifetime lifetime = new Lifetime();
+  private final KnownCache cache;
+  private final LiveBuffer buffer;
+  private final Sequencer sequencer;
+  private final ReuseJudge judge;
+  private Instant connectedAt = Instant.MAX;
+
+  public EngineStream(
+      EventApplier applier,
+      EnginePort port,
+      StreamLimits limits,
+      Clock clock,
+      StreamCounters counters) {
+    this.port = port;
+    this.clock = clock;
+    this.counters = counters;
+    source = applier.source();
+    asker = new ReplayAsker(port, limits, clock, counters);
+    cache = new KnownCache(applier, lifetime, port, clock, counters);
+    buffer = new LiveBuffer(limits);
+    sequencer = new Sequencer(cache, lifetime, asker, buffer, counters);
+    judge = new ReuseJudge(source.rules().remedy() == null, counters, clock);
+  }
+
+  /**
+   * Goes on where a stream of another process left off, with what the index has kept; before the
+   * first connection. Nothing is applied before a replay has shown that the engine's process is the
+   * same; if it does not, all is forgotten.
+   */
+  public void resume(StreamMemory memory, ResumeListener listener) {
+    lifetime.resume(memory, listener);
+    cache.resume(memory.gap());
+    settleTrust();
+  }
+
+  /** What another process needs to go on here, or null if there is nothing to go on from. */
+  public @Nullable StreamMemory memory() {
+    if (!lifetime.started() || sequencer.isClearing() || !lifetime.isShownByLast()) {
+      return null;
+    }
+    long last = lifetime.lastSequence();
+    return new StreamMemory(
+        last, lifetime.digest(last), lifetime.start().seconds(), cache.gap(), cache.learned());
+  }
+
+  /** How far the engine is believed. */
+  public TrustState trust() {
+    return cache.trust();
+  }
+
+  /** The last batch of this lifetime that was applied or given up, −1 before the first. */
+  public long lastSequence() {
+    return lifetime.lastSequence();
+  }
+
+  /** Live batches that wait for the end of a replay. */
+  public int bufferedBatches() {
+    return buffer.waiting();
+  }
+
+  /** The live connection is up, for the first time or again. */
+  public void connected() {
+    if (lifetime.started() && lifetime.isProven()) {
+      counters.add(StreamCounter.RECONNECTS);
+    }
+    cache.connected(true);
+    connectedAt = clock.instant();
+    asker.connected();
+    if (lifetime.started()) {
+      lifetime.unheard();
+      sequencer.verify(lifetime.isProven() ? "reconnected" : "restored from a snapshot");
+    } else {
+      cache.forgetDoubts();
+      lifetime.mended();
+      if (sequencer.mayAsk()) {
+        sequencer.repair("first contact");
+      }
+    }
+    settleTrust();
+  }
+
+  /** The live connection is gone: what the engine does now is not heard. */
+  public void disconnected() {
+    cache.connected(false);
+    lifetime.unheard();
+    asker.disconnected();
+    settleTrust();
+  }
+
+  /** One message of the live connection. */
+  public void live(StreamMessage batch) {
+    asker.heard(cache.isConnected());
+    sequencer.live(batch);
+    settleTrust();
+  }
+
+  /** Live messages were refused for lack of room; no later one may come to show the gap. */
+  public void missed() {
+    sequencer.missed();
+    settleTrust();
+  }
+
+  /** One batch of the answer to a replay. */
+  public void replayed(long replayId, StreamMessage batch) {
+    Progress current = asker.current(replayId);
+    if (current != null) {
+      sequencer.replayed(current, batch);
+      settleTrust();
+    }
+  }
+
+  /**
+   * A replay is over.
+   *
+   * @param whole whether the engine said so; else it fell silent or could not be asked
+   */
+  public void replayEnded(long replayId, boolean whole) {
+    Progress current = asker.current(replayId);
+    if (current != null) {
+      sequencer.ended(current, whole);
+      settleTrust();
+    }
+  }
+
+  /** The engine's cache is known to be empty although its own event may come late. */
+  public void cleared(String why) {
+    cache.clear();
+    if (lifetime.started()) {
+      cache.complete();
+    }
+    sequencer.cleared();
+    settleTrust();
+  }
+
+  /** The engine's process is known to be gone or new. */
+  public void restarted(String why) {
+    sequencer.newLifetime(why);
+    if (cache.isConnected() && sequencer.mayAsk()) {
+      sequencer.repair(why);
+    }
+    settleTrust();
+  }
+
+  /**
+   * The engine's process was seen to have started then, in seconds since 1970. If that is not when
+   * the process did that what is held is of, all is forgotten. If it is, and no replay vouches for
+   * what was restored, its names are kept.
+   */
+  public void runsSince(double startSeconds) {
+    if (lifetime.start().isKnown() && lifetime.start().seconds() != startSeconds) {
+      restarted("the process started at another time than the one that was known");
+    }
+    lifetime.runsSince(startSeconds);
+    settleTrust();
+  }
+
+  /** Something speaks against what is believed of this lifetime. */
+  public void doubt(String why) {
+    if (lifetime.started()) {
+      cache.lose(why);
+      settleTrust();
+    }
+  }
+
+  /**
+   * The router has failed at something of this engine's, perhaps half-way. All is forgotten and
+   * asked for again: at once, but at most once a rest, since the same batch may fail again.
+   *
+   * @throws RuntimeException or an error if that fails too; then the index may be wrong
+   */
+  public void failed(String why) {
+    sequencer.forget(why);
+    cache.healable(port.canReplay());
+    if (cache.isConnected() && sequencer.mayAsk()) {
+      sequencer.repair(why);
+    }
+    asker.rest();
+    settleTrust();
+  }
+
+  /** Nobody will call this any more: nothing is believed from now on. */
+  public void abandon(String why) {
+    cache.abandon(why);
+  }
+
+  /** The engine answered how much of a prompt it reused. */
+  public void reused(ReportedReuse reuse) {
+    Instant dispatched = clock.instant().minus(reuse.ago());
+    judge.answered(reuse, dispatched);
+    if (!reuse.isShort()) {
+      cache.reused(reuse.prompt(), reuse.cachedTokens(), dispatched);
+    }
+  }
+
+  /**
+   * Lets time pass: the replay socket is asked after a silence whether something was missed, and
+   * after a rest for what it did not answer.
+   */
+  public void tick() {
+    if (asker.probeDue() || (cache.healable() && asker.isRested())) {
+      probe("silence");
+    }
+    if (lifetime.start().isAwaited() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
+      lifetime.decided(Outcome.NO_ANSWER, "nobody says when the process started");
+      cache.forgetDoubts();
+      settleTrust();
+    }
+    if (judge.isOverPredicted(trust().trust() == Trust.EXACT)) {
+      overPredicted();
+    }
+  }
+
+  private void overPredicted() {
+    String remedy = source.rules().remedy();
+    String why =
+        "the engine keeps reusing less than the index shows"
+            + (remedy == null ? "" : ": " + remedy);
+    LOG.warn("engine={} is trusted less: {}", source.id(), why);
+    doubt(why);
+  }
+
+  /**
+   * The engine is well again after it was not. Its socket shows most restarts; where another
+   * process may stand behind the same connection, the last batch asked for again does.
+   */
+  public void recovered() {
+    probe("its health came back");
+  }
+
+  private void probe(String why) {
+    if (cache.isConnected() && !sequencer.isRunning() && sequencer.mayAsk()) {
+      sequencer.probe(why);
+      settleTrust();
+    }
+  }
+
+  private void settleTrust() {
+    judge.applied();
+    cache.settle(sequencer.repairing());
+  }
+}

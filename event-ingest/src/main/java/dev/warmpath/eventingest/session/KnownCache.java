@@ -1,0 +1,281 @@
+package dev.warmpath.eventingest.session;
+
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.TrustState;
+import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.apply.EventApplier.Effect;
+import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.session.ResumeListener.Outcome;
+import dev.warmpath.eventingest.session.StreamMemory.Gap;
+import dev.warmpath.eventingest.wire.WireException;
+import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
+import dev.warmpath.eventingest.wire.decode.EventColumns;
+import dev.warmpath.kvindex.block.BlockChain;
+import java.time.Clock;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one engine's cache: applies batches, doubts or forgets what was held when some
+ * are lost, and says how far the rest may be believed.
+ *
+ * <p>Confined to the writer; {@link #trust} may be read by any thread.
+ */
+final class KnownCache {
+
+  private final EventApplier applier;
+  private final Lifetime lifetime;
+  private final EnginePort port;
+  private final Clock clock;
+  private final StreamCounters counters;
+  private final ColumnDecoder decoder = new ColumnDecoder();
+  private volatile TrustState trust;
+
+  /** Whether what the engine publishes now is heard. */
+  private boolean connected;
+
+  /** Whether nothing was missed since the engine held nothing. */
+  private boolean complete;
+
+  /** Why something is missing. */
+  private String gap = "";
+
+  /** Whether what is missing was given up only because nobody answered: it may still be there. */
+  private boolean healable;
+
+  /** Since when nothing that is doubted can have gone unheard. */
+  private Instant doubtedAt = Instant.MIN;
+
+  KnownCache(
+      EventApplier applier,
+      Lifetime lifetime,
+      EnginePort port,
+      Clock clock,
+      StreamCounters counters) {
+    this.applier = applier;
+    this.lifetime = lifetime;
+    this.port = port;
+    this.clock = clock;
+    this.counters = counters;
+    trust = new TrustState(Trust.NONE, "not connected yet", clock.instant());
+  }
+
+  TrustState trust() {
+    return trust;
+  }
+
+  boolean isConnected() {
+    return connected;
+  }
+
+  void connected(boolean now) {
+    connected = now;
+  }
+
+  /** The first batch of a lifetime that is heard; those before it, if any, are lost. */
+  void begin(long sequence, String why) {
+    if (sequence == 0) {
+      complete();
+    } else {
+      missing(why + " at batch " + sequence);
+      counters.add(StreamCounter.LOST_BATCHES, sequence);
+    }
+  }
+
+  /** Takes a batch in; it counts as applied only once it is. */
+  void apply(StreamMessage batch) {
+    String lost = read(batch);
+    lifetime.add(batch);
+    if (lost != null) {
+      lose(lost);
+    }
+    port.applied(batch);
+  }
+
+  /** Applies what can be read; if removals may have been missed, returns why. */
+  private @Nullable String read(StreamMessage batch) {
+    if (batch.payload().length == 0) {
+      counters.add(StreamCounter.UNDECODABLE_BATCHES);
+      return "batch %d came without payload, as one does that is too large"
+          .formatted(batch.sequence());
+    }
+    try {
+      return apply(decoder.decode(batch.payload()), batch.sequence());
+    } catch (WireException e) {
+      counters.add(StreamCounter.UNDECODABLE_BATCHES);
+      return "batch " + batch.sequence() + " could not be read: " + e.getMessage();
+    } finally {
+      decoder.trim();
+    }
+  }
+
+  private @Nullable String apply(EventColumns batch, long sequence) {
+    counters.add(StreamCounter.BATCHES);
+    int rank = batch.dataParallelRank();
+    if (rank >= 0 && rank != applier.source().id().dpRank()) {
+      counters.add(StreamCounter.RANK_MISMATCHES);
+    }
+    counters.add(StreamCounter.SKIPPED_EVENTS, batch.skipped());
+    Effect effect = applier.apply(batch);
+    if (effect == Effect.OVERFULL) {
+      return "more was announced than the %d blocks that the engine can hold"
+          .formatted(applier.mostBlocks());
+    } else if (batch.mayHideRemovals()) {
+      return "an event of batch " + sequence + " could not be read: " + batch.firstProblem();
+    } else if (effect == Effect.EMPTIED) {
+      complete = true;
+      healable = false;
+    } else if (effect == Effect.FORGOTTEN) {
+      missing("block size changed in batch " + sequence);
+    }
+    return null;
+  }
+
+  /** Gives up the batches from the next to the one before {@code sequence}. */
+  void giveUpTo(long sequence) {
+    counters.add(StreamCounter.LOST_BATCHES, sequence - lifetime.next());
+    lose("lost batches " + lifetime.next() + " to " + (sequence - 1));
+    lifetime.skipTo(sequence);
+  }
+
+  /**
+   * Removals may have been missed, or even a restart. After one, a doubt does no harm: only a store
+   * of the process that is heard now can prove it. But nothing would ever end it, so it is kept
+   * only if the process's start will tell.
+   */
+  void lose(String why) {
+    if (lifetime.mayGoOn(connected)) {
+      doubt(why);
+    } else if (lifetime.start().isKnown()) {
+      lifetime.start().unsure();
+      doubt(why);
+    } else {
+      long held = applier.stats().heldBlocks();
+      applier.clear();
+      missing(why + blocks(held, " forgotten"));
+    }
+  }
+
+  /** Something was missed in this lifetime, maybe removals of what is held. */
+  void doubt(String why) {
+    long before = applier.stats().heldBlocks();
+    long doubted = applier.doubt();
+    doubtedAt = clock.instant();
+    missing(
+        why + blocks(doubted, " doubted") + blocks(before - doubted, " without a name forgotten"));
+  }
+
+  private static String blocks(long count, String what) {
+    return count == 0 ? "" : "; " + count + (count == 1 ? " block" : " blocks") + what;
+  }
+
+  private void missing(String why) {
+    complete = false;
+    gap = why;
+  }
+
+  /** The process is another one. */
+  void end(String why) {
+    counters.add(StreamCounter.RESTARTS);
+    forget(Outcome.OTHER_LIFETIME, why);
+  }
+
+  /** Nothing that is known can be believed, nor how the engine keeps its blocks. */
+  void forget(Outcome restored, String why) {
+    lifetime.decided(restored, why);
+    healable = false;
+    applier.reset();
+    missing(why);
+    lifetime.end();
+  }
+
+  /** The engine holds nothing yet, so nothing is missed; what is doubted is not there. */
+  void complete() {
+    forgetDoubts();
+    complete = true;
+    healable = false;
+  }
+
+  /** Nothing but doubts is left of what the engine held; they end too. */
+  void forgetDoubts() {
+    if (applier.doubts()) {
+      applier.clear();
+    }
+  }
+
+  /** The engine holds nothing. */
+  void clear() {
+    applier.clear();
+  }
+
+  /** The engine reused so many tokens of a prompt that was sent at {@code dispatched}. */
+  void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
+    if (connected && lifetime.isSure() && dispatched.isAfter(doubtedAt)) {
+      applier.reused(prompt, cachedTokens);
+    }
+  }
+
+  /** Whether a later replay may still bring what is missing. */
+  boolean healable() {
+    return healable;
+  }
+
+  void healable(boolean mayHeal) {
+    healable = mayHeal;
+  }
+
+  /** Another process has learned what the applier and the index know. */
+  void resume(@Nullable Gap missed) {
+    doubtedAt = clock.instant();
+    complete = missed == null;
+    if (missed != null) {
+      missing(missed.why());
+      healable = missed.healable();
+    }
+  }
+
+  /** What is missing, or null. */
+  @Nullable Gap gap() {
+    return complete ? null : new Gap(gap, healable);
+  }
+
+  LearnedCache learned() {
+    return applier.learned();
+  }
+
+  /** Nobody will take batches in any more. */
+  void abandon(String why) {
+    trust(Trust.NONE, why);
+  }
+
+  /**
+   * Concludes how far the engine is believed.
+   *
+   * @param repairing why a replay runs that may bring what is missing, or null if none does
+   */
+  void settle(@Nullable String repairing) {
+    boolean started = lifetime.started();
+    if (!lifetime.isProven()) {
+      trust(Trust.CATCHING_UP, "restored, not proven yet");
+    } else if (repairing != null) {
+      trust(Trust.CATCHING_UP, repairing);
+    } else if (!started && !complete) {
+      trust(Trust.NONE, connected ? "nothing heard yet" : "not connected");
+    } else if (!connected) {
+      trust(Trust.SUSPECT, "connection lost");
+    } else if (complete) {
+      trust(Trust.EXACT, "complete");
+    } else {
+      trust(Trust.SUSPECT, gap);
+    }
+  }
+
+  private void trust(Trust now, String reason) {
+    TrustState before = trust;
+    if (before.trust() != now || !before.reason().equals(reason)) {
+      trust = new TrustState(now, reason, clock.instant());
+    }
+  }
+}

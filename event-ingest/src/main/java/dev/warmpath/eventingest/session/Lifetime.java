@@ -1,0 +1,215 @@
+package dev.warmpath.eventingest.session;
+
+import dev.warmpath.eventingest.session.BatchDigests.Verdict;
+import dev.warmpath.eventingest.session.ResumeListener.Outcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far the batches of one lifetime of the engine's process were followed, and what they looked
+ * like.
+ *
+ * <p>Sequence numbers begin at 0 with each lifetime.
+ *
+ * <p>Confined to the writer; {@link #lastSequence} may be read by any thread.
+ */
+final class Lifetime {
+
+  /** Batches are not late by more, or else nobody can tell late ones from another process's. */
+  private static final int MAX_LATE = 64;
+
+  private final BatchDigests digests = new BatchDigests();
+  private volatile long lastSequence = -1;
+  private long next;
+  private boolean started;
+
+  /** No batch before this one can come late: it was published for an earlier connection. */
+  private long first;
+
+  private final ProcessStart start = new ProcessStart();
+
+  /** Whether what is held may be of another process than what is heard next. */
+  private boolean broken;
+
+  /** Who waits to hear whether what was restored is true; null if nothing was, or it is decided. */
+  private @Nullable ResumeListener unproven;
+
+  /** The last batch before the connection was lost, until a replay has vouched for it; or −1. */
+  private long lastBeforeLoss = -1;
+
+  ProcessStart start() {
+    return start;
+  }
+
+  /** Whether a batch of it was applied. */
+  boolean started() {
+    return started;
+  }
+
+  /** The batch to be applied next. */
+  long next() {
+    return next;
+  }
+
+  /** The last batch that was applied or given up, −1 before the first. */
+  long lastSequence() {
+    return lastSequence;
+  }
+
+  /** The batch is the next one. */
+  void add(StreamMessage batch) {
+    started = true;
+    next = batch.sequence() + 1;
+    lastSequence = batch.sequence();
+    digests.put(batch);
+  }
+
+  /** The batches before this one will not come any more. */
+  void skipTo(long sequence) {
+    next = sequence;
+  }
+
+  /** Whether a batch is the one that was applied under its number. */
+  Verdict compare(StreamMessage batch) {
+    return digests.compare(batch);
+  }
+
+  /**
+   * Whether a batch has a number that was given up lately: it is late, or of another process. All
+   * numbers that far back have digests if they were applied.
+   */
+  boolean gaveUp(StreamMessage batch) {
+    long sequence = batch.sequence();
+    return sequence >= first
+        && sequence < next
+        && next - sequence <= MAX_LATE
+        && compare(batch) == Verdict.UNKNOWN;
+  }
+
+  /** Whether what is held may be of another process than what is heard next. */
+  boolean isBroken() {
+    return broken;
+  }
+
+  /** Whether what is held is of this process; if not it must be forgotten now. */
+  boolean mayGoOn(boolean connected) {
+    boolean same = !broken;
+    broken &= !connected;
+    return same;
+  }
+
+  /**
+   * Whether what is doubted is of the process that is heard. If not, its hashes may mean nothing to
+   * that one, so that a prompt that was reused does not show that they are held.
+   */
+  boolean isSure() {
+    return isProven() && !broken && start.isSure();
+  }
+
+  /** Nothing is held of what was heard before. */
+  void mended() {
+    broken = false;
+    start.mended();
+  }
+
+  /**
+   * Whether a batch that waited is older than what was followed first, or than all that is known.
+   */
+  boolean beganBehind(StreamMessage batch) {
+    return started && batch.sequence() < next && compare(batch) == Verdict.UNKNOWN;
+  }
+
+  /** From now on nobody can tell whether the process is still the same. */
+  void unheard() {
+    broken = true;
+    first = next;
+    if (lastBeforeLoss < 0) {
+      lastBeforeLoss = lastSequence;
+    }
+  }
+
+  /**
+   * A replay was answered. Only one that shows a batch of before the loss tells that the process is
+   * still the same; after another one, later batches cannot tell it either.
+   */
+  void answered(boolean sameProcess) {
+    broken = false;
+    lastBeforeLoss = -1;
+    start.answered(sameProcess);
+  }
+
+  /** Whether another process could find out by the last batch whether this one is the same. */
+  boolean isShownByLast() {
+    return start.isSure() && (lastBeforeLoss < 0 || lastBeforeLoss == lastSequence);
+  }
+
+  /**
+   * The batch from which on a replay shows all that is missing and that the process is the same.
+   */
+  long replayFrom() {
+    if (!started) {
+      return 0;
+    }
+    return lastBeforeLoss < 0 ? next - 1 : lastBeforeLoss;
+  }
+
+  /** Another process has followed it so far, which is yet to be proven. */
+  void resume(StreamMemory memory, ResumeListener listener) {
+    started = true;
+    next = memory.lastSequence() + 1;
+    lastSequence = memory.lastSequence();
+    first = next;
+    digests.put(memory.lastSequence(), memory.lastDigest());
+    start.restore(memory.startSeconds());
+    broken = true;
+    unproven = listener;
+  }
+
+  /** Whether it was followed from here, or what was restored is decided on. */
+  boolean isProven() {
+    return unproven == null;
+  }
+
+  /** The process that runs now started then; the same as that of what was restored, if known. */
+  void runsSince(double seconds) {
+    if (isProven()) {
+      start.read(seconds);
+    } else if (start.vouches(seconds)) {
+      decided(Outcome.DOUBTED, "the process started at the same time");
+    }
+  }
+
+  /** No replay vouches for what was restored, and what is held of it is doubted. */
+  void awaitStart() {
+    broken = false;
+    if (start.await()) {
+      decided(Outcome.DOUBTED, "the process started at the same time");
+    }
+  }
+
+  /** What was restored is true, or not; said once. */
+  void decided(Outcome outcome, String why) {
+    ResumeListener listener = unproven;
+    if (listener != null) {
+      unproven = null;
+      start.decided();
+      listener.decided(outcome, why);
+    }
+  }
+
+  /** The digest of a batch that was added lately. */
+  long digest(long sequence) {
+    return digests.get(sequence);
+  }
+
+  /** The next one begins. */
+  void end() {
+    digests.clear();
+    broken = false;
+    lastBeforeLoss = -1;
+    next = 0;
+    first = 0;
+    lastSequence = -1;
+    started = false;
+    start.end();
+  }
+}

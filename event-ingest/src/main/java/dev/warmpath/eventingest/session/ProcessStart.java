@@ -1,0 +1,101 @@
+package dev.warmpath.eventingest.session;
+
+/**
+ * When the engine's process started, and what that proves where no replay does: whether what is
+ * doubted, or was restored, is of the process that runs now.
+ *
+ * <p>Confined to the writer.
+ */
+final class ProcessStart {
+
+  /** The first may have been under way when the process changed. */
+  private static final int READINGS = 2;
+
+  /** In seconds since 1970; NaN if nobody knows. */
+  private double seconds = Double.NaN;
+
+  /** Whether the process that runs now was seen to have started then, before it was asked for. */
+  private boolean seen;
+
+  /** Whether only this can vouch for what was restored. */
+  private boolean awaited;
+
+  /** Readings that must still agree before what is doubted is sure to be of this process. */
+  private int readingsToAgree;
+
+  /** Whether the batches that a replay could show may be of another process than what is held. */
+  private boolean mixed;
+
+  double seconds() {
+    return seconds;
+  }
+
+  boolean isKnown() {
+    return !Double.isNaN(seconds);
+  }
+
+  /** Another process has known it. */
+  void restore(double known) {
+    seconds = known;
+  }
+
+  /** What is doubted from now on may be of another process. */
+  void unsure() {
+    readingsToAgree = READINGS;
+  }
+
+  /** Whether what is doubted is of this process. */
+  boolean isSure() {
+    return readingsToAgree == 0;
+  }
+
+  /** Nothing is held of what was heard before. */
+  void mended() {
+    mixed = false;
+    readingsToAgree = 0;
+  }
+
+  /** A replay was answered, and has shown that the process is the same, or has not. */
+  void answered(boolean sameProcess) {
+    if (sameProcess && !mixed) {
+      readingsToAgree = 0;
+    }
+    mixed = readingsToAgree > 0;
+  }
+
+  /** The process that runs now, and is the one that is followed, started then. */
+  void read(double now) {
+    readingsToAgree -= readingsToAgree > 0 && seconds == now ? 1 : 0;
+    mixed &= readingsToAgree > 0;
+    seconds = now;
+  }
+
+  /** The process that runs now started then; whether that vouches for what was restored. */
+  boolean vouches(double now) {
+    seen |= seconds == now;
+    return seen && awaited;
+  }
+
+  /** No replay vouches for what was restored; whether this does already. */
+  boolean await() {
+    awaited = true;
+    return seen;
+  }
+
+  boolean isAwaited() {
+    return awaited;
+  }
+
+  /** It is decided what becomes of what was restored. */
+  void decided() {
+    awaited = false;
+  }
+
+  /** The next process begins. */
+  void end() {
+    mended();
+    seconds = Double.NaN;
+    seen = false;
+    awaited = false;
+  }
+}

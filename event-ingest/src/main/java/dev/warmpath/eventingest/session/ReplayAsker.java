@@ -1,0 +1,167 @@
+package dev.warmpath.eventingest.session;
+
+import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.count.StreamCounters;
+import java.time.Clock;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks one engine for replays: one at a time, with bounded attempts and a rest after failure, and
+ * after a silence.
+ *
+ * <p>Confined to the writer.
+ */
+final class ReplayAsker {
+
+  /** Why a replay is asked for. */
+  enum Purpose {
+    /** Something is or may be missing: until the end the engine is not believed. */
+    REPAIR,
+    /** Nothing speaks for a loss; the question is asked to be sure, and nothing waits for it. */
+    PROBE
+  }
+
+  /** One replay under way. Confined to the writer. */
+  static final class Progress {
+    final long id;
+    final Purpose purpose;
+    final String why;
+    final long from;
+
+    /**
+     * Whether the answer may be applied: it goes on where the stream is, or on from a known loss.
+     */
+    boolean verified;
+
+    /** Whether that batch, by its bytes, showed that the process is the same. */
+    boolean sameProcess;
+
+    /** Whether a batch came that was not applied before. */
+    boolean fruitful;
+
+    Progress(long id, Purpose purpose, String why, long from) {
+      this.id = id;
+      this.purpose = purpose;
+      this.why = why;
+      this.from = from;
+    }
+
+    /** Whether something is known to be missing until the end, or may well be. */
+    boolean repairs() {
+      return purpose == Purpose.REPAIR || fruitful;
+    }
+  }
+
+  private final EnginePort port;
+  private final StreamLimits limits;
+  private final Clock clock;
+  private final StreamCounters counters;
+  private @Nullable Progress current;
+  private long lastId;
+  private int fruitless;
+  private Instant restUntil = Instant.MIN;
+  private Instant probeAt = Instant.MAX;
+  private Instant probedAt = Instant.MIN;
+  private boolean heardSinceProbe;
+
+  ReplayAsker(EnginePort port, StreamLimits limits, Clock clock, StreamCounters counters) {
+    this.port = port;
+    this.limits = limits;
+    this.clock = clock;
+    this.counters = counters;
+  }
+
+  EnginePort port() {
+    return port;
+  }
+
+  /** The replay under way, or null. */
+  @Nullable Progress current() {
+    return current;
+  }
+
+  /** The replay under way if it has this id, else null: an answer to an old question. */
+  @Nullable Progress current(long replayId) {
+    return current != null && current.id == replayId ? current : null;
+  }
+
+  /** Whether the engine can be asked now. */
+  boolean mayAsk() {
+    return port.canReplay() && !clock.instant().isBefore(restUntil);
+  }
+
+  /** Asks; an earlier question is void. */
+  void ask(Purpose purpose, String why, long fromSequence) {
+    current = new Progress(++lastId, purpose, why, fromSequence);
+    counters.add(StreamCounter.REPLAYS);
+    port.replay(lastId, fromSequence);
+  }
+
+  /** The question is answered as far as it will be, or void. */
+  void end() {
+    if (current != null && current.fruitful) {
+      fruitless = 0;
+    }
+    current = null;
+  }
+
+  /** Counts an attempt that brought nothing; whether it was the last one. */
+  boolean exhausted() {
+    return ++fruitless >= limits.replayAttempts();
+  }
+
+  /** Asks no more for a while. */
+  void rest() {
+    fruitless = 0;
+    restUntil = clock.instant().plus(limits.replayCooldown());
+  }
+
+  /** The live connection is up. */
+  void connected() {
+    probeAt = clock.instant().plusSeconds(1);
+    heardSinceProbe = false;
+  }
+
+  void disconnected() {
+    probeAt = Instant.MAX;
+  }
+
+  /** Something came on the live connection. */
+  void heard(boolean connected) {
+    heardSinceProbe = true;
+    if (connected) {
+      putOff();
+    }
+  }
+
+  /** Whether the connection is silent for so long that the engine should be asked. */
+  boolean probeDue() {
+    return !clock.instant().isBefore(probeAt);
+  }
+
+  /** Whether the last probe was long ago, for an engine that did not answer. */
+  boolean isRested() {
+    return !clock.instant().isBefore(probedAt.plus(limits.replayCooldown()));
+  }
+
+  /** The engine is asked now. */
+  void probing() {
+    probedAt = clock.instant();
+    putOff();
+  }
+
+  private void putOff() {
+    probeAt = clock.instant().plus(limits.probeInterval());
+  }
+
+  /**
+   * A probe has ended; whether the connection is silent: twice in a row only probes brought
+   * batches.
+   */
+  boolean isSilent(boolean fruitful) {
+    boolean silent = fruitful && !heardSinceProbe;
+    heardSinceProbe = false;
+    return silent;
+  }
+}

@@ -1,0 +1,34 @@
+package dev.warmpath.eventingest.session;
+
+import java.time.Duration;
+
+/**
+ * The bounds of one engine's stream.
+ *
+ * <p>Immutable.
+ *
+ * @param bufferedBatches live batches kept while a replay runs
+ * @param bufferedBytes their payloads together
+ * @param replayAttempts replays without progress until the missing batches are given up
+ * @param replayCooldown time after that in which the engine is not asked again
+ * @param probeInterval silence after which the replay socket is asked whether all is known
+ */
+public record StreamLimits(
+    int bufferedBatches,
+    long bufferedBytes,
+    int replayAttempts,
+    Duration replayCooldown,
+    Duration probeInterval) {
+
+  /** What a router uses. */
+  public static final StreamLimits DEFAULT =
+      new StreamLimits(16_384, 64L << 20, 3, Duration.ofSeconds(30), Duration.ofSeconds(30));
+
+  public StreamLimits {
+    if (bufferedBatches < 1 || bufferedBytes < 1 || replayAttempts < 1) {
+      throw new IllegalArgumentException(
+          "bufferedBatches=%d bufferedBytes=%d replayAttempts=%d"
+              .formatted(bufferedBatches, bufferedBytes, replayAttempts));
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package dev.warmpath.eventingest.session;
+
+import dev.warmpath.eventingest.apply.LearnedCache;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a stream has to know beside the index to go on in another process.
+ *
+ * <p>Immutable.
+ *
+ * @param lastSequence number of the last batch applied
+ * @param lastDigest digest of its bytes, which shows whether the engine's process is the same
+ * @param startSeconds when the process started, in seconds since 1970; NaN if nobody knows
+ * @param gap what was missed since the engine held nothing, or null if nothing was
+ * @param learned what the events said of how the engine keeps its blocks
+ */
+public record StreamMemory(
+    long lastSequence,
+    long lastDigest,
+    double startSeconds,
+    @Nullable Gap gap,
+    LearnedCache learned) {
+
+  /**
+   * Something that was missed.
+   *
+   * <p>Immutable.
+   *
+   * @param healable whether it was given up only because nobody answered
+   */
+  public record Gap(String why, boolean healable) {}
+
+  public StreamMemory {
+    if (lastSequence < 0) {
+      throw new IllegalArgumentException("lastSequence=" + lastSequence);
+    }
+  }
+}

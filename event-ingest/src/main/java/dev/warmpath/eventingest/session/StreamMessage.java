@@ -1,0 +1,74 @@
+package dev.warmpath.eventingest.session;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One batch as it travels: its sequence number and its payload, undecoded.
+ *
+ * <p>Immutable, as long as nobody writes to the payload.
+ *
+ * @param sequence unsigned, but no engine gets beyond 2<sup>63</sup>
+ * @param arrivedNanos {@link System#nanoTime} of its arrival on the live connection, or {@link
+ *     #UNTIMED}
+ */
+@SuppressWarnings("ArrayRecordComponent") // the hot path; equality is never asked for
+public record StreamMessage(long sequence, byte[] payload, long arrivedNanos) {
+
+  /** The arrival of a batch that was not heard live, or by a clock that nobody reads. */
+  public static final long UNTIMED = Long.MIN_VALUE;
+
+  private static final long END_SEQUENCE = -1;
+
+  /** A batch that nobody timed. */
+  public StreamMessage(long sequence, byte[] payload) {
+    this(sequence, payload, UNTIMED);
+  }
+
+  /** The same, heard live at this {@link System#nanoTime}. */
+  public StreamMessage arrived(long nanos) {
+    return new StreamMessage(sequence, payload, nanos);
+  }
+
+  /** The message in the frames {@code [topic, sequence, payload]}, or null if they are no such. */
+  public static @Nullable StreamMessage ofLive(List<byte[]> frames) {
+    return frames.size() == 3 ? of(frames.get(1), frames.get(2)) : null;
+  }
+
+  /**
+   * The message in one reply of a replay socket, without its delimiter: {@code [sequence, payload]}
+   * or {@code [topic, sequence, payload]}; null if the frames are no such.
+   */
+  public static @Nullable StreamMessage ofReply(List<byte[]> frames) {
+    int count = frames.size();
+    if (count != 2 && count != 3) {
+      return null;
+    }
+    return of(frames.get(count - 2), frames.get(count - 1));
+  }
+
+  /** Whether this reply says that no more follow. */
+  public boolean endsReplay() {
+    return sequence == END_SEQUENCE;
+  }
+
+  /** A sequence number as it is sent: 8 bytes, big-endian. */
+  public static byte[] sequenceFrame(long sequence) {
+    byte[] frame = new byte[Long.BYTES];
+    for (int i = 0; i < Long.BYTES; i++) {
+      frame[i] = (byte) (sequence >>> (56 - 8 * i));
+    }
+    return frame;
+  }
+
+  private static @Nullable StreamMessage of(byte[] sequence, byte[] payload) {
+    if (sequence.length != Long.BYTES) {
+      return null;
+    }
+    long value = 0;
+    for (byte b : sequence) {
+      value = value << 8 | (b & 0xff);
+    }
+    return value >= 0 || value == END_SEQUENCE ? new StreamMessage(value, payload) : null;
+  }
+}

@@ -1,0 +1,50 @@
+package dev.warmpath.eventingest.snapshot;
+
+import dev.warmpath.eventingest.session.ResumeListener;
+import java.util.Locale;
+
+/**
+ * What becomes of an engine that a snapshot knew.
+ *
+ * <p>Immutable.
+ */
+public enum EngineFate {
+  /** Restored; its replay socket has not answered yet. */
+  WAITING,
+  /** Restored, and shown to be true. */
+  KEPT,
+  /**
+   * The process is the same by its start, but what it did meanwhile is not known: names are kept,
+   * and nothing is credited until it is shown to be there.
+   */
+  DOUBTED,
+  /** Forgotten: the engine's process is another one. */
+  OTHER_LIFETIME,
+  /** Forgotten: the engine's replay buffer begins later than the snapshot ends. */
+  OUT_OF_REACH,
+  /** Forgotten: its replay socket does not answer, nor do its metrics say when it started. */
+  NO_ANSWER,
+  /** Forgotten: it has no replay socket, and nobody knew when it started. */
+  NO_REPLAY,
+  /** Forgotten: it is not configured any more. */
+  NOT_CONFIGURED,
+  /** Forgotten: it is configured with another model or dialect. */
+  CHANGED,
+  /** Nothing was known of it. */
+  UNKNOWN;
+
+  /** The name in metrics and logs. */
+  public String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  static EngineFate of(ResumeListener.Outcome outcome) {
+    return switch (outcome) {
+      case KEPT -> KEPT;
+      case DOUBTED -> DOUBTED;
+      case OTHER_LIFETIME -> OTHER_LIFETIME;
+      case OUT_OF_REACH -> OUT_OF_REACH;
+      case NO_ANSWER -> NO_ANSWER;
+    };
+  }
+}

@@ -1,0 +1,23 @@
+package dev.warmpath.eventingest.snapshot;
+
+import dev.warmpath.eventingest.session.StreamMemory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One engine as a process remembers it beside the index.
+ *
+ * <p>Immutable.
+ *
+ * @param slot its slot in the index
+ * @param namedBlocks named blocks that the index held of it
+ * @param stream where its stream stood, or null if there is nothing to go on from
+ */
+public record EngineMemory(
+    EngineIdentity identity, int slot, long namedBlocks, @Nullable StreamMemory stream) {
+
+  public EngineMemory {
+    if (slot < 0 || namedBlocks < 0) {
+      throw new IllegalArgumentException("slot=" + slot + " namedBlocks=" + namedBlocks);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package dev.warmpath.eventingest.snapshot;
+
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * All engines as a process remembers them beside the index.
+ *
+ * <p>Immutable.
+ *
+ * @param taken when this was so
+ * @param engines no two with one id or one slot
+ */
+public record IngestMemory(Instant taken, List<EngineMemory> engines) {
+
+  public IngestMemory {
+    engines = List.copyOf(engines);
+    Set<Object> seen = new HashSet<>();
+    for (EngineMemory engine : engines) {
+      if (!seen.add(engine.identity().id()) || !seen.add(engine.slot())) {
+        throw new IllegalArgumentException(
+            "id=" + engine.identity().id() + " or slot=" + engine.slot() + " twice");
+      }
+    }
+  }
+
+  /** Whether anything of it is worth keeping. */
+  public boolean isEmpty() {
+    return engines.stream().allMatch(engine -> engine.stream() == null);
+  }
+}

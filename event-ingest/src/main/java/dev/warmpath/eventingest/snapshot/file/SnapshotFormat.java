@@ -1,0 +1,124 @@
+package dev.warmpath.eventingest.snapshot.file;
+
+import dev.warmpath.eventingest.snapshot.EngineMemory;
+import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.kvindex.runs.snapshot.SnapshotException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * How index and memory lie in one stream.
+ *
+ * <p>Thread-safe.
+ */
+public final class SnapshotFormat {
+
+  /*
+   *   magic (8 bytes) | version (4) | length (4) | memory | CRC-32C of all before (4) | index | end
+   *
+   * Numbers are big-endian; the index is what RunKvIndex.writeTo gives, with checksums of its own.
+   */
+
+  static final byte[] MAGIC = "WPROUTER".getBytes(StandardCharsets.US_ASCII);
+  static final int VERSION = 6;
+  static final int HEAD_BYTES = 16;
+  private static final int MAX_MEMORY_BYTES = 64 << 20;
+
+  private SnapshotFormat() {}
+
+  /** What a stream held. */
+  public record Content(RunKvIndex index, IngestMemory memory) {}
+
+  /** Writes both; to be called by the index's writer. */
+  public static void write(IngestMemory memory, RunKvIndex index, OutputStream out)
+      throws IOException {
+    byte[] bytes = MemoryOutput.bytes(memory);
+    ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES + bytes.length + Integer.BYTES);
+    head.put(MAGIC).putInt(VERSION).putInt(bytes.length).put(bytes);
+    out.write(head.putInt(checksum(head.array(), head.position())).array());
+    index.writeTo(out);
+  }
+
+  /**
+   * Reads both.
+   *
+   * @throws SnapshotRefusedException if the stream is not what {@link #write} gives
+   */
+  public static Content read(InputStream in, IndexLimits limits) throws IOException {
+    IngestMemory memory = readMemory(in);
+    RunKvIndex index = readIndex(in, limits);
+    try {
+      memory.engines().stream().map(EngineMemory::slot).forEach(index::stats);
+    } catch (IllegalArgumentException e) {
+      throw new SnapshotRefusedException(Reason.DAMAGED, e);
+    }
+    if (in.read() >= 0) {
+      throw damaged("more follows behind the index");
+    }
+    return new Content(index, memory);
+  }
+
+  /** Reads the memory alone, which comes first. */
+  static IngestMemory readMemory(InputStream in) throws IOException {
+    byte[] head = in.readNBytes(HEAD_BYTES);
+    ByteBuffer fields = ByteBuffer.wrap(head);
+    if (head.length < HEAD_BYTES || !Arrays.equals(head, 0, 8, MAGIC, 0, 8)) {
+      throw damaged("no snapshot of a router");
+    }
+    int version = fields.getInt(MAGIC.length);
+    if (version != VERSION) {
+      throw new SnapshotRefusedException(
+          Reason.OTHER_VERSION,
+          "version %s, only %d is understood"
+              .formatted(Integer.toUnsignedString(version), VERSION));
+    }
+    int length = fields.getInt(MAGIC.length + Integer.BYTES);
+    if (length < 0 || length > MAX_MEMORY_BYTES) {
+      throw damaged("memory of " + length + " bytes");
+    }
+    return readMemory(head, in.readNBytes(length + Integer.BYTES), length);
+  }
+
+  private static IngestMemory readMemory(byte[] head, byte[] body, int length) throws IOException {
+    if (body.length < length + Integer.BYTES) {
+      throw damaged("cut");
+    }
+    byte[] all = Arrays.copyOf(head, HEAD_BYTES + length);
+    System.arraycopy(body, 0, all, HEAD_BYTES, length);
+    if (ByteBuffer.wrap(body).getInt(length) != checksum(all, all.length)) {
+      throw damaged("checksum of the memory does not match");
+    }
+    try {
+      return MemoryInput.memory(Arrays.copyOf(body, length));
+    } catch (IOException | IllegalArgumentException e) {
+      throw new SnapshotRefusedException(Reason.DAMAGED, e);
+    }
+  }
+
+  private static RunKvIndex readIndex(InputStream in, IndexLimits limits) throws IOException {
+    try {
+      return RunKvIndex.readFrom(in, limits);
+    } catch (SnapshotException e) {
+      boolean newer = e.isOtherVersion();
+      throw new SnapshotRefusedException(newer ? Reason.OTHER_VERSION : Reason.DAMAGED, e);
+    }
+  }
+
+  private static SnapshotRefusedException damaged(String what) {
+    return new SnapshotRefusedException(Reason.DAMAGED, what);
+  }
+
+  private static int checksum(byte[] bytes, int count) {
+    CRC32C checksum = new CRC32C();
+    checksum.update(bytes, 0, count);
+    return (int) checksum.getValue();
+  }
+}

@@ -1,0 +1,29 @@
+package dev.warmpath.eventingest.transport;
+
+import java.time.Duration;
+
+/**
+ * The bounds of replays.
+ *
+ * <p>Immutable.
+ *
+ * @param parallel replays that run at the same time
+ * @param idleTimeout longest silence of the engine
+ * @param longest time that one replay may take
+ * @param batches of one replay
+ * @param bytes of one replay's payloads
+ */
+public record ReplayLimits(
+    int parallel, Duration idleTimeout, Duration longest, long batches, long bytes) {
+
+  /** What a router uses. */
+  public static final ReplayLimits DEFAULT =
+      new ReplayLimits(8, Duration.ofSeconds(2), Duration.ofSeconds(60), 1_000_000, 4L << 30);
+
+  public ReplayLimits {
+    if (parallel < 1 || batches < 1 || bytes < 1) {
+      throw new IllegalArgumentException(
+          "parallel=%d batches=%d bytes=%d".formatted(parallel, batches, bytes));
+    }
+  }
+}

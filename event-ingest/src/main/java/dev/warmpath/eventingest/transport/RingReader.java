@@ -1,0 +1,15 @@
+package dev.warmpath.eventingest.transport;
+
+/**
+ * Reads the rings.
+ *
+ * <p>Thread-safe.
+ */
+public interface RingReader {
+
+  /** A ring that was empty has something now. */
+  void ready(EngineRing ring);
+
+  /** Wakes the reader now. */
+  void wake();
+}

@@ -1,0 +1,167 @@
+package dev.warmpath.eventingest.snapshot.file;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warmpath.eventingest.snapshot.file.SnapshotReader.Bounds;
+import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
+import dev.warmpath.kvindex.IndexLimits;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+final class SnapshotDirectoryTest {
+
+  private static final Bounds BOUNDS = new Bounds(1 << 20, Duration.ofHours(1));
+  private static final Instant TAKEN = SnapshotFormatTest.memory().taken();
+
+  @TempDir private Path dir;
+
+  @Test
+  void keepsTheLastTwo() throws IOException {
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir.resolve("new/one"))) {
+      assertThat(directory.snapshots()).isEmpty();
+      for (String text : new String[] {"first", "second", "third"}) {
+        assertThat(directory.replace(out -> out.write(text.getBytes(US_ASCII)), 100))
+            .isEqualTo(text.length());
+      }
+      assertThat(directory.snapshots()).hasSize(2);
+      assertThat(directory.snapshots().get(0)).hasContent("third");
+      assertThat(directory.snapshots().get(1)).hasContent("second");
+      try (var files = Files.list(directory.path())) {
+        assertThat(files.map(Path::getFileName).map(Path::toString))
+            .containsExactlyInAnyOrder("index.wpsnap", "index.wpsnap.1", "lock");
+      }
+    }
+  }
+
+  @Test
+  void writeThatFailsHalfWayKeepsTheOldOne() throws IOException {
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
+      directory.replace(out -> out.write(1), 100);
+      assertThatThrownBy(() ->
+              directory.replace(
+                  out -> {
+                    out.write(new byte[50]);
+                    out.flush();
+                    throw new IOException("no space left");
+                  },
+                  100))
+          .hasMessage("no space left");
+      assertThat(directory.snapshots()).singleElement().isEqualTo(dir.resolve("index.wpsnap"));
+      assertThat(dir.resolve("index.wpsnap")).hasBinaryContent(new byte[] {1});
+      assertThat(dir.resolve("index.wpsnap.tmp")).doesNotExist();
+    }
+  }
+
+  @Test
+  void writesNoMoreThanItMay() throws IOException {
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
+      assertThatThrownBy(() -> directory.replace(out -> out.write(new byte[101]), 100))
+          .hasMessage("more than 100 bytes");
+      assertThat(directory.snapshots()).isEmpty();
+    }
+  }
+
+  @Test
+  void leftoversOfAKilledProcessAreRemoved() throws IOException {
+    Files.write(dir.resolve("index.wpsnap.tmp"), new byte[10]);
+    SnapshotDirectory.open(dir).close();
+    assertThat(dir.resolve("index.wpsnap.tmp")).doesNotExist();
+  }
+
+  @Test
+  void secondOwnerInThisProcessIsRefusedAndTakesNothingAway() throws Exception {
+    SnapshotDirectory first = SnapshotDirectory.open(dir);
+    assertThatThrownBy(() -> SnapshotDirectory.open(dir))
+        .isInstanceOf(DirectoryInUseException.class)
+        .hasMessageContaining("in use by another router");
+    assertThat(otherProcess()).contains("in use by another router");
+    first.close();
+    assertThat(otherProcess()).isEqualTo("opened");
+    SnapshotDirectory.open(dir).close();
+  }
+
+  @Test
+  void newestThatCanBeUsedIsRead() throws IOException {
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
+      directory.replace(out -> out.write(SnapshotFormatTest.bytes()), 1 << 20);
+      directory.replace(out -> out.write(new byte[100]), 1 << 20);
+
+      SnapshotReader reader = new SnapshotReader(directory, BOUNDS, TAKEN);
+      assertThat(reader.read(IndexLimits.unbounded(9)))
+          .isNotNull()
+          .satisfies(c -> assertThat(c.memory()).isEqualTo(SnapshotFormatTest.memory()));
+      assertThat(reader.refused()).isEqualTo(Map.of(Reason.DAMAGED, 1));
+    }
+  }
+
+  @Test
+  void oldAndLargeOnesAreRefused() throws IOException {
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
+      directory.replace(out -> out.write(SnapshotFormatTest.bytes()), 1 << 20);
+      assertRefused(directory, BOUNDS, TAKEN.plusSeconds(3601), Reason.TOO_OLD);
+      assertRefused(directory, new Bounds(99, BOUNDS.maxAge()), TAKEN, Reason.TOO_LARGE);
+      assertThat(
+              new SnapshotReader(directory, BOUNDS, TAKEN.plusSeconds(3600))
+                  .read(IndexLimits.unbounded(9)))
+          .isNotNull();
+    }
+  }
+
+  @Test
+  void whatCannotBeReadIsRefused() throws IOException {
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
+      Files.createDirectory(dir.resolve("index.wpsnap"));
+      assertRefused(directory, BOUNDS, TAKEN, Reason.UNREADABLE);
+    }
+  }
+
+  private static void assertRefused(
+      SnapshotDirectory directory, Bounds bounds, Instant now, Reason reason) {
+    SnapshotReader reader = new SnapshotReader(directory, bounds, now);
+    assertThat(reader.read(IndexLimits.unbounded(9))).isNull();
+    assertThat(reader.refused()).isEqualTo(Map.of(reason, 1));
+  }
+
+  /** What {@link Opener} says in a process of its own. */
+  private String otherProcess() throws IOException, InterruptedException {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Opener.class.getName(),
+                dir.toString())
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    String said = new String(process.getInputStream().readAllBytes(), US_ASCII);
+    assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    return said.strip();
+  }
+
+  /** Tries to take a directory and says how that went. */
+  static final class Opener {
+
+    private Opener() {}
+
+    public static void main(String[] args) {
+      try {
+        SnapshotDirectory.open(new File(args[0]).toPath()).close();
+        System.out.println("opened");
+      } catch (IOException e) {
+        System.out.println(e.getMessage());
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package dev.warmpath.eventingest.snapshot.file;
+
+import static dev.warmpath.eventingest.apply.LearnedCache.NO_CHUNKS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warmpath.eventingest.EngineDialect;
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.apply.LearnedCache;
+import dev.warmpath.eventingest.apply.LearnedCache.Groups;
+import dev.warmpath.eventingest.session.StreamMemory;
+import dev.warmpath.eventingest.session.StreamMemory.Gap;
+import dev.warmpath.eventingest.sglang.EventFormat;
+import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.snapshot.EngineIdentity;
+import dev.warmpath.eventingest.snapshot.EngineMemory;
+import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
+import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
+import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.CopyCounting;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.StorageTier;
+import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class SnapshotFormatTest {
+
+  private static final IndexLimits LIMITS = IndexLimits.unbounded(100);
+  private static final double START = 1_799_999_999.25;
+  private static final ChainSpace SPACE = new ChainSpace("m", 4, 1);
+
+  @Test
+  void everythingComesBack() throws IOException {
+    Content content = read(bytes());
+    assertThat(content.memory()).isEqualTo(memory());
+    assertThat(content.index().stats(0).namedBlocks()).isEqualTo(3);
+  }
+
+  @Test
+  void anyCutIsRefused() throws IOException {
+    byte[] bytes = bytes();
+    for (int length = 0; length < bytes.length; length++) {
+      assertRefused(Arrays.copyOf(bytes, length), "cut at " + length, Reason.DAMAGED);
+    }
+  }
+
+  @Test
+  void anyFlippedBitIsRefused() throws IOException {
+    byte[] bytes = bytes();
+    for (int bit = 0; bit < 8 * bytes.length; bit++) {
+      byte[] flipped = bytes.clone();
+      flipped[bit / 8] ^= (byte) (1 << bit % 8);
+      assertRefused(flipped, "bit " + bit, Reason.DAMAGED, Reason.OTHER_VERSION);
+    }
+  }
+
+  @Test
+  void anotherVersionIsRefusedAsSuch() throws IOException {
+    byte[] bytes = bytes();
+    bytes[11] = 7;
+    assertRefused(bytes, "version 7", Reason.OTHER_VERSION);
+    bytes[11] = 5;
+    assertRefused(bytes, "version 5", Reason.OTHER_VERSION);
+  }
+
+  @Test
+  void moreThanASnapshotIsRefused() throws IOException {
+    byte[] bytes = bytes();
+    assertRefused(Arrays.copyOf(bytes, bytes.length + 1), "longer", Reason.DAMAGED);
+  }
+
+  @Test
+  void engineWithoutASlotIsRefused() throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    SnapshotFormat.write(memory(), new RunKvIndex(LIMITS), out);
+    assertRefused(out.toByteArray(), "no slots", Reason.DAMAGED);
+  }
+
+  private static void assertRefused(byte[] bytes, String what, Reason... reasons) {
+    assertThatThrownBy(() -> read(bytes))
+        .as(what)
+        .isInstanceOfSatisfying(
+            SnapshotRefusedException.class, e -> assertThat(e.reason()).isIn((Object[]) reasons))
+        .message()
+        .isNotBlank();
+  }
+
+  private static final String SHOWN =
+      new SglangNamespaces(EventFormat.DYNAMO, Map.of("fr", "1f")).text();
+
+  private static Content read(byte[] bytes) throws IOException {
+    return SnapshotFormat.read(new ByteArrayInputStream(bytes), LIMITS);
+  }
+
+  static byte[] bytes() throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    SnapshotFormat.write(memory(), index(), out);
+    return out.toByteArray();
+  }
+
+  static RunKvIndex index() {
+    RunKvIndex index = new RunKvIndex(LIMITS);
+    index.addEngine(CopyCounting.PER_COPY);
+    index.addEngine(CopyCounting.PRESENCE);
+    index.addEngine(CopyCounting.PRESENCE);
+    StoredBlocks blocks = new StoredBlocks();
+    blocks.atRoot(StorageTier.GPU, 0, SPACE.rootKey());
+    blocks.add(11, 1);
+    blocks.add(12, 2);
+    blocks.add(13, 3);
+    index.stored(0, blocks);
+    return index;
+  }
+
+  static IngestMemory memory() {
+    LearnedCache learned =
+        new LearnedCache(
+            new Groups(
+                List.of(
+                    new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 4, 0),
+                    new CacheGroup(2, CacheGroup.Kind.SLIDING_WINDOW, 4, 128)),
+                3,
+                8_192),
+            0,
+            SPACE,
+            true,
+            16);
+    LearnedCache nothing =
+        new LearnedCache(new Groups(List.of(), -1, 0), 0, null, false, NO_CHUNKS);
+    return new IngestMemory(
+        Instant.ofEpochMilli(1_800_000_000_000L),
+        List.of(
+            new EngineMemory(
+                new EngineIdentity(
+                    new EngineId("a", 0), "m", EngineDialect.VLLM, 1, CopyCounting.PER_COPY, ""),
+                0,
+                3,
+                new StreamMemory(17, 0x123456789abcdefL, START, new Gap("lost", true), learned)),
+            new EngineMemory(
+                new EngineIdentity(
+                    new EngineId("é", 7),
+                    "",
+                    EngineDialect.SGLANG,
+                    0,
+                    CopyCounting.PER_COPY,
+                    SHOWN),
+                1,
+                0,
+                new StreamMemory(0, 1, Double.NaN, null, nothing)),
+            new EngineMemory(
+                new EngineIdentity(
+                    new EngineId("u", 0), "", EngineDialect.TRTLLM, 0, CopyCounting.PRESENCE, ""),
+                2,
+                0,
+                null)));
+  }
+}

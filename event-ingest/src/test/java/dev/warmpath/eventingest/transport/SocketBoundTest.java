@@ -1,0 +1,168 @@
+package dev.warmpath.eventingest.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.TestPublisher;
+import dev.warmpath.eventingest.session.StreamMessage;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.ServerSocket;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.zeromq.ZContext;
+
+/** What one socket keeps of messages of at most {@value #MESSAGE_BYTES} bytes. */
+@Timeout(120)
+final class SocketBoundTest {
+
+  private static final int MESSAGE_BYTES = 1 << 20;
+  private static final int QUEUE_BYTES = 2 * MESSAGE_BYTES;
+
+  private final ZContext context = new ZContext(1);
+  private final EventPoller poller = new EventPoller(context, () -> {});
+  private final Thread thread = new Thread(poller);
+  private final Heard heard = new Heard();
+
+  @BeforeEach
+  void start() {
+    context.setLinger(0);
+    thread.start();
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    heard.mayGoOn.countDown();
+    poller.stop();
+    thread.join();
+    Thread closing = new Thread(context::close);
+    closing.setDaemon(true);
+    closing.start();
+    closing.join(20_000);
+    assertThat(closing.isAlive()).as("the sockets' thread does not answer").isFalse();
+  }
+
+  @Test
+  void messagesThatWaitAreBoundedInBytes() {
+    int messages = 200;
+    try (TestPublisher publisher = new TestPublisher(0)) {
+      EventSubscriber subscriber = follow(publisher.endpoint());
+      Await.until(
+          "the connection delivers",
+          () -> {
+            publisher.send(new byte[] {1});
+            return heard.bad.get() > 0;
+          });
+      heard.stopsAtMessages = true;
+      for (int i = 0; i < messages; i++) {
+        publisher.send(i, new byte[MESSAGE_BYTES / 4]);
+      }
+      Await.until("little room is left", () -> subscriber.queuedBytes() > QUEUE_BYTES * 3 / 4);
+      assertThat(subscriber.queuedBytes()).isLessThanOrEqualTo(QUEUE_BYTES);
+
+      heard.mayGoOn.countDown();
+      Await.until("all came", () -> heard.messages.get() + heard.refused.get() == messages);
+      assertThat(heard.refused.get()).isPositive();
+      Await.until("nothing waits", () -> subscriber.queuedBytes() == 0);
+    }
+  }
+
+  /** A message counts when its last frame is there; this one's never comes. */
+  @Test
+  void messageWithoutEndIsNotKept() throws IOException {
+    byte[] frame = new byte[64 << 10];
+    try (ServerSocket listener = RawPublisher.listen()) {
+      follow(RawPublisher.endpoint(listener));
+      try (RawPublisher peer = RawPublisher.accept(listener)) {
+        long before = usedBytes();
+        for (long sent = 0; sent < 256L << 20; sent += frame.length) {
+          peer.frame(RawPublisher.MORE, frame);
+        }
+        assertThat(usedBytes() - before).isLessThan(64L << 20);
+
+        peer.frame(RawPublisher.LAST, frame);
+        peer.publish(7);
+        Await.until("the next message is heard", () -> heard.last.get() == 7);
+        assertThat(heard.bad.get()).isEqualTo(1);
+      }
+    }
+  }
+
+  /** As JeroMQ reads it, such a length is below 0. */
+  @Test
+  void lengthBeyondAllNumbersHurtsNobodyElse() throws IOException {
+    try (ServerSocket listener = RawPublisher.listen();
+        ServerSocket other = RawPublisher.listen()) {
+      follow(RawPublisher.endpoint(listener));
+      try (RawPublisher peer = RawPublisher.accept(listener)) {
+        peer.declare(RawPublisher.LAST, -1);
+        peer.declare(RawPublisher.LAST, Long.MIN_VALUE + Integer.MAX_VALUE);
+        follow(RawPublisher.endpoint(other));
+        try (RawPublisher good = RawPublisher.accept(other)) {
+          good.publish(7);
+          Await.until("the other one is heard", () -> heard.last.get() == 7);
+        }
+      }
+    }
+  }
+
+  private EventSubscriber follow(String endpoint) {
+    EventSubscriber subscriber =
+        new EventSubscriber(context, endpoint, false, heard, MESSAGE_BYTES);
+    poller.follow(subscriber);
+    return subscriber;
+  }
+
+  private static long usedBytes() {
+    System.gc();
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  /** Counts what it hears; may stop its poller at the next message. */
+  private static final class Heard implements LiveSink {
+
+    private final CountDownLatch mayGoOn = new CountDownLatch(1);
+    private final AtomicInteger messages = new AtomicInteger();
+    private final AtomicInteger refused = new AtomicInteger();
+    private final AtomicInteger bad = new AtomicInteger();
+    private final AtomicLong last = new AtomicLong(-1);
+    private volatile boolean stopsAtMessages;
+
+    @Override
+    public void message(byte[] topic, StreamMessage message) {
+      messages.incrementAndGet();
+      last.set(message.sequence());
+      try {
+        if (stopsAtMessages) {
+          mayGoOn.await();
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    @Override
+    public void oversized() {}
+
+    @Override
+    public void refused() {
+      refused.incrementAndGet();
+    }
+
+    @Override
+    public void badMessage(int frames) {
+      bad.incrementAndGet();
+    }
+
+    @Override
+    public void up() {}
+
+    @Override
+    public void down() {}
+  }
+}
