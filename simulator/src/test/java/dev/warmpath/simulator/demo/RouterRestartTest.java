@@ -32,10 +32,8 @@ class RouterRestartTest {
   void engineThatGoesOnIsKnownAgainWithoutItsHistory() throws Exception {
     int warm = warmUp();
     assertThat(warm).isPositive();
-    assertThat(dir.resolve("last")).as("no request came behind the snapshot").exists();
 
     try (Router second = router()) {
-      assertThat(dir.resolve("last")).as("this one may send some").doesNotExist();
       assertThat(second.metrics())
           .contains("warmpath_recovery_engines{fate=\"kept\"} 1.0")
           .contains("warmpath_recovery_share 1.0");

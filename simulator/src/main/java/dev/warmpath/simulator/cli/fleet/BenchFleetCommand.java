@@ -10,7 +10,7 @@ import dev.warmpath.simulator.bench.fleet.FleetSetup;
 import dev.warmpath.simulator.bench.fleet.PeerRouter;
 import dev.warmpath.simulator.bench.fleet.PolicyRouter;
 import dev.warmpath.simulator.bench.fleet.report.FleetReport;
-import dev.warmpath.simulator.cli.BenchOutput;
+import dev.warmpath.simulator.cli.text.BenchOutput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import dev.warmpath.simulator.bench.gateway.GatewayBench;
 import dev.warmpath.simulator.bench.gateway.GatewaySetup;
 import dev.warmpath.simulator.bench.gateway.PeerAddress;
 import dev.warmpath.simulator.bench.gateway.report.GatewayReport;
-import dev.warmpath.simulator.cli.BenchOutput;
+import dev.warmpath.simulator.cli.text.BenchOutput;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package dev.warmpath.simulator.cli.replay;
 
 import dev.warmpath.eventingest.capture.fault.Faults;
 import dev.warmpath.router.cli.CommandException;
-import dev.warmpath.simulator.cli.DurationText;
-import dev.warmpath.simulator.cli.ShareText;
+import dev.warmpath.simulator.cli.text.DurationText;
+import dev.warmpath.simulator.cli.text.ShareText;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 

@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.capture.text.CaptureLines;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.cli.replay.edit.CaptureFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.warmpath.simulator.cli.simulate;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
-import dev.warmpath.simulator.cli.ShareText;
+import dev.warmpath.simulator.cli.text.ShareText;
 import dev.warmpath.simulator.study.report.CellsJson;
 import dev.warmpath.simulator.study.report.Comparison;
 import java.io.IOException;

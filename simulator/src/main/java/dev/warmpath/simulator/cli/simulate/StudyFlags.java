@@ -2,7 +2,7 @@ package dev.warmpath.simulator.cli.simulate;
 
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.routing.policy.Policies;
-import dev.warmpath.simulator.cli.ShareText;
+import dev.warmpath.simulator.cli.text.ShareText;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.study.CostModels;
 import dev.warmpath.simulator.study.PolicySpec;

@@ -7,6 +7,7 @@ import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.cli.tokens.against.AgainstFlags;
 import dev.warmpath.simulator.cli.tokens.against.Comparison;
 import dev.warmpath.simulator.cli.tokens.against.EngineTokens;
+import dev.warmpath.simulator.cli.tokens.against.RenderTotals;
 import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;

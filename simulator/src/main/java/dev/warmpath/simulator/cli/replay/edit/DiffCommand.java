@@ -8,7 +8,6 @@ import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.cli.progress.ProgressFlag;
 import dev.warmpath.simulator.cli.progress.ReadingProgress;
-import dev.warmpath.simulator.cli.replay.CaptureFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

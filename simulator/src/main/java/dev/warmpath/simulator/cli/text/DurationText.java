@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.cli;
+package dev.warmpath.simulator.cli.text;
 
 import java.time.Duration;
 import java.util.regex.Matcher;

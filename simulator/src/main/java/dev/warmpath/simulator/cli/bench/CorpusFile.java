@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.cli;
+package dev.warmpath.simulator.cli.bench;
 
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.simulator.bench.corpus.CorpusShape;

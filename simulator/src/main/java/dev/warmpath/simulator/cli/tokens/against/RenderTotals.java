@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.cli.tokens;
+package dev.warmpath.simulator.cli.tokens.against;
 
 /**
  * How many prompts were compared with the engine's own tokens, and how that went.

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.cli;
+package dev.warmpath.simulator.cli.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.cli;
+package dev.warmpath.simulator.cli.text;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.bench.process.TemporaryFolder;

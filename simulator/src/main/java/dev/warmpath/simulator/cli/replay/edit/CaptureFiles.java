@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.cli.replay;
+package dev.warmpath.simulator.cli.replay.edit;
 
 import dev.warmpath.eventingest.capture.CaptureException;
 import dev.warmpath.eventingest.capture.CaptureOpener;

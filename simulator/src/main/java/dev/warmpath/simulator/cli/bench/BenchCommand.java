@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.cli;
+package dev.warmpath.simulator.cli.bench;
 
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.cli;
+package dev.warmpath.simulator.cli.bench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;

@@ -1,0 +1,5 @@
+/** The bench commands. */
+@NullMarked
+package dev.warmpath.simulator.cli.bench;
+
+import org.jspecify.annotations.NullMarked;
