@@ -189,10 +189,9 @@ public final class RunKvIndex implements KvIndex {
     engine.prove(shelf, blocks);
     for (int from = 0; from < blocks.count(); ) {
       int piece = Math.min(blocks.count() - from, Room.PIECE_BLOCKS);
-      if (!room.has(piece, engine, shelf)) {
+      if (!room.has(piece)) {
         engine.keepParent(blocks, from);
-        piece = room.make(piece, engine, shelf);
-        if (piece == 0) {
+        if (!room.make(piece, engine)) {
           // What follows hangs on these.
           evictedBlocks.add(blocks.count() - from);
           return;

@@ -64,7 +64,7 @@ final class Claims {
       return true;
     }
     long at = engine.find(hash);
-    if (at == NOWHERE && !core.room().hasAside(engine)) {
+    if (at == NOWHERE && !core.room().hasAside()) {
       return false;
     }
     if (at == NOWHERE) {

@@ -30,7 +30,7 @@ final class Recalls {
   /** Names blocks {@code from … to − 1}, if there is room; false if not all could be named. */
   boolean recall(Shelf shelf, StoredBlocks names, int from, int to) {
     Shelf doubts = shelf.doubts;
-    if (doubts == null || !core.room().has(to - from, engine, doubts)) {
+    if (doubts == null || !core.room().has(to - from)) {
       return false;
     }
     int next = from;

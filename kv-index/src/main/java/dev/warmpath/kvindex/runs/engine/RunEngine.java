@@ -366,7 +366,7 @@ public final class RunEngine {
       long at = block == null ? find(hash) : NOWHERE;
       if (at != NOWHERE) {
         hold(shelf, at, addsCopies);
-      } else if (block != null || core.room().hasAside(this)) {
+      } else if (block != null || core.room().hasAside()) {
         claims.hold(block == null ? unnamed.add(hash) : block, shelf, addsCopies);
       } else {
         refused++;

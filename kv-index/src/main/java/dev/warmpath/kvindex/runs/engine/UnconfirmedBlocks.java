@@ -64,7 +64,6 @@ public final class UnconfirmedBlocks {
     }
     blocks += engine.held();
     engine.heldMore(-(int) engine.held());
-    core.room().forgetGrant();
     return blocks - before;
   }
 
@@ -73,7 +72,7 @@ public final class UnconfirmedBlocks {
     while (shelf.runs.size() > 0) {
       int run = shelf.runs.get(shelf.runs.size() - 1);
       int entry = holdings.lastOf(shelf);
-      if (hasRoom(doubts)) {
+      if (core.room().hasSpare()) {
         int source = holdings.sourceOf(run, entry);
         long mask = holdings.mask(run, entry);
         holdings.hold(doubts, run, source, mask);
@@ -140,11 +139,10 @@ public final class UnconfirmedBlocks {
       if (shelf.doubts != null && holdings.shelfOf(run, i) == shelf.doubts.id) {
         int source = holdings.sourceOf(run, i);
         long bits = holdings.mask(run, i) & mask & ~knownBesides(run, source);
-        if (bits != 0 && hasRoom(shelf)) {
+        if (bits != 0 && core.room().hasSpare()) {
           holdings.hold(shelf, run, source, bits);
           settle(shelf, run, source, bits);
           engine.heldMore(Long.bitCount(bits));
-          core.room().forgetGrant();
           proven = source;
         }
       }
@@ -166,13 +164,5 @@ public final class UnconfirmedBlocks {
       }
     }
     return known;
-  }
-
-  /** Whether one more run can be noted for the shelf, and one more copy of a block. */
-  private boolean hasRoom(Shelf shelf) {
-    Runs runs = core.runs();
-    return core.room()
-        .hasBytes(
-            shelf.runs.growthBytes(1) + runs.lists.growthBytes(1) + runs.copies.growthBytes(1));
   }
 }

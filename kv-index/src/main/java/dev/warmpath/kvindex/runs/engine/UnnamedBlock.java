@@ -20,7 +20,8 @@ public final class UnnamedBlock {
     DOUBTFUL
   }
 
-  private static final long OBJECT_BYTES = 72;
+  /** The object and its places in two maps. */
+  private static final long OBJECT_BYTES = 200;
 
   public final long engineHash;
   public Naming naming = Naming.UNNAMED;
@@ -45,11 +46,7 @@ public final class UnnamedBlock {
 
   /** Bytes of the object and its arrays. */
   public long bytes() {
-    return bytes(shelves.length);
-  }
-
-  public static long bytes(int shelves) {
-    return OBJECT_BYTES + 2 * ((16 + 4L * shelves + 7) & ~7);
+    return OBJECT_BYTES + 2 * ((16 + 4L * shelves.length + 7) & ~7);
   }
 
   public void claim(boolean atRoot, long parent, long localHash) {

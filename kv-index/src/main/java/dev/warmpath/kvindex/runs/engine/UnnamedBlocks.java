@@ -2,7 +2,9 @@ package dev.warmpath.kvindex.runs.engine;
 
 import dev.warmpath.kvindex.runs.engine.UnnamedBlock.Naming;
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
-import dev.warmpath.kvindex.runs.memory.LongMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 public final class UnnamedBlocks {
 
   private final ByteBudget budget;
-  private final LongMap<UnnamedBlock> blocks;
-  private final LongMap<UnnamedBlock> orphansByParent;
+  private Map<Long, UnnamedBlock> blocks = new HashMap<>();
+  private Map<Long, UnnamedBlock> orphansByParent = new HashMap<>();
   private @Nullable UnnamedBlock oldest;
   private @Nullable UnnamedBlock youngest;
   private int orphans;
@@ -24,8 +26,6 @@ public final class UnnamedBlocks {
 
   public UnnamedBlocks(ByteBudget budget) {
     this.budget = budget;
-    blocks = new LongMap<>(budget);
-    orphansByParent = new LongMap<>(budget);
   }
 
   public boolean isEmpty() {
@@ -124,31 +124,23 @@ public final class UnnamedBlocks {
   }
 
   public void clear() {
-    count(-blockBytes);
-    blocks.clear();
-    orphansByParent.clear();
+    budget.give(blockBytes);
+    blockBytes = 0;
+    blocks = new HashMap<>();
+    orphansByParent = new HashMap<>();
     oldest = null;
     youngest = null;
     orphans = 0;
     held = 0;
   }
 
-  public void forEach(java.util.function.Consumer<UnnamedBlock> visitor) {
-    blocks.forEach(visitor);
+  public void forEach(Consumer<UnnamedBlock> visitor) {
+    blocks.values().forEach(visitor);
   }
 
   /** What it takes, counted from its blocks. */
   public long bytes() {
-    long[] bytes = {blocks.bytes() + orphansByParent.bytes()};
-    blocks.forEach(block -> bytes[0] += block.bytes());
-    return bytes[0];
-  }
-
-  /** Bytes that it may take if so many blocks come here, from {@code shelves} shelves. */
-  public long growthBytes(int added, int shelves) {
-    return blocks.growthBytes(added)
-        + orphansByParent.growthBytes(added)
-        + added * UnnamedBlock.bytes(shelves + 2);
+    return blocks.values().stream().mapToLong(UnnamedBlock::bytes).sum();
   }
 
   private void count(long bytes) {

@@ -32,7 +32,6 @@ public final class ChildTable {
   private final long[][] shards = new long[SHARDS][MIN_CAPACITY];
   private final int[] used = new int[SHARDS];
   private final int[] live = new int[SHARDS];
-  private final ShardGrowth growth = new ShardGrowth(SHARDS);
 
   /**
    * @param multiplier odd; secret, so that nobody can aim at one place
@@ -110,32 +109,6 @@ public final class ChildTable {
       bytes += 8L * shard.length + 16;
     }
     return bytes;
-  }
-
-  /**
-   * Bytes that it may take if so many children are added.
-   *
-   * @param roughly whether more than that will do as well, if it is found faster
-   */
-  public long growthBytes(int added, boolean roughly) {
-    growth.begin(added);
-    for (int shard = 0; shard < SHARDS; shard++) {
-      int length = shards[shard].length;
-      growth.shard(length * 3 / 5 - used[shard] + 1, 8L * length);
-    }
-    return (roughly ? growth.roughBytes() : growth.bytes());
-  }
-
-  /** Gives back what shards take that once had many more children; false if none had. */
-  public boolean trim() {
-    boolean trimmed = false;
-    for (int shard = 0; shard < SHARDS; shard++) {
-      if (capacity(live[shard] + 1) < shards[shard].length) {
-        rebuild(shard);
-        trimmed = true;
-      }
-    }
-    return trimmed;
   }
 
   private static int capacity(int children) {

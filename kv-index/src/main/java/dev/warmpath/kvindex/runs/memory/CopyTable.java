@@ -1,7 +1,7 @@
 package dev.warmpath.kvindex.runs.memory;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.LongConsumer;
 
 /**
@@ -12,14 +12,14 @@ import java.util.function.LongConsumer;
  */
 public final class CopyTable {
 
-  private static final long ENTRY_BYTES = 24;
+  /** A node with its boxed key and its part of the map's table. */
+  private static final long ENTRY_BYTES = 72;
 
   private final ByteBudget budget;
-  private final LongMap<int[]> counts;
+  private final Map<Long, Integer> counts = new HashMap<>();
 
   public CopyTable(ByteBudget budget) {
     this.budget = budget;
-    counts = new LongMap<>(budget);
   }
 
   /** Notes one more copy. */
@@ -29,16 +29,7 @@ public final class CopyTable {
 
   /** Notes so many more copies. */
   public void add(int shelf, int block, int more) {
-    int[] count = counts.get(key(shelf, block));
-    if (count == null) {
-      count = new int[1];
-      counts.put(key(shelf, block), count);
-      budget.force(ENTRY_BYTES);
-    }
-    count[0] += more;
-    if (count[0] == 0) {
-      forget(shelf, block);
-    }
+    set(shelf, block, more(shelf, block) + more);
   }
 
   /** The block is there although nobody told of it: the next copy told of is none beyond it. */
@@ -48,63 +39,50 @@ public final class CopyTable {
 
   /** Takes one copy away; false when there is none beyond the first. */
   public boolean take(int shelf, int block) {
-    if (counts.size() == 0) {
-      return false;
-    }
-    int[] count = counts.get(key(shelf, block));
-    if (count == null) {
-      return false;
-    }
-    boolean isMore = count[0] > 0;
-    if (!isMore || --count[0] == 0) {
-      forget(shelf, block);
-    }
-    return isMore;
+    int more = more(shelf, block);
+    set(shelf, block, Math.max(0, more - 1));
+    return more > 0;
   }
 
   /** How many copies beyond the first there are, or −1 if the first one is owed. */
   public int more(int shelf, int block) {
-    int[] count = counts.size() == 0 ? null : counts.get(key(shelf, block));
-    return count == null ? 0 : count[0];
+    return counts.isEmpty() ? 0 : counts.getOrDefault(key(shelf, block), 0);
   }
 
   /** Forgets all copies beyond the first. */
   public void forget(int shelf, int block) {
-    if (counts.size() > 0 && counts.remove(key(shelf, block)) != null) {
-      budget.give(ENTRY_BYTES);
-    }
+    set(shelf, block, 0);
   }
 
   /** Forgets all copies beyond the first on a shelf. */
   public void forget(int shelf) {
-    if (counts.size() > 0) {
-      List<Long> keys = new ArrayList<>();
-      counts.forEachKey(key -> {
-        if ((int) (key >>> 32) == shelf) {
-          keys.add(key);
-        }
-      });
-      keys.forEach(key -> forget(shelf, key.intValue()));
-    }
+    int before = counts.size();
+    counts.keySet().removeIf(key -> (int) (key >>> 32) == shelf);
+    budget.give(ENTRY_BYTES * (before - counts.size()));
   }
 
   /** What it takes, counted from its entries. */
   public long bytes() {
-    return counts.bytes() + ENTRY_BYTES * counts.size();
-  }
-
-  /** Bytes that it may take if so many blocks get more copies. */
-  public long growthBytes(int added) {
-    return counts.growthBytes(added) + added * ENTRY_BYTES;
+    return ENTRY_BYTES * counts.size();
   }
 
   public boolean isEmpty() {
-    return counts.size() == 0;
+    return counts.isEmpty();
   }
 
   /** Gives the key, shelf · 2³² + block, of each entry. */
   public void forEach(LongConsumer visitor) {
-    counts.forEachKey(visitor);
+    counts.keySet().forEach(visitor::accept);
+  }
+
+  private void set(int shelf, int block, int more) {
+    if (more == 0) {
+      if (!counts.isEmpty() && counts.remove(key(shelf, block)) != null) {
+        budget.give(ENTRY_BYTES);
+      }
+    } else if (counts.put(key(shelf, block), more) == null) {
+      budget.force(ENTRY_BYTES);
+    }
   }
 
   private static long key(int shelf, int block) {

@@ -2,8 +2,9 @@ package dev.warmpath.kvindex.runs.memory;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,18 +16,19 @@ final class HashOverflow {
 
   record Entry(int home, int tag, int slab) {}
 
-  private static final long ENTRY_BYTES = 32;
+  /** A node with its boxed key, its array and its part of the map's table. */
+  private static final long ENTRY_BYTES = 88;
+
   private static final int SHARD_SHIFT = 56;
 
   private final ByteBudget budget;
-  private final LongMap<int[]> slabs;
+  private final Map<Long, int[]> slabs = new HashMap<>();
   private final int tagBits;
   private final int[] entries = new int[1 << (Long.SIZE - SHARD_SHIFT)];
 
   HashOverflow(ByteBudget budget, int tagBits) {
     this.budget = budget;
     this.tagBits = tagBits;
-    slabs = new LongMap<>(budget);
   }
 
   /** The slabs of the entries with this home and tag. */
@@ -70,20 +72,15 @@ final class HashOverflow {
     if (entries[shard] == 0) {
       return List.of();
     }
-    List<Long> keys = new ArrayList<>();
-    slabs.forEachKey(key -> {
+    List<Entry> taken = new ArrayList<>();
+    slabs.forEach((key, some) -> {
       if (key >>> SHARD_SHIFT == shard) {
-        keys.add(key);
+        int home = (int) ((key >>> tagBits) & Integer.MAX_VALUE);
+        int tag = key.intValue() & ((1 << tagBits) - 1);
+        Arrays.stream(some).forEach(slab -> taken.add(new Entry(home, tag, slab)));
       }
     });
-    List<Entry> taken = new ArrayList<>();
-    for (long key : keys) {
-      int home = (int) ((key >>> tagBits) & Integer.MAX_VALUE);
-      int tag = (int) key & ((1 << tagBits) - 1);
-      for (int slab : Objects.requireNonNull(slabs.remove(key))) {
-        taken.add(new Entry(home, tag, slab));
-      }
-    }
+    slabs.keySet().removeIf(key -> key >>> SHARD_SHIFT == shard);
     budget.give(ENTRY_BYTES * taken.size());
     entries[shard] = 0;
     return taken;
@@ -91,14 +88,7 @@ final class HashOverflow {
 
   /** What it takes, counted from its entries. */
   long bytes() {
-    long[] entries = new long[1];
-    slabs.forEach(some -> entries[0] += some.length);
-    return slabs.bytes() + ENTRY_BYTES * entries[0];
-  }
-
-  /** Bytes that it may take if so many entries are added. */
-  long growthBytes(int added) {
-    return added * ENTRY_BYTES + slabs.growthBytes(added);
+    return ENTRY_BYTES * slabs.values().stream().mapToLong(some -> some.length).sum();
   }
 
   private long key(int shard, int home, int tag) {

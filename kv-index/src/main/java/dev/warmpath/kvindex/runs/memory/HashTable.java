@@ -77,7 +77,6 @@ public final class HashTable {
   private final int[] sizes = new int[SHARDS];
   private final int[] limits = new int[SHARDS];
   private final HashOverflow overflow;
-  private final ShardGrowth growth = new ShardGrowth(SHARDS);
 
   /** Blocks of a shard that is laid out, empty in between; so its bytes are not counted. */
   private final IntVector moving = new IntVector(new ByteBudget(Long.MAX_VALUE));
@@ -183,20 +182,6 @@ public final class HashTable {
     return bytes;
   }
 
-  /**
-   * Bytes that it may take if so many blocks are listed.
-   *
-   * @param roughly whether more than that will do as well, if it is found faster
-   */
-  public long growthBytes(int added, boolean roughly) {
-    growth.begin(added);
-    for (int shard = 0; shard < SHARDS; shard++) {
-      long buckets = (long) capacities[shard] << levels[shard];
-      growth.shard(limits[shard] - sizes[shard] + 1, Long.BYTES * BUCKET * buckets);
-    }
-    return (roughly ? growth.roughBytes() : growth.bytes()) + overflow.growthBytes(added);
-  }
-
   /** Makes an empty table as large as it would be with so many blocks, without growing there. */
   public void reserve(long blocks) {
     for (int shard = 0; shard < SHARDS; shard++) {
@@ -209,19 +194,6 @@ public final class HashTable {
         resize(shard);
       }
     }
-  }
-
-  /** Gives back what shards take that once had many more blocks; false if none had. */
-  public boolean trim() {
-    boolean trimmed = false;
-    for (int shard = 0; shard < SHARDS; shard++) {
-      int buckets = (capacities[shard] << levels[shard]) / 2;
-      if (buckets >= smallest(shard) && 3L * sizes[shard] < 2L * limit(buckets)) {
-        layOut(shard, buckets);
-        trimmed = true;
-      }
-    }
-    return trimmed;
   }
 
   /** Listed blocks. */

@@ -40,8 +40,6 @@ public final class HolderLists {
 
   private final ByteBudget budget;
   private final int[] free = new int[ROOMS];
-  private final int[] inUse = new int[ROOMS];
-  private int largest;
   private volatile int[][] segments = {new int[1]};
   private int current;
   private int bump = SEGMENT_INTS;
@@ -82,22 +80,6 @@ public final class HolderLists {
     return bytes;
   }
 
-  /** Bytes that so many lists may take which have to become longer by an entry. */
-  public long growthBytes(int lists) {
-    int ints = ints(Math.min(largest + 1, ROOMS - 1));
-    if (isOwn(ints)) {
-      return lists * (4L * ints + 16) + SEGMENT_BYTES;
-    }
-    long all = (long) lists * ints;
-    return all <= SEGMENT_INTS - bump ? 0 : (all / (SEGMENT_INTS - ints) + 1) * SEGMENT_BYTES;
-  }
-
-  /** Bytes that a list for so many entries may take. */
-  public long bytesFor(int entries) {
-    int ints = ints(roomFor(entries));
-    return isOwn(ints) ? 4L * ints + 16 : ints <= SEGMENT_INTS - bump ? 0 : SEGMENT_BYTES;
-  }
-
   /** Whether a list can be had although nobody made room for it. */
   public boolean isAtHand(int room) {
     int ints = ints(room);
@@ -107,8 +89,6 @@ public final class HolderLists {
 
   /** A list; its content is not defined. */
   public int allocate(int room) {
-    inUse[room]++;
-    largest = Math.max(largest, room);
     int list = free[room];
     int ints = ints(room);
     if (list != 0) {
@@ -121,10 +101,6 @@ public final class HolderLists {
   }
 
   public void release(int list, int room) {
-    inUse[room]--;
-    while (largest > 0 && inUse[largest] == 0) {
-      largest--;
-    }
     int ints = ints(room);
     int segment = list >>> SHIFT;
     if (isOwn(ints)) {

@@ -38,15 +38,6 @@ public final class IntVector {
     return 4L * ints.length;
   }
 
-  /** Bytes that it may take if so many are added. */
-  public long growthBytes(int added) {
-    int capacity = ints.length;
-    while (capacity < size + added) {
-      capacity = Math.max(MIN_CAPACITY, capacity + capacity / 2);
-    }
-    return 4L * (capacity - ints.length);
-  }
-
   public void clear() {
     size = 0;
     resize(0);

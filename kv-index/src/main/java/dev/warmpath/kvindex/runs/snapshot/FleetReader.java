@@ -136,7 +136,7 @@ public final class FleetReader {
     if (unnamed.get(hash) != null || engine.find(hash) != Runs.NOWHERE) {
       throw in.damaged("an engine hash stands unnamed twice, or has a name too");
     }
-    if (!core.room().hasAside(engine)) {
+    if (!core.room().hasAside()) {
       return skipBlock(engine, naming);
     }
     UnnamedBlock block = unnamed.add(hash);

@@ -80,15 +80,6 @@ public final class RunRecord {
     return count;
   }
 
-  /** Engine hashes under which anybody holds a block. */
-  public int listed() {
-    int count = 0;
-    for (int source = 0; source <= aliases; source++) {
-      count += Long.bitCount(held[source]);
-    }
-    return count;
-  }
-
   /** Slabs that it takes, with those of its aliases. */
   public int slabs() {
     int slabs = (length + SlabColumns.BLOCKS - 1) / SlabColumns.BLOCKS;

@@ -30,9 +30,6 @@ public final class TreeReader {
 
   private static final int ROOM_FOR_GUESSES = 8;
 
-  /** More than any table or list takes that has just begun. */
-  private static final long MIN_ROOM_BYTES = 1 << 20;
-
   private final RunEngine.Core core;
   private final Runs runs;
   private final FleetReader fleet;
@@ -65,9 +62,6 @@ public final class TreeReader {
       readRun();
     }
     trim();
-    while (runs.hashes.trim()) {
-      // the guess was too high; each time one half of what is too much goes
-    }
     readCopies();
     return omittedBlocks;
   }
@@ -88,7 +82,7 @@ public final class TreeReader {
       if (!keys.add(key)) {
         throw in.damaged("root=" + key + " twice");
       }
-      number(core.room().has(0, 1, 0) ? Runs.run(runs.root(key)) : 0, 0);
+      number(core.room().has(0, 1) ? Runs.run(runs.root(key)) : 0, 0);
     }
   }
 
@@ -101,7 +95,7 @@ public final class TreeReader {
     if (!fits || record.offset > lengths[parent]) {
       throw in.damaged("offset=" + record.offset + " in parent=" + parent);
     }
-    if (runOf[parent] == 0 || !hasRoom()) {
+    if (runOf[parent] == 0 || !core.room().has(record.slabs(), 1 + record.aliases)) {
       omittedBlocks += record.memberships();
       for (int source = 0; source <= record.aliases; source++) {
         number(0, source == 0 ? record.length : 0);
@@ -109,26 +103,6 @@ public final class TreeReader {
     } else {
       restore(runOf[parent]);
     }
-  }
-
-  private boolean hasRoom() {
-    return core.room().has(record.slabs(), 1 + record.aliases, growthBytes());
-  }
-
-  /** Bytes that tables and lists may take for the run. */
-  private long growthBytes() {
-    if (runs.budget.used() < runs.budget.maxBytes() / 2 - MIN_ROOM_BYTES) {
-      return 0; // nothing more than doubles
-    }
-    long growth =
-        runs.hashes.growthBytes(record.listed(), false)
-            + runs.children.growthBytes(1, false)
-            + runs.lists.bytesFor(record.holders)
-            + runs.aliasGrowthBytes(1);
-    for (int i = 0; i < record.holders; i++) {
-      growth += fleet.shelf(record.shelves[i]).runs.growthBytes(1 + record.aliases);
-    }
-    return growth;
   }
 
   private void restore(int parent) throws IOException {
@@ -291,7 +265,7 @@ public final class TreeReader {
     if (runs.copies.more(shelf.id, block) != 0) {
       throw in.damaged("copies of a block twice");
     }
-    if (core.room().hasBytes(runs.copies.growthBytes(1))) {
+    if (core.room().hasSpare()) {
       runs.copies.add(shelf.id, block, more);
     } else {
       omittedBlocks++;

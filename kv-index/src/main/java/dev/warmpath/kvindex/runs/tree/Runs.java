@@ -15,9 +15,10 @@ import dev.warmpath.kvindex.runs.memory.ChildTable;
 import dev.warmpath.kvindex.runs.memory.CopyTable;
 import dev.warmpath.kvindex.runs.memory.HashTable;
 import dev.warmpath.kvindex.runs.memory.HolderLists;
-import dev.warmpath.kvindex.runs.memory.LongMap;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 import dev.warmpath.kvindex.runs.memory.SlabColumns;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * The tree of runs: which blocks follow which, under what hashes; and the arrays it is made of.
@@ -31,7 +32,9 @@ public final class Runs {
   /** No such place. */
   public static final long NOWHERE = -1;
 
-  private static final long ALIAS_BYTES = 24;
+  /** A node with its boxed run and alias and its part of the map's table. */
+  private static final long ALIAS_BYTES = 72;
+
   private static final int LAST_OF_SLAB = 1 << (SlabColumns.BLOCKS - 1);
 
   public final ByteBudget budget;
@@ -41,7 +44,10 @@ public final class Runs {
   public final ChildTable children;
   public final HashTable hashes;
   public final CopyTable copies;
-  private final LongMap<int[]> aliases;
+
+  /** For each run that has aliases the first one. */
+  private final Map<Integer, Integer> aliases = new HashMap<>();
+
   private volatile Roots roots = Roots.NONE;
 
   /**
@@ -55,7 +61,6 @@ public final class Runs {
     children = new ChildTable(budget, seed);
     hashes = new HashTable(budget, columns, seed * 0x9E3779B97F4A7C15L);
     copies = new CopyTable(budget);
-    aliases = new LongMap<>(budget);
   }
 
   public Roots roots() {
@@ -253,13 +258,7 @@ public final class Runs {
         + children.bytes()
         + hashes.bytes()
         + copies.bytes()
-        + aliases.bytes()
         + aliases.size() * ALIAS_BYTES;
-  }
-
-  /** Bytes that it may take if so many runs get their first alias. */
-  public long aliasGrowthBytes(int runs) {
-    return aliases.growthBytes(runs) + runs * ALIAS_BYTES;
   }
 
   public int nextAlias(int run) {
@@ -268,8 +267,7 @@ public final class Runs {
     if (RunHeaders.kind(h[at + SHAPE]) == ALIAS) {
       return h[at + LINK];
     }
-    int[] first = (h[at + SHAPE] & RunHeaders.ALIASED) == 0 ? null : aliases.get(run);
-    return first == null ? 0 : first[0];
+    return (h[at + SHAPE] & RunHeaders.ALIASED) == 0 ? 0 : aliases.getOrDefault(run, 0);
   }
 
   /** Gives back the slabs of an alias that list nothing, and the alias with its last slab. */
@@ -379,12 +377,9 @@ public final class Runs {
       aliases.remove(run);
       budget.give(ALIAS_BYTES);
       h[at] &= ~RunHeaders.ALIASED;
-    } else if ((h[at] & RunHeaders.ALIASED) == 0) {
-      aliases.put(run, new int[] {alias});
+    } else if (aliases.put(run, alias) == null) {
       budget.force(ALIAS_BYTES);
       h[at] |= RunHeaders.ALIASED;
-    } else {
-      aliases.put(run, new int[] {alias});
     }
   }
 }

@@ -73,18 +73,6 @@ class HashTableTest {
     check();
   }
 
-  @Test
-  void roomKeptForNothingIsGivenBack() {
-    hashes = 1_000_000;
-    long least = table.bytes();
-    table.reserve(10_000_000);
-    store(new Random(3));
-    while (table.trim()) {
-      check();
-    }
-    assertThat(table.bytes()).isLessThan(2 * least);
-  }
-
   private void store(Random random) {
     int slab = columns.allocate(1);
     slabs.add(slab);
