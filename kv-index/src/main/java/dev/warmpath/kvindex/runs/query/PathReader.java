@@ -258,14 +258,12 @@ public final class PathReader {
     for (int i = 0; i < count; i++, e += INTS) {
       int shelf = entries[e + SHELF];
       long mask = mixed ? joined(entries, list, count, shelf) : HolderLists.mask(entries, e);
-      if (walk.direct) {
+      if (walk.byDepth) {
         int more = Long.numberOfTrailingZeros(~(mask & here));
         further |=
             fleet.counts(shelf)
                 && matches.deepen(fleet.slot(shelf), matched, more)
                 && more == common;
-      } else if (walk.byDepth) {
-        further |= walk.deepen(shelf, mask & here, matched, common);
       } else {
         walk.mark(shelf, mask & here, matched);
       }

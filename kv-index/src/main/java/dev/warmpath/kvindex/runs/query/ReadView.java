@@ -6,6 +6,8 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
 import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,8 +38,6 @@ public final class ReadView {
   private final Shelf[][] shelves;
   private final int[] slotOfShelf;
   private final byte[] useOfShelf;
-  private final int[] withheldOfShelf;
-  private final int[] droppedOfShelf;
   private final boolean uniform;
   private final int withheldTokens;
   private final int droppedBlocks;
@@ -57,17 +57,14 @@ public final class ReadView {
     this.shelves = shelves;
     this.slotOfShelf = slotOfShelf;
     this.useOfShelf = useOfShelf;
-    withheldOfShelf = new int[slotOfShelf.length];
-    droppedOfShelf = new int[slotOfShelf.length];
-    for (int shelf = 0; shelf < slotOfShelf.length; shelf++) {
-      CacheLayout layout = useOfShelf[shelf] == NOTHING ? null : layouts[slotOfShelf[shelf]];
-      withheldOfShelf[shelf] = layout == null ? 0 : layout.withheldTokens();
-      droppedOfShelf[shelf] = layout == null ? 0 : layout.droppedBlocks();
-    }
-    int first = firstThatCounts();
-    withheldTokens = first < 0 ? 0 : withheldOfShelf[first];
-    droppedBlocks = first < 0 ? 0 : droppedOfShelf[first];
-    uniform = first >= 0 && areAllLike(first);
+    List<CacheLayout> counting = counting(layouts, slotOfShelf, useOfShelf);
+    withheldTokens = counting.isEmpty() ? 0 : counting.get(0).withheldTokens();
+    droppedBlocks = counting.isEmpty() ? 0 : counting.get(0).droppedBlocks();
+    uniform =
+        counting.stream()
+            .allMatch(layout ->
+                layout.withheldTokens() == withheldTokens
+                    && layout.droppedBlocks() == droppedBlocks);
     this.joint = joint;
     this.depthBlockTokens = depthBlockTokens;
   }
@@ -141,8 +138,8 @@ public final class ReadView {
   }
 
   /**
-   * Whether, besides, all engines withhold and drop the same, so that {@link #withheldTokens()} and
-   * {@link #droppedBlocks()} hold for each.
+   * Whether all engines withhold and drop the same, so that {@link #withheldTokens()} and {@link
+   * #droppedBlocks()} hold for each.
    */
   public boolean isUniform() {
     return uniform;
@@ -161,38 +158,19 @@ public final class ReadView {
     return useOfShelf[shelf] != NOTHING;
   }
 
-  /** {@link CacheLayout#withheldTokens} of the shelf's engine. */
-  public int withheldTokens(int shelf) {
-    return withheldOfShelf[shelf];
-  }
-
-  /** {@link CacheLayout#droppedBlocks} of the shelf's engine. */
-  public int droppedBlocks(int shelf) {
-    return droppedOfShelf[shelf];
-  }
-
   /** Whether all that counts is how far each shelf's blocks go without a hole. */
   public boolean goesByDepth(int blockSizeTokens) {
     return !joint && (depthBlockTokens == 0 || depthBlockTokens == blockSizeTokens);
   }
 
-  private int firstThatCounts() {
-    int shelf = useOfShelf.length - 1;
-    while (shelf >= 0 && useOfShelf[shelf] == NOTHING) {
-      shelf--;
-    }
-    return shelf;
-  }
-
-  private boolean areAllLike(int first) {
-    for (int shelf = 0; shelf < useOfShelf.length; shelf++) {
-      if (useOfShelf[shelf] != NOTHING
-          && (withheldOfShelf[shelf] != withheldOfShelf[first]
-              || droppedOfShelf[shelf] != droppedOfShelf[first])) {
-        return false;
-      }
-    }
-    return true;
+  /** The layouts of all shelves that count for anything. */
+  private static List<CacheLayout> counting(
+      @Nullable CacheLayout[] layouts, int[] slotOfShelf, byte[] useOfShelf) {
+    return IntStream.range(0, slotOfShelf.length)
+        .filter(shelf -> useOfShelf[shelf] != NOTHING)
+        .mapToObj(shelf -> layouts[slotOfShelf[shelf]])
+        .filter(Objects::nonNull)
+        .toList();
   }
 
   /** Whether one full-attention group on the GPU is all that counts. */

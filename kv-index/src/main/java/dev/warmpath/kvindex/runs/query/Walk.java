@@ -10,8 +10,8 @@ import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 import java.util.Arrays;
 
 /**
- * The notes of one walk down the tree: which runs were seen in which version, and how deep each
- * shelf goes; reused from walk to walk.
+ * The notes of one walk down the tree: which runs were seen in which version, and which blocks each
+ * shelf holds; reused from walk to walk.
  *
  * <p>Confined to its thread.
  */
@@ -21,11 +21,6 @@ public final class Walk {
   private final TierReuse tiers = new TierReuse(rows, this::row);
   private int[] seen = new int[2 * 16];
   private int seenCount;
-  private int number;
-
-  /** For each shelf how deep it goes, with the number of the walk in the upper half. */
-  private long[] depths = new long[16];
-
   private int[] rowOfShelf = new int[16];
   private int[] met = new int[16];
   private int metCount;
@@ -36,34 +31,27 @@ public final class Walk {
   /** Keeps the compiler from leaving out looks at what comes next. */
   public long sink;
 
-  /** Whether all that counts is how far each shelf's blocks go without a hole. */
+  /**
+   * Whether all that counts is how far each shelf's blocks go without a hole: then depths go
+   * straight into the answer.
+   */
   public boolean byDepth;
-
-  /** Whether, besides, all engines count alike, so that depths can go straight into the answer. */
-  public boolean direct;
 
   public void begin(BlockChain prompt, ReadView fleet, PrefixMatches matches) {
     this.fleet = fleet;
     this.matches = matches;
-    if (!byDepth) {
-      for (int i = 0; i < metCount; i++) {
-        rowOfShelf[met[i]] = 0;
-      }
+    for (int i = 0; i < metCount; i++) {
+      rowOfShelf[met[i]] = 0;
+    }
+    metCount = 0;
+    seenCount = 0;
+    if (rowOfShelf.length < fleet.shelfBound()) {
+      rowOfShelf = new int[2 * fleet.shelfBound()];
+      met = new int[rowOfShelf.length];
     }
     int blockSize = prompt.space().blockSizeTokens();
     byDepth = fleet.goesByDepth(blockSize);
-    direct = byDepth && fleet.isUniform();
-    metCount = 0;
-    seenCount = 0;
-    number++;
-    if (depths.length < fleet.shelfBound() || number == 0) {
-      int length = Math.max(depths.length, 2 * fleet.shelfBound());
-      depths = new long[length];
-      rowOfShelf = new int[length];
-      met = new int[length];
-      number = 1;
-    }
-    if (direct) {
+    if (byDepth && fleet.isUniform()) {
       int limit = (prompt.promptTokens() - fleet.withheldTokens()) / blockSize;
       matches.begin(fleet.slots(), limit, fleet.droppedBlocks(), blockSize);
     } else {
@@ -109,25 +97,9 @@ public final class Walk {
   }
 
   /**
-   * A shelf holds these of the {@code common} blocks behind the first {@code matched}; whether it
-   * holds all so far. Only for walks {@link #byDepth}.
+   * A shelf holds these blocks behind the first {@code matched}; for walks on which what lies
+   * behind a hole counts too.
    */
-  public boolean deepen(int shelf, long mask, int matched, int common) {
-    long depth = depths[shelf];
-    int more = Long.numberOfTrailingZeros(~mask);
-    if (matched == 0) {
-      if (more == 0 || (int) (depth >>> Integer.SIZE) == number || !fleet.counts(shelf)) {
-        return false;
-      }
-      met[metCount++] = shelf;
-    } else if (depth != stamped(matched)) {
-      return false;
-    }
-    depths[shelf] = stamped(matched + more);
-    return more == common;
-  }
-
-  /** The same for walks on which what lies behind a hole counts too. */
   public void mark(int shelf, long mask, int matched) {
     if (fleet.counts(shelf)) {
       if (rowOfShelf[shelf] == 0) {
@@ -138,15 +110,10 @@ public final class Walk {
     }
   }
 
-  private long stamped(int depth) {
-    return ((long) number << Integer.SIZE) | depth;
-  }
-
   /** Says what the shelves met make of the prompt. */
   public void fill(BlockChain prompt) {
-    if (byDepth) {
-      fillByDepth(prompt, matches);
-      return;
+    if (byDepth && !fleet.isUniform()) {
+      fillByDepth(prompt);
     }
     for (int i = 0; i < metCount; i++) {
       int slot = fleet.slot(met[i]);
@@ -158,21 +125,16 @@ public final class Walk {
     }
   }
 
-  /** What {@link dev.warmpath.kvindex.reuse.ReuseRule} says for one full-attention group. */
-  private void fillByDepth(BlockChain prompt, PrefixMatches matches) {
+  /** Makes tokens of the depths in blocks, by each engine's own layout. */
+  private void fillByDepth(BlockChain prompt) {
     int blockSize = prompt.space().blockSizeTokens();
-    int lastWithheld = -1;
-    int limit = 0;
-    for (int i = 0; i < metCount; i++) {
-      int shelf = met[i];
-      if (fleet.withheldTokens(shelf) != lastWithheld) {
-        // A division is dear, and most engines withhold the same.
-        lastWithheld = fleet.withheldTokens(shelf);
-        limit = (prompt.promptTokens() - lastWithheld) / blockSize;
-      }
-      int blocks = Math.min((int) depths[shelf], limit) - fleet.droppedBlocks(shelf);
-      if (blocks > 0) {
-        matches.set(fleet.slot(shelf), blocks * blockSize);
+    for (int slot = 0; slot < matches.slots(); slot++) {
+      int depth = matches.tokens(slot);
+      CacheLayout layout = fleet.layout(slot);
+      if (depth > 0 && layout != null) {
+        int limit = (prompt.promptTokens() - layout.withheldTokens()) / blockSize;
+        int blocks = Math.min(depth, limit) - layout.droppedBlocks();
+        matches.set(slot, Math.max(0, blocks) * blockSize);
       }
     }
   }
