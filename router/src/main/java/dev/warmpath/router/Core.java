@@ -72,7 +72,7 @@ final class Core implements AutoCloseable {
   private final EventStreams streams;
   private final Dispatcher dispatcher;
   private final Tokenizers models;
-  private final @Nullable Comparison comparison;
+  private final @Nullable Parity comparison;
   private final @Nullable Remote remote;
   private final BodyParser bodies;
   private final PromptPool prompts;
@@ -146,9 +146,9 @@ final class Core implements AutoCloseable {
     return replica -> names.contains(replica.name());
   }
 
-  private @Nullable Comparison comparison(Environment environment) {
+  private @Nullable Parity comparison(Environment environment) {
     return config.parity().enabled()
-        ? Comparison.begin(
+        ? Parity.begin(
             config,
             http ->
                 new ParityWatch.Sources(

@@ -11,7 +11,7 @@ import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.tokenizer.PromptResult;
@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
  *
  * <p>Thread-safe.
  */
-final class EventStreams implements EnginePort {
+final class EventStreams implements EngineEvents {
 
   private final EventIngest ingest;
   private final Map<String, Kind> kinds = new ConcurrentHashMap<>();

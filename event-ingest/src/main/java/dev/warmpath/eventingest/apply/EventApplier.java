@@ -54,7 +54,7 @@ public final class EventApplier {
   private final StoredBlocks stored = new StoredBlocks();
   private final Removals removals;
   private final HashCalibration calibration;
-  private final DoubtedBlocks doubts;
+  private final DoubtRules doubts;
   private final NameRules nameRules;
   private long storedBlocks;
   private boolean refused;
@@ -83,7 +83,7 @@ public final class EventApplier {
     calibration = new HashCalibration(source.hashSeed());
     layout = new BlockLayout(source);
     removals = new Removals(index, slot, layout.groups(), counters);
-    doubts = new DoubtedBlocks(index, slot, counters);
+    doubts = new DoubtRules(index, slot, counters);
     nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
   }
@@ -224,7 +224,7 @@ public final class EventApplier {
       long most = mostBlocks();
       doubts.recall(
           prompt.names(stored, layout.mainGroup()),
-          most > 0 ? Math.min(most, DoubtedBlocks.MOST_RECALLED) : DoubtedBlocks.MOST_RECALLED);
+          most > 0 ? Math.min(most, DoubtRules.MOST_RECALLED) : DoubtRules.MOST_RECALLED);
     }
   }
 

@@ -14,9 +14,9 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.recall.HashedPrompt;
 import dev.warmpath.eventingest.recall.KnownScheme;
 import dev.warmpath.eventingest.recall.PromptHasher;
-import dev.warmpath.eventingest.session.EnginePort;
 import dev.warmpath.eventingest.session.EngineStream;
 import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
 import dev.warmpath.eventingest.snapshot.EngineMemory;
 import dev.warmpath.eventingest.snapshot.Recollection.Adopted;
@@ -50,7 +50,7 @@ import org.zeromq.ZContext;
  *
  * <p>Thread-safe; {@link #stream} and {@link #remove} are the writer's.
  */
-final class FollowedEngine implements EnginePort, LiveSink {
+final class FollowedEngine implements StreamSockets, LiveSink {
 
   private final EngineSource source;
   private final EngineRing ring;

@@ -50,7 +50,7 @@ public final class EngineStream {
   private static final Logger LOG = LoggerFactory.getLogger(EngineStream.class);
 
   private final EngineSource source;
-  private final EnginePort port;
+  private final StreamSockets port;
   private final Clock clock;
   private final StreamCounters counters;
   private final ReplayAsker asker;
@@ -63,7 +63,7 @@ public final class EngineStream {
 
   public EngineStream(
       EventApplier applier,
-      EnginePort port,
+      StreamSockets port,
       StreamLimits limits,
       Clock clock,
       StreamCounters counters) {

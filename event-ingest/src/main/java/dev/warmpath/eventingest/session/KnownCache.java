@@ -27,7 +27,7 @@ final class KnownCache {
 
   private final EventApplier applier;
   private final Lifetime lifetime;
-  private final EnginePort port;
+  private final StreamSockets port;
   private final Clock clock;
   private final StreamCounters counters;
   private final ColumnDecoder decoder = new ColumnDecoder();
@@ -51,7 +51,7 @@ final class KnownCache {
   KnownCache(
       EventApplier applier,
       Lifetime lifetime,
-      EnginePort port,
+      StreamSockets port,
       Clock clock,
       StreamCounters counters) {
     this.applier = applier;

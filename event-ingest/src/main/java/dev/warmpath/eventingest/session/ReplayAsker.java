@@ -53,7 +53,7 @@ final class ReplayAsker {
     }
   }
 
-  private final EnginePort port;
+  private final StreamSockets port;
   private final StreamLimits limits;
   private final Clock clock;
   private final StreamCounters counters;
@@ -65,14 +65,14 @@ final class ReplayAsker {
   private Instant probedAt = Instant.MIN;
   private boolean heardSinceProbe;
 
-  ReplayAsker(EnginePort port, StreamLimits limits, Clock clock, StreamCounters counters) {
+  ReplayAsker(StreamSockets port, StreamLimits limits, Clock clock, StreamCounters counters) {
     this.port = port;
     this.limits = limits;
     this.clock = clock;
     this.counters = counters;
   }
 
-  EnginePort port() {
+  StreamSockets port() {
     return port;
   }
 

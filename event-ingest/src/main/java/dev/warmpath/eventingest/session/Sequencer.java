@@ -21,7 +21,7 @@ final class Sequencer {
 
   private final KnownCache cache;
   private final Lifetime lifetime;
-  private final EnginePort port;
+  private final StreamSockets port;
   private final ReplayAsker asker;
   private final StreamCounters counters;
   private final LiveBuffer buffer;

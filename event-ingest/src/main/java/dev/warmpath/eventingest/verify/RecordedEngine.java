@@ -11,10 +11,10 @@ import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.fault.FaultyFeed;
 import dev.warmpath.eventingest.capture.live.ReplayBuffer;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.session.EnginePort;
 import dev.warmpath.eventingest.session.EngineStream;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its verifier.
  */
-final class RecordedEngine implements EnginePort {
+final class RecordedEngine implements StreamSockets {
 
   private static final long NONE = 0;
   private static final int MAX_ROUNDS = 4;

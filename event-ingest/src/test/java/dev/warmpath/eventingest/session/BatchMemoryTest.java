@@ -143,7 +143,7 @@ class BatchMemoryTest {
         new EventApplier(new RunKvIndex(IndexLimits.unbounded(10)), source, counters);
     EngineStream stream =
         new EngineStream(
-            applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, Clock.systemUTC(), counters);
+            applier, StreamSockets.NO_REPLAY, StreamLimits.DEFAULT, Clock.systemUTC(), counters);
     stream.connected();
     return stream;
   }

@@ -157,7 +157,7 @@ class HostileEngineTest {
   private EngineStream stream() {
     EngineStream fresh =
         new EngineStream(
-            applier, EnginePort.NO_REPLAY, StreamFixture.LIMITS, new MovableClock(), counters);
+            applier, StreamSockets.NO_REPLAY, StreamFixture.LIMITS, new MovableClock(), counters);
     fresh.connected();
     return fresh;
   }

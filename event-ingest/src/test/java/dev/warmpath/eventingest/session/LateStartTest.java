@@ -29,8 +29,8 @@ final class LateStartTest {
   private final StreamCounters counters = new StreamCounters();
   private final List<Long> asked = new ArrayList<>();
 
-  private final EnginePort port =
-      new EnginePort() {
+  private final StreamSockets port =
+      new StreamSockets() {
         @Override
         public boolean canReplay() {
           return true;

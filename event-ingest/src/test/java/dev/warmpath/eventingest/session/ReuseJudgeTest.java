@@ -39,7 +39,7 @@ class ReuseJudgeTest {
           new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, EngineDialect.VLLM),
           counters);
   private final EngineStream stream =
-      new EngineStream(applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, time, counters);
+      new EngineStream(applier, StreamSockets.NO_REPLAY, StreamLimits.DEFAULT, time, counters);
   private int delivered;
 
   @BeforeEach

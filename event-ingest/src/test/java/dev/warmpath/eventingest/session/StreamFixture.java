@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Objects;
 
 /** A test engine, a stream that follows it, and a replay socket that the test works by hand. */
-final class StreamFixture implements EnginePort {
+final class StreamFixture implements StreamSockets {
 
   private static final EngineSource SOURCE =
       new EngineSource(new EngineId("r", 0), "m", "tcp://x", false, null, EngineDialect.VLLM);

@@ -1,7 +1,7 @@
 package dev.warmpath.router.health;
 
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Future;
@@ -47,7 +47,7 @@ public final class HealthChecker extends VerticleBase {
   private final ModelCatalog catalog;
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
-  private final EnginePort port;
+  private final EngineEvents port;
   private final LearnedLimit limit;
 
   /** How a replica stood when it was looked at last. */
@@ -78,7 +78,7 @@ public final class HealthChecker extends VerticleBase {
       Fleet fleet,
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
-      EnginePort port) {
+      EngineEvents port) {
     this.health = health;
     this.port = port;
     this.limit = new LearnedLimit(health.engineQueue());

@@ -1,6 +1,6 @@
 package dev.warmpath.router.health;
 
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Replica;
 import java.util.Objects;
 
@@ -15,11 +15,11 @@ import java.util.Objects;
 final class RestartDetector {
 
   private final Replica replica;
-  private final EnginePort port;
+  private final EngineEvents port;
   private EngineMetrics settled = EngineMetrics.NONE;
   private EngineMetrics last = settled;
 
-  RestartDetector(Replica replica, EnginePort port) {
+  RestartDetector(Replica replica, EngineEvents port) {
     this.replica = replica;
     this.port = port;
   }

@@ -8,7 +8,7 @@ public final class FileMetrics {
 
   private FileMetrics() {}
 
-  public static void capture(Snapshot to, CaptureStatus now) {
+  public static void capture(MetricValues to, CaptureStatus now) {
     now.written().forEach((kind, n) -> to.add(Metric.CAPTURE_RECORDS_TOTAL, n, kind.label()));
     now.dropped().forEach((kind, n) -> to.add(Metric.CAPTURE_DROPPED_TOTAL, n, kind.label()));
     to.add(Metric.CAPTURE_QUEUE_BYTES, now.queuedBytes());
@@ -16,7 +16,7 @@ public final class FileMetrics {
     to.add(Metric.CAPTURE_FAILING, now.failing() ? 1 : 0);
   }
 
-  public static void decisions(Snapshot to, DecisionLog.Status now) {
+  public static void decisions(MetricValues to, DecisionLog.Status now) {
     to.add(Metric.DECISION_LOG_RECORDS_TOTAL, now.written());
     now.dropped()
         .forEach((cause, n) -> to.add(Metric.DECISION_LOG_DROPPED_TOTAL, n, cause.label()));

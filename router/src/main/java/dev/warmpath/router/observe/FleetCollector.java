@@ -59,7 +59,7 @@ public final class FleetCollector {
     this.sources = sources;
   }
 
-  public void collect(Snapshot snapshot) {
+  public void collect(MetricValues snapshot) {
     entrance(snapshot, sources.entrance());
     snapshot.add(Metric.QUEUE_REQUESTS, sources.dispatcher().queued());
     snapshot.add(Metric.QUEUE_LIMIT, sources.dispatcher().queueLimit());
@@ -83,7 +83,7 @@ public final class FleetCollector {
     }
   }
 
-  private static void entrance(Snapshot to, ProxyContext.Entrance entrance) {
+  private static void entrance(MetricValues to, ProxyContext.Entrance entrance) {
     to.add(Metric.REQUESTS_SERVING, entrance.lifecycle().serving());
     to.add(Metric.REQUESTS_LIMIT, entrance.lifecycle().limit());
     to.add(Metric.REQUEST_BODIES_BYTES, entrance.bodies().bytes());
@@ -96,7 +96,7 @@ public final class FleetCollector {
     to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.timedOut(), "idle");
   }
 
-  private static void index(Snapshot to, IndexTotals totals) {
+  private static void index(MetricValues to, IndexTotals totals) {
     to.add(Metric.INDEX_BYTES, totals.bytes());
     to.add(Metric.INDEX_MAX_BYTES, totals.maxBytes());
     to.add(Metric.INDEX_EVICTED_BLOCKS_TOTAL, totals.evictedBlocks());
@@ -104,14 +104,14 @@ public final class FleetCollector {
     to.add(Metric.INDEX_UNANSWERED_QUERIES_TOTAL, totals.unansweredQueries());
   }
 
-  private static void replica(Snapshot to, Replica replica, int most) {
+  private static void replica(MetricValues to, Replica replica, int most) {
     to.add(Metric.REPLICA_UP, is(replica.health() == Replica.Health.UP), replica.name());
     to.add(Metric.REPLICA_DRAINING, is(replica.draining()), replica.name());
     to.add(Metric.REPLICA_REQUESTS, replica.requests(), replica.name());
     to.add(Metric.REPLICA_REQUESTS_LIMIT, Math.min(most, replica.limit()), replica.name());
   }
 
-  private static void engine(Snapshot to, EngineReport report) {
+  private static void engine(MetricValues to, EngineReport report) {
     String engine = report.engine();
     to.add(Metric.ENGINE_SUSPENDED, is(report.suspended()), engine);
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, report.load().requestsInFlight(), engine);
@@ -124,7 +124,7 @@ public final class FleetCollector {
     to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.dropped(), engine, "dropped");
   }
 
-  private void stream(Snapshot to, EngineStatus status, String engine) {
+  private void stream(MetricValues to, EngineStatus status, String engine) {
     for (Trust trust : Trust.values()) {
       String label = trust.name().toLowerCase(Locale.ROOT);
       to.add(Metric.EVENT_TRUST, is(status.trust() == trust), engine, label);
@@ -147,7 +147,7 @@ public final class FleetCollector {
     index(to, engine, status.slot());
   }
 
-  private void index(Snapshot to, String engine, int slot) {
+  private void index(MetricValues to, String engine, int slot) {
     EngineStats held;
     try {
       held = sources.index().stats(slot);

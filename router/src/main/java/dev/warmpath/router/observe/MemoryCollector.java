@@ -27,7 +27,7 @@ public final class MemoryCollector {
     this.sources = sources;
   }
 
-  public void collect(Snapshot to) {
+  public void collect(MetricValues to) {
     snapshots(to, sources.snapshots().get());
     for (Reason reason : Reason.values()) {
       int count = sources.refused().getOrDefault(reason, 0);
@@ -36,7 +36,7 @@ public final class MemoryCollector {
     recovery(to, sources.recovery().report());
   }
 
-  private void snapshots(Snapshot to, SnapshotStatus status) {
+  private void snapshots(MetricValues to, SnapshotStatus status) {
     to.add(Metric.SNAPSHOT_WRITES_TOTAL, status.written(), "written");
     to.add(Metric.SNAPSHOT_WRITES_TOTAL, status.failed(), "failed");
     to.add(Metric.SNAPSHOT_PAUSE_SECONDS, status.pauseSeconds());
@@ -48,7 +48,7 @@ public final class MemoryCollector {
     }
   }
 
-  private static void recovery(Snapshot to, Recovery.Report report) {
+  private static void recovery(MetricValues to, Recovery.Report report) {
     if (report.begun()) {
       report
           .engines()

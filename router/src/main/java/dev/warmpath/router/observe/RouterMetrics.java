@@ -64,10 +64,10 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
   }
 
   /** Adds gauges and counters that are read at each scrape. */
-  public void add(Consumer<Snapshot> source) {
+  public void add(Consumer<MetricValues> source) {
     MultiCollector collector =
         () -> {
-          Snapshot now = new Snapshot();
+          MetricValues now = new MetricValues();
           source.accept(now);
           return now.build();
         };

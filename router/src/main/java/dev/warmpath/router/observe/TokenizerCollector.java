@@ -41,7 +41,7 @@ public final class TokenizerCollector {
     this.remote = remote;
   }
 
-  public void collect(Snapshot to) {
+  public void collect(MetricValues to) {
     for (TokenizerStatus model : status.get()) {
       boolean ready = model.state() == TokenizerStatus.State.READY;
       to.add(Metric.TOKENIZER_READY, ready ? 1 : 0, model.model());
@@ -62,13 +62,13 @@ public final class TokenizerCollector {
     }
   }
 
-  private static void download(Snapshot to, String model, Download download) {
+  private static void download(MetricValues to, String model, Download download) {
     to.add(Metric.TOKENIZER_DOWNLOADED_BYTES, download.bytes(), model);
     to.add(Metric.TOKENIZER_DOWNLOAD_SIZE_BYTES, download.totalBytes(), model);
     to.add(Metric.TOKENIZER_DOWNLOAD_RETRIES_TOTAL, download.retries(), model);
   }
 
-  private static void memory(Snapshot to, String model, EncodeCounts counts) {
+  private static void memory(MetricValues to, String model, EncodeCounts counts) {
     to.add(Metric.TOKENS_TOTAL, counts.prefixTokens(), model, "prefix");
     to.add(Metric.TOKENS_TOTAL, counts.chunkTokens(), model, "chunk");
     to.add(Metric.TOKENS_TOTAL, counts.wordTokens(), model, "word");
@@ -78,13 +78,13 @@ public final class TokenizerCollector {
     layer(to, model, "word", counts.words());
   }
 
-  private static void layer(Snapshot to, String model, String name, LayerCounts layer) {
+  private static void layer(MetricValues to, String model, String name, LayerCounts layer) {
     to.add(Metric.TOKENIZER_MEMORY_BYTES, layer.bytes(), model, name);
     to.add(Metric.TOKENIZER_MEMORY_MAX_BYTES, layer.maxBytes(), model, name);
     to.add(Metric.TOKENIZER_EVICTIONS_TOTAL, layer.evictions(), model, name);
   }
 
-  private static void bodies(Snapshot to, BodyParser.Counts counts) {
+  private static void bodies(MetricValues to, BodyParser.Counts counts) {
     to.add(Metric.BODY_BYTES_TOTAL, counts.knownBytes(), "memory");
     to.add(Metric.BODY_BYTES_TOTAL, counts.parsedBytes(), "parsed");
     to.add(Metric.BODY_MEMORY_BYTES, counts.bytes());
@@ -92,7 +92,7 @@ public final class TokenizerCollector {
     to.add(Metric.BODY_EVICTIONS_TOTAL, counts.evictions());
   }
 
-  private void checks(Snapshot to, String model) {
+  private void checks(MetricValues to, String model) {
     ParityStatus checked = parity == null ? null : parity.of(model);
     if (checked != null) {
       checked

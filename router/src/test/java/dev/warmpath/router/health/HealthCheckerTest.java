@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Vertx;
@@ -68,7 +68,7 @@ class HealthCheckerTest {
     assertThat(heard.take()).isEqualTo("recovered a");
   }
 
-  private record Told(BlockingQueue<String> heard) implements EnginePort {
+  private record Told(BlockingQueue<String> heard) implements EngineEvents {
 
     @Override
     public void recovered(Replica replica) {

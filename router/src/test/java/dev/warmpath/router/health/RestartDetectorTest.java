@@ -3,7 +3,7 @@ package dev.warmpath.router.health;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Replica;
 import java.net.URI;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ class RestartDetectorTest {
   private final RestartDetector watch =
       new RestartDetector(
           replica,
-          new EnginePort() {
+          new EngineEvents() {
             @Override
             public void unchanged(Replica replica) {}
 

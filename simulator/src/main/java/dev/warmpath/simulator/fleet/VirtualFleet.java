@@ -9,7 +9,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
@@ -329,7 +329,7 @@ public final class VirtualFleet {
     }
   }
 
-  private final class Port implements EnginePort {
+  private final class Port implements EngineEvents {
     @Override
     public EngineView view(Replica replica, int dpRank) {
       VirtualEngine engine = byReplica.get(replica);

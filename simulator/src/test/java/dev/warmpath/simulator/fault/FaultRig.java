@@ -8,10 +8,10 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.session.EnginePort;
 import dev.warmpath.eventingest.session.EngineStream;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
 import dev.warmpath.eventingest.snapshot.EngineMemory;
@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
  * An engine, the wire, the stream that follows it and the index, in one thread and a time of its
  * own; faults are done to the wire and the engine.
  */
-final class FaultRig implements EnginePort {
+final class FaultRig implements StreamSockets {
 
   /** Batches that the engine keeps for replays. */
   static final int REPLAYED_BATCHES = 40;

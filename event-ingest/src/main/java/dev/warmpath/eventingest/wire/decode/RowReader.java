@@ -23,7 +23,7 @@ final class RowReader {
   private final EventColumns columns;
   private final TokenColumnReader tokensReader;
   private final BlockKeysReader keysReader;
-  private final Repertoire repertoire;
+  private final InternedPlaces repertoire;
 
   RowReader(WireCursor cursor, EventFields fields, EventColumns columns) {
     this.cursor = cursor;
@@ -31,7 +31,7 @@ final class RowReader {
     this.columns = columns;
     tokensReader = new TokenColumnReader(cursor, fields, columns);
     keysReader = new BlockKeysReader(cursor, fields, columns);
-    repertoire = new Repertoire();
+    repertoire = new InternedPlaces();
   }
 
   EventRow blockStored() throws WireException {

@@ -31,8 +31,8 @@ public final class RunEngine {
   private final Core core;
   private final UnnamedBlocks unnamed;
   private final Claims claims;
-  private final UnconfirmedBlocks doubts;
-  private final Recalls recalls;
+  private final DoubtedBlocks doubts;
+  private final ComputedNames recalls;
   private final List<Shelf> shelves = new ArrayList<>();
   private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
   private long lastStored = NOWHERE;
@@ -50,8 +50,8 @@ public final class RunEngine {
     this.core = core;
     unnamed = new UnnamedBlocks(core.room().asideBudget());
     claims = new Claims(this, core, unnamed, maxOrphans);
-    doubts = new UnconfirmedBlocks(this, core);
-    recalls = new Recalls(this, core, unnamed, claims);
+    doubts = new DoubtedBlocks(this, core);
+    recalls = new ComputedNames(this, core, unnamed, claims);
   }
 
   public int slot() {
@@ -139,8 +139,7 @@ public final class RunEngine {
   }
 
   /**
-   * UnconfirmedBlocks all that has a name and forgets the rest; returns how many blocks that
-   * doubts.
+   * Doubts every block that has a name and forgets the others; returns how many blocks that doubts.
    */
   public long doubt() {
     unnamed.clear();
@@ -164,7 +163,7 @@ public final class RunEngine {
     return recalls.recall(shelf, names, from, to);
   }
 
-  UnconfirmedBlocks doubts() {
+  DoubtedBlocks doubts() {
     return doubts;
   }
 

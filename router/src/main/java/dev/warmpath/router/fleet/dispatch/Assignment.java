@@ -1,7 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
@@ -134,7 +134,7 @@ public final class Assignment implements DispatchResult {
           .reused(
               replica(),
               dpRank(),
-              new EnginePort.Reuse(chain, cachedTokens, prediction.cachedTokens(), agoNanos));
+              new EngineEvents.Reuse(chain, cachedTokens, prediction.cachedTokens(), agoNanos));
     }
   }
 

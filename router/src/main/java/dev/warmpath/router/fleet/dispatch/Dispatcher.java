@@ -2,7 +2,7 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
@@ -69,7 +69,7 @@ public final class Dispatcher {
 
   private final Fleet fleet;
   private final KvIndex index;
-  private final EnginePort port;
+  private final EngineEvents port;
   private final Limits limits;
   private final Environment surroundings;
   private final long seed;
@@ -82,7 +82,7 @@ public final class Dispatcher {
   public Dispatcher(
       Fleet fleet,
       KvIndex index,
-      EnginePort port,
+      EngineEvents port,
       Policy policy,
       Limits limits,
       Environment surroundings) {
@@ -338,7 +338,7 @@ public final class Dispatcher {
     return surroundings.nanoClock().getAsLong();
   }
 
-  EnginePort port() {
+  EngineEvents port() {
     return port;
   }
 

@@ -3,7 +3,7 @@ package dev.warmpath.router.fleet.dispatch;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
@@ -67,7 +67,7 @@ final class Selection {
       EngineTable table,
       PreparedRequest request,
       Set<String> excluded,
-      EnginePort port,
+      EngineEvents port,
       PassedOver passedOver) {
     contenders = 0;
     nearest = Cause.NO_REPLICA;
@@ -94,7 +94,7 @@ final class Selection {
     return null;
   }
 
-  private void add(EngineState engine, Prompt prompt, EnginePort port) {
+  private void add(EngineState engine, Prompt prompt, EngineEvents port) {
     EngineView view = port.view(engine.replica(), engine.dpRank());
     if (contenders == pool.size()) {
       pool.add(new Contender());

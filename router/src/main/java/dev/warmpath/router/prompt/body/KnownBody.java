@@ -30,7 +30,7 @@ final class KnownBody {
     this.before = before;
     this.name = name;
     this.messages = messages;
-    this.weight = BODY_BYTES + bytes.length + Weights.of(before) + messages.weight();
+    this.weight = BODY_BYTES + bytes.length + NodeBytes.of(before) + messages.weight();
   }
 
   /**

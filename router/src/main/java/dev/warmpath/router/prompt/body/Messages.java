@@ -44,7 +44,7 @@ final class Messages {
     }
     nodes[count] = node;
     starts[count] = start;
-    weights[count++] = Weights.of(node);
+    weights[count++] = NodeBytes.of(node);
   }
 
   void addTo(ArrayNode list) {

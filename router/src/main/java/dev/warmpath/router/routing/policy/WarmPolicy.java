@@ -11,11 +11,11 @@ import dev.warmpath.router.routing.Score;
  * (1+k)·T(c, n) + decode}.
  *
  * <p>A miss is paid in this request's own wait, and again by others: {@code k = missWeight·w +
- * evictionWeight·u² + 1/2}. w is how many prompts wait at an engine, by the median: so many come to
- * stand behind it. u is the part of the engine's KV cache that requests in flight use: the fuller
- * it is, the sooner what the miss evicts is missed. So a fleet with idle engines gives each request
- * the engine that answers it first, but keeps siblings together, and the nearer the fleet comes to
- * its limit, the more the work counts that a hit saves.
+ * evictionWeight·u² + 1/2}. w is the median number of prompts that wait at an engine: about so many
+ * will wait behind this one. u is the part of the engine's KV cache that requests in flight use:
+ * the fuller it is, the sooner what the miss evicts is missed. So a fleet with idle engines gives
+ * each request the engine that answers it first, but keeps siblings together, and the nearer the
+ * fleet comes to its limit, the more the work counts that a hit saves.
  *
  * <p>A prefix that too few engines hold ({@link PrefixDemand}) is no miss where it is missing: the
  * copy serves those that come later, and costs nothing here. So what many share spreads before its
@@ -29,7 +29,7 @@ import dev.warmpath.router.routing.Score;
  */
 public final class WarmPolicy implements RankingPolicy {
 
-  private static final double ALWAYS = 0.5;
+  private static final double BASE_REPEATS = 0.5;
 
   private final Weights weights;
   private final PrefixDemand demand = new PrefixDemand();
@@ -51,7 +51,10 @@ public final class WarmPolicy implements RankingPolicy {
       double stepMillis,
       double contextMillis) {
 
-    /** What was good all round on recorded workloads; docs/decisions has the sweep. */
+    /**
+     * What was good all round on recorded workloads; docs/decisions/price-a-miss-by-what-waits.md
+     * has the sweep.
+     */
     public static final Weights DEFAULT = new Weights(1, 2, 0.25, 15, 3.4e-5);
 
     public Weights {
@@ -80,7 +83,7 @@ public final class WarmPolicy implements RankingPolicy {
 
   @Override
   public Ranking rank(RoutingRequest request, Candidates candidates) {
-    double behind = weights.missWeight * candidates.medianWaiting() + ALWAYS;
+    double behind = weights.missWeight * candidates.medianWaiting() + BASE_REPEATS;
     int size = request.blocks().blockSizeTokens();
     int copied = size * demand.underHeldBlocks(request, candidates);
     return new Price(request, candidates, weights, behind, copied);

@@ -15,7 +15,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
@@ -48,7 +48,7 @@ final class World {
   final AtomicLong nanos = new AtomicLong();
   final List<String> heard = new CopyOnWriteArrayList<>();
   final List<String> given = new CopyOnWriteArrayList<>();
-  final List<EnginePort.Reuse> reuses = new CopyOnWriteArrayList<>();
+  final List<EngineEvents.Reuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
   boolean broken;
@@ -66,7 +66,7 @@ final class World {
         new Dispatcher(
             fleet,
             index,
-            new EnginePort() {
+            new EngineEvents() {
               @Override
               public EngineView view(Replica replica, int rank) {
                 return views.getOrDefault(replica, EngineView.UNSEEN);

@@ -3,10 +3,10 @@ package dev.warmpath.simulator.bench.ingest;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.session.EnginePort;
 import dev.warmpath.eventingest.session.EngineStream;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.simulator.bench.index.pass.Meters;
 import java.time.Clock;
@@ -87,7 +87,7 @@ final class InProcessPass {
     StreamCounters counters = new StreamCounters();
     EventApplier applier = new EventApplier(index, source, counters);
     EngineStream stream =
-        new EngineStream(applier, EnginePort.NO_REPLAY, StreamLimits.DEFAULT, clock, counters);
+        new EngineStream(applier, StreamSockets.NO_REPLAY, StreamLimits.DEFAULT, clock, counters);
     stream.connected();
     return stream;
   }

@@ -4,7 +4,7 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.router.fleet.EnginePort;
+import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
@@ -60,7 +60,7 @@ final class TestedDispatcher {
         new Dispatcher(
             fleet,
             INDEX,
-            EnginePort.NONE,
+            EngineEvents.NONE,
             Policies.named(policy, Map.of()),
             new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests, MAY_WAIT),
             new Dispatcher.Environment(() -> 0, new Random(3), DispatchListener.NONE));

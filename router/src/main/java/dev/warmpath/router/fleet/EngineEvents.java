@@ -10,10 +10,10 @@ import dev.warmpath.tokenizer.PromptResult;
  *
  * <p>Thread-safe.
  */
-public interface EnginePort {
+public interface EngineEvents {
 
   /** Knows and learns nothing. */
-  EnginePort NONE = new EnginePort() {};
+  EngineEvents NONE = new EngineEvents() {};
 
   /**
    * What an engine said of one prompt.

@@ -13,13 +13,13 @@ import java.util.function.Function;
  *
  * <p>Thread-safe.
  */
-record Comparison(EngineHttp http, ParityWatch watch) implements AutoCloseable {
+record Parity(EngineHttp http, ParityWatch watch) implements AutoCloseable {
 
   private static final int ANSWER_BYTES = 16 << 20;
   private static final long LONGEST_TICK_MILLIS = 500;
   private static final long RETRY_SECONDS = 30;
 
-  static Comparison begin(RouterConfig config, Function<EngineHttp, ParityWatch.Sources> sources) {
+  static Parity begin(RouterConfig config, Function<EngineHttp, ParityWatch.Sources> sources) {
     RouterConfig.Parity parity = config.parity();
     EngineHttp http =
         new EngineHttp(
@@ -32,8 +32,7 @@ record Comparison(EngineHttp http, ParityWatch watch) implements AutoCloseable {
             TimeUnit.MILLISECONDS.toNanos(parity.sampleIntervalMs()),
             TimeUnit.SECONDS.toNanos(RETRY_SECONDS),
             Duration.ofMillis(parity.timeoutMs()));
-    return new Comparison(
-        http, new ParityWatch(sources.apply(http), times, thread("warmpath-parity")));
+    return new Parity(http, new ParityWatch(sources.apply(http), times, thread("warmpath-parity")));
   }
 
   private static ThreadFactory thread(String name) {

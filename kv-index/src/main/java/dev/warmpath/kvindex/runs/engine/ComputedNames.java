@@ -13,14 +13,14 @@ import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
  *
  * <p>What was heard goes before. Single writer.
  */
-final class Recalls {
+final class ComputedNames {
 
   private final RunEngine engine;
   private final Core core;
   private final UnnamedBlocks unnamed;
   private final Claims claims;
 
-  Recalls(RunEngine engine, Core core, UnnamedBlocks unnamed, Claims claims) {
+  ComputedNames(RunEngine engine, Core core, UnnamedBlocks unnamed, Claims claims) {
     this.engine = engine;
     this.core = core;
     this.unnamed = unnamed;

@@ -17,7 +17,7 @@ import dev.warmpath.kvindex.block.BlockChain;
  *
  * <p>Confined to the writer.
  */
-final class DoubtedBlocks {
+final class DoubtRules {
 
   /** More names are not computed for one engine than these beside what it holds. */
   static final int MOST_RECALLED = 65_536;
@@ -28,7 +28,7 @@ final class DoubtedBlocks {
   private boolean any;
   private boolean recalled;
 
-  DoubtedBlocks(KvIndex index, int slot, StreamCounters counters) {
+  DoubtRules(KvIndex index, int slot, StreamCounters counters) {
     this.index = index;
     this.slot = slot;
     this.counters = counters;

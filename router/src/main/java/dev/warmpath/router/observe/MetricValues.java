@@ -21,7 +21,7 @@ import java.util.Map;
  *
  * <p>Confined to the scraping thread.
  */
-public final class Snapshot {
+public final class MetricValues {
 
   private final Map<Metric, GaugeSnapshot.Builder> gauges = new EnumMap<>(Metric.class);
   private final Map<Metric, CounterSnapshot.Builder> counters = new EnumMap<>(Metric.class);
@@ -32,11 +32,11 @@ public final class Snapshot {
     Labels labels = Labels.of(metric.labels(), Arrays.asList(labelValues));
     if (metric.type() == Metric.Type.COUNTER) {
       counters
-          .computeIfAbsent(metric, Snapshot::counter)
+          .computeIfAbsent(metric, MetricValues::counter)
           .dataPoint(CounterDataPointSnapshot.builder().labels(labels).value(value).build());
     } else {
       gauges
-          .computeIfAbsent(metric, Snapshot::gauge)
+          .computeIfAbsent(metric, MetricValues::gauge)
           .dataPoint(GaugeDataPointSnapshot.builder().labels(labels).value(value).build());
     }
   }

@@ -16,7 +16,7 @@ import java.util.List;
  *
  * <p>Single writer.
  */
-public final class UnconfirmedBlocks {
+public final class DoubtedBlocks {
 
   /*
    * Beside the shelf (tier, group) an engine may have a doubt shelf (tier, ~group). No layout names a
@@ -35,7 +35,7 @@ public final class UnconfirmedBlocks {
   private final Holdings holdings;
   private long blocks;
 
-  UnconfirmedBlocks(RunEngine engine, Core core) {
+  DoubtedBlocks(RunEngine engine, Core core) {
     this.engine = engine;
     this.core = core;
     holdings = core.holdings();
@@ -51,7 +51,7 @@ public final class UnconfirmedBlocks {
     blocks += added;
   }
 
-  /** UnconfirmedBlocks all that is held; returns how many blocks that are. */
+  /** Doubts all that is held; returns how many blocks that is. */
   long doubt() {
     long before = blocks;
     for (Shelf shelf : List.copyOf(engine.shelves())) {

@@ -3,14 +3,14 @@ package dev.warmpath.router.prompt.body;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /** What nodes take of the heap, rather too much than too little. Immutable. */
-final class Weights {
+final class NodeBytes {
 
   private static final int CONTAINER_BYTES = 96;
   private static final int ENTRY_BYTES = 64;
   private static final int TEXT_BYTES = 64;
   private static final int OTHER_BYTES = 24;
 
-  private Weights() {}
+  private NodeBytes() {}
 
   /** Bytes of a node and all in it; its depth is bounded by the parser. */
   static long of(JsonNode node) {

@@ -5,11 +5,11 @@ package dev.warmpath.eventingest.session;
  *
  * <p>Implementations are called by the writer only.
  */
-public interface EnginePort {
+public interface StreamSockets {
 
   /** A port to an engine without a replay socket. */
-  EnginePort NO_REPLAY =
-      new EnginePort() {
+  StreamSockets NO_REPLAY =
+      new StreamSockets() {
         @Override
         public boolean canReplay() {
           return false;

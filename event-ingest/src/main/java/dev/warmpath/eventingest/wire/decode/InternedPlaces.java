@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its decoder.
  */
-final class Repertoire {
+final class InternedPlaces {
 
   private static final int GROUPS = 16;
   private static final int TEXTS = 16;
