@@ -40,7 +40,9 @@ public final class CopyTable {
   /** Takes one copy away; false when there is none beyond the first. */
   public boolean take(int shelf, int block) {
     int more = more(shelf, block);
-    set(shelf, block, Math.max(0, more - 1));
+    if (more != 0) {
+      set(shelf, block, Math.max(0, more - 1));
+    }
     return more > 0;
   }
 
