@@ -8,9 +8,9 @@ import dev.warmpath.kvindex.StorageTier;
  *
  * <p>Immutable.
  *
- * @param leastTokens it leaves them alone if they are fewer
- * @param chunkTokens it reads them back in pieces of so many, counted from the prompt's begin; 0 if
- *     nobody knows where pieces end
+ * @param leastTokens fewer tokens than this are not read back
+ * @param chunkTokens size of the pieces that are read back, counted from the prompt's begin; 0 if
+ *     it is not known
  */
 public record SlowerHits(int leastTokens, int chunkTokens) {
 
@@ -25,8 +25,8 @@ public record SlowerHits(int leastTokens, int chunkTokens) {
   /**
    * How many tokens the engine reuses.
    *
-   * @param device of which it has so many in the GPU's memory
-   * @param all and so many with slower memory
+   * @param device tokens found in GPU memory
+   * @param all tokens found in GPU and slower memory together
    */
   public int reused(int device, int all) {
     int whole = chunkTokens == 0 ? device : Math.max(device, all - all % chunkTokens);

@@ -19,7 +19,7 @@ import dev.warmpath.kvindex.block.BlockChain;
  */
 final class DoubtRules {
 
-  /** More names are not computed for one engine than these beside what it holds. */
+  /** Bound on computed names of an engine, in addition to the blocks that it holds. */
   static final int MOST_RECALLED = 65_536;
 
   private final KvIndex index;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface StreamTap {
 
-  /** Hears nothing. */
+  /** Ignores everything. */
   StreamTap NONE = new StreamTap() {};
 
   /** Hears the answer to one replay, on that replay's thread. */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lifetime {
 
-  /** Batches are not late by more, or else nobody can tell late ones from another process's. */
+  /** A batch that is late by more numbers than this is taken for another process's. */
   private static final int MAX_LATE = 64;
 
   private final BatchDigests digests = new BatchDigests();

@@ -8,7 +8,7 @@ package dev.warmpath.eventingest.session;
  */
 final class ProcessStart {
 
-  /** The first may have been under way when the process changed. */
+  /** So many must agree: the first may have been asked of the process before. */
   private static final int READINGS = 2;
 
   /** In seconds since 1970; NaN if nobody knows. */

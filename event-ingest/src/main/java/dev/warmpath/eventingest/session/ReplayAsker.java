@@ -106,8 +106,8 @@ final class ReplayAsker {
     current = null;
   }
 
-  /** Counts an attempt that brought nothing; whether it was the last one. */
-  boolean exhausted() {
+  /** Counts an attempt that brought nothing, and returns whether it was the last one. */
+  boolean countFruitless() {
     return ++fruitless >= limits.replayAttempts();
   }
 

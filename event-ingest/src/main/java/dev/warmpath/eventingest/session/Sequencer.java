@@ -26,7 +26,7 @@ final class Sequencer {
   private final StreamCounters counters;
   private final LiveBuffer buffer;
 
-  /** Whether what a replay brings is older than the moment when the cache was empty. */
+  /** Whether to clear the cache behind the running replay: it was reported empty meanwhile. */
   private boolean clearAfterwards;
 
   /** Whether live batches were refused since the last question. */
@@ -309,7 +309,7 @@ final class Sequencer {
       return;
     }
     StreamMessage first = buffer.first();
-    if (first != null && first.sequence() > lifetime.next() && asker.exhausted()) {
+    if (first != null && first.sequence() > lifetime.next() && asker.countFruitless()) {
       giveUp(current);
     }
     clearAfterwards &= current.repairs();
@@ -328,7 +328,7 @@ final class Sequencer {
   private void failed(Progress current) {
     if (!current.repairs()) {
       clearAfterwards = false; // what was heard meanwhile is newer
-    } else if (!asker.exhausted()) {
+    } else if (!asker.countFruitless()) {
       repair(current.why);
     } else {
       giveUp(current);

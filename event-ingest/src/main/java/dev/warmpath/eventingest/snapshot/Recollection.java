@@ -39,7 +39,7 @@ public final class Recollection {
     }
   }
 
-  /** What is known of the engine, if it may be gone on from; each engine is given once. */
+  /** What is known of the engine, if its stream can be resumed; each engine is given once. */
   public @Nullable Adopted adopt(EngineSource source) {
     EngineMemory memory = unclaimed.remove(source.id());
     if (memory == null) {

@@ -12,7 +12,7 @@ import dev.warmpath.tokenizer.PromptResult;
  */
 public interface EngineEvents {
 
-  /** Knows and learns nothing. */
+  /** For engines without events: every answer is "unknown". */
   EngineEvents NONE = new EngineEvents() {};
 
   /**

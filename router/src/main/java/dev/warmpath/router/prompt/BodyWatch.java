@@ -11,7 +11,7 @@ import dev.warmpath.tokenizer.RequestKind;
 @FunctionalInterface
 public interface BodyWatch {
 
-  /** Sees nothing. */
+  /** Ignores everything. */
   BodyWatch NONE = (kind, body, read) -> {};
 
   /** This was read from {@code body}, which is not to be changed. */

@@ -8,7 +8,7 @@ package dev.warmpath.router.proxy;
  */
 public interface ProxyListener {
 
-  /** Hears nothing. */
+  /** Ignores everything. */
   ProxyListener NONE = new ProxyListener() {};
 
   /** How the response to a client ended. */

@@ -10,7 +10,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
  */
 public interface DispatchListener {
 
-  /** Hears nothing. */
+  /** Ignores everything. */
   DispatchListener NONE = new DispatchListener() {};
 
   /** Tells both of everything, {@code first} first. */

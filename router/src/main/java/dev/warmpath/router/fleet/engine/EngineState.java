@@ -35,7 +35,7 @@ public final class EngineState {
   private long lastTurn = Candidates.NEVER;
 
   /**
-   * @param number stands for it in what policies remember; no other engine has it, nor will
+   * @param number stands for it in what policies remember; never reused
    */
   public EngineState(Replica replica, int dpRank, int number, ExpectedBlocks.Limits limits) {
     this.replica = replica;

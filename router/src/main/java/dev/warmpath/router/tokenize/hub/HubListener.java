@@ -7,7 +7,7 @@ package dev.warmpath.router.tokenize.hub;
  */
 public interface HubListener {
 
-  /** Hears nothing. */
+  /** Ignores everything. */
   HubListener DEAF =
       new HubListener() {
         @Override
