@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Sends more than any buffer holds, as fast as it is taken, and knows when it is not. */
 final class Flood implements Backend.Script {
 
-  static final int TOTAL_BYTES = 32 << 20;
+  static final int TOTAL_BYTES = 64 << 20;
   private static final int CHUNK_BYTES = 65_536;
   private static final long STALL_NANOS = 300_000_000;
 
