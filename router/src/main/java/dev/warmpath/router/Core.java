@@ -11,12 +11,15 @@ import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.discovery.ReplicaSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.health.ModelCatalog;
+import dev.warmpath.router.membership.Membership;
+import dev.warmpath.router.membership.ReplicaCheck;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.prompt.BodyWatch;
@@ -38,13 +41,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +63,7 @@ final class Core implements AutoCloseable {
   private final RouterMetrics metrics;
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog;
+  private final Membership membership;
   private final RestoredState restored;
   private final KvIndex index;
   private final LoadedTokenizers tokenizers;
@@ -80,15 +81,17 @@ final class Core implements AutoCloseable {
 
   /**
    * @param reading what {@link #readSnapshot} began
+   * @param sources find replicas beside those that are configured
    */
   Core(
       RouterConfig config,
       Environment environment,
       RouterMetrics metrics,
-      RestoredStateReading reading) {
+      RestoredStateReading reading,
+      List<ReplicaSource> sources) {
     this.config = config;
     this.metrics = metrics;
-    this.catalog = new ModelCatalog(fleet, sglang(config));
+    this.catalog = new ModelCatalog(fleet, this::isSglang);
     this.tokenizers = tokenizers(config, environment, reading);
     this.models = new Tokenizers(tokenizers, catalog);
     this.restored = restored(reading);
@@ -103,6 +106,7 @@ final class Core implements AutoCloseable {
             restored.recollection(),
             capture == null ? StreamTap.NONE : capture.events());
     this.streams = new EventStreams(ingest);
+    this.membership = membership(environment);
     this.comparison = comparison(environment);
     this.remote =
         config.tokenizing().asksEngines()
@@ -128,8 +132,7 @@ final class Core implements AutoCloseable {
     try {
       fleet.onRemoval(this::removed);
       streams.onRestart(this::restarted);
-      config.replicas().forEach(replica -> add(replica, streams));
-      ingest.dropUnclaimed();
+      membership.begin(config.replicas(), sources);
     } catch (RuntimeException e) {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);
@@ -137,13 +140,41 @@ final class Core implements AutoCloseable {
     this.keeper = keeper(config.snapshot(), environment);
   }
 
-  private static Predicate<Replica> sglang(RouterConfig config) {
-    Set<String> names =
-        config.replicas().stream()
-            .filter(replica -> replica.dialect().isSglang())
-            .map(ReplicaConfig::name)
-            .collect(Collectors.toSet());
-    return replica -> names.contains(replica.name());
+  private Membership membership(Environment environment) {
+    Membership.Streams followed =
+        new Membership.Streams() {
+          @Override
+          public void follow(ReplicaConfig replica) {
+            streams.follow(replica, model(replica));
+          }
+
+          @Override
+          public void unfollow(ReplicaConfig replica) {
+            streams.unfollow(replica);
+          }
+
+          @Override
+          public void allKnown() {
+            ingest.dropUnclaimed();
+          }
+        };
+    return new Membership(
+        new Membership.Environment(
+            fleet,
+            followed,
+            ReplicaCheck.ANY,
+            () -> config.fleet().drainMs(),
+            environment.nanoClock(),
+            work -> {
+              Thread thread = new Thread(work, "warmpath-membership");
+              thread.setDaemon(true);
+              return thread;
+            }));
+  }
+
+  /** Whether the replica was said to run SGLang. */
+  boolean isSglang(Replica replica) {
+    return membership.config(replica).filter(known -> known.dialect().isSglang()).isPresent();
   }
 
   private @Nullable Parity comparison(Environment environment) {
@@ -285,12 +316,6 @@ final class Core implements AutoCloseable {
         });
   }
 
-  private void add(ReplicaConfig replica, EventStreams streams) {
-    streams.follow(replica, model(replica));
-    fleet.add(
-        new Replica(replica.name(), replica.url(), Set.copyOf(replica.models()), replica.ranks()));
-  }
-
   /** Engines share block keys if they serve the same model, as far as the configuration tells. */
   private String model(ReplicaConfig replica) {
     if (!replica.models().isEmpty()) {
@@ -309,6 +334,10 @@ final class Core implements AutoCloseable {
 
   Fleet fleet() {
     return fleet;
+  }
+
+  Membership membership() {
+    return membership;
   }
 
   ModelCatalog catalog() {
@@ -361,7 +390,12 @@ final class Core implements AutoCloseable {
   }
 
   private void removed(Replica replica) {
-    restarted(replica);
+    if (comparison != null) {
+      comparison.watch().restarted(replica);
+    }
+    if (remote != null) {
+      remote.prompts().removed(replica);
+    }
     metrics.forget(replica);
   }
 
@@ -384,6 +418,7 @@ final class Core implements AutoCloseable {
 
   @Override
   public void close() {
+    membership.close();
     prompts.close();
     if (comparison != null) {
       comparison.close();

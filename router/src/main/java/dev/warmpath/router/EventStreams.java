@@ -57,11 +57,27 @@ final class EventStreams implements EngineEvents {
     onRestart = listener;
   }
 
-  /** Follows the events of every rank, if the replica has any. */
+  /** Follows the events of every rank, if the replica has any; of all or, if it throws, of none. */
   void follow(ReplicaConfig replica, String model) {
-    if (replica.events() != null) {
-      kinds.put(replica.name(), new Kind(rules(replica), replica.dialect().isUpperBound()));
+    if (replica.events() == null) {
+      return;
+    }
+    kinds.put(replica.name(), new Kind(rules(replica), replica.dialect().isUpperBound()));
+    try {
       sources(replica, model).forEach(ingest::add);
+    } catch (RuntimeException e) {
+      unfollow(replica);
+      throw e;
+    }
+  }
+
+  /** Forgets all that the replica's events told. */
+  void unfollow(ReplicaConfig replica) {
+    kinds.remove(replica.name());
+    for (int rank = 0; rank < replica.ranks(); rank++) {
+      EngineId engine = new EngineId(replica.name(), rank);
+      ingest.remove(engine);
+      restartsSeen.remove(engine);
     }
   }
 

@@ -2,7 +2,6 @@ package dev.warmpath.router;
 
 import dev.warmpath.router.admin.AdminContext;
 import dev.warmpath.router.admin.AdminVerticle;
-import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.fleet.Fleet;
@@ -11,6 +10,7 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.HealthChecker;
+import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.observe.FileMetrics;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
@@ -33,13 +33,11 @@ import io.vertx.core.file.FileSystemOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -145,6 +143,11 @@ public final class RouterProcess implements AutoCloseable {
     return core.fleet();
   }
 
+  /** What adds and removes replicas. */
+  public Membership membership() {
+    return core.membership();
+  }
+
   /** What gives requests to engines. */
   public Dispatcher dispatcher() {
     return core.dispatcher();
@@ -186,7 +189,7 @@ public final class RouterProcess implements AutoCloseable {
   private Core newCore(
       Environment environment, RouterMetrics metrics, RestoredStateReading reading) {
     try {
-      return new Core(config, environment, metrics, reading);
+      return new Core(config, environment, metrics, reading, List.of());
     } catch (RuntimeException e) {
       vertx.close();
       throw e;
@@ -239,14 +242,7 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private HealthChecker newHealthChecker() {
-    Map<String, ReplicaConfig.Dialect> dialects =
-        config.replicas().stream()
-            .collect(Collectors.toMap(ReplicaConfig::name, ReplicaConfig::dialect));
-    Function<Replica, String> path =
-        replica ->
-            dialects.getOrDefault(replica.name(), ReplicaConfig.Dialect.VLLM).isSglang()
-                ? "/model_info"
-                : "/health";
+    Function<Replica, String> path = replica -> core.isSglang(replica) ? "/model_info" : "/health";
     return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.streams());
   }
 
@@ -277,6 +273,7 @@ public final class RouterProcess implements AutoCloseable {
         config.limits(),
         config.policy().sessionHeader(),
         core.fleet(),
+        core.membership(),
         core.dispatcher(),
         core.prompts(),
         core.ingest()::status,

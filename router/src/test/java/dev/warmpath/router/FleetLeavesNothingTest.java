@@ -3,6 +3,7 @@ package dev.warmpath.router;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.rig.Rig;
 import java.lang.ref.WeakReference;
 import java.util.Map;
@@ -20,7 +21,9 @@ class FleetLeavesNothingTest {
       rig.untilIdle();
       assertThat(labelled(rig.metrics(), "r1")).isPositive();
       WeakReference<Replica> removed =
-          new WeakReference<>(rig.router.fleet().remove("r1").orElseThrow());
+          new WeakReference<>(rig.router.fleet().find("r1").orElseThrow());
+      rig.router.membership().drop(Membership.CONFIGURATION, "r1");
+      Rig.until(() -> rig.router.fleet().find("r1").isEmpty());
       assertThat(labelled(rig.metrics(), "r1")).isZero();
       assertThat(labelled(rig.metrics(), "r0")).isPositive();
       assertThat(rig.chat("{\"model\":\"m\"}").statusCode()).isEqualTo(200);

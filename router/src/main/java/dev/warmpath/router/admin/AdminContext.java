@@ -5,6 +5,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
@@ -28,6 +29,7 @@ public record AdminContext(
     RouterConfig.Limits limits,
     String sessionHeader,
     Fleet fleet,
+    Membership membership,
     Dispatcher dispatcher,
     PromptPool prompts,
     Supplier<List<EngineStatus>> streams,

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -25,24 +26,24 @@ import org.slf4j.LoggerFactory;
 /**
  * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code GET
  * /admin/tokenizers}, {@code POST /admin/explain}, {@code POST /admin/tokenizers/MODEL/release},
- * {@code POST /admin/replicas/NAME/clear}, {@code GET /metrics}. All work is done off the event
- * loop.
+ * those of {@link ReplicaEndpoints}, {@code GET /metrics}. All work is done off the event loop.
  *
  * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
  */
 public final class AdminVerticle extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(AdminVerticle.class);
-  private static final Pattern CLEAR = Pattern.compile("/admin/replicas/([^/]+)/clear");
   private static final Pattern RELEASE = Pattern.compile("/admin/tokenizers/(.+)/release");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final AdminContext admin;
+  private final ReplicaEndpoints replicas;
   private volatile int port;
   private @Nullable HttpServer server;
 
   public AdminVerticle(AdminContext admin) {
     this.admin = admin;
+    this.replicas = new ReplicaEndpoints(admin);
   }
 
   /** The port that it listens on. */
@@ -65,7 +66,7 @@ public final class AdminVerticle extends VerticleBase {
   }
 
   private void serve(HttpServerRequest request) {
-    if (request.method().equals(HttpMethod.POST) && isCrossSite(request)) {
+    if (!request.method().equals(HttpMethod.GET) && isCrossSite(request)) {
       fail(request.response(), 403, "a page of another site may not ask for this");
       return;
     }
@@ -73,7 +74,8 @@ public final class AdminVerticle extends VerticleBase {
       case "GET /admin/fleet" -> answer(request.response(), () -> FleetReport.of(admin).toString());
       case "GET /admin/tokenizers" ->
           answer(request.response(), () -> TokenizerReport.of(admin).toString());
-      case "POST /admin/explain" -> explain(request);
+      case "POST /admin/explain" ->
+          withBody(request, admin.limits().bodyBytes(), body -> explain(request, body));
       case "GET /metrics" -> metrics(request.response());
       default -> act(request);
     }
@@ -94,8 +96,10 @@ public final class AdminVerticle extends VerticleBase {
     Matcher release = RELEASE.matcher(request.path());
     if (release.matches() && request.method().equals(HttpMethod.POST)) {
       release(request.response(), URLDecoder.decode(release.group(1), StandardCharsets.UTF_8));
+    } else if (ReplicaEndpoints.takes(request.path())) {
+      withBody(request, ReplicaEndpoints.MAX_BODY_BYTES, body -> replicas(request, body));
     } else {
-      clearOrFail(request);
+      fail(request.response(), 404, "no such path, or not with this method");
     }
   }
 
@@ -115,25 +119,16 @@ public final class AdminVerticle extends VerticleBase {
         });
   }
 
-  /** What the engine will say itself only with its next events can be said here at once. */
-  private void clearOrFail(HttpServerRequest request) {
-    Matcher path = CLEAR.matcher(request.path());
-    if (!path.matches() || !request.method().equals(HttpMethod.POST)) {
-      fail(request.response(), 404, "no such path, or not with this method");
-      return;
-    }
-    String replica = URLDecoder.decode(path.group(1), StandardCharsets.UTF_8);
-    if (admin.fleet().replicas().stream().noneMatch(known -> known.name().equals(replica))) {
-      fail(request.response(), 404, "no replica is called " + replica);
-      return;
-    }
+  private void replicas(HttpServerRequest request, byte[] body) {
+    HttpServerResponse response = request.response();
     answer(
-        request.response(),
-        () ->
-            JSON.createObjectNode()
-                .put("replica", replica)
-                .put("enginesCleared", admin.clear().applyAsInt(replica))
-                .toString());
+        response,
+        () -> {
+          ReplicaEndpoints.Reply reply =
+              replicas.answer(request.method().name(), request.path(), body);
+          response.setStatusCode(reply.status());
+          return reply.body().toString();
+        });
   }
 
   private void metrics(HttpServerResponse response) {
@@ -141,18 +136,18 @@ public final class AdminVerticle extends VerticleBase {
     answer(response, () -> admin.metrics().get());
   }
 
-  private void explain(HttpServerRequest request) {
+  private void withBody(HttpServerRequest request, int maxBytes, Consumer<byte[]> work) {
     Buffer body = Buffer.buffer();
     request.handler(chunk -> {
-      if (body.length() <= admin.limits().bodyBytes()) {
+      if (body.length() <= maxBytes) {
         body.appendBuffer(chunk);
       }
     });
     request.endHandler(v -> {
-      if (body.length() > admin.limits().bodyBytes()) {
+      if (body.length() > maxBytes) {
         fail(request.response(), 413, "the body is too large");
       } else {
-        explain(request, body.getBytes());
+        work.accept(body.getBytes());
       }
     });
   }
@@ -210,8 +205,12 @@ public final class AdminVerticle extends VerticleBase {
   }
 
   private static String error(String what) {
+    return errorNode(what).toString();
+  }
+
+  static ObjectNode errorNode(String what) {
     ObjectNode root = JSON.createObjectNode();
     root.putObject("error").put("message", what);
-    return root.toString();
+    return root;
   }
 }

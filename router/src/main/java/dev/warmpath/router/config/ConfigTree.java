@@ -50,6 +50,14 @@ public final class ConfigTree {
     return new ConfigTree(YamlReader.read(yaml, file));
   }
 
+  /** Reads one replica, in JSON or YAML; {@code origin} is what errors call the text. */
+  public static ReplicaConfig replica(String text, String origin) throws ConfigException {
+    Mapping replica = YamlReader.read(text, origin);
+    Listing replicas = new Listing(List.of(replica), origin);
+    Mapping root = new Mapping(Map.of("replicas", replicas), origin);
+    return ConfigReader.read(root).replicas().get(0);
+  }
+
   /** Sets one value; {@code path} is {@code key} or {@code section.key}. */
   public ConfigTree set(String path, Object value, String origin) {
     int dot = path.indexOf('.');

@@ -27,6 +27,9 @@ public record ReplicaConfig(
     @Key("1 | 1 … 1024 | Data-parallel ranks; rank r has its events and replay at the port plus r.")
         int ranks,
     @Key(
+            "1.0 | 0.01 … 100.0 | Capacity relative to other replicas; `least-requests` and `power-of-two` divide its requests by it.")
+        double weight,
+    @Key(
             "vllm | | Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP, `…-hybrid` for SGLang and TensorRT-LLM with sliding windows or state layers.")
         Dialect dialect,
     @AdvancedKey(

@@ -29,6 +29,7 @@ public record RouterConfig(
     Policy policy,
     List<Model> models,
     List<ReplicaConfig> replicas,
+    Fleet fleet,
     Health health,
     Timeouts timeouts,
     Limits limits,
@@ -186,6 +187,12 @@ public record RouterConfig(
       }
     }
   }
+
+  /** How replicas come and go. */
+  public record Fleet(
+      @AdvancedKey(
+              "600000 | 0 … 86400000 | Longest time that a removed replica stays to finish its requests; what runs then runs on unseen.")
+          int drainMs) {}
 
   /** When a replica counts as up, and as full. */
   public record Health(

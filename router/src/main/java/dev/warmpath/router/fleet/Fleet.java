@@ -1,13 +1,16 @@
 package dev.warmpath.router.fleet;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The replicas that there are at the moment, in the order in which they came; names are unique.
+ * The replicas that there are at the moment, in the order in which they came; names are unique. The
+ * list is a value: a change puts another in its place, so that nobody sees half of a change.
  *
  * <p>Thread-safe.
  */
@@ -37,9 +40,7 @@ public final class Fleet {
       if (find(replica.name()).isPresent()) {
         return false;
       }
-      List<Replica> more = new ArrayList<>(replicas);
-      more.add(replica);
-      replicas = List.copyOf(more);
+      change(List.of(), List.of(replica));
       return true;
     }
   }
@@ -47,20 +48,41 @@ public final class Fleet {
   /** Gives the replica no new requests; what runs there runs on. Returns whether there is one. */
   public boolean drain(String name) {
     Optional<Replica> found = find(name);
-    found.ifPresent(Replica::drain);
+    found.ifPresent(replica -> replica.draining(true));
     return found.isPresent();
   }
 
   /** Forgets the replica at once; what runs there runs on. Returns it if there was one. */
   public Optional<Replica> remove(String name) {
-    Optional<Replica> found;
     synchronized (changes) {
-      found = find(name);
-      found.ifPresent(
-          gone -> replicas = replicas.stream().filter(replica -> replica != gone).toList());
+      Optional<Replica> found = find(name);
+      found.ifPresent(gone -> change(List.of(gone), List.of()));
+      return found;
     }
-    found.ifPresent(gone -> onRemoval.forEach(listener -> listener.accept(gone)));
-    return found;
+  }
+
+  /**
+   * Forgets some replicas and adds others, all at once; what runs at those that leave runs on.
+   *
+   * @param come of names that nobody has who stays
+   * @throws IllegalArgumentException if a name would be there twice; nothing was changed then
+   */
+  public void change(List<Replica> gone, List<Replica> come) {
+    synchronized (changes) {
+      List<Replica> next = new ArrayList<>(replicas);
+      next.removeAll(gone);
+      Set<String> names = new HashSet<>();
+      next.forEach(replica -> names.add(replica.name()));
+      for (Replica replica : come) {
+        if (!names.add(replica.name())) {
+          throw new IllegalArgumentException("name=" + replica.name());
+        }
+        next.add(replica);
+      }
+      gone.forEach(Replica::left);
+      replicas = List.copyOf(next);
+    }
+    gone.forEach(replica -> onRemoval.forEach(listener -> listener.accept(replica)));
   }
 
   /** Calls {@code listener} with each replica that is removed from now on, by who removes it. */

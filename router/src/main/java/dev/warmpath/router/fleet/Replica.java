@@ -33,6 +33,8 @@ public final class Replica {
   private final AtomicInteger requests = new AtomicInteger();
   private volatile int limit = NO_LIMIT;
   private volatile long gpuBlocks;
+  private volatile double weight = 1;
+  private volatile boolean gone;
 
   /**
    * A replica that is down until {@link #health(Health)} says otherwise.
@@ -129,8 +131,26 @@ public final class Replica {
     return draining;
   }
 
-  void drain() {
-    draining = true;
+  public void draining(boolean is) {
+    draining = is;
+  }
+
+  /** How much it should carry, relative to others; above 0. */
+  public double weight() {
+    return weight;
+  }
+
+  public void weight(double relative) {
+    weight = relative;
+  }
+
+  /** Whether it has left the fleet: what is counted of it is kept no more. */
+  public boolean isGone() {
+    return gone;
+  }
+
+  void left() {
+    gone = true;
   }
 
   @Override

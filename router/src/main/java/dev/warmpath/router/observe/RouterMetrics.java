@@ -86,6 +86,13 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
     Meters.engines(replica).forEach(predictionError::remove);
   }
 
+  /** What is counted of a replica that has left meanwhile is dropped again. */
+  private void dropIfGone(Replica replica) {
+    if (replica.isGone()) {
+      forget(replica);
+    }
+  }
+
   /** The metrics as text. */
   public String scrape() {
     return registry.scrape();
@@ -100,10 +107,13 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
   }
 
   @Override
-  public void firstByte(Route route, String replica, long sinceRequestNanos) {
-    meters
-        .timer(Metric.FIRST_BYTE_SECONDS, replica)
-        .record(sinceRequestNanos, TimeUnit.NANOSECONDS);
+  public void firstByte(Route route, Replica replica, long sinceRequestNanos) {
+    if (!replica.isGone()) {
+      meters
+          .timer(Metric.FIRST_BYTE_SECONDS, replica.name())
+          .record(sinceRequestNanos, TimeUnit.NANOSECONDS);
+      dropIfGone(replica);
+    }
   }
 
   @Override
@@ -129,7 +139,10 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
   @Override
   public void assigned(
       PreparedRequest request, String policy, String reason, Assignment assignment) {
-    meters.count(Metric.PICKS_TOTAL, assignment.engine(), policy, reason);
+    if (!assignment.replica().isGone()) {
+      meters.count(Metric.PICKS_TOTAL, assignment.engine(), policy, reason);
+      dropIfGone(assignment.replica());
+    }
   }
 
   @Override
@@ -147,7 +160,10 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
 
   @Override
   public void compared(Assignment assignment, int predictedTokens, int actualTokens) {
-    predicted(assignment.engine(), predictedTokens, actualTokens);
+    if (!assignment.replica().isGone()) {
+      predicted(assignment.engine(), predictedTokens, actualTokens);
+      dropIfGone(assignment.replica());
+    }
   }
 
   void predicted(String engine, int predictedTokens, int actualTokens) {
@@ -159,12 +175,18 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
 
   @Override
   public void miscounted(Assignment assignment, int routerTokens, int engineTokens) {
-    meters.count(Metric.PROMPT_MISCOUNTS_TOTAL, assignment.engine());
+    if (!assignment.replica().isGone()) {
+      meters.count(Metric.PROMPT_MISCOUNTS_TOTAL, assignment.engine());
+      dropIfGone(assignment.replica());
+    }
   }
 
   @Override
   public void finished(Assignment assignment, Outcome outcome) {
-    meters.count(Metric.OUTCOMES_TOTAL, assignment.engine(), label(outcome));
+    if (!assignment.replica().isGone()) {
+      meters.count(Metric.OUTCOMES_TOTAL, assignment.engine(), label(outcome));
+      dropIfGone(assignment.replica());
+    }
   }
 
   /** An engine was asked for a prompt. */

@@ -240,9 +240,7 @@ final class Attempt {
       assignment.answered();
     }
     if (isGood()) {
-      proxy
-          .listener()
-          .firstByte(exchange.route(), assignment.replica().name(), exchange.elapsedNanos());
+      proxy.listener().firstByte(exchange.route(), assignment.replica(), exchange.elapsedNanos());
     }
     down.setStatusCode(from.statusCode()).setStatusMessage(from.statusMessage());
     Headers.downwards(from.headers(), down.headers());

@@ -1,5 +1,7 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.fleet.Replica;
+
 /**
  * Hears what happens to requests, for metrics. Called on event loops; implementations are
  * thread-safe, fast and throw nothing.
@@ -31,7 +33,7 @@ public interface ProxyListener {
   default void ended(Route route, int status, Ending ending, long durationNanos) {}
 
   /** The first byte of a replica's good response came this long after the request. */
-  default void firstByte(Route route, String replica, long sinceRequestNanos) {}
+  default void firstByte(Route route, Replica replica, long sinceRequestNanos) {}
 
   /** Another replica is tried. */
   default void retried(String cause) {}

@@ -101,7 +101,7 @@ final class Contender {
     BlockChain known = readsCache ? chain : null;
     engine().stand(candidates, known, matchedBlocks(), nowNanos, standing);
     suspended = standing.suspended();
-    candidates.capacity(capacityTokens());
+    candidates.capacity(capacityTokens()).weighing(engine().replica().weight());
     expectedTokens = 0;
     if (known != null) {
       int blockSize = known.space().blockSizeTokens();

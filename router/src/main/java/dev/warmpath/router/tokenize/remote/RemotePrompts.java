@@ -95,6 +95,11 @@ public final class RemotePrompts implements RemoteReader {
   /** The replica may cut prompts otherwise in its new life. */
   public void restarted(Replica replica) {
     memory.clear();
+    removed(replica);
+  }
+
+  /** The replica has left the fleet. */
+  public void removed(Replica replica) {
     gates.keySet().removeIf(key -> key.startsWith(replica.name() + ' '));
   }
 

@@ -1,0 +1,12 @@
+package dev.warmpath.router.membership;
+
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.fleet.Replica;
+
+/**
+ * A replica of the fleet.
+ *
+ * @param source where it is named
+ * @param leaving whether nobody names it any more; it is removed when it is idle
+ */
+public record Member(String source, ReplicaConfig config, Replica replica, boolean leaving) {}

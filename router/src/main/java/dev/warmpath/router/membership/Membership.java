@@ -1,0 +1,468 @@
+package dev.warmpath.router.membership;
+
+import dev.warmpath.router.config.ConfigChanges;
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.discovery.ReplicaSource;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Owns the fleet: it alone adds and removes replicas, by what the sources name: the configuration,
+ * the admin API, and each kind of discovery, in this order. Of two sources that name one replica
+ * the earlier one counts.
+ *
+ * <p>A replica that nobody names any more gets no new requests, and leaves when it is idle or after
+ * a time. One whose engine is described otherwise is replaced at once; what runs at the old one
+ * runs on. Another weight, or other models, change nothing else.
+ *
+ * <p>Thread-safe. Changes may wait for the index writer, so they are not for event loops.
+ */
+public final class Membership implements AutoCloseable {
+
+  /** The source of the configured replicas. */
+  public static final String CONFIGURATION = "configuration";
+
+  /** The source of those that operators add at run time. */
+  public static final String ADMIN = "admin";
+
+  private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
+  private static final long LOOK_MILLIS = 100;
+
+  /** So long what an earlier process knew waits for replicas that are found. */
+  private static final long FIRST_LOOKS_MILLIS = 60_000;
+
+  /** What may change without another event stream and another replica. */
+  private static final Set<String> IN_PLACE = Set.of("weight", "models");
+
+  /** The event streams of the replicas. */
+  public interface Streams {
+
+    /** Follows the replica's events, if it has any; of all its ranks or, if it throws, of none. */
+    void follow(ReplicaConfig replica);
+
+    /** Forgets all that the replica's events told. */
+    void unfollow(ReplicaConfig replica);
+
+    /** What an earlier process knew of other replicas is not needed any more. */
+    void allKnown();
+  }
+
+  /**
+   * What membership works with.
+   *
+   * @param drainMillis longest time that a replica that leaves may go on with its requests
+   * @param check judges each replica that is not there yet
+   */
+  public record Environment(
+      Fleet fleet,
+      Streams streams,
+      ReplicaCheck check,
+      LongSupplier drainMillis,
+      LongSupplier nanoClock,
+      ThreadFactory threads) {}
+
+  /** A replica of the fleet, as it is now. */
+  private record Entry(Member member, long leavesNanos) {
+
+    String name() {
+      return member.config().name();
+    }
+
+    boolean isIdle() {
+      return member.replica().requests() == 0;
+    }
+
+    Entry with(Member other) {
+      return new Entry(other, leavesNanos);
+    }
+  }
+
+  /** A replica that a source names. */
+  private record Wanted(String source, ReplicaConfig config) {}
+
+  private final Environment around;
+  private final ScheduledExecutorService thread;
+  private final Map<String, List<ReplicaConfig>> named = new LinkedHashMap<>();
+  private final Map<String, ReplicaSource> sources = new ConcurrentHashMap<>();
+  private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private final Set<String> drained = ConcurrentHashMap.newKeySet();
+  private volatile Map<Replica, Member> members = Map.of();
+  private volatile List<Refusal> refusals = List.of();
+  private boolean watching;
+
+  public Membership(Environment around) {
+    this.around = around;
+    this.thread = Executors.newSingleThreadScheduledExecutor(around.threads());
+    named.put(CONFIGURATION, List.of());
+    named.put(ADMIN, List.of());
+  }
+
+  /** The replicas of the fleet now, as a list that does not change any more. */
+  public List<Member> members() {
+    return List.copyOf(members.values());
+  }
+
+  /** The replicas that are named and not there. */
+  public List<Refusal> refusals() {
+    return refusals;
+  }
+
+  /** The kinds of discovery, in the order in which they came. */
+  public List<ReplicaSource> sources() {
+    synchronized (this) {
+      return named.keySet().stream().filter(sources::containsKey).map(sources::get).toList();
+    }
+  }
+
+  /** How a replica was described; empty if it has left. */
+  public Optional<ReplicaConfig> config(Replica replica) {
+    return Optional.ofNullable(members.get(replica)).map(Member::config);
+  }
+
+  /**
+   * Fills the fleet for the first time.
+   *
+   * @param sources started now, and closed in the end
+   */
+  public void begin(List<ReplicaConfig> configured, List<ReplicaSource> sources) {
+    set(CONFIGURATION, configured);
+    sources.forEach(this::follow);
+    if (sources.isEmpty()) {
+      around.streams().allKnown();
+    } else {
+      later(around.streams()::allKnown, FIRST_LOOKS_MILLIS);
+    }
+  }
+
+  private void follow(ReplicaSource source) {
+    synchronized (this) {
+      if (named.putIfAbsent(source.name(), List.of()) != null) {
+        throw new IllegalArgumentException("source=" + source.name());
+      }
+      sources.put(source.name(), source);
+    }
+    source.start(found -> later(() -> set(source.name(), found), 0));
+  }
+
+  private void later(Runnable work, long delayMillis) {
+    Runnable guarded =
+        () -> {
+          try {
+            work.run();
+          } catch (RuntimeException e) {
+            LOG.error("the fleet could not be changed", e);
+          }
+        };
+    try {
+      var unused = thread.schedule(guarded, delayMillis, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("closed, the fleet changes no more");
+    }
+  }
+
+  /**
+   * The source names exactly these replicas from now on. Either all that follows from that is done
+   * or, if it throws, nothing.
+   *
+   * @param replicas with different names
+   */
+  public synchronized FleetChange set(String source, List<ReplicaConfig> replicas) {
+    List<ReplicaConfig> before = named.get(source);
+    if (before == null) {
+      throw new IllegalArgumentException("source=" + source);
+    }
+    named.put(source, List.copyOf(replicas));
+    try {
+      return apply();
+    } catch (RuntimeException e) {
+      named.put(source, before);
+      throw e;
+    }
+  }
+
+  /** The source names one more replica, in the place of one of the same name, unless it may not. */
+  public synchronized FleetChange put(String source, ReplicaConfig replica) {
+    String refused = refusal(source, replica);
+    if (refused != null) {
+      return FleetChange.refused(new Refusal(source, replica.name(), refused));
+    }
+    List<ReplicaConfig> replicas = without(source, replica.name());
+    replicas.add(replica);
+    return set(source, replicas);
+  }
+
+  /** The source names that replica no more. */
+  public synchronized FleetChange drop(String source, String name) {
+    return set(source, without(source, name));
+  }
+
+  private List<ReplicaConfig> without(String source, String name) {
+    List<ReplicaConfig> replicas = new ArrayList<>(named.getOrDefault(source, List.of()));
+    replicas.removeIf(replica -> replica.name().equals(name));
+    return replicas;
+  }
+
+  /**
+   * Gives the replica no new requests until it is resumed, whatever the sources say.
+   *
+   * @return false if there is none of that name
+   */
+  public synchronized boolean drain(String name) {
+    Entry entry = entries.get(name);
+    if (entry != null) {
+      drained.add(name);
+      entry.member().replica().draining(true);
+      LOG.info("replica {} drains", name);
+    }
+    return entry != null;
+  }
+
+  /**
+   * Gives the replica requests again.
+   *
+   * @return false if there is none of that name, or if it leaves
+   */
+  public synchronized boolean resume(String name) {
+    Entry entry = entries.get(name);
+    boolean stays = entry != null && !entry.member().leaving();
+    if (entry != null && stays) {
+      drained.remove(name);
+      entry.member().replica().draining(false);
+      LOG.info("replica {} gets requests again", name);
+    }
+    return stays;
+  }
+
+  private FleetChange apply() {
+    List<Refusal> refused = new ArrayList<>();
+    Map<String, Wanted> wanted = wanted(refused);
+    Difference difference = new Difference();
+    wanted.values().forEach(difference::see);
+    entries.values().stream()
+        .filter(entry -> !wanted.containsKey(entry.name()) && !entry.member().leaving())
+        .forEach(difference.leave::add);
+    difference.follow();
+    difference.commit();
+    FleetChange change = difference.change(refused);
+    publish(change);
+    return change;
+  }
+
+  /** One replica for each name that may be there. */
+  private Map<String, Wanted> wanted(List<Refusal> refused) {
+    Map<String, Wanted> wanted = new LinkedHashMap<>();
+    named.forEach((source, replicas) ->
+        replicas.forEach(replica -> {
+          Wanted earlier = wanted.get(replica.name());
+          String reason =
+              earlier == null
+                  ? refusal(source, replica)
+                  : "the name is taken by a replica of " + earlier.source();
+          if (reason == null) {
+            wanted.put(replica.name(), new Wanted(source, replica));
+          } else {
+            refused.add(new Refusal(source, replica.name(), reason));
+          }
+        }));
+    return wanted;
+  }
+
+  /** A replica that is there already was judged when it came. */
+  private @Nullable String refusal(String source, ReplicaConfig replica) {
+    Entry known = entries.get(replica.name());
+    return known != null && known.member().config().equals(replica)
+        ? null
+        : around.check().refusal(source, replica);
+  }
+
+  private void publish(FleetChange change) {
+    show();
+    change.refused().stream()
+        .filter(refusal -> !refusals.contains(refusal))
+        .forEach(refusal ->
+            LOG.warn(
+                "replica {} of {} is refused: {}",
+                refusal.replica(),
+                refusal.source(),
+                refusal.reason()));
+    refusals = change.refused();
+    if (!change.isEmpty()) {
+      LOG.info(
+          "the fleet has {} replicas: added {}, leaving {}, replaced {}, adjusted {}",
+          members.size(),
+          change.added(),
+          change.removed(),
+          change.replaced(),
+          change.adjusted());
+    }
+  }
+
+  /** From the fleet as it is to the fleet as it shall be. */
+  private final class Difference {
+    private final List<Wanted> come = new ArrayList<>();
+    private final List<Entry> leave = new ArrayList<>();
+    private final Map<Entry, Wanted> replace = new LinkedHashMap<>();
+    private final Map<Entry, Wanted> adjust = new LinkedHashMap<>();
+
+    void see(Wanted wanted) {
+      Entry known = entries.get(wanted.config().name());
+      if (known == null) {
+        come.add(wanted);
+      } else if (!isSameEngine(known.member().config(), wanted.config())) {
+        replace.put(known, wanted);
+      } else if (known.member().leaving()
+          || !known.member().config().equals(wanted.config())
+          || !known.member().source().equals(wanted.source())) {
+        adjust.put(known, wanted);
+      }
+    }
+
+    /** What may fail is done first, and undone if it does. */
+    void follow() {
+      List<Runnable> undo = new ArrayList<>();
+      try {
+        come.forEach(wanted -> follow(wanted.config(), undo));
+        replace.forEach((old, wanted) -> {
+          around.streams().unfollow(old.member().config());
+          undo.add(() -> around.streams().follow(old.member().config()));
+          follow(wanted.config(), undo);
+        });
+      } catch (RuntimeException e) {
+        for (int i = undo.size() - 1; i >= 0; i--) {
+          undo.get(i).run();
+        }
+        throw e;
+      }
+    }
+
+    private void follow(ReplicaConfig replica, List<Runnable> undo) {
+      around.streams().follow(replica);
+      undo.add(() -> around.streams().unfollow(replica));
+    }
+
+    void commit() {
+      List<Replica> gone =
+          replace.keySet().stream().map(entry -> entry.member().replica()).toList();
+      List<Replica> added = new ArrayList<>();
+      come.forEach(wanted -> added.add(enter(wanted)));
+      replace.values().forEach(wanted -> added.add(enter(wanted)));
+      around.fleet().change(gone, added);
+      adjust.forEach(Membership.this::adjust);
+      leave.forEach(Membership.this::leave);
+    }
+
+    FleetChange change(List<Refusal> refused) {
+      return new FleetChange(
+          come.stream().map(wanted -> wanted.config().name()).toList(),
+          leave.stream().map(Entry::name).toList(),
+          replace.keySet().stream().map(Entry::name).toList(),
+          adjust.keySet().stream().map(Entry::name).toList(),
+          refused);
+    }
+  }
+
+  /** Whether an engine described so and so is one: the first model names its blocks. */
+  private static boolean isSameEngine(ReplicaConfig one, ReplicaConfig other) {
+    boolean sameStream =
+        one.events() == null
+            || one.models().stream().findFirst().equals(other.models().stream().findFirst());
+    return sameStream && IN_PLACE.containsAll(ConfigChanges.keys(one, other));
+  }
+
+  private Replica enter(Wanted wanted) {
+    ReplicaConfig config = wanted.config();
+    Replica replica =
+        new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
+    replica.weight(config.weight());
+    replica.draining(drained.contains(config.name()));
+    entries.put(config.name(), new Entry(new Member(wanted.source(), config, replica, false), 0));
+    return replica;
+  }
+
+  private void adjust(Entry known, Wanted wanted) {
+    Replica replica = known.member().replica();
+    ReplicaConfig before = known.member().config();
+    ReplicaConfig now = wanted.config();
+    replica.weight(now.weight());
+    if (replica.models().equals(Set.copyOf(before.models()))) {
+      replica.models(Set.copyOf(now.models())); // else the engine has told its models itself
+    }
+    replica.draining(drained.contains(now.name()));
+    entries.put(now.name(), known.with(new Member(wanted.source(), now, replica, false)));
+  }
+
+  private void leave(Entry known) {
+    Member member = known.member();
+    member.replica().draining(true);
+    long patience = TimeUnit.MILLISECONDS.toNanos(around.drainMillis().getAsLong());
+    entries.put(
+        known.name(),
+        new Entry(
+            new Member(member.source(), member.config(), member.replica(), true),
+            around.nanoClock().getAsLong() + patience));
+    watch();
+  }
+
+  private void watch() {
+    if (!watching) {
+      watching = true;
+      later(this::look, LOOK_MILLIS);
+    }
+  }
+
+  /** Removes those that leave and are idle, or have had their time. */
+  private synchronized void look() {
+    watching = false;
+    long now = around.nanoClock().getAsLong();
+    List<Entry> leaving =
+        entries.values().stream().filter(entry -> entry.member().leaving()).toList();
+    for (Entry entry : leaving) {
+      boolean late = now - entry.leavesNanos() >= 0;
+      if (entry.isIdle() || late) {
+        remove(entry);
+      } else {
+        watch();
+      }
+    }
+    show();
+  }
+
+  private void show() {
+    Map<Replica, Member> now = new LinkedHashMap<>();
+    entries.values().forEach(entry -> now.put(entry.member().replica(), entry.member()));
+    members = Collections.unmodifiableMap(now);
+  }
+
+  private void remove(Entry entry) {
+    Replica replica = entry.member().replica();
+    entries.remove(entry.name());
+    drained.remove(entry.name());
+    around.fleet().change(List.of(replica), List.of());
+    around.streams().unfollow(entry.member().config());
+    LOG.info("replica {} has left with {} requests in flight", entry.name(), replica.requests());
+  }
+
+  /** Closes the kinds of discovery; the fleet changes no more. */
+  @Override
+  public void close() {
+    sources.values().forEach(ReplicaSource::close);
+    thread.shutdownNow();
+  }
+}

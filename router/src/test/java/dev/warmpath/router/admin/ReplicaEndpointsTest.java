@@ -1,0 +1,123 @@
+package dev.warmpath.router.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.rig.Backend;
+import dev.warmpath.router.rig.Rig;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import org.junit.jupiter.api.Test;
+
+class ReplicaEndpointsTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @Test
+  void addsAndRemovesReplicas() throws Exception {
+    try (Rig rig = new Rig(1);
+        Backend other = new Backend(rig.vertx())) {
+      String replica = "{\"name\":\"x\",\"url\":\"" + other.url() + "\",\"weight\":2}";
+      HttpResponse<byte[]> added = ask(rig, "POST", "", replica.replace("}", ".5}"));
+      assertThat(added.statusCode()).isEqualTo(200);
+      assertThat(JSON.readTree(added.body()).path("added").get(0).asText()).isEqualTo("x");
+      Rig.until(() -> rig.up() == 2);
+      for (int i = 0; i < 4; i++) {
+        assertThat(rig.chat("{\"model\":\"m\"}").statusCode()).isEqualTo(200);
+      }
+      assertThat(other.bodies).as("it gets its turns").hasSize(2);
+
+      JsonNode x = JSON.readTree(ask(rig, "GET", "", "").body()).path("replicas").get(1);
+      assertThat(x.path("name").asText()).isEqualTo("x");
+      assertThat(x.path("source").asText()).isEqualTo("admin");
+      assertThat(x.path("health").asText()).isEqualTo("up");
+      assertThat(x.path("weight").asDouble()).isEqualTo(2.5);
+      assertThat(x.path("models").get(0).asText()).isEqualTo("m");
+
+      HttpResponse<byte[]> removed = ask(rig, "DELETE", "/x", "");
+      assertThat(JSON.readTree(removed.body()).path("removed").get(0).asText()).isEqualTo("x");
+      Rig.until(() -> rig.router.fleet().replicas().size() == 1);
+      assertThat(ask(rig, "DELETE", "/x", "").statusCode()).isEqualTo(404);
+      assertThat(rig.chat("{\"model\":\"m\"}").statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void drainsAndResumes() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      JsonNode drained = JSON.readTree(ask(rig, "POST", "/r0/drain", "").body());
+      assertThat(drained.path("draining").asBoolean()).isTrue();
+      for (int i = 0; i < 4; i++) {
+        assertThat(rig.chat("{\"model\":\"m\"}").headers().firstValue("x-warmpath-replica"))
+            .contains("r1");
+      }
+      JsonNode resumed = JSON.readTree(ask(rig, "POST", "/r0/resume", "").body());
+      assertThat(resumed.path("draining").asBoolean()).isFalse();
+      assertThat(ask(rig, "POST", "/nobody/drain", "").statusCode()).isEqualTo(404);
+      assertThat(ask(rig, "POST", "/r0/other", "").statusCode()).isEqualTo(404);
+      assertThat(ask(rig, "GET", "/r0/drain", "").statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
+  void saysWhatIsWrongAndWhere() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      refused(rig, 400, "{\"name\":\"x\"}", "'replicas[].url' is missing");
+      refused(
+          rig,
+          400,
+          "{\"name\":\"x\",\n\"urll\":\"http://h:1\",\"url\":\"http://h:1\"}",
+          "body:2: unknown key 'replicas[].urll'; did you mean 'replicas[].url'?");
+      refused(rig, 400, "{\"name\":\"../x\",\"url\":\"http://h:1\"}", "'name' must be letters");
+      refused(rig, 400, "{\"name\":\"x\",\"url\":\"file:///etc/passwd\"}", "'url' must be");
+      refused(rig, 400, "[1]", "keys and values expected");
+      refused(rig, 400, "{", "body:");
+      refused(
+          rig,
+          409,
+          "{\"name\":\"r0\",\"url\":\"http://h:1\"}",
+          "'r0' is a replica of configuration already");
+      assertThat(ask(rig, "POST", "", "x".repeat(65_537)).statusCode()).isEqualTo(413);
+      assertThat(
+              new String(
+                  ask(rig, "DELETE", "/r0", "").body(), java.nio.charset.StandardCharsets.UTF_8))
+          .contains("'r0' is named by configuration: remove it there, or drain it here");
+      assertThat(ask(rig, "PUT", "", "{}").statusCode()).isEqualTo(404);
+      assertThat(rig.router.fleet().replicas()).hasSize(1);
+    }
+  }
+
+  @Test
+  void aPageOfAnotherSiteMayRemoveNothing() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      HttpRequest request =
+          HttpRequest.newBuilder(uri(rig, "/r0"))
+              .header("sec-fetch-site", "cross-site")
+              .DELETE()
+              .build();
+      assertThat(rig.send(request).statusCode()).isEqualTo(403);
+    }
+  }
+
+  private static void refused(Rig rig, int status, String body, String why) throws Exception {
+    HttpResponse<byte[]> answer = ask(rig, "POST", "", body);
+    assertThat(JSON.readTree(answer.body()).path("error").path("message").asText()).contains(why);
+    assertThat(answer.statusCode()).isEqualTo(status);
+  }
+
+  private static HttpResponse<byte[]> ask(Rig rig, String method, String path, String body)
+      throws Exception {
+    return rig.send(
+        HttpRequest.newBuilder(uri(rig, path))
+            .timeout(Rig.PATIENCE)
+            .method(method, BodyPublishers.ofString(body))
+            .build());
+  }
+
+  private static URI uri(Rig rig, String path) {
+    return URI.create("http://127.0.0.1:" + rig.router.adminPort() + "/admin/replicas" + path);
+  }
+}

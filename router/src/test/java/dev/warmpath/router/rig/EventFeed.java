@@ -1,0 +1,58 @@
+package dev.warmpath.router.rig;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.msgpack.core.MessageBufferPacker;
+import org.msgpack.core.MessagePack;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+/** Publishes an engine's events as vLLM does; of one thread. */
+public final class EventFeed implements AutoCloseable {
+
+  private static final int BLOCK_TOKENS = 16;
+
+  private final ZContext context = new ZContext(1);
+  private final ZMQ.Socket socket = context.createSocket(SocketType.PUB);
+  private final String endpoint;
+  private long sequence;
+  private long hashes;
+
+  public EventFeed() {
+    socket.setLinger(0);
+    endpoint = "tcp://127.0.0.1:" + socket.bindToRandomPort("tcp://127.0.0.1");
+  }
+
+  public String endpoint() {
+    return endpoint;
+  }
+
+  /** A prompt of so many blocks that no other begins like is stored. */
+  public void stored(int blocks) {
+    try (MessageBufferPacker packer = MessagePack.newDefaultBufferPacker()) {
+      packer.packArrayHeader(3).packDouble(0).packArrayHeader(1);
+      packer.packArrayHeader(9).packString("BlockStored").packArrayHeader(blocks);
+      for (int i = 0; i < blocks; i++) {
+        packer.packLong(hashes++);
+      }
+      packer.packNil().packArrayHeader(blocks * BLOCK_TOKENS);
+      for (int i = 0; i < blocks * BLOCK_TOKENS; i++) {
+        packer.packInt((int) (hashes * BLOCK_TOKENS + i) & 0xffff);
+      }
+      packer.packInt(BLOCK_TOKENS).packNil().packString("GPU").packNil().packNil();
+      packer.packInt(0);
+      socket.sendMore("kv".getBytes(StandardCharsets.UTF_8));
+      socket.sendMore(ByteBuffer.allocate(Long.BYTES).putLong(sequence++).array());
+      socket.send(packer.toByteArray());
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+}
