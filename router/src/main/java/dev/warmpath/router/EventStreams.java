@@ -29,7 +29,7 @@ import java.util.stream.IntStream;
  *
  * <p>Thread-safe.
  */
-final class EventStreams implements EngineEvents {
+public final class EventStreams implements EngineEvents {
 
   private final EventIngest ingest;
   private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
@@ -48,7 +48,7 @@ final class EventStreams implements EngineEvents {
     static final Kind USUAL = new Kind(EngineRules.of(EngineDialect.VLLM), false);
   }
 
-  EventStreams(EventIngest ingest) {
+  public EventStreams(EventIngest ingest) {
     this.ingest = ingest;
   }
 
@@ -58,7 +58,7 @@ final class EventStreams implements EngineEvents {
   }
 
   /** Follows the events of every rank, if the replica has any; of all or, if it throws, of none. */
-  void follow(ReplicaConfig replica, String model) {
+  public void follow(ReplicaConfig replica, String model) {
     if (replica.events() == null) {
       return;
     }
@@ -82,7 +82,7 @@ final class EventStreams implements EngineEvents {
   }
 
   /** The event streams of a replica, one a rank; none if it has no events. */
-  static List<EngineSource> sources(ReplicaConfig replica, String model) {
+  public static List<EngineSource> sources(ReplicaConfig replica, String model) {
     String events = replica.events();
     return events == null
         ? List.of()

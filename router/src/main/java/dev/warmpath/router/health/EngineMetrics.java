@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param waiting requests in the queues of the replica's engines ({@code
  *     vllm:num_requests_waiting}, {@code sglang:num_queue_reqs}), negative if the page does not say
  */
-record EngineMetrics(
+public record EngineMetrics(
     double startSeconds, boolean asleep, @Nullable String cacheConfig, double waiting) {
 
   private static final String START = "process_start_time_seconds ";
@@ -29,13 +29,12 @@ record EngineMetrics(
   private static final double UNSAID = -1;
 
   /** Of a page that says nothing. */
-  static final EngineMetrics NONE = new EngineMetrics(Double.NaN, false, null, UNSAID);
+  public static final EngineMetrics NONE = new EngineMetrics(Double.NaN, false, null, UNSAID);
 
-  private static final Pattern GPU_BLOCKS =
-      Pattern.compile("(?:^|,)num_gpu_blocks=\"([0-9]{1,15})\"");
+  private static final Pattern NUMBER = Pattern.compile("[0-9]{1,15}");
 
   /** Reads a page of Prometheus' text format; what is not there is not known. */
-  static EngineMetrics read(byte[] page) {
+  public static EngineMetrics read(byte[] page) {
     Reading reading = new Reading();
     int from = 0;
     for (int at = 0; at < page.length; at++) {
@@ -77,9 +76,22 @@ record EngineMetrics(
   }
 
   /** {@code num_gpu_blocks} of {@link #cacheConfig}, of all ranks together; 0 if it is not said. */
-  long gpuBlocks() {
-    Matcher said = GPU_BLOCKS.matcher(cacheConfig == null ? "" : cacheConfig);
-    return said.find() ? Long.parseLong(said.group(1)) : 0;
+  public long gpuBlocks() {
+    return number("num_gpu_blocks", 0);
+  }
+
+  /** A whole number in {@link #cacheConfig}; {@code otherwise} if it is not said. */
+  public long number(String label, long otherwise) {
+    String value = label(label);
+    return value != null && NUMBER.matcher(value).matches() ? Long.parseLong(value) : otherwise;
+  }
+
+  /** A label of {@link #cacheConfig}; null if it is not said. */
+  public @Nullable String label(String name) {
+    Matcher said =
+        Pattern.compile("(?:^|,)" + Pattern.quote(name) + "=\"([^\"]*)\"")
+            .matcher(cacheConfig == null ? "" : cacheConfig);
+    return said.find() ? said.group(1) : null;
   }
 
   private static double number(String text) {

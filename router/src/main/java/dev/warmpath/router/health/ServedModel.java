@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * @param parent the base model when this is an adapter, else null
  * @param entry the entry as the engine gave it; not to be changed
  */
-record ServedModel(String id, String name, @Nullable String parent, JsonNode entry) {
+public record ServedModel(String id, String name, @Nullable String parent, JsonNode entry) {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Reads an answer; empty if it is not a list of models. */
-  static Optional<List<ServedModel>> read(String answer) {
+  public static Optional<List<ServedModel>> read(String answer) {
     JsonNode data;
     try {
       data = JSON.readTree(answer).path("data");

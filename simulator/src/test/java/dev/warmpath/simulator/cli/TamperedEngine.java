@@ -4,12 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.warmpath.kvindex.enginehash.HashAlgorithm;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.live.LiveEngines;
+import dev.warmpath.simulator.live.publish.PublisherOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -44,10 +46,14 @@ final class TamperedEngine implements AutoCloseable {
   private int fillers;
 
   TamperedEngine(int blocks, Chat chat) throws IOException {
-    EngineConfig config =
-        new EngineConfig(
-            KvCacheConfig.fullAttention(16, blocks), 4096, 16, 2048, new StepCost(1, 0, 0, 0));
-    engine = launcher.start(LiveEngineOptions.of("sim", config));
+    this(blocks, 16, PublisherOptions.DEFAULT, chat);
+  }
+
+  TamperedEngine(int blocks, int blockSizeTokens, PublisherOptions events, Chat chat)
+      throws IOException {
+    KvCacheConfig cache = KvCacheConfig.fullAttention(blockSizeTokens, blocks);
+    EngineConfig config = new EngineConfig(cache, 4096, 16, 2048, new StepCost(1, 0, 0, 0));
+    engine = launcher.start(LiveEngineOptions.of("sim", config).with(events, HashAlgorithm.SHA256));
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setExecutor(threads);
     server.createContext("/", exchange -> pass(exchange, body -> body));
@@ -57,8 +63,35 @@ final class TamperedEngine implements AutoCloseable {
 
   /** What {@code --replica} takes. */
   String replica() {
-    return "a=http://127.0.0.1:%d,events=%s,replay=%s"
-        .formatted(server.getAddress().getPort(), engine.eventsEndpoint(), engine.replayEndpoint());
+    return "a=%s,events=%s,replay=%s".formatted(url(), events(), replay());
+  }
+
+  String url() {
+    return "http://127.0.0.1:" + server.getAddress().getPort();
+  }
+
+  String events() {
+    return engine.eventsEndpoint();
+  }
+
+  String replay() {
+    return engine.replayEndpoint();
+  }
+
+  /** Changes all that the engine answers on one route. */
+  void change(String path, UnaryOperator<String> changed) {
+    server.createContext(path, exchange -> pass(exchange, changed));
+  }
+
+  /** Answers on one route in the engine's place. */
+  void refuse(String path, int status) {
+    server.createContext(
+        path,
+        exchange -> {
+          exchange.getRequestBody().readAllBytes();
+          exchange.sendResponseHeaders(status, -1);
+          exchange.close();
+        });
   }
 
   /** Computes a prompt that nobody else sends, of about {@code blocks} blocks. */

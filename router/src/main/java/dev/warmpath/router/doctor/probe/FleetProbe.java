@@ -1,0 +1,181 @@
+package dev.warmpath.router.doctor.probe;
+
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.router.EventStreams;
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.tokenize.LoadedTokenizers;
+import dev.warmpath.router.tokenize.TokenizerStatus;
+import dev.warmpath.router.tokenize.engine.EngineHttp;
+import dev.warmpath.router.tokenize.parity.ProbeComparison;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the facts of a fleet: asks each replica's routes, follows its events as a router does, and
+ * sends it two requests if that is allowed. Replicas are asked at the same time, a few at once.
+ *
+ * <p>Confined to the thread that made it.
+ */
+public final class FleetProbe implements AutoCloseable {
+
+  private static final int AT_ONCE = 8;
+  private static final int ANSWER_BYTES = 16 << 20;
+
+  /**
+   * What may be done.
+   *
+   * @param requests whether engines may be sent requests
+   * @param patience longest time to wait for an engine's connection, its replay and its events
+   */
+  public record Options(boolean requests, Duration patience) {}
+
+  private final RouterConfig config;
+  private final Options options;
+  private final Duration timeout;
+  private final EngineHttp http;
+  private final StreamProbe streams;
+  private final LoadedTokenizers tokenizers;
+  private final List<Replica> fleet;
+  private final HttpProbe routes;
+  private final TrialProbe trials;
+
+  public FleetProbe(RouterConfig config, Options options) {
+    this.config = config;
+    this.options = options;
+    this.timeout = Duration.ofMillis(config.parity().timeoutMs());
+    this.http =
+        new EngineHttp(
+            FleetProbe::daemon, Duration.ofMillis(config.timeouts().connectMs()), ANSWER_BYTES);
+    this.tokenizers = LoadedTokenizers.begin(config, System::nanoTime);
+    this.streams = new StreamProbe(config);
+    this.fleet = config.replicas().stream().map(FleetProbe::replica).toList();
+    this.routes = new HttpProbe(http, timeout, Clock.systemUTC());
+    this.trials = new TrialProbe(http, streams, fleet, options.patience());
+  }
+
+  private static Replica replica(ReplicaConfig config) {
+    return new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "warmpath-doctor");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Finds all facts; takes seconds. */
+  public FleetFacts look() throws InterruptedException {
+    config.replicas().forEach(replica -> streams.follow(replica, model(replica)));
+    String unused = tokenizers.await();
+    List<ReplicaFacts> replicas = new ArrayList<>();
+    ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE, FleetProbe::daemon);
+    try {
+      List<Future<ReplicaFacts>> asked =
+          fleet.stream().map(replica -> threads.submit(() -> look(replica))).toList();
+      for (Future<ReplicaFacts> facts : asked) {
+        replicas.add(facts.get());
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("examining a replica failed", e.getCause());
+    } finally {
+      threads.shutdownNow();
+    }
+    Clock clock = Clock.systemUTC();
+    return new FleetFacts(
+        config, replicas, tokenizerProblems(), HostFacts.ofTheMachine(), clock.instant());
+  }
+
+  private ReplicaFacts look(Replica replica) throws InterruptedException {
+    ReplicaConfig configured = config.replicas().get(fleet.indexOf(replica));
+    HttpFacts told = routes.ask(configured);
+    List<EngineSource> sources = EventStreams.sources(configured, model(configured));
+    for (EngineSource source : sources) {
+      if (portProblem(source) == null) {
+        streams.awaitStart(source.id(), source.replayEndpoint() != null, options.patience());
+      }
+    }
+    List<ProbeComparison> comparisons = told.reachable() ? compare(replica, told) : List.of();
+    List<Trial> tried = told.reachable() && options.requests() ? tryOut(replica, told) : List.of();
+    List<StreamFacts> followed = sources.stream().map(this::stream).toList();
+    return new ReplicaFacts(
+        configured, told, TlsProbe.read(replica.baseUrl(), timeout), followed, comparisons, tried);
+  }
+
+  private StreamFacts stream(EngineSource source) {
+    String replay = source.replayEndpoint();
+    return streams.facts(
+        source, portProblem(source), replay == null ? null : TcpPort.problem(replay, timeout));
+  }
+
+  private @Nullable String portProblem(EngineSource source) {
+    return source.bind() ? null : TcpPort.problem(source.endpoint(), timeout);
+  }
+
+  private List<ProbeComparison> compare(Replica replica, HttpFacts told) {
+    List<ProbeComparison> all = new ArrayList<>();
+    for (String model : told.baseModels()) {
+      ModelTokenizer tokenizer = tokenizer(model);
+      if (tokenizer != null) {
+        all.add(ProbeComparison.of(model, tokenizer, replica, http, timeout));
+      }
+    }
+    return all;
+  }
+
+  /** With a model that has a tokenizer, if any has. */
+  private List<Trial> tryOut(Replica replica, HttpFacts told) throws InterruptedException {
+    List<String> served = told.baseModels();
+    if (served.isEmpty()) {
+      return List.of();
+    }
+    String model =
+        served.stream().filter(name -> tokenizer(name) != null).findFirst().orElse(served.get(0));
+    List<Trial> all = new ArrayList<>();
+    for (int rank = 0; rank < replica.ranks(); rank++) {
+      all.add(trials.run(replica, rank, told, model, tokenizer(model)));
+    }
+    return all;
+  }
+
+  private @Nullable ModelTokenizer tokenizer(String model) {
+    TokenizerStatus status = tokenizers.status(model);
+    return status == null ? null : status.tokenizer();
+  }
+
+  private Map<String, String> tokenizerProblems() {
+    Map<String, String> problems = new LinkedHashMap<>();
+    for (TokenizerStatus status : tokenizers.status()) {
+      if (status.problem() != null) {
+        problems.put(status.model(), status.problem());
+      }
+    }
+    return problems;
+  }
+
+  /** Engines of one model are compared; all others stand alone. */
+  private String model(ReplicaConfig replica) {
+    return replica.models().isEmpty()
+        ? config.onlyModel().map(RouterConfig.Model::name).orElse("")
+        : replica.models().get(0);
+  }
+
+  @Override
+  public void close() {
+    streams.close();
+    http.close();
+    tokenizers.close();
+  }
+}

@@ -1,0 +1,154 @@
+package dev.warmpath.router.doctor.probe;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.health.EngineMetrics;
+import dev.warmpath.router.health.ServedModel;
+import dev.warmpath.router.tokenize.engine.EngineHttp;
+import dev.warmpath.router.tokenize.engine.EngineHttp.Answer;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks a replica's HTTP routes that cost it nothing. Blocks.
+ *
+ * <p>Thread-safe.
+ */
+final class HttpProbe {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int OK = 200;
+
+  /** A date header shows whole seconds. */
+  private static final double HALF_A_SECOND = 0.5;
+
+  private final EngineHttp http;
+  private final Duration timeout;
+  private final Clock clock;
+
+  HttpProbe(EngineHttp http, Duration timeout, Clock clock) {
+    this.http = http;
+    this.timeout = timeout;
+    this.clock = clock;
+  }
+
+  HttpFacts ask(ReplicaConfig replica) {
+    URI base = replica.url();
+    String path = replica.dialect().isSglang() ? "/model_info" : "/health";
+    Instant began = clock.instant();
+    Answer health;
+    try {
+      health = http.get(base, path, timeout).join();
+    } catch (CompletionException | CancellationException e) {
+      return HttpFacts.unreachable(problem(e, base, timeout), path);
+    }
+    Instant ended = clock.instant();
+    String page = page(base, "/metrics");
+    EngineKind kind = kind(base, page);
+    JsonNode sources = kind == EngineKind.VLLM ? json(base, "/kv_event_sources") : null;
+    return new HttpFacts(
+        null,
+        path,
+        health.status(),
+        Duration.between(began, ended).toMillis(),
+        kind,
+        version(base, kind),
+        ServedModel.read(page(base, "/v1/models")).orElse(null),
+        EngineMetrics.read(page.getBytes(StandardCharsets.UTF_8)),
+        sources == null ? null : EventSource.read(sources),
+        clockAhead(health, ended));
+  }
+
+  /** SGLang's metrics are off by default; it has no {@code /version}. */
+  private EngineKind kind(URI base, String metrics) {
+    if (metrics.contains("\nsglang:")) {
+      return EngineKind.SGLANG;
+    }
+    if (metrics.contains("\nvllm:") || json(base, "/version") != null) {
+      return EngineKind.VLLM;
+    }
+    return json(base, "/server_info") != null ? EngineKind.SGLANG : EngineKind.OTHER;
+  }
+
+  private String version(URI base, EngineKind kind) {
+    JsonNode told =
+        switch (kind) {
+          case VLLM -> json(base, "/version");
+          case SGLANG -> json(base, "/server_info");
+          case OTHER -> null;
+        };
+    return told == null ? "" : told.path("version").asText("");
+  }
+
+  /** The route's answer, empty if it gives none. */
+  private String page(URI base, String path) {
+    try {
+      Answer answer = http.get(base, path, timeout).join();
+      return answer.status() == OK ? new String(answer.body(), StandardCharsets.UTF_8) : "";
+    } catch (CompletionException | CancellationException e) {
+      return "";
+    }
+  }
+
+  private @Nullable JsonNode json(URI base, String path) {
+    try {
+      JsonNode read = JSON.readTree(page(base, path));
+      return read.isObject() ? read : null;
+    } catch (JsonProcessingException e) {
+      return null;
+    }
+  }
+
+  private static double clockAhead(Answer answer, Instant received) {
+    String date = answer.headers().firstValue("date").orElse("");
+    try {
+      Instant told = ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
+      return Duration.between(received, told).toMillis() / 1e3 + HALF_A_SECOND;
+    } catch (DateTimeException e) {
+      return Double.NaN;
+    }
+  }
+
+  /** Why an exchange failed, for people. */
+  static String problem(RuntimeException failure, URI base, Duration timeout) {
+    List<Throwable> causes = causes(failure);
+    if (causes.stream().anyMatch(UnresolvedAddressException.class::isInstance)) {
+      return "the host name '" + base.getHost() + "' cannot be resolved";
+    }
+    if (causes.stream().anyMatch(HttpTimeoutException.class::isInstance)
+        || causes.stream().anyMatch(TimeoutException.class::isInstance)) {
+      return "no answer within " + timeout.toMillis() + " ms";
+    }
+    if (causes.stream().anyMatch(ConnectException.class::isInstance)) {
+      return "nothing listens at " + base.getAuthority() + " (connection refused)";
+    }
+    return causes.stream()
+        .filter(IOException.class::isInstance)
+        .findFirst()
+        .orElse(causes.get(causes.size() - 1))
+        .toString();
+  }
+
+  private static List<Throwable> causes(Throwable failure) {
+    return Stream.iterate(failure, Objects::nonNull, cause -> cause.getCause()).toList();
+  }
+}
