@@ -48,6 +48,12 @@ final class EngineFlags {
   private int blocks;
 
   @Option(
+      names = "--host-blocks",
+      defaultValue = "0",
+      description = "Blocks of host memory behind the KV cache, without --sliding-window.")
+  private int hostBlocks;
+
+  @Option(
       names = "--sliding-window",
       paramLabel = "TOKENS",
       description = "Adds a sliding-window group, as of a hybrid model.")
@@ -119,6 +125,7 @@ final class EngineFlags {
     check("--replay-port", replayPort, 0, MAX_PORT);
     check("--block-size", blockSize, 1, ChainSpace.MAX_BLOCK_SIZE_TOKENS);
     check("--blocks", blocks, 2, Integer.MAX_VALUE);
+    check("--host-blocks", hostBlocks, 0, slidingWindow > 0 ? 0 : Integer.MAX_VALUE - 1);
     check("--step-tokens", stepTokens, 1, Integer.MAX_VALUE);
     check("--max-num-seqs", runningSequences, 1, Integer.MAX_VALUE);
     check("--buffer-steps", bufferSteps, 1, Integer.MAX_VALUE);
@@ -155,7 +162,7 @@ final class EngineFlags {
     if (slidingWindow > 0) {
       groups.add(new CacheGroup(1, Kind.SLIDING_WINDOW, blockSize, slidingWindow));
     }
-    KvCacheConfig cache = new KvCacheConfig(blockSize, blocks, groups);
+    KvCacheConfig cache = new KvCacheConfig(blockSize, blocks, groups).withHost(hostBlocks);
     int longest = maxModelTokens > 0 ? maxModelTokens : cache.maxSequenceTokens();
     return new EngineConfig(cache, stepTokens, runningSequences, longest, StepCost.H100X4);
   }

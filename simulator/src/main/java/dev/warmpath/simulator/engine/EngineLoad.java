@@ -8,8 +8,9 @@ package dev.warmpath.simulator.engine;
  * @param running sequences admitted to the batch
  * @param waiting sequences not yet admitted, or preempted
  * @param cacheUsage share of blocks that requests hold, 0 to 1
- * @param cacheQueriesTokens prompt tokens looked up in the cache so far
+ * @param cacheQueriesTokens prompt tokens looked up in GPU memory so far
  * @param cacheHitsTokens prompt tokens found there so far
+ * @param hostHitsTokens prompt tokens found in host memory alone so far
  * @param preemptions sequences that lost their blocks to others so far
  */
 public record EngineLoad(
@@ -18,4 +19,5 @@ public record EngineLoad(
     double cacheUsage,
     long cacheQueriesTokens,
     long cacheHitsTokens,
+    long hostHitsTokens,
     long preemptions) {}

@@ -2,6 +2,7 @@ package dev.warmpath.simulator.engine;
 
 import dev.warmpath.simulator.engine.cache.BlockNames;
 import dev.warmpath.simulator.engine.cache.CachedSequence;
+import dev.warmpath.simulator.engine.cache.KvCache;
 
 /**
  * One sequence to serve, and how far its engine has come with it. A subclass adds what the caller
@@ -22,10 +23,14 @@ public class EngineRequest extends CachedSequence {
   int computedTokens;
   int stepTokens;
 
+  /** Tokens that the step loads from host memory before it computes the others. */
+  int loadTokens;
+
   /** Up to here, computing one token more changes nothing in the cache. */
   int untouchedUntilTokens;
 
   private int cachedTokens = NOT_SCHEDULED;
+  private int hostTokens;
 
   /**
    * @param names of the prompt's and the answer's full blocks
@@ -67,10 +72,18 @@ public class EngineRequest extends CachedSequence {
     return cachedTokens;
   }
 
-  /** Whether it was scheduled before; sets what it reused then if not. */
-  final boolean firstScheduled(int reusedTokens) {
+  /** Those of the {@link #cachedTokens} that came from host memory. */
+  public final int hostTokens() {
+    return hostTokens;
+  }
+
+  /** Whether it was never scheduled before; sets what it reuses then. */
+  final boolean firstScheduled(KvCache.Hit hit) {
     boolean first = cachedTokens == NOT_SCHEDULED;
-    cachedTokens = first ? reusedTokens : cachedTokens;
+    if (first) {
+      cachedTokens = hit.tokens();
+      hostTokens = hit.hostTokens();
+    }
     return first;
   }
 

@@ -9,14 +9,19 @@ package dev.warmpath.simulator.engine;
  * @param prefill milliseconds of a step over the prompt tokens that it computes
  * @param decode milliseconds of a step that decodes over the share of blocks in use, 0 to 1
  * @param minDecodeMillis the least that decoding takes
+ * @param hostTokenMillis each prompt token loaded from host memory
  */
-public record PolynomialCost(Parabola prefill, Parabola decode, double minDecodeMillis)
+public record PolynomialCost(
+    Parabola prefill, Parabola decode, double minDecodeMillis, double hostTokenMillis)
     implements CostModel {
 
-  /** Dynamo's default, H100-like. */
+  /** Dynamo's default, H100-like; 128 KiB a token, as of an 8B-like model, over 50 GB/s. */
   public static final PolynomialCost DYNAMO =
       new PolynomialCost(
-          new Parabola(4.209989e-7, 1.518344e-2, 16.50142), new Parabola(-25.74, 54.01, 5.74), 1);
+          new Parabola(4.209989e-7, 1.518344e-2, 16.50142),
+          new Parabola(-25.74, 54.01, 5.74),
+          1,
+          0.0026);
 
   /** {@code square·x² + linear·x + constant}. Immutable. */
   public record Parabola(double square, double linear, double constant) {
@@ -31,6 +36,6 @@ public record PolynomialCost(Parabola prefill, Parabola decode, double minDecode
     double prompts = work.prefillTokens() == 0 ? 0 : prefill.at(work.prefillTokens());
     double decodes =
         work.decodes() == 0 ? 0 : Math.max(minDecodeMillis, decode.at(work.cacheUsage()));
-    return prompts + decodes;
+    return prompts + decodes + hostTokenMillis * work.hostTokens();
   }
 }

@@ -23,6 +23,7 @@ final class Scheduler {
   private final Deque<EngineRequest> waiting = new ArrayDeque<>();
   private long cacheQueriesTokens;
   private long cacheHitsTokens;
+  private long hostHitsTokens;
   private long preemptions;
 
   Scheduler(EngineConfig config, KvCache cache) {
@@ -52,6 +53,7 @@ final class Scheduler {
         cache.usage(),
         cacheQueriesTokens,
         cacheHitsTokens,
+        hostHitsTokens,
         preemptions);
   }
 
@@ -154,6 +156,7 @@ final class Scheduler {
       }
       running.add(waiting.remove());
       request.computedTokens = hit.tokens();
+      request.loadTokens = hit.hostTokens();
       count(request, hit);
       plan(plan, request, tokens);
       budget -= tokens;
@@ -161,9 +164,10 @@ final class Scheduler {
   }
 
   private void count(EngineRequest request, KvCache.Hit hit) {
-    if (request.firstScheduled(hit.tokens()) && request.readsCache()) {
+    if (request.firstScheduled(hit) && request.readsCache()) {
       cacheQueriesTokens += request.lengthTokens;
-      cacheHitsTokens += hit.tokens();
+      cacheHitsTokens += hit.tokens() - hit.hostTokens();
+      hostHitsTokens += hit.hostTokens();
     }
   }
 }

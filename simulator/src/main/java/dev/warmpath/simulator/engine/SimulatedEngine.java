@@ -73,6 +73,8 @@ public final class SimulatedEngine {
       } else {
         work.prefill(request.stepTokens, context);
       }
+      work.load(request.loadTokens);
+      request.loadTokens = 0;
       request.computedTokens += request.stepTokens;
     }
     return config.cost().stepMillis(work);
@@ -135,6 +137,11 @@ public final class SimulatedEngine {
   /** Physical blocks that are committed under a name, copies included. */
   public int committedBlocks() {
     return cache.committedBlocks();
+  }
+
+  /** Blocks that host memory holds. */
+  public int hostBlocks() {
+    return cache.hostBlocks();
   }
 
   /** Fails if the cache's books do not balance. */

@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
+import dev.warmpath.simulator.engine.cache.CachedSequence;
 import java.util.Arrays;
 
 /**
@@ -13,13 +14,24 @@ import java.util.Arrays;
  */
 final class EventColumns {
 
-  /* One event: what it is and its blocks' count, the parent's name if it is a store behind one, the names. */
+  /*
+   * One event: what it is, its tier and its blocks' count; the parent's name if it is a store behind
+   * one; the names.
+   *
+   *   0      3      4
+   *   | kind | tier | count |
+   */
 
   private static final int AT_ROOT = 0;
   private static final int BEHIND = 1;
   private static final int REMOVED = 2;
   private static final int CLEARED = 3;
   private static final int BATCH_END = 4;
+
+  private static final StorageTier[] TIERS = {StorageTier.GPU, StorageTier.CPU};
+  private static final int COUNT_SHIFT = 4;
+  private static final int TIER_BIT = 1 << 3;
+  private static final int KINDS = TIER_BIT - 1;
 
   private long[] events = new long[256];
   private int begin;
@@ -45,24 +57,28 @@ final class EventColumns {
     end = used;
   }
 
-  /** {@code count} blocks at the beginning of a prompt were stored; their names follow. */
-  void storedAtRoot(int count) {
-    add((long) count << 3 | AT_ROOT);
+  /** Blocks {@code [from, to)} of a sequence were stored on the GPU or on its host. */
+  void stored(StorageTier tier, CachedSequence sequence, int from, int to) {
+    add(head(from == 0 ? AT_ROOT : BEHIND, tier, to - from));
+    if (from > 0) {
+      add(sequence.name(from - 1));
+    }
+    for (int block = from; block < to; block++) {
+      add(sequence.name(block));
+    }
   }
 
-  /** {@code count} blocks behind another were stored; their names follow. */
-  void storedBehind(long parent, int count) {
-    add((long) count << 3 | BEHIND);
-    add(parent);
-  }
-
-  void name(long name) {
+  void removed(StorageTier tier, long name) {
+    add(head(REMOVED, tier, 1));
     add(name);
   }
 
-  void removed(long name) {
-    add(1L << 3 | REMOVED);
-    add(name);
+  private static long head(int kind, StorageTier tier, int count) {
+    return (long) count << COUNT_SHIFT | (tier == StorageTier.GPU ? 0 : TIER_BIT) | kind;
+  }
+
+  private static StorageTier tier(long head) {
+    return TIERS[(head & TIER_BIT) == 0 ? 0 : 1];
   }
 
   void cleared() {
@@ -90,19 +106,19 @@ final class EventColumns {
   void hear(KvIndex index, int slot, long rootKey) {
     while (begin < end) {
       long event = events[begin++];
-      int count = (int) (event >>> 3);
-      switch ((int) (event & 7)) {
+      int count = (int) (event >>> COUNT_SHIFT);
+      switch ((int) (event & KINDS)) {
         case AT_ROOT -> {
-          stored.atRoot(StorageTier.GPU, 0, rootKey);
+          stored.atRoot(tier(event), 0, rootKey);
           names(count);
           index.stored(slot, stored);
         }
         case BEHIND -> {
-          stored.behind(StorageTier.GPU, 0, events[begin++]);
+          stored.behind(tier(event), 0, events[begin++]);
           names(count);
           index.stored(slot, stored);
         }
-        case REMOVED -> hearRemoved(index, slot);
+        case REMOVED -> hearRemoved(index, slot, event);
         case CLEARED -> index.cleared(slot);
         default -> {
           rewind();
@@ -119,10 +135,10 @@ final class EventColumns {
     }
   }
 
-  /** Removals that follow each other are one event of the index. */
-  private void hearRemoved(KvIndex index, int slot) {
-    removed.from(StorageTier.GPU, 0).add(events[begin++]);
-    while (begin < end && events[begin] == (1L << 3 | REMOVED)) {
+  /** Removals from one tier that follow each other are one event of the index. */
+  private void hearRemoved(KvIndex index, int slot, long head) {
+    removed.from(tier(head), 0).add(events[begin++]);
+    while (begin < end && events[begin] == head) {
       removed.add(events[begin + 1]);
       begin += 2;
     }

@@ -16,6 +16,7 @@ public final class Measures {
   private final float[] tokenMillis;
   private final int[] promptTokens;
   private final int[] cachedTokens;
+  private final int[] hostTokens;
   private final int[] predictedTokens;
   private final int[] engine;
   private final boolean[] rejected;
@@ -29,6 +30,7 @@ public final class Measures {
     Arrays.fill(tokenMillis, NEVER);
     promptTokens = new int[requests];
     cachedTokens = new int[requests];
+    hostTokens = new int[requests];
     predictedTokens = new int[requests];
     engine = new int[requests];
     rejected = new boolean[requests];
@@ -44,9 +46,10 @@ public final class Measures {
     predictedTokens[request] = predicted;
   }
 
-  void first(int request, double millis, int cached) {
+  void first(int request, double millis, int cached, int host) {
     firstMillis[request] = (float) millis;
     cachedTokens[request] = cached;
+    hostTokens[request] = host;
   }
 
   /** Its answer ended; the time between two of its tokens, or NaN if it had one. */
@@ -85,6 +88,11 @@ public final class Measures {
   /** Tokens that its engine did not compute. */
   public int cachedTokens(int request) {
     return cachedTokens[request];
+  }
+
+  /** Those of the {@link #cachedTokens} that its engine loaded from host memory. */
+  public int hostTokens(int request) {
+    return hostTokens[request];
   }
 
   /** Tokens that the router had predicted for its engine, or negative for no prediction. */

@@ -2,6 +2,7 @@ package dev.warmpath.simulator.fleet;
 
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.simulator.engine.EngineConfig;
@@ -155,19 +156,23 @@ final class VirtualEngine implements CacheListener {
   @Override
   public void stored(
       CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock, int heldFrom) {
-    if (fromBlock == 0) {
-      events.storedAtRoot(toBlock);
-    } else {
-      events.storedBehind(sequence.name(fromBlock - 1), toBlock - fromBlock);
-    }
-    for (int block = fromBlock; block < toBlock; block++) {
-      events.name(sequence.name(block));
-    }
+    events.stored(StorageTier.GPU, sequence, fromBlock, toBlock);
   }
 
   @Override
   public void removed(int group, long blockName) {
-    events.removed(blockName);
+    events.removed(StorageTier.GPU, blockName);
+  }
+
+  @Override
+  public void storedOnHost(
+      CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock) {
+    events.stored(StorageTier.CPU, sequence, fromBlock, toBlock);
+  }
+
+  @Override
+  public void removedFromHost(int group, long blockName) {
+    events.removed(StorageTier.CPU, blockName);
   }
 
   @Override

@@ -269,7 +269,8 @@ public final class VirtualFleet {
       measures.first(
           request.question.number,
           (nowNanos - request.question.arrivedNanos) / NANOS_PER_MILLI,
-          request.cachedTokens());
+          request.cachedTokens(),
+          request.hostTokens());
     }
     begun.clear();
     List<VirtualRequest> all = List.copyOf(ended);

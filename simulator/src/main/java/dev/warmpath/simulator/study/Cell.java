@@ -9,6 +9,7 @@ import dev.warmpath.simulator.fleet.IndexMode;
  *
  * @param replicas engines of the fleet
  * @param kvTokens tokens that each one's cache holds
+ * @param hostKvTokens tokens that each one's host tier holds, 0 for none
  * @param load share of the knee, or NaN if the rate was given
  * @param rate how many times as fast as recorded requests arrive
  */
@@ -16,19 +17,42 @@ public record Cell(
     String trace,
     int replicas,
     long kvTokens,
+    long hostKvTokens,
     double load,
     double rate,
     IndexMode index,
     String policy) {
 
+  /** One of a fleet without host tier. */
+  public Cell(
+      String trace,
+      int replicas,
+      long kvTokens,
+      double load,
+      double rate,
+      IndexMode index,
+      String policy) {
+    this(trace, replicas, kvTokens, 0, load, rate, index, policy);
+  }
+
+  /** The fleet in words. */
+  public String fleet() {
+    return replicas + " × " + replica();
+  }
+
+  /** One replica in words. */
+  public String replica() {
+    String host = hostKvTokens == 0 ? "" : " + " + amount(hostKvTokens) + " on the host";
+    return amount(kvTokens) + " tokens" + host;
+  }
+
   /** All but the policy: what is compared within. */
   public String setting() {
     return String.format(
         java.util.Locale.ROOT,
-        "%s, %d × %s tokens, %s, index %s",
+        "%s, %s, %s, index %s",
         trace,
-        replicas,
-        amount(kvTokens),
+        fleet(),
         Double.isNaN(load)
             ? String.format(java.util.Locale.ROOT, "rate %.3g", rate)
             : String.format(java.util.Locale.ROOT, "load %.2f (rate %.3g)", load, rate),

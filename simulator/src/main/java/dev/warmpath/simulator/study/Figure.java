@@ -8,6 +8,7 @@ public enum Figure {
   TTFT_P99("ttftP99Ms", "TTFT p99", "ms", Better.LOWER, 0),
   TPOT("tpotMs", "TPOT", "ms", Better.LOWER, 1),
   HIT_RATE("hitRate", "hit rate", "", Better.HIGHER, 3),
+  HOST_HIT_RATE("hostHitRate", "from host", "", Better.NEITHER, 3),
   GOODPUT("goodput", "goodput", "", Better.HIGHER, 3),
   IMBALANCE("imbalance", "imbalance", "", Better.LOWER, 2),
   PREDICTED_MINUS_ACTUAL("predictedMinusActual", "predicted − actual", "tokens", Better.NEITHER, 1),
@@ -67,6 +68,7 @@ public enum Figure {
       case TTFT_P99 -> run.ttftMillis().p99();
       case TPOT -> run.tpotMillis();
       case HIT_RATE -> run.hitRate();
+      case HOST_HIT_RATE -> run.hostHitRate();
       case GOODPUT -> run.goodput();
       case IMBALANCE -> run.imbalance();
       case PREDICTED_MINUS_ACTUAL -> run.predictedMinusActual();

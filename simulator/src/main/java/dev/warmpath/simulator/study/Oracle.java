@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * <p>Immutable.
  *
  * @param infiniteHitRate of a cache that forgets nothing: no policy can hit more
- * @param poolHitRate of one cache with as many blocks as all engines together
+ * @param poolHitRate of one cache with as many blocks as all engines together, host tiers included
  */
 public record Oracle(double infiniteHitRate, double poolHitRate) {
 
@@ -32,7 +32,8 @@ public record Oracle(double infiniteHitRate, double poolHitRate) {
       int engines,
       double countedFromSeconds) {
     Replay replay = new Replay(workload, run, countedFromSeconds);
-    long fleet = (long) engines * (cache.blocks() - 1) + 1; // with one null block
+    long blocks = cache.blocks() - 1L + cache.hostBlocks();
+    long fleet = engines * blocks + 1; // with one null block
     return new Oracle(
         replay.hitRate(cache.blockSizeTokens(), replay.blocks(cache.blockSizeTokens())),
         replay.hitRate(cache.blockSizeTokens(), fleet));

@@ -13,6 +13,7 @@ import java.util.Arrays;
  * @param ttftMillis time to first token
  * @param tpotMillis mean time between two tokens of an answer, over requests
  * @param hitRate share of prompt tokens that the engines did not compute
+ * @param hostHitRate share of prompt tokens that they loaded from host memory instead
  * @param goodput share of requests within the goal for both
  * @param imbalance most prompt tokens computed by one engine, over their mean
  * @param predictedMinusActual mean tokens by which the router's prediction was off
@@ -24,6 +25,7 @@ public record RunFigures(
     Distribution ttftMillis,
     double tpotMillis,
     double hitRate,
+    double hostHitRate,
     double goodput,
     double imbalance,
     double predictedMinusActual,
@@ -63,6 +65,7 @@ public record RunFigures(
     private double tpot;
     private long prompt;
     private long cached;
+    private long host;
     private long off;
     private int predicted;
     private double lastSeconds;
@@ -86,6 +89,7 @@ public record RunFigures(
           Distribution.of(Arrays.copyOf(ttft, served)),
           tpot / Math.max(1, answers),
           (double) cached / Math.max(1, prompt),
+          (double) host / Math.max(1, prompt),
           (double) good / Math.max(1, served + rejected),
           most / Math.max(1, mean),
           (double) off / Math.max(1, predicted),
@@ -111,6 +115,7 @@ public record RunFigures(
       good += first <= goal.ttftMillis && !(token > goal.tpotMillis) ? 1 : 0;
       prompt += measures.promptTokens(i);
       cached += measures.cachedTokens(i);
+      host += measures.hostTokens(i);
       computed[measures.engine(i)] += measures.promptTokens(i) - measures.cachedTokens(i);
       if (measures.predictedTokens(i) >= 0) {
         off += measures.predictedTokens(i) - measures.cachedTokens(i);

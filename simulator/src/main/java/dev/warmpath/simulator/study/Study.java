@@ -38,12 +38,14 @@ public final class Study {
    * @param policies by name
    * @param replicas sizes of fleets
    * @param kvTokens sizes of caches
+   * @param hostKvTokens sizes of host tiers, 0 for none
    * @param rates how many times as fast as recorded; shares of the knee if {@code ofKnee}
    */
   public record Grid(
       List<String> policies,
       List<Integer> replicas,
       List<Long> kvTokens,
+      List<Long> hostKvTokens,
       List<Double> rates,
       boolean ofKnee,
       List<IndexMode> indexes) {
@@ -52,10 +54,37 @@ public final class Study {
       policies = List.copyOf(policies);
       replicas = List.copyOf(replicas);
       kvTokens = List.copyOf(kvTokens);
+      hostKvTokens = List.copyOf(hostKvTokens);
       rates = List.copyOf(rates);
       indexes = List.copyOf(indexes);
     }
+
+    /** Fleets without host tier. */
+    public Grid(
+        List<String> policies,
+        List<Integer> replicas,
+        List<Long> kvTokens,
+        List<Double> rates,
+        boolean ofKnee,
+        List<IndexMode> indexes) {
+      this(policies, replicas, kvTokens, List.of(0L), rates, ofKnee, indexes);
+    }
+
+    private List<Fleet> fleets() {
+      List<Fleet> fleets = new ArrayList<>();
+      for (int engines : replicas) {
+        for (long tokens : kvTokens) {
+          for (long host : hostKvTokens) {
+            fleets.add(new Fleet(engines, tokens, host));
+          }
+        }
+      }
+      return fleets;
+    }
   }
+
+  /** The size of a fleet: engines, and tokens of each one's cache and host tier. */
+  private record Fleet(int replicas, long kvTokens, long hostKvTokens) {}
 
   /**
    * How each combination is run.
@@ -116,13 +145,10 @@ public final class Study {
     List<Cell> cells = new ArrayList<>();
     ExecutorService pool = Executors.newFixedThreadPool(runs.threads);
     try {
-      Map<String, Future<OptionalDouble>> knees = grid.ofKnee ? knees(pool, progress) : Map.of();
-      for (int replicas : grid.replicas) {
-        for (long kvTokens : grid.kvTokens) {
-          Future<OptionalDouble> knee = knees.get(replicas + "×" + kvTokens);
-          double unit = knee == null ? Double.NaN : kneeOf(replicas, kvTokens, result(knee));
-          add(cells, replicas, kvTokens, unit);
-        }
+      Map<Fleet, Future<OptionalDouble>> knees = grid.ofKnee ? knees(pool, progress) : Map.of();
+      for (Fleet fleet : grid.fleets()) {
+        Future<OptionalDouble> knee = knees.get(fleet);
+        add(cells, fleet, knee == null ? Double.NaN : kneeOf(fleet, result(knee)));
       }
       return cells;
     } finally {
@@ -132,52 +158,55 @@ public final class Study {
 
   /** Fleets whose knees {@link #cells} looks for. */
   public int knees() {
-    return grid.ofKnee ? grid.replicas.size() * grid.kvTokens.size() : 0;
+    return grid.ofKnee ? grid.fleets().size() : 0;
   }
 
-  private Map<String, Future<OptionalDouble>> knees(ExecutorService pool, Progress progress) {
-    Map<String, Future<OptionalDouble>> knees = new HashMap<>();
+  private Map<Fleet, Future<OptionalDouble>> knees(ExecutorService pool, Progress progress) {
+    Map<Fleet, Future<OptionalDouble>> knees = new HashMap<>();
     int all = knees();
     AtomicLong done = new AtomicLong();
-    for (int replicas : grid.replicas) {
-      for (long kvTokens : grid.kvTokens) {
-        knees.put(
-            replicas + "×" + kvTokens,
-            pool.submit(() -> {
-              OptionalDouble rate = Knee.rate(at -> lightMean(replicas, kvTokens, at));
-              progress.show(done.incrementAndGet(), all);
-              return rate;
-            }));
-      }
+    for (Fleet fleet : grid.fleets()) {
+      knees.put(
+          fleet,
+          pool.submit(() -> {
+            OptionalDouble rate = Knee.rate(at -> lightMean(fleet, at));
+            progress.show(done.incrementAndGet(), all);
+            return rate;
+          }));
     }
     return knees;
   }
 
-  private double lightMean(int replicas, long kvTokens, double rate) {
-    Cell cell = new Cell(trace.name(), replicas, kvTokens, 1, rate, IndexMode.NOW, POLICY_OF_KNEE);
+  private double lightMean(Fleet fleet, double rate) {
+    Cell cell = cell(fleet, 1, rate, IndexMode.NOW, POLICY_OF_KNEE);
     return run(cell, 0, false, arrivals -> {}).figures.ttftMillis().mean();
   }
 
-  private static double kneeOf(int replicas, long kvTokens, OptionalDouble rate) {
+  private Cell cell(Fleet fleet, double load, double rate, IndexMode index, String policy) {
+    return new Cell(
+        trace.name(),
+        fleet.replicas,
+        fleet.kvTokens,
+        fleet.hostKvTokens,
+        load,
+        rate,
+        index,
+        policy);
+  }
+
+  private static double kneeOf(Fleet fleet, OptionalDouble rate) {
     return rate.orElseThrow(() ->
         new IllegalArgumentException(
             "no rate makes the waiting times of %d × %d tokens rise, or nothing fits there"
-                .formatted(replicas, kvTokens)));
+                .formatted(fleet.replicas, fleet.kvTokens)));
   }
 
-  private void add(List<Cell> cells, int replicas, long kvTokens, double knee) {
+  private void add(List<Cell> cells, Fleet fleet, double knee) {
     for (double rate : grid.rates) {
       for (IndexMode index : grid.indexes) {
         for (String policy : grid.policies) {
-          cells.add(
-              new Cell(
-                  trace.name(),
-                  replicas,
-                  kvTokens,
-                  grid.ofKnee ? rate : Double.NaN,
-                  grid.ofKnee ? rate * knee : rate,
-                  index,
-                  policy));
+          double load = grid.ofKnee ? rate : Double.NaN;
+          cells.add(cell(fleet, load, grid.ofKnee ? rate * knee : rate, index, policy));
         }
       }
     }
@@ -247,7 +276,7 @@ public final class Study {
 
   private Outcome run(Cell cell, long seed, boolean withOracle, LongConsumer progress) {
     Workload workload = new Workload(trace, cell.rate(), runs.copiesFor(cell.replicas()), seed);
-    EngineConfig engine = engine(cell.kvTokens());
+    EngineConfig engine = engine(cell);
     FleetPlan plan =
         FleetPlan.of(cell.replicas(), engine, cell.index(), PolicySpec.make(cell.policy()), seed);
     Measures measures = new VirtualFleet(plan, workload).run(progress);
@@ -257,10 +286,12 @@ public final class Study {
         withOracle ? Oracle.of(workload, measures, engine.cache(), cell.replicas(), from) : null);
   }
 
-  private EngineConfig engine(long kvTokens) {
+  private EngineConfig engine(Cell cell) {
     int blockSize = trace.blockSizeTokens();
+    int blocks = (int) Math.max(2, cell.kvTokens() / blockSize);
     KvCacheConfig cache =
-        KvCacheConfig.fullAttention(blockSize, (int) Math.max(2, kvTokens / blockSize));
+        KvCacheConfig.fullAttention(blockSize, blocks)
+            .withHost((int) (cell.hostKvTokens() / blockSize));
     return new EngineConfig(
         cache, STEP_TOKENS, RUNNING_SEQUENCES, cache.maxSequenceTokens(), runs.cost);
   }

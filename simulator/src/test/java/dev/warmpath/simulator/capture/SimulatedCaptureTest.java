@@ -49,18 +49,25 @@ class SimulatedCaptureTest {
 
   @ParameterizedTest
   @CsvSource({
-    "MAP,false,SHA256,0,1",
-    "MAP,true,SHA256_CBOR,0,2",
-    "ARRAY,false,SHA256_CBOR,0,3",
-    "ARRAY,true,SHA256,0,4",
-    "MAP,false,SHA256,20,5",
-    "ARRAY,false,SHA256_CBOR,33,6"
+    "MAP,false,SHA256,0,0,1",
+    "MAP,true,SHA256_CBOR,0,0,2",
+    "ARRAY,false,SHA256_CBOR,0,0,3",
+    "ARRAY,true,SHA256,0,0,4",
+    "MAP,false,SHA256,20,0,5",
+    "ARRAY,false,SHA256_CBOR,33,0,6",
+    "MAP,false,SHA256,0,120,7",
+    "ARRAY,true,SHA256_CBOR,0,120,8"
   })
   void everyQuietRequestIsPredictedExactly(
-      WireForm form, boolean bytesHashes, HashAlgorithm hashing, int window, long seed)
+      WireForm form,
+      boolean bytesHashes,
+      HashAlgorithm hashing,
+      int window,
+      int hostBlocks,
+      long seed)
       throws IOException {
     Path file = folder.resolve("simulated.wpc.gz");
-    Recording recording = new Recording(form, bytesHashes, hashing, window);
+    Recording recording = new Recording(form, bytesHashes, hashing, window, hostBlocks);
     try (CaptureWriter writer = recording.writer(file)) {
       recording.run(writer, new Random(seed));
     }
@@ -74,6 +81,7 @@ class SimulatedCaptureTest {
     assertThat(report.judged().exact()).isGreaterThan(150);
     assertThat(recording.removedBlocks).isPositive();
     assertThat(recording.cachedTokens).isPositive();
+    assertThat(recording.engine.load().hostHitsTokens() > 0).isEqualTo(hostBlocks > 0);
 
     VerifyReport repaired = rehearse(file, true);
     assertThat(repaired.dropped()).isPositive();
@@ -105,14 +113,15 @@ class SimulatedCaptureTest {
     private int removedBlocks;
     private long cachedTokens;
 
-    Recording(WireForm form, boolean bytesHashes, HashAlgorithm hashing, int window) {
+    Recording(
+        WireForm form, boolean bytesHashes, HashAlgorithm hashing, int window, int hostBlocks) {
       encoder = new EventEncoder(form, bytesHashes, true);
       List<CacheGroup> groups = new ArrayList<>();
       groups.add(new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, BLOCK, 0));
       if (window > 0) {
         groups.add(new CacheGroup(1, CacheGroup.Kind.SLIDING_WINDOW, BLOCK, window));
       }
-      KvCacheConfig cache = new KvCacheConfig(BLOCK, 90, groups);
+      KvCacheConfig cache = new KvCacheConfig(BLOCK, 90, groups).withHost(hostBlocks);
       EngineConfig config =
           new EngineConfig(cache, 64, 8, cache.maxSequenceTokens(), StepCost.H100X4);
       engine =

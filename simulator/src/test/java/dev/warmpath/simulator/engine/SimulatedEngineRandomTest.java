@@ -36,7 +36,7 @@ class SimulatedEngineRandomTest {
       engine.endStep().events().forEach(event -> count(announced, event));
       engine.checkInvariants();
       int held = announced.values().stream().mapToInt(Integer::intValue).sum();
-      assertThat(held).isEqualTo(engine.committedBlocks());
+      assertThat(held).isEqualTo(engine.committedBlocks() + engine.hostBlocks());
       assertThat(announced.values()).allMatch(copies -> copies > 0);
     }
     assertThat(engine.load().cacheUsage()).isZero();
@@ -69,7 +69,8 @@ class SimulatedEngineRandomTest {
       groups.add(new CacheGroup(1, CacheGroup.Kind.SLIDING_WINDOW, 4, 1 + random.nextInt(12)));
     }
     KvCacheConfig cache =
-        new KvCacheConfig(4, 40 + random.nextInt(40), groups, random.nextBoolean());
+        new KvCacheConfig(4, 40 + random.nextInt(40), groups, random.nextBoolean())
+            .withHost(hybrid || random.nextBoolean() ? 0 : 1 + random.nextInt(100));
     int stepTokens = 8 + random.nextInt(40);
     return new TokenEngine(
         new EngineConfig(cache, stepTokens, 6, cache.maxSequenceTokens(), StepCost.H100X4),
@@ -102,10 +103,10 @@ class SimulatedEngineRandomTest {
     if (event instanceof Stored stored) {
       stored
           .hashes()
-          .forEach(hash -> announced.merge(List.of(stored.group().index(), hash), 1, Integer::sum));
+          .forEach(hash -> announced.merge(List.of(stored.tier(), stored.group().index(), hash), 1, Integer::sum));
     } else if (event instanceof Removed removed) {
       announced.computeIfPresent(
-          List.of(removed.group(), removed.hash()), (key, n) -> n == 1 ? null : n - 1);
+          List.of(removed.tier(), removed.group(), removed.hash()), (key, n) -> n == 1 ? null : n - 1);
     } else {
       announced.clear();
     }

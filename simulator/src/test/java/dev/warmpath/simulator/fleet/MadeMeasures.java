@@ -10,12 +10,15 @@ public final class MadeMeasures {
     measures = new Measures(requests);
   }
 
-  /** One that was answered; a time of NaN between tokens if it had one token only. */
+  /**
+   * One that was answered, a quarter of what it reused from the host's memory; a time of NaN between
+   * tokens if it had one token only.
+   */
   public MadeMeasures answered(
       double seconds, int prompt, int engine, int predicted, int cached, double ttft, double tpot) {
     measures.arrived(next, seconds, prompt);
     measures.assigned(next, engine, predicted);
-    measures.first(next, ttft, cached);
+    measures.first(next, ttft, cached, cached / 4);
     measures.ended(next, tpot);
     next++;
     return this;

@@ -19,16 +19,38 @@ final class Runs {
     return new EngineConfig(cache, 8192, 256, cache.maxSequenceTokens(), StepCost.H100X4);
   }
 
+  /** An engine with a host tier. */
+  static EngineConfig engine(int blockSizeTokens, int blocks, int hostBlocks) {
+    EngineConfig plain = engine(blockSizeTokens, blocks);
+    return new EngineConfig(
+        plain.cache().withHost(hostBlocks),
+        plain.stepTokens(),
+        plain.runningSequences(),
+        plain.maxModelTokens(),
+        plain.cost());
+  }
+
   static Outcome run(String policy, Trace trace, int engines, int blocks, Incident... incidents) {
     return run(policy, trace, engines, blocks, IndexMode.NOW, incidents);
   }
 
   static Outcome run(
       String policy, Trace trace, int engines, int blocks, IndexMode index, Incident... incidents) {
+    return run(
+        policy, trace, engines, engine(trace.blockSizeTokens(), blocks), index, incidents);
+  }
+
+  static Outcome run(
+      String policy,
+      Trace trace,
+      int engines,
+      EngineConfig engine,
+      IndexMode index,
+      Incident... incidents) {
     FleetPlan plan =
         new FleetPlan(
             engines,
-            engine(trace.blockSizeTokens(), blocks),
+            engine,
             index,
             Policies.named(policy, Map.of()),
             FleetPlan.REPLICA_REQUESTS,
@@ -57,6 +79,10 @@ final class Runs {
     double hitRate() {
       double cached = served().mapToLong(measures::cachedTokens).sum();
       return cached / served().mapToLong(measures::promptTokens).sum();
+    }
+
+    long hostTokens() {
+      return served().mapToLong(measures::hostTokens).sum();
     }
 
     long computedTokens() {

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The engines of a virtual fleet and those that answer over HTTP reuse the same. */
 class VirtualAndLiveTest {
@@ -26,12 +26,14 @@ class VirtualAndLiveTest {
   private static final int BLOCK = 16;
 
   @ParameterizedTest
-  @ValueSource(ints = {600, 1200, 10_000})
-  void theSameRequestsAtTheSameTimesReuseTheSame(int blocks) {
+  @CsvSource({"600, 0", "1200, 0", "10000, 0", "600, 1000"})
+  void theSameRequestsAtTheSameTimesReuseTheSame(int blocks, int hostBlocks) {
     Trace trace = chats(3, 40);
-    Runs.Outcome virtual = Runs.run("round-robin", trace, 1, blocks);
+    EngineConfig engine = Runs.engine(BLOCK, blocks, hostBlocks);
+    Runs.Outcome virtual = Runs.run("round-robin", trace, 1, engine, IndexMode.NOW);
     assertThat(virtual.answered()).isEqualTo(trace.requests());
-    Live live = new Live(trace, Runs.engine(BLOCK, blocks), virtual.measures());
+    assertThat(virtual.hostTokens() > 0).isEqualTo(hostBlocks > 0);
+    Live live = new Live(trace, engine, virtual.measures());
     live.run();
     for (int request = 0; request < trace.requests(); request++) {
       assertThat(live.cached[request])

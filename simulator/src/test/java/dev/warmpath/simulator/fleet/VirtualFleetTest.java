@@ -39,6 +39,41 @@ class VirtualFleetTest {
     assertThat(again.measures()).usingRecursiveComparison().isEqualTo(once.measures());
   }
 
+  /** Chats take turns, alone in the fleet, so that nothing changes between choice and step. */
+  @Test
+  void theIndexPredictsWhatTheEnginesFindInBothTiers() {
+    Trace trace = roundRobinChats(12, 8);
+    Outcome tiered = Runs.run("warm", trace, 2, Runs.engine(BLOCK, 400, 500), IndexMode.NOW);
+    Measures measures = tiered.measures();
+    assertThat(tiered.answered()).isEqualTo(trace.requests());
+    for (int request = 0; request < trace.requests(); request++) {
+      assertThat(measures.predictedTokens(request))
+          .as("request %d", request)
+          .isEqualTo(measures.cachedTokens(request));
+    }
+    assertThat(tiered.hostTokens()).isPositive();
+    assertThat(tiered.hitRate()).as("the host drops blocks too").isLessThan(0.9);
+    Outcome plain = Runs.run("warm", trace, 2, 400);
+    assertThat(plain.hostTokens()).isZero();
+    assertThat(tiered.hitRate()).isGreaterThan(plain.hitRate());
+  }
+
+  @Test
+  void aStepTakesTheTimeOfItsLoads() {
+    Trace trace = roundRobinChats(2, 2);
+    Outcome tiered = Runs.run("warm", trace, 1, Runs.engine(BLOCK, 140, 1000), IndexMode.NOW);
+    Measures measures = tiered.measures();
+    int second = 2;
+    int prompt = trace.promptTokens(second);
+    int cached = measures.cachedTokens(second);
+    int host = measures.hostTokens(second);
+    int computed = prompt - cached;
+    assertThat(host).isPositive();
+    double millis =
+        15 + 0.07 * computed + 2e-6 * computed * (cached + computed / 2.0) + 0.0016 * host;
+    assertThat(measures.firstMillis(second)).isEqualTo(millis, within(0.01));
+  }
+
   @Test
   void anIndexThatHearsLateKnowsLess() {
     Trace trace = turns(20, 3000, 5);
@@ -78,6 +113,20 @@ class VirtualFleetTest {
                     1),
                 new Workload(trace, 1, 1, 1)))
         .hasMessage("blockSizeTokens=16, of the trace 32");
+  }
+
+  /** Chats that grow by 20 blocks a turn, one request after another. */
+  private static Trace roundRobinChats(int chats, int turns) {
+    TraceBuilder trace = new TraceBuilder("chats", BLOCK);
+    for (int turn = 0; turn < turns; turn++) {
+      for (int chat = 0; chat < chats; chat++) {
+        int before = trace.requests() - 1;
+        int blocks = 80 + 20 * turn;
+        trace.request(before < 0 ? 0 : 1, before, chat, BLOCK * blocks + 5, 20);
+        trace.blocks(1000 * chat, blocks);
+      }
+    }
+    return trace.build();
   }
 
   /** The same prompt again and again, a second after each answer. */

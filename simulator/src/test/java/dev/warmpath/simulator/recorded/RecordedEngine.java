@@ -38,9 +38,8 @@ final class RecordedEngine {
   final StoredTokens stored;
 
   private final Map<Integer, CacheGroup> groups = new TreeMap<>();
-  private int held;
-  private int mostHeld;
-  private int removed;
+  private final Held device = new Held();
+  private final Held host = new Held();
   private int longestStoreTokens;
 
   RecordedEngine(Path file) throws IOException, WireException {
@@ -57,9 +56,36 @@ final class RecordedEngine {
     readEvents();
   }
 
-  /** Blocks of its cache, the null block included: it evicts only when all others are cached. */
+  /** Blocks that were held in one memory. */
+  private static final class Held {
+    private int now;
+    private int most;
+    private int removed;
+
+    void stored(int blocks) {
+      now += blocks;
+      most = Math.max(most, now);
+    }
+
+    void removed(int blocks) {
+      now -= blocks;
+      removed += blocks;
+    }
+
+    /** Its size: it evicts only when it is full. */
+    int blocks() {
+      return removed > 0 ? most : 4 * most;
+    }
+  }
+
+  /** Blocks of its cache, the null block included. */
   int blocks() {
-    return removed > 0 ? mostHeld + 1 : 4 * mostHeld;
+    return device.blocks() + (device.removed > 0 ? 1 : 0);
+  }
+
+  /** Blocks of its host tier. */
+  int hostBlocks() {
+    return host.blocks();
   }
 
   /** An engine of the same size. A state of linear attention is a window of one block. */
@@ -73,7 +99,8 @@ final class RecordedEngine {
         simulated.add(new CacheGroup(simulated.size(), Kind.SLIDING_WINDOW, size, window));
       }
     }
-    KvCacheConfig cache = new KvCacheConfig(size, blocks(), simulated, true);
+    KvCacheConfig cache =
+        new KvCacheConfig(size, blocks(), simulated, true).withHost(hostBlocks());
     return new EngineConfig(
         cache, stepTokens(), RUNNING_SEQUENCES, cache.maxSequenceTokens(), StepCost.H100X4);
   }
@@ -124,7 +151,7 @@ final class RecordedEngine {
     for (int i = 0; i < records.size(); i++) {
       CaptureRecord record = records.get(i);
       if (record instanceof Mark mark && mark.name().equals("engine-started")) {
-        held = 0;
+        forget();
       } else if (record instanceof Events events) {
         EventColumns batch = decoder.decode(events.payload());
         for (int event = 0; event < batch.events(); event++) {
@@ -152,18 +179,25 @@ final class RecordedEngine {
 
   private void read(EventRow event, long order) {
     if (event.kind() == EventRow.Kind.CLEARED) {
-      held = 0;
-    } else if (isOnDevice(event.place())) {
-      if (event.kind() == EventRow.Kind.STORED) {
-        held += event.hashCount();
-        mostHeld = Math.max(mostHeld, held);
-        longestStoreTokens = Math.max(longestStoreTokens, event.tokenIds().length);
-        readStore(event, order);
-      } else {
-        held -= event.hashCount();
-        removed += event.hashCount();
-      }
+      forget();
+      return;
     }
+    boolean onDevice = isOnDevice(event.place());
+    Held held = onDevice ? device : host;
+    if (event.kind() == EventRow.Kind.REMOVED) {
+      held.removed(event.hashCount());
+      return;
+    }
+    held.stored(event.hashCount());
+    if (onDevice) {
+      longestStoreTokens = Math.max(longestStoreTokens, event.tokenIds().length);
+      readStore(event, order);
+    }
+  }
+
+  private void forget() {
+    device.now = 0;
+    host.now = 0;
   }
 
   private void readStore(EventRow block, long order) {

@@ -30,7 +30,7 @@ class RecordedEnginesRerunTest {
       sglang-0.5.23-p16-basics          256     182/0/0     31/11/0
       sglang-0.5.23-p16-concurrent      256     25/0/3      155/3/5
       sglang-0.5.23-p16-dynamo-keys     384     85/0/0      0/0/0
-      sglang-0.5.23-p16-hicache         129     93/0/33     0/0/0
+      sglang-0.5.23-p16-hicache         129     118/4/4     0/0/0
       sglang-0.5.23-p16-lora-salt       384     96/0/0      0/0/0
       sglang-0.5.23-p16-restart-gap     628     101/0/0     24/0/0
       sglang-0.5.23-p64-chats           127     129/0/0     0/0/0

@@ -31,6 +31,7 @@ final class RunFiguresTest {
     assertThat(figures.ttftMillis()).isEqualTo(new Distribution(1000, 1000, 1500, 1500));
     assertThat(figures.tpotMillis()).as("of those with two tokens").isEqualTo(30);
     assertThat(figures.hitRate()).isEqualTo(400.0 / 2000);
+    assertThat(figures.hostHitRate()).isEqualTo(100.0 / 2000);
     assertThat(figures.goodput()).as("the first and the third of four").isEqualTo(0.5);
     assertThat(figures.imbalance()).isEqualTo(1300 / 800.0);
     assertThat(figures.predictedMinusActual()).isEqualTo(100);

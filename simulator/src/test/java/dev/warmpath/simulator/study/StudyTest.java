@@ -90,6 +90,38 @@ final class StudyTest {
   }
 
   @Test
+  void aHostTierRaisesHitsWhereTheCacheIsTight() throws Exception {
+    Study study =
+        new Study(
+            CHATS,
+            new Study.Grid(
+                List.of("warm"),
+                List.of(2),
+                List.of(20_000L, 1_000_000L),
+                List.of(0L, 200_000L),
+                List.of(4.0),
+                false,
+                List.of(IndexMode.NOW)),
+            new Study.Runs(1, 2, 2, 0.1, StepCost.H100X4));
+    List<CellFigures> cells = new Run(study).run();
+    assertThat(cells)
+        .extracting(cell -> cell.cell().fleet())
+        .containsExactly(
+            "2 × 20k tokens",
+            "2 × 20k tokens + 200k on the host",
+            "2 × 1M tokens",
+            "2 × 1M tokens + 200k on the host");
+    double tight = cells.get(0).mean(RunFigures::hitRate);
+    double tiered = cells.get(1).mean(RunFigures::hitRate);
+    assertThat(tiered).isGreaterThan(tight + 0.1);
+    assertThat(cells.get(0).mean(RunFigures::hostHitRate)).isZero();
+    assertThat(cells.get(1).mean(RunFigures::hostHitRate)).isBetween(0.1, tiered);
+    assertThat(cells.get(1).estimate(Figure.TTFT_MEAN).mean())
+        .isLessThan(cells.get(0).estimate(Figure.TTFT_MEAN).mean());
+    assertThat(cells.get(3).runs()).as("the GPU holds all").isEqualTo(cells.get(2).runs());
+  }
+
+  @Test
   void countsRequestsUpToAll() throws Exception {
     Run run = study(2, 0.1, List.of(20.0), false);
     List<Long> shown = Collections.synchronizedList(new ArrayList<>());

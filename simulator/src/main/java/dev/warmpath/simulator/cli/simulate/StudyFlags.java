@@ -51,6 +51,17 @@ public final class StudyFlags {
   private List<Long> kvTokens = List.of();
 
   @Option(
+      names = "--host-kv-tokens",
+      split = ",",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = {
+        "Tokens that host memory holds behind an engine's cache; 0: no such tier",
+        "(${DEFAULT-VALUE})."
+      })
+  private List<Long> hostKvTokens = List.of();
+
+  @Option(
       names = "--rate",
       split = ",",
       paramLabel = "X",
@@ -116,6 +127,7 @@ public final class StudyFlags {
     check("--policies", names, PolicySpec::make);
     check("--replicas", replicas, value -> bounded(value, 1, MOST_REPLICAS));
     check("--kv-tokens", kvTokens, value -> bounded(value, 2.0 * blockSizeTokens, 1 << 30));
+    check("--host-kv-tokens", hostKvTokens, value -> bounded(value, 0, 1 << 30));
     check("--rate", rates, value -> bounded(value, 1 / HIGHEST_RATE, HIGHEST_RATE));
     check("--load", loads, value -> bounded(value, 1 / HIGHEST_RATE, HIGHEST_RATE));
     List<Double> given = !loads.isEmpty() ? loads : !rates.isEmpty() ? rates : List.of(1.0);
@@ -123,6 +135,7 @@ public final class StudyFlags {
         distinct(names),
         distinct(replicas),
         distinct(kvTokens),
+        distinct(hostKvTokens),
         distinct(given),
         !loads.isEmpty(),
         distinct(converted("--index", indexes, IndexMode::parse)));

@@ -12,8 +12,8 @@ package dev.warmpath.simulator.engine.cache;
 public interface BlockNames {
 
   /**
-   * The name of full block {@code block}, from 0. Asked only for blocks that are full, as often as
-   * the cache looks for them; no block is asked for before those in front of it were.
+   * The name of full block {@code block}, from 0. Asked only for blocks that are full, in any
+   * order, as often as the cache looks for them.
    */
   long of(int block);
 }

@@ -21,6 +21,13 @@ public interface CacheListener {
   /** One copy of a block was evicted. */
   void removed(int group, long blockName);
 
-  /** The whole cache was emptied. */
+  /** The whole cache was emptied, host memory too. */
   void cleared();
+
+  /** Blocks {@code [fromBlock, toBlock)} of a sequence were copied to host memory. */
+  default void storedOnHost(
+      CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock) {}
+
+  /** The copy of a block in host memory was dropped. */
+  default void removedFromHost(int group, long blockName) {}
 }

@@ -4,6 +4,7 @@ import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One engine's KV cache: finds the prefix that a request can reuse, gives blocks to requests,
@@ -12,6 +13,10 @@ import java.util.List;
  * <p>Behaves like vLLM's cache manager: only full blocks are committed, at the time they are
  * scheduled; a hit leaves at least the last prompt token to compute; copies are not merged; a freed
  * sequence loses its tail first.
+ *
+ * <p>With a host tier each committed block is copied there too. A lookup goes on there where the
+ * GPU's blocks end; what it finds gets blocks of its own and is committed again when it is
+ * allocated.
  *
  * <p>Allocates nothing once its tables have grown: those of a sequence that ended serve the next.
  *
@@ -25,6 +30,7 @@ public final class KvCache {
   private final boolean sparse;
   private final CacheListener events;
   private final BlockPool pool;
+  private final @Nullable HostCache host;
   private final Hit noHit;
   private final Hit hit;
   private final List<BlockTable[]> spareTables = new ArrayList<>();
@@ -36,6 +42,7 @@ public final class KvCache {
     sparse = config.sparse();
     this.events = events;
     pool = new BlockPool(blocks, groups.length, events);
+    host = config.hostBlocks() == 0 ? null : new HostCache(groups[0], config.hostBlocks(), events);
     noHit = new Hit(newTables());
     hit = new Hit(newTables());
   }
@@ -45,6 +52,7 @@ public final class KvCache {
     private final BlockTable[] tables;
     private int blocks;
     private int tokens;
+    private int hostTokens;
 
     private Hit(BlockTable[] tables) {
       this.tables = tables;
@@ -53,6 +61,11 @@ public final class KvCache {
     /** Length of the prefix, a multiple of the block size. */
     public int tokens() {
       return tokens;
+    }
+
+    /** Those of the tokens that come from host memory, behind all others. */
+    public int hostTokens() {
+      return hostTokens;
     }
   }
 
@@ -63,11 +76,12 @@ public final class KvCache {
 
   /**
    * The longest prefix on which all groups agree, short of the last one of the sequence's {@code
-   * tokens}.
+   * tokens}, and what host memory holds behind it.
    */
   public Hit find(CachedSequence sequence, int tokens) {
     int limit;
-    int agreed = Math.max(0, (tokens - 1) / blockSizeTokens);
+    int most = Math.max(0, (tokens - 1) / blockSizeTokens);
+    int agreed = most;
     sequence.sharedBlocks = 0;
     do {
       limit = agreed;
@@ -77,7 +91,8 @@ public final class KvCache {
       }
     } while (agreed < limit && groups.length > 1);
     hit.blocks = agreed;
-    hit.tokens = agreed * blockSizeTokens;
+    hit.hostTokens = (findOnHost(sequence, agreed, most) - agreed) * blockSizeTokens;
+    hit.tokens = agreed * blockSizeTokens + hit.hostTokens;
     return hit;
   }
 
@@ -86,7 +101,7 @@ public final class KvCache {
    * and commits the blocks that they fill. Does nothing and returns false if there is not enough
    * room.
    *
-   * @param computedTokens tokens that need no work: what was computed before, or the hit
+   * @param computedTokens tokens that need no prefill: what was computed before, or the hit
    */
   public boolean allocate(CachedSequence sequence, Hit hit, int computedTokens, int tokens) {
     dropPassed(sequence, computedTokens);
@@ -137,9 +152,13 @@ public final class KvCache {
     spareTables.add(tables);
   }
 
-  /** Empties the cache if no request holds a block; says whether it did. */
+  /** Empties the cache and host memory if no request holds a block; says whether it did. */
   public boolean reset() {
-    return pool.reset();
+    boolean done = pool.reset();
+    if (done && host != null) {
+      host.clear();
+    }
+    return done;
   }
 
   /** Share of blocks that requests hold, from 0 to 1; cached blocks that nobody uses are free. */
@@ -152,9 +171,26 @@ public final class KvCache {
     return pool.committedBlocks();
   }
 
+  /** Blocks that host memory holds. */
+  public int hostBlocks() {
+    return host == null ? 0 : host.size();
+  }
+
   /** Fails if the books do not balance. */
   public void checkInvariants() {
     pool.checkInvariants();
+    if (host != null) {
+      host.checkInvariants();
+    }
+  }
+
+  /** Where the blocks end that host memory holds from {@code from} on. */
+  private int findOnHost(CachedSequence sequence, int from, int limit) {
+    if (host == null) {
+      return from;
+    }
+    host.use(sequence, limit);
+    return host.find(sequence, from, limit);
   }
 
   /** Finds up to {@code limit} blocks of one group; returns how many. */
@@ -284,6 +320,9 @@ public final class KvCache {
       pool.commit(table.block(i), sequence.name(i), group);
     }
     events.stored(sequence, groups[group], from, to, held);
+    if (host != null) {
+      host.store(sequence, from, to);
+    }
   }
 
   private int windowBlocks(int group) {

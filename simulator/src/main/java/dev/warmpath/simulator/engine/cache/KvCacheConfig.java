@@ -18,9 +18,11 @@ import java.util.List;
  * @param sparse whether sliding-window groups commit only the blocks that a repetition of the
  *     prompt, or a prompt that shares what another group holds of it, can hit (vLLM's default since
  *     0.32), not every block
+ * @param hostBlocks copies of committed blocks that host memory holds; 0 for no host tier, as it
+ *     must be with several groups
  */
 public record KvCacheConfig(
-    int blockSizeTokens, int blocks, List<CacheGroup> groups, boolean sparse) {
+    int blockSizeTokens, int blocks, List<CacheGroup> groups, boolean sparse, int hostBlocks) {
 
   public KvCacheConfig {
     groups = List.copyOf(groups);
@@ -37,9 +39,18 @@ public record KvCacheConfig(
         throw new IllegalArgumentException("group=" + group + " at=" + i);
       }
     }
+    if (hostBlocks < 0 || hostBlocks == Integer.MAX_VALUE || hostBlocks > 0 && groups.size() > 1) {
+      throw new IllegalArgumentException("hostBlocks=" + hostBlocks + " groups=" + groups.size());
+    }
   }
 
-  /** One whose groups commit every block. */
+  /** One without host tier. */
+  public KvCacheConfig(
+      int blockSizeTokens, int blocks, List<CacheGroup> groups, boolean sparse) {
+    this(blockSizeTokens, blocks, groups, sparse, 0);
+  }
+
+  /** One without host tier whose groups commit every block. */
   public KvCacheConfig(int blockSizeTokens, int blocks, List<CacheGroup> groups) {
     this(blockSizeTokens, blocks, groups, false);
   }
@@ -48,6 +59,11 @@ public record KvCacheConfig(
   public static KvCacheConfig fullAttention(int blockSizeTokens, int blocks) {
     CacheGroup group = new CacheGroup(0, Kind.FULL_ATTENTION, blockSizeTokens, 0);
     return new KvCacheConfig(blockSizeTokens, blocks, List.of(group));
+  }
+
+  /** The same in front of a host tier of this size. */
+  public KvCacheConfig withHost(int hostBlocks) {
+    return new KvCacheConfig(blockSizeTokens, blocks, groups, sparse, hostBlocks);
   }
 
   /** The longest sequence that is sure to find room when it runs alone. */

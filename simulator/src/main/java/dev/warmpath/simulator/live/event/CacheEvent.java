@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.live.event;
 
 import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.ExtraKey;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +12,7 @@ public sealed interface CacheEvent {
   /**
    * Consecutive full blocks were committed for one request.
    *
+   * @param tier which of the engine's memories holds them
    * @param parent hash of the block before the first token, or null at the start of a prompt
    * @param hashes of the blocks; fewer than {@code tokenIds} cover when the group keeps only some
    * @param tokenIds all tokens of the range
@@ -18,6 +20,7 @@ public sealed interface CacheEvent {
    */
   @SuppressWarnings("ArrayRecordComponent") // read at once, never compared
   record Stored(
+      StorageTier tier,
       CacheGroup group,
       @Nullable BlockHash parent,
       List<BlockHash> hashes,
@@ -34,10 +37,27 @@ public sealed interface CacheEvent {
             "hashes=" + hashes.size() + " extraKeys=" + extraKeys.size());
       }
     }
+
+    /** Blocks in GPU memory. */
+    public Stored(
+        CacheGroup group,
+        @Nullable BlockHash parent,
+        List<BlockHash> hashes,
+        int[] tokenIds,
+        List<List<ExtraKey>> extraKeys,
+        @Nullable String loraName) {
+      this(StorageTier.GPU, group, parent, hashes, tokenIds, extraKeys, loraName);
+    }
   }
 
   /** One copy of a block was evicted. */
-  record Removed(int group, BlockHash hash) implements CacheEvent {}
+  record Removed(StorageTier tier, int group, BlockHash hash) implements CacheEvent {
+
+    /** A copy in GPU memory. */
+    public Removed(int group, BlockHash hash) {
+      this(StorageTier.GPU, group, hash);
+    }
+  }
 
   /** The whole cache was emptied. */
   record Cleared() implements CacheEvent {}

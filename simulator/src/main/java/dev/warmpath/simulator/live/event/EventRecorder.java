@@ -1,6 +1,7 @@
 package dev.warmpath.simulator.live.event;
 
 import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.simulator.engine.cache.CacheListener;
@@ -22,7 +23,7 @@ public final class EventRecorder implements CacheListener {
   private final Map<Long, Copies> committed = new HashMap<>();
   private final List<CacheEvent> events = new ArrayList<>();
 
-  /** A digest and how many blocks, of all groups, are committed under it. */
+  /** A digest and how many blocks, of all groups and tiers, are committed under it. */
   private static final class Copies {
     private final BlockHash hash;
     private int count;
@@ -43,15 +44,39 @@ public final class EventRecorder implements CacheListener {
   public void stored(
       CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock, int heldFrom) {
     HashedRequest request = (HashedRequest) sequence;
-    for (int block = heldFrom; block < toBlock; block++) {
+    keep(request, heldFrom, toBlock);
+    announce(StorageTier.GPU, request, group, fromBlock, toBlock, heldFrom);
+  }
+
+  /** Each block by itself, as connectors announce those that they can load alone. */
+  @Override
+  public void storedOnHost(
+      CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock) {
+    HashedRequest request = (HashedRequest) sequence;
+    keep(request, fromBlock, toBlock);
+    for (int block = fromBlock; block < toBlock; block++) {
+      announce(StorageTier.CPU, request, group, block, block + 1, block);
+    }
+  }
+
+  private void keep(HashedRequest request, int fromBlock, int toBlock) {
+    for (int block = fromBlock; block < toBlock; block++) {
       BlockHash hash = request.hash(block);
       committed.computeIfAbsent(hash.name(), name -> new Copies(hash)).count++;
     }
-    announce(request, group, fromBlock, toBlock, heldFrom);
   }
 
   @Override
   public void removed(int group, long blockName) {
+    events.add(new CacheEvent.Removed(group, drop(blockName)));
+  }
+
+  @Override
+  public void removedFromHost(int group, long blockName) {
+    events.add(new CacheEvent.Removed(StorageTier.CPU, group, drop(blockName)));
+  }
+
+  private BlockHash drop(long blockName) {
     Copies copies = committed.get(blockName);
     if (copies == null) {
       throw new IllegalStateException("never stored: " + Long.toHexString(blockName));
@@ -59,7 +84,7 @@ public final class EventRecorder implements CacheListener {
     if (--copies.count == 0) {
       committed.remove(blockName);
     }
-    events.add(new CacheEvent.Removed(group, copies.hash));
+    return copies.hash;
   }
 
   @Override
@@ -69,7 +94,12 @@ public final class EventRecorder implements CacheListener {
   }
 
   private void announce(
-      HashedRequest request, CacheGroup group, int fromBlock, int toBlock, int heldFrom) {
+      StorageTier tier,
+      HashedRequest request,
+      CacheGroup group,
+      int fromBlock,
+      int toBlock,
+      int heldFrom) {
     PromptKeys keys = request.request().keys();
     List<BlockHash> hashes = new ArrayList<>(toBlock - heldFrom);
     List<List<ExtraKey>> extraKeys = new ArrayList<>(toBlock - heldFrom);
@@ -79,6 +109,7 @@ public final class EventRecorder implements CacheListener {
     }
     BlockHash parent = fromBlock == 0 ? null : request.hash(fromBlock - 1);
     int[] tokenIds = request.tokens(fromBlock, toBlock);
-    events.add(new CacheEvent.Stored(group, parent, hashes, tokenIds, extraKeys, keys.loraName()));
+    events.add(
+        new CacheEvent.Stored(tier, group, parent, hashes, tokenIds, extraKeys, keys.loraName()));
   }
 }

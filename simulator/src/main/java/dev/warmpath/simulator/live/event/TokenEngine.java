@@ -82,6 +82,11 @@ public final class TokenEngine {
     return engine.committedBlocks();
   }
 
+  /** Blocks that host memory holds. */
+  public int hostBlocks() {
+    return engine.hostBlocks();
+  }
+
   /** Fails if the cache's books do not balance. */
   public void checkInvariants() {
     engine.checkInvariants();

@@ -28,8 +28,6 @@ import org.msgpack.core.MessagePacker;
  */
 public final class EventEncoder {
 
-  private static final String MEDIUM = "GPU";
-
   private final WireForm form;
   private final boolean bytesHashes;
   private final boolean namesGroups;
@@ -84,7 +82,7 @@ public final class EventEncoder {
     tokens(packer, stored.tokenIds());
     packer.packInt(stored.group().blockSizeTokens());
     loraId(packer, stored.loraName());
-    packer.packString(MEDIUM);
+    packer.packString(stored.tier().name());
     text(packer, stored.loraName());
     extraKeys(packer, stored.extraKeys());
     if (namesGroups) {
@@ -105,7 +103,7 @@ public final class EventEncoder {
     tokens(packer.packString("token_ids"), stored.tokenIds());
     packer.packString("block_size").packInt(group.blockSizeTokens());
     loraId(packer.packString("lora_id"), stored.loraName());
-    packer.packString("medium").packString(MEDIUM);
+    packer.packString("medium").packString(stored.tier().name());
     text(packer.packString("lora_name"), stored.loraName());
     if (!stored.hashes().isEmpty()) {
       extraKeys(packer.packString("extra_keys"), stored.extraKeys());
@@ -124,14 +122,14 @@ public final class EventEncoder {
     if (form == WireForm.ARRAY) {
       packer.packArrayHeader(namesGroups ? 4 : 3).packString("BlockRemoved");
       hashes(packer, hashes);
-      packer.packString(MEDIUM);
+      packer.packString(removed.tier().name());
       if (namesGroups) {
         packer.packInt(removed.group());
       }
     } else {
       packer.packMapHeader(namesGroups ? 4 : 3).packString("type").packString("BlockRemoved");
       hashes(packer.packString("block_hashes"), hashes);
-      packer.packString("medium").packString(MEDIUM);
+      packer.packString("medium").packString(removed.tier().name());
       if (namesGroups) {
         packer.packString("group_idx").packInt(removed.group());
       }

@@ -1,9 +1,10 @@
 package dev.warmpath.simulator.live.sglang;
 
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.simulator.live.event.BlockHash;
-import dev.warmpath.simulator.live.event.CacheEvent;
 import dev.warmpath.simulator.live.event.CacheEvent.Removed;
 import dev.warmpath.simulator.live.event.CacheEvent.Stored;
+import dev.warmpath.simulator.live.event.CacheEvent;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +17,6 @@ import org.msgpack.core.MessagePacker;
  */
 public final class SglangEvents {
 
-  private static final String MEDIUM = "GPU";
-
   private SglangEvents() {}
 
   /** Writes one event. */
@@ -27,7 +26,7 @@ public final class SglangEvents {
     } else if (event instanceof Removed removed) {
       packer.packMapHeader(3).packString("type").packString("BlockRemoved");
       hashes(packer, List.of(removed.hash()));
-      packer.packString("medium").packString(MEDIUM);
+      packer.packString("medium").packString(medium(removed.tier()));
     } else {
       packer.packMapHeader(1).packString("type").packString("AllBlocksCleared");
     }
@@ -52,9 +51,13 @@ public final class SglangEvents {
     }
     packer.packString("block_size").packInt(stored.group().blockSizeTokens());
     packer.packString("lora_id").packNil();
-    packer.packString("medium").packString(MEDIUM);
+    packer.packString("medium").packString(medium(stored.tier()));
     optional(packer, "lora_name", stored.loraName());
     optional(packer, "cache_salt", salt);
+  }
+
+  private static String medium(StorageTier tier) {
+    return tier == StorageTier.GPU ? "GPU" : "CPU_PINNED";
   }
 
   private static void hashes(MessagePacker packer, List<BlockHash> hashes) throws IOException {

@@ -39,10 +39,9 @@ final class AcrossSettings {
             cell ->
                 String.format(
                     Locale.ROOT,
-                    "%s, %d × %,d tokens, index %s",
+                    "%s, %s, index %s",
                     cell.trace(),
-                    cell.replicas(),
-                    cell.kvTokens(),
+                    cell.fleet(),
                     cell.index()),
             AcrossSettings::load,
             cell -> Double.isNaN(cell.load()) ? "rate" : "load, as a share of the knee",
@@ -52,9 +51,9 @@ final class AcrossSettings {
             cell ->
                 String.format(
                     Locale.ROOT,
-                    "%s, replicas of %,d tokens, %s %s, index %s",
+                    "%s, replicas of %s, %s %s, index %s",
                     cell.trace(),
-                    cell.kvTokens(),
+                    cell.replica(),
                     Double.isNaN(cell.load()) ? "rate" : "load",
                     load(cell),
                     cell.index()),

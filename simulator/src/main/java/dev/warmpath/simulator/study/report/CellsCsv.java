@@ -19,7 +19,7 @@ public final class CellsCsv {
       header.add(figure.key());
       header.add(figure.key() + "Ci95");
     }
-    header.addAll(List.of("requests", "infiniteHitRate", "poolHitRate"));
+    header.addAll(List.of("hostKvTokens", "requests", "infiniteHitRate", "poolHitRate"));
     add(text, header);
     cells.forEach(cell -> add(text, fields(cell)));
     return text.toString();
@@ -40,9 +40,11 @@ public final class CellsCsv {
       fields.add(number(cell.mean(figure)));
       fields.add(number(cell.estimate(figure).confidence()));
     }
+    fields.add(Long.toString(of.hostKvTokens()));
     fields.add(number(cell.requests()));
     fields.add(number(cell.oracle().infiniteHitRate()));
     fields.add(number(cell.oracle().poolHitRate()));
+
     return fields;
   }
 

@@ -44,7 +44,8 @@ public final class CellsJson {
           Figure.GOODPUT,
           Figure.IMBALANCE,
           Figure.PREDICTED_MINUS_ACTUAL,
-          Figure.REJECTED);
+          Figure.REJECTED,
+          Figure.HOST_HIT_RATE);
 
   private CellsJson() {}
 
@@ -81,6 +82,7 @@ public final class CellsJson {
     put(ttft, "ci95", cell.estimate(Figure.TTFT_MEAN).confidence());
     PLAIN.forEach(figure -> put(to, figure.key(), cell.mean(figure)));
     put(to, "rate", cell.cell().rate());
+    to.put("hostKvTokens", cell.cell().hostKvTokens());
     to.put("seeds", cell.seeds());
     put(to, "requests", cell.requests());
     ObjectNode confidence = to.putObject("ci95");
@@ -138,14 +140,19 @@ public final class CellsJson {
       figures.put(figure, new Estimate(number(node.path("ttftMs"), name), own));
     });
     for (Figure figure : PLAIN) {
-      double own = number(confidence, figure.key());
-      figures.put(figure, new Estimate(number(node, figure.key()), own));
+      boolean known = figure != Figure.HOST_HIT_RATE || node.has(figure.key());
+      figures.put(
+          figure,
+          known
+              ? new Estimate(number(node, figure.key()), number(confidence, figure.key()))
+              : new Estimate(0, Double.NaN)); // written before there were host tiers
     }
     return new ReportCell(
         new Cell(
             text(node, "trace"),
             (int) number(node, "replicas"),
             (long) number(node, "kvTokens"),
+            node.has("hostKvTokens") ? (long) number(node, "hostKvTokens") : 0,
             number(node, "load"),
             number(node, "rate"),
             IndexMode.parse(text(node, "index")),

@@ -75,7 +75,7 @@ public record Comparison(List<Pair> pairs, int onlyInOne) {
         "\n",
         List.of(
             cell.trace(),
-            cell.replicas() + "×" + cell.kvTokens(),
+            cell.replicas() + "×" + cell.kvTokens() + "+" + cell.hostKvTokens(),
             load.toString(),
             cell.index().toString(),
             cell.policy()));

@@ -129,14 +129,15 @@ public final class HtmlPage {
   private void table(List<ReportCell> cells) {
     page.open("div", "class", "wide").open("table").open("thead").open("tr");
     page.element("th", "policy");
-    for (Figure figure : Figure.values()) {
+    List<Figure> figures = ReportCell.figures(cells);
+    for (Figure figure : figures) {
       String unit = figure.unit().isEmpty() ? "" : ", " + figure.unit();
       page.element("th", figure.title() + unit);
     }
     page.close().close().open("tbody");
     for (ReportCell cell : cells) {
       page.open("tr").element("th", cell.cell().policy(), "scope", "row");
-      for (Figure figure : Figure.values()) {
+      for (Figure figure : figures) {
         value(cell, cells, figure);
       }
       page.close();
@@ -183,7 +184,7 @@ public final class HtmlPage {
         "Bold: the best of a setting. ≈: its 95 % confidence interval (± and whiskers, over the seeds) and that of the best overlap.");
     page.element(
         "p",
-        "TTFT: time to first token. TPOT: mean time between two tokens of an answer. Hit rate: prompt tokens that engines did not compute. Goodput: requests within the goal. Imbalance: prompt tokens computed by the busiest engine, over the mean. Predicted − actual: cached tokens. Load: rate of arrivals as a share of the knee, where the mean TTFT of the policy conductor is four times that of an idle fleet. Rate: how many times as fast as recorded requests arrive.");
+        "TTFT: time to first token. TPOT: mean time between two tokens of an answer. Hit rate: prompt tokens that engines did not compute. From host: those of them that they loaded from host memory. Goodput: requests within the goal. Imbalance: prompt tokens computed by the busiest engine, over the mean. Predicted − actual: cached tokens. Load: rate of arrivals as a share of the knee, where the mean TTFT of the policy conductor is four times that of an idle fleet. Rate: how many times as fast as recorded requests arrive.");
     page.close();
   }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * A cell as it is reported.
@@ -56,6 +57,14 @@ public record ReportCell(
           .add(cell);
     }
     return settings;
+  }
+
+  /** The figures that tell cells apart: that of host tiers only where there is one. */
+  static List<Figure> figures(List<ReportCell> cells) {
+    boolean hosted = cells.stream().anyMatch(cell -> cell.cell().hostKvTokens() > 0);
+    return Stream.of(Figure.values())
+        .filter(figure -> hosted || figure != Figure.HOST_HIT_RATE)
+        .toList();
   }
 
   /** A figure as text, with its unit's usual number of decimals. */

@@ -2,22 +2,16 @@ package dev.warmpath.simulator.study.report;
 
 import dev.warmpath.simulator.study.Figure;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /** The figures of a study as text: a table for each setting, the lowest mean first. */
 public final class StudyTable {
 
-  private static final Figure[] COLUMNS = {
-    Figure.TTFT_P50,
-    Figure.TTFT_P90,
-    Figure.TTFT_P99,
-    Figure.TPOT,
-    Figure.HIT_RATE,
-    Figure.GOODPUT,
-    Figure.IMBALANCE,
-    Figure.REJECTED
-  };
+  private static final Set<Figure> NO_COLUMNS =
+      EnumSet.of(Figure.TTFT_MEAN, Figure.PREDICTED_MINUS_ACTUAL);
 
   private StudyTable() {}
 
@@ -28,15 +22,17 @@ public final class StudyTable {
   }
 
   private static void add(StringBuilder text, String setting, List<ReportCell> cells) {
+    List<Figure> columns =
+        ReportCell.figures(cells).stream().filter(figure -> !NO_COLUMNS.contains(figure)).toList();
     text.append(setting).append('\n');
     text.append(String.format("  %-44s %9s %8s", "policy", "TTFT ms", "±"));
-    for (Figure column : COLUMNS) {
+    for (Figure column : columns) {
       text.append(String.format(" %9s", column.title().replace("TTFT ", "")));
     }
     text.append('\n');
     cells.stream()
         .sorted(Comparator.comparingDouble(cell -> cell.mean(Figure.TTFT_MEAN)))
-        .forEach(cell -> add(text, cell));
+        .forEach(cell -> add(text, cell, columns));
     text.append(
         String.format(
             Locale.ROOT,
@@ -45,14 +41,14 @@ public final class StudyTable {
             cells.get(0).oracle().poolHitRate()));
   }
 
-  private static void add(StringBuilder text, ReportCell cell) {
+  private static void add(StringBuilder text, ReportCell cell, List<Figure> columns) {
     text.append(
         String.format(
             "  %-44s %9s %8s",
             cell.cell().policy(),
             ReportCell.text(Figure.TTFT_MEAN, cell.mean(Figure.TTFT_MEAN)),
             ReportCell.text(Figure.TTFT_MEAN, cell.estimate(Figure.TTFT_MEAN).confidence())));
-    for (Figure column : COLUMNS) {
+    for (Figure column : columns) {
       text.append(String.format(" %9s", ReportCell.text(column, cell.mean(column))));
     }
     text.append('\n');

@@ -81,6 +81,8 @@ final class SimulateCommandTest {
     assertThat(last().path("requests").asInt())
         .isGreaterThan(2 * usual.path("requests").asInt())
         .isEqualTo(3 * json().path("setup").path("traceRequests").asInt());
+    run("--json", "--policies", "random", "--kv-tokens", "8000", "--host-kv-tokens", "500000");
+    assertThat(json().path("cells").get(0).path("hostHitRate").asDouble()).isPositive();
     run("--json", "--policies", "random", "--kv-tokens", "64");
     assertThat(last().path("rejected").asInt()).isPositive();
   }
@@ -113,6 +115,7 @@ final class SimulateCommandTest {
         "--policies | warm:depth=1 | --policies warm:depth=1: policy 'warm' has no option 'depth'",
         "--replicas | 4,0 | --replicas 0: must be from 1 to 100000",
         "--kv-tokens | 31 | --kv-tokens 31: must be from 32 to 1073741824",
+        "--host-kv-tokens | -1 | --host-kv-tokens -1: must be from 0 to 1073741824",
         "--rate | 0 | --rate 0.0: must be from",
         "--load | -1 | --load -1.0: must be from",
         "--index | exactly | --index exactly: 'exactly' is no index, must be exact, delayed:MS",

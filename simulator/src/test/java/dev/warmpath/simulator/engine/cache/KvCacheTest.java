@@ -3,8 +3,10 @@ package dev.warmpath.simulator.engine.cache;
 import static dev.warmpath.simulator.engine.TestEngines.HASHING;
 import static dev.warmpath.simulator.engine.TestEngines.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.kvindex.CacheGroup;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.simulator.live.event.BlockHash;
@@ -203,6 +205,97 @@ class KvCacheTest {
     sparse.checkInvariants();
   }
 
+  @Test
+  void whatTheGpuLostComesBackFromTheHost() {
+    KvCache tiered = tiered(16);
+    HashedRequest old = store(tiered, tokens(0, 16));
+    assertThat(storedOnHost()).containsExactly(old.hash(0), old.hash(1), old.hash(2), old.hash(3));
+    tiered.release(old);
+    tiered.release(store(tiered, tokens(100, 24)));
+    recorder.takeEvents();
+
+    HashedRequest again = sequence(tokens(0, 20), PromptKeys.NONE);
+    KvCache.Hit hit = tiered.find(again, 20);
+    assertThat(hit.tokens()).isEqualTo(16);
+    assertThat(hit.hostTokens()).as("behind the two blocks that stayed").isEqualTo(8);
+    assertThat(tiered.allocate(again, hit, 16, 20)).isTrue();
+    assertThat(storedOnHost()).as("what is there is not copied again").containsExactly(again.hash(4));
+    assertThat(tiered.find(again, 20).hostTokens()).as("they are on the GPU again").isZero();
+    tiered.release(again);
+    tiered.checkInvariants();
+  }
+
+  @Test
+  void gpuBlocksBehindAGapDoNotCount() {
+    KvCache tiered = tiered(2);
+    HashedRequest first = store(tiered, tokens(0, 12));
+    assertThat(storedOnHost()).as("as many as fit").containsExactly(first.hash(0), first.hash(1));
+    tiered.release(first);
+    tiered.release(store(tiered, tokens(100, 28)));
+
+    assertThat(tiered.find(sequence(tokens(0, 13), PromptKeys.NONE), 13).tokens()).isEqualTo(4);
+  }
+
+  @Test
+  void theHostDropsTheEndOfWhatWasNotAskedForTheLongest() {
+    KvCache tiered = tiered(6);
+    HashedRequest old = store(tiered, tokens(0, 12));
+    tiered.release(old);
+    HashedRequest young = store(tiered, tokens(100, 12));
+    tiered.release(young);
+    tiered.find(sequence(tokens(0, 13), PromptKeys.NONE), 13);
+    tiered.find(sequence(tokens(100, 13), PromptKeys.NONE), 13);
+    tiered.find(sequence(tokens(0, 13), PromptKeys.NONE), 13);
+    recorder.takeEvents();
+
+    tiered.release(store(tiered, tokens(200, 16)));
+
+    assertThat(removedFromHost())
+        .containsExactly(young.hash(2), young.hash(1), young.hash(0), old.hash(2));
+    assertThat(tiered.hostBlocks()).isEqualTo(6);
+    tiered.checkInvariants();
+  }
+
+  @Test
+  void resetEmptiesTheHostToo() {
+    KvCache tiered = tiered(16);
+    tiered.release(store(tiered, tokens(0, 16)));
+    recorder.takeEvents();
+
+    assertThat(tiered.reset()).isTrue();
+    assertThat(recorder.takeEvents()).containsExactly(new CacheEvent.Cleared());
+    assertThat(tiered.hostBlocks()).isZero();
+    assertThat(tiered.find(sequence(tokens(0, 17), PromptKeys.NONE), 17).tokens()).isZero();
+  }
+
+  @Test
+  void aHostTierHoldsOneGroup() {
+    CacheGroup full = new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, 4, 0);
+    CacheGroup window = new CacheGroup(1, CacheGroup.Kind.SLIDING_WINDOW, 4, 8);
+    KvCacheConfig hybrid = new KvCacheConfig(4, 40, List.of(full, window));
+    assertThatThrownBy(() -> hybrid.withHost(1)).hasMessage("hostBlocks=1 groups=2");
+    assertThatThrownBy(() -> KvCacheConfig.fullAttention(4, 9).withHost(-1))
+        .hasMessage("hostBlocks=-1 groups=1");
+  }
+
+  private KvCache tiered(int hostBlocks) {
+    return new KvCache(KvCacheConfig.fullAttention(4, 9).withHost(hostBlocks), recorder);
+  }
+
+  private List<BlockHash> storedOnHost() {
+    return recorder.takeEvents().stream()
+        .filter(event -> event instanceof Stored stored && stored.tier() == StorageTier.CPU)
+        .flatMap(event -> ((Stored) event).hashes().stream())
+        .toList();
+  }
+
+  private List<BlockHash> removedFromHost() {
+    return recorder.takeEvents().stream()
+        .filter(event -> event instanceof Removed removed && removed.tier() == StorageTier.CPU)
+        .map(event -> ((Removed) event).hash())
+        .toList();
+  }
+
   private List<BlockHash> storedInWindow() {
     return recorder.takeEvents().stream()
         .filter(event -> event instanceof Stored stored && stored.group().index() == 1)
@@ -211,6 +304,10 @@ class KvCacheTest {
   }
 
   private HashedRequest store(int[] prompt) {
+    return store(cache, prompt);
+  }
+
+  private static HashedRequest store(KvCache cache, int[] prompt) {
     HashedRequest sequence = sequence(prompt, PromptKeys.NONE);
     assertThat(cache.allocate(sequence, cache.noHit(), 0, prompt.length)).isTrue();
     return sequence;

@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.simulator.live.event.BlockHash;
 import dev.warmpath.simulator.live.event.CacheEvent;
@@ -109,6 +110,15 @@ class EventEncoderTest {
                 + "\"lora1\",[null],0,\"full_attention\",null]");
     assertThat(written.get(1).toJson())
         .isEqualTo("[\"BlockRemoved\",[72340172838076673],\"GPU\",0]");
+  }
+
+  @Test
+  void hostMemoryIsAMediumOfItsOwn() throws IOException {
+    List<CacheEvent> events = List.of(new CacheEvent.Removed(StorageTier.CPU, 0, LOW));
+    assertThat(unpack(new EventEncoder(WireForm.MAP, false, true).encode(2, events, 0)).toJson())
+        .contains("\"medium\":\"CPU\"");
+    assertThat(unpack(new EventEncoder(WireForm.SGLANG, false, true).encode(2, events, 0)).toJson())
+        .contains("\"medium\":\"CPU_PINNED\"");
   }
 
   private static ArrayValue unpack(byte[] payload) throws IOException {

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.simulator.fleet.IndexMode;
 import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.Cells;
+import dev.warmpath.simulator.study.Figure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,13 +56,27 @@ final class CellsJsonTest {
   void readsWhatItWrote() throws Exception {
     Cell delayed =
         new Cell("t", 2, 64, Double.NaN, 1.5, new IndexMode(IndexMode.Kind.EXACT, 50), "warm");
+    Cell tiered = new Cell("t", 2, 64, 128, 0.5, 1.5, IndexMode.NOW, "warm");
     List<ReportCell> cells =
         List.of(
             Reports.grid().get(0),
             Reports.cell(delayed, 7, Double.NaN),
+            Reports.cell(tiered, 8, Double.NaN),
             Reports.cell(Cells.cell("random"), Double.NaN, Double.NaN));
     assertThat(CellsJson.read(file(CellsJson.of(Reports.report(cells)).toPrettyString())))
         .isEqualTo(cells);
+  }
+
+  @Test
+  void readsWhatWasWrittenBeforeThereWereHostTiers() throws Exception {
+    String json =
+        CellsJson.of(Reports.report(Reports.grid()))
+            .toString()
+            .replaceAll(",\"host(HitRate|KvTokens)\":[^,}]*", "");
+    ReportCell cell = CellsJson.read(file(json)).get(0);
+    assertThat(cell.cell()).isEqualTo(Reports.grid().get(0).cell());
+    assertThat(cell.mean(Figure.HOST_HIT_RATE)).isZero();
+    assertThat(cell.mean(Figure.REJECTED)).isEqualTo(Reports.grid().get(0).mean(Figure.REJECTED));
   }
 
   @Test

@@ -2,11 +2,30 @@ package dev.warmpath.simulator.study.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.simulator.fleet.IndexMode;
+import dev.warmpath.simulator.study.Cell;
 import dev.warmpath.simulator.study.Cells;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class StudyTableTest {
+
+  @Test
+  void hostTiersHaveAColumn() {
+    Cell tiered =
+        new Cell("t", 4, 100_000, 2_000_000, Double.NaN, 1, IndexMode.NOW, "warm");
+    List<String> lines =
+        StudyTable.of(
+                List.of(
+                    Reports.cell(Cells.cell("warm"), 1000, Double.NaN),
+                    Reports.cell(tiered, 1000, Double.NaN)))
+            .lines()
+            .toList();
+    assertThat(lines.get(1)).contains("hit rate").doesNotContain("from host");
+    assertThat(lines.get(4))
+        .isEqualTo("t, 4 × 100k tokens + 2M on the host, rate 1.00, index exact");
+    assertThat(lines.get(5)).contains("hit rate from host");
+  }
 
   @Test
   void aTableForEachSettingTheFastestFirst() {
