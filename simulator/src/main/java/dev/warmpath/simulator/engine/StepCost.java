@@ -31,8 +31,7 @@ public record StepCost(
       double prefillTokenMillis,
       double attentionMillis,
       double decodeContextMillis) {
-    this(
-        baseMillis, prefillTokenMillis, attentionMillis, decodeContextMillis, HOST_TOKEN_MILLIS);
+    this(baseMillis, prefillTokenMillis, attentionMillis, decodeContextMillis, HOST_TOKEN_MILLIS);
   }
 
   public StepCost {

@@ -165,8 +165,7 @@ final class VirtualEngine implements CacheListener {
   }
 
   @Override
-  public void storedOnHost(
-      CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock) {
+  public void storedOnHost(CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock) {
     events.stored(StorageTier.CPU, sequence, fromBlock, toBlock);
   }
 

@@ -16,15 +16,34 @@ public final class TraceFile {
   private TraceFile() {}
 
   /**
-   * Reads the first {@code limit} lines of {@code file}; empty ones say nothing.
+   * Reads the first {@code limit} lines, or requests of a capture, of {@code file}; empty lines say
+   * nothing.
    *
    * @throws TraceException if a line is not of the format, or there is none
    * @throws IOException if the file cannot be read; the message names it
    */
   public static Trace read(Path file, TraceFormat format, int limit)
       throws IOException, TraceException {
-    TraceBuilder trace = new TraceBuilder(name(file), format.blockSizeTokens());
-    TraceFormat.Lines lines = format.reader();
+    TraceBuilder trace;
+    try {
+      TraceFormat.Lines lines = format.reader();
+      trace =
+          lines == null
+              ? CaptureTrace.read(name(file, ".wpc"), file, limit)
+              : lines(
+                  file, new TraceBuilder(name(file, "."), format.blockSizeTokens()), lines, limit);
+    } catch (NoSuchFileException e) {
+      throw new IOException("no such file: " + file, e);
+    }
+    if (trace.requests() == 0) {
+      throw new TraceException(file + ": no requests of the format '" + format.label() + "'");
+    }
+    return trace.build();
+  }
+
+  private static TraceBuilder lines(
+      Path file, TraceBuilder trace, TraceFormat.Lines lines, int limit)
+      throws IOException, TraceException {
     try (BufferedReader reader = open(file)) {
       String line = reader.readLine();
       for (int number = 1; line != null && number <= limit; number++) {
@@ -38,7 +57,7 @@ public final class TraceFile {
         line = reader.readLine();
       }
     } catch (NoSuchFileException e) {
-      throw new IOException("no such file: " + file, e);
+      throw e;
     } catch (IOException e) {
       throw new IOException(file + ": " + e.getMessage(), e);
     }
@@ -47,16 +66,14 @@ public final class TraceFile {
     } catch (IllegalArgumentException e) {
       throw new TraceException(file + ": " + e.getMessage());
     }
-    if (trace.requests() == 0) {
-      throw new TraceException(file + ": no requests of the format '" + format.label() + "'");
-    }
-    return trace.build();
+    return trace;
   }
 
-  private static String name(Path file) {
+  /** The file's name up to {@code end}. */
+  private static String name(Path file, String end) {
     String name = String.valueOf(file.getFileName());
-    int dot = name.indexOf('.');
-    return dot > 0 ? name.substring(0, dot) : name;
+    int at = name.indexOf(end);
+    return at > 0 ? name.substring(0, at) : name;
   }
 
   static BufferedReader open(Path file) throws IOException {

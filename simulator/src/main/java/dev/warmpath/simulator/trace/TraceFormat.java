@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The formats of recorded workloads. A new one is a reader of its lines. */
 public enum TraceFormat {
@@ -22,6 +23,8 @@ public enum TraceFormat {
   SESSION(GrowingSessions.BLOCK_TOKENS),
   /** Chats made by chance: a batch a line, see {@link GenerateLines}. */
   GENERATE(GrowingSessions.BLOCK_TOKENS),
+  /** Recorded event streams with their requests, see {@link CaptureTrace}. */
+  CAPTURE(0),
   /** The log of a router's decisions, see {@link DecisionLines}. */
   DECISIONS(DecisionLines.BLOCK_TOKENS);
 
@@ -64,8 +67,10 @@ public enum TraceFormat {
     return blockSizeTokens;
   }
 
-  Lines reader() {
+  /** A reader of its lines; null for captures, which are no text. */
+  @Nullable Lines reader() {
     return switch (this) {
+      case CAPTURE -> null;
       case MOONCAKE -> new HashIdLines(blockSizeTokens, 1e-3);
       case BAILIAN -> new HashIdLines(blockSizeTokens, 1);
       case DELTA -> new DeltaLines();

@@ -103,10 +103,13 @@ class SimulatedEngineRandomTest {
     if (event instanceof Stored stored) {
       stored
           .hashes()
-          .forEach(hash -> announced.merge(List.of(stored.tier(), stored.group().index(), hash), 1, Integer::sum));
+          .forEach(hash ->
+              announced.merge(
+                  List.of(stored.tier(), stored.group().index(), hash), 1, Integer::sum));
     } else if (event instanceof Removed removed) {
       announced.computeIfPresent(
-          List.of(removed.tier(), removed.group(), removed.hash()), (key, n) -> n == 1 ? null : n - 1);
+          List.of(removed.tier(), removed.group(), removed.hash()),
+          (key, n) -> n == 1 ? null : n - 1);
     } else {
       announced.clear();
     }

@@ -11,8 +11,8 @@ public final class MadeMeasures {
   }
 
   /**
-   * One that was answered, a quarter of what it reused from the host's memory; a time of NaN between
-   * tokens if it had one token only.
+   * One that was answered, a quarter of what it reused from the host's memory; a time of NaN
+   * between tokens if it had one token only.
    */
   public MadeMeasures answered(
       double seconds, int prompt, int engine, int predicted, int cached, double ttft, double tpot) {

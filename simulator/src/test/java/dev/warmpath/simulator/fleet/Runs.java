@@ -36,8 +36,7 @@ final class Runs {
 
   static Outcome run(
       String policy, Trace trace, int engines, int blocks, IndexMode index, Incident... incidents) {
-    return run(
-        policy, trace, engines, engine(trace.blockSizeTokens(), blocks), index, incidents);
+    return run(policy, trace, engines, engine(trace.blockSizeTokens(), blocks), index, incidents);
   }
 
   static Outcome run(

@@ -99,8 +99,7 @@ final class RecordedEngine {
         simulated.add(new CacheGroup(simulated.size(), Kind.SLIDING_WINDOW, size, window));
       }
     }
-    KvCacheConfig cache =
-        new KvCacheConfig(size, blocks(), simulated, true).withHost(hostBlocks());
+    KvCacheConfig cache = new KvCacheConfig(size, blocks(), simulated, true).withHost(hostBlocks());
     return new EngineConfig(
         cache, stepTokens(), RUNNING_SEQUENCES, cache.maxSequenceTokens(), StepCost.H100X4);
   }

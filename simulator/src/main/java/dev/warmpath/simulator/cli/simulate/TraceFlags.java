@@ -27,15 +27,15 @@ public final class TraceFlags {
       names = "--format",
       paramLabel = "FORMAT",
       description = {
-        "Its format: mooncake, bailian, delta, azure, session, or generate for chats made by",
-        "chance. Required."
+        "Its format: mooncake, bailian, delta, azure, session, decisions, capture, or generate for",
+        "chats made by chance. Required."
       })
   private @Nullable String format;
 
   @Option(
       names = "--requests",
       paramLabel = "LINES",
-      description = "Lines of the workload that are read at most.")
+      description = "Lines of the workload, or requests of a capture, that are read at most.")
   private int lines = Integer.MAX_VALUE;
 
   /** Reads the workload. */

@@ -34,7 +34,9 @@ final class HostCache {
     return end;
   }
 
-  /** The sequence's first {@code count} blocks were asked for; its end is dropped before its begin. */
+  /**
+   * The sequence's first {@code count} blocks were asked for; its end is dropped before its begin.
+   */
   void use(CachedSequence sequence, int count) {
     for (int i = count - 1; i >= 0; i--) {
       int block = pool.find(sequence.name(i), group.index());
@@ -45,7 +47,10 @@ final class HostCache {
     }
   }
 
-  /** Copies those of the blocks {@code [from, to)} that are not there, the first ones if not all fit. */
+  /**
+   * Copies those of the blocks {@code [from, to)} that are not there, the first ones if not all
+   * fit.
+   */
   void store(CachedSequence sequence, int from, int to) {
     int end = Math.min(to, from + blocks);
     int run = from;

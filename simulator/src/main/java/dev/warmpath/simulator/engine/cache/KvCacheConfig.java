@@ -39,14 +39,15 @@ public record KvCacheConfig(
         throw new IllegalArgumentException("group=" + group + " at=" + i);
       }
     }
-    if (hostBlocks < 0 || hostBlocks == Integer.MAX_VALUE || hostBlocks > 0 && groups.size() > 1) {
+    if (hostBlocks < 0
+        || hostBlocks == Integer.MAX_VALUE
+        || (hostBlocks > 0 && groups.size() > 1)) {
       throw new IllegalArgumentException("hostBlocks=" + hostBlocks + " groups=" + groups.size());
     }
   }
 
   /** One without host tier. */
-  public KvCacheConfig(
-      int blockSizeTokens, int blocks, List<CacheGroup> groups, boolean sparse) {
+  public KvCacheConfig(int blockSizeTokens, int blocks, List<CacheGroup> groups, boolean sparse) {
     this(blockSizeTokens, blocks, groups, sparse, 0);
   }
 

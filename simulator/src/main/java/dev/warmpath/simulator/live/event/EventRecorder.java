@@ -50,8 +50,7 @@ public final class EventRecorder implements CacheListener {
 
   /** Each block by itself, as connectors announce those that they can load alone. */
   @Override
-  public void storedOnHost(
-      CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock) {
+  public void storedOnHost(CachedSequence sequence, CacheGroup group, int fromBlock, int toBlock) {
     HashedRequest request = (HashedRequest) sequence;
     keep(request, fromBlock, toBlock);
     for (int block = fromBlock; block < toBlock; block++) {

@@ -2,9 +2,9 @@ package dev.warmpath.simulator.live.sglang;
 
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.live.event.CacheEvent;
 import dev.warmpath.simulator.live.event.CacheEvent.Removed;
 import dev.warmpath.simulator.live.event.CacheEvent.Stored;
-import dev.warmpath.simulator.live.event.CacheEvent;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -38,11 +38,7 @@ final class AcrossSettings {
         new Axis(
             cell ->
                 String.format(
-                    Locale.ROOT,
-                    "%s, %s, index %s",
-                    cell.trace(),
-                    cell.fleet(),
-                    cell.index()),
+                    Locale.ROOT, "%s, %s, index %s", cell.trace(), cell.fleet(), cell.index()),
             AcrossSettings::load,
             cell -> Double.isNaN(cell.load()) ? "rate" : "load, as a share of the knee",
             cell -> Double.isNaN(cell.load()) ? Double.NaN : KNEE);

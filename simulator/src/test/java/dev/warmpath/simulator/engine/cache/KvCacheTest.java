@@ -219,7 +219,9 @@ class KvCacheTest {
     assertThat(hit.tokens()).isEqualTo(16);
     assertThat(hit.hostTokens()).as("behind the two blocks that stayed").isEqualTo(8);
     assertThat(tiered.allocate(again, hit, 16, 20)).isTrue();
-    assertThat(storedOnHost()).as("what is there is not copied again").containsExactly(again.hash(4));
+    assertThat(storedOnHost())
+        .as("what is there is not copied again")
+        .containsExactly(again.hash(4));
     assertThat(tiered.find(again, 20).hostTokens()).as("they are on the GPU again").isZero();
     tiered.release(again);
     tiered.checkInvariants();

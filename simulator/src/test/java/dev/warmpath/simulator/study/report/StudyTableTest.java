@@ -12,8 +12,7 @@ final class StudyTableTest {
 
   @Test
   void hostTiersHaveAColumn() {
-    Cell tiered =
-        new Cell("t", 4, 100_000, 2_000_000, Double.NaN, 1, IndexMode.NOW, "warm");
+    Cell tiered = new Cell("t", 4, 100_000, 2_000_000, Double.NaN, 1, IndexMode.NOW, "warm");
     List<String> lines =
         StudyTable.of(
                 List.of(
