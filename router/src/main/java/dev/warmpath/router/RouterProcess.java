@@ -22,6 +22,7 @@ import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.proxy.RetryBudget;
+import dev.warmpath.router.proxy.path.StoredResponses;
 import dev.warmpath.router.snapshot.RestoredStateReading;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
@@ -73,7 +74,8 @@ public final class RouterProcess implements AutoCloseable {
             lifecycle,
             new BodyRoom(bodyRoom(limits.bodiesMb())),
             new Connections.Count(limits.connections()),
-            new RetryBudget(config.retry().budgetPercent()));
+            new RetryBudget(config.retry().budgetPercent()),
+            new StoredResponses(limits.storedResponses()));
     RestoredStateReading reading = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
     this.vertx = newVertx();

@@ -1,7 +1,8 @@
 package dev.warmpath.router.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.router.proxy.Route;
+import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.List;
 import java.util.Set;
@@ -26,7 +27,7 @@ final class BodyKind {
 
   /** How bodies of {@code path} are read; null if it takes none. */
   static @Nullable RequestKind ofPath(String path) {
-    return Route.find(path).map(Route::kind).orElse(null);
+    return Routes.ALWAYS.find(path).map(Route::kind).orElse(null);
   }
 
   /** What the body looks like. A Messages request without a mark of its own counts as a chat. */

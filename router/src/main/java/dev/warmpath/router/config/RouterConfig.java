@@ -83,7 +83,23 @@ public record RouterConfig(
       @AdvancedKey(
               "0 | 0 … 256 | Event loops; 0: one for two cores, as tokenizer threads need the others.")
           int eventLoops,
-      @Key("false | | Serve `/metrics` on the clients' port too.") boolean metrics) {}
+      @Key("false | | Serve `/metrics` on the clients' port too.") boolean metrics,
+      @Key("false | | HTTP/2 too: in clear text by prior knowledge or upgrade, and over TLS.")
+          boolean http2,
+      @AdvancedKey(
+              " | | Further paths that are passed on, to a replica chosen by load: each `/PATH` for POST, or `METHOD /PATH`.")
+          List<String> paths) {
+
+    public Listen {
+      paths = List.copyOf(paths);
+      paths.forEach(PassedPath::of);
+    }
+
+    /** The further paths. */
+    public List<PassedPath> passedPaths() {
+      return paths.stream().map(PassedPath::of).toList();
+    }
+  }
 
   /** Where operators connect. */
   public record Admin(
@@ -233,7 +249,12 @@ public record RouterConfig(
               "262144 | 1024 … 1073741824 | Response bytes held for a slow client before its engine is paused.")
           int clientBufferBytes,
       @AdvancedKey("16384 | 1 … 1000000 | Clients' connections; more are closed.") int connections,
+      @AdvancedKey("256 | 1 … 1000000 | HTTP/2: requests at a time on one connection.")
+          int connectionStreams,
       @Key("8192 | 1 … 1000000 | Requests served at a time; more are refused.") int requests,
+      @AdvancedKey(
+              "65536 | 0 … 10000000 | Responses of `/v1/responses` whose replica is remembered, so that what continues them goes there.")
+          int storedResponses,
       @AdvancedKey(
               "0 | 0 … 1000000 | Max MiB of all request bodies until their responses begin; 0: a quarter of the Java heap.")
           int bodiesMb,

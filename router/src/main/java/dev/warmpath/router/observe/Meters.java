@@ -23,6 +23,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class Meters {
 
+  private static final Duration[] SHORT_BUCKETS = {
+    Duration.ofNanos(100_000),
+    Duration.ofNanos(200_000),
+    Duration.ofNanos(500_000),
+    Duration.ofMillis(1),
+    Duration.ofMillis(2),
+    Duration.ofMillis(5),
+    Duration.ofMillis(10),
+    Duration.ofMillis(20),
+    Duration.ofMillis(50),
+    Duration.ofMillis(100),
+    Duration.ofMillis(200),
+    Duration.ofMillis(500),
+    Duration.ofSeconds(1),
+    Duration.ofSeconds(5)
+  };
+
   private static final Duration[] BUCKETS = {
     Duration.ofMillis(1),
     Duration.ofMillis(3),
@@ -63,9 +80,19 @@ final class Meters {
   /** Counts one. The labels' values come in the order of the metric's labels. */
   void count(
       Metric metric, @Nullable String first, @Nullable String second, @Nullable String third) {
+    counter(metric, first, second, third).increment();
+  }
+
+  /** Counts so many. */
+  void count(Metric metric, String first, String second, int amount) {
+    counter(metric, first, second, null).increment(amount);
+  }
+
+  private Counter counter(
+      Metric metric, @Nullable String first, @Nullable String second, @Nullable String third) {
     Key key = new Key(metric, first, second, third);
     Counter known = counters.get(key);
-    (known == null ? counters.computeIfAbsent(key, this::counter) : known).increment();
+    return known == null ? counters.computeIfAbsent(key, this::counter) : known;
   }
 
   void count(Metric metric, String first, String second) {
@@ -93,9 +120,14 @@ final class Meters {
   private Timer timer(Key key) {
     return Timer.builder(key.metric.registered())
         .description(key.metric.meaning())
-        .serviceLevelObjectives(BUCKETS)
+        .serviceLevelObjectives(buckets(key.metric))
         .tags(key.tags())
         .register(registry);
+  }
+
+  private static Duration[] buckets(Metric metric) {
+    boolean isShort = metric == Metric.ROUTING_SECONDS || metric == Metric.INTER_TOKEN_SECONDS;
+    return isShort ? SHORT_BUCKETS : BUCKETS;
   }
 
   /** Drops what was counted of a replica and its engines. */

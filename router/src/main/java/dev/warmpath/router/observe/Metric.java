@@ -10,13 +10,29 @@ import java.util.Locale;
  * <p>Immutable.
  */
 public enum Metric {
-  REQUESTS_TOTAL(Type.COUNTER, "Requests to the OpenAI paths, ended.", "path", "status", "ending"),
+  BUILD_INFO(Type.GAUGE, "1; which version runs on which Java.", "version", "java"),
+  REQUESTS_TOTAL(
+      Type.COUNTER, "Requests that were passed on, or refused, ended.", "path", "status", "ending"),
   REQUEST_DURATION_SECONDS(
       Type.HISTOGRAM, "From a request's head to the last byte of its response.", "path"),
   FIRST_BYTE_SECONDS(
       Type.HISTOGRAM, "From a request's head to the first byte of a good response.", "replica"),
+  ROUTING_SECONDS(
+      Type.HISTOGRAM,
+      "The router's own time: from a request's last byte until it is sent to its first replica,"
+          + " without its wait in the queue."),
+  INTER_TOKEN_SECONDS(
+      Type.HISTOGRAM,
+      "Between two chunks of a stream that brought parts of the answer.",
+      "replica"),
   REQUESTS_SERVING(Type.GAUGE, "Requests being served now."),
   REQUESTS_LIMIT(Type.GAUGE, "Requests that may be served at a time."),
+  STORED_RESPONSES(Type.GAUGE, "Responses of `/v1/responses` whose replica is remembered."),
+  STORED_RESPONSES_LIMIT(Type.GAUGE, "Responses that may be remembered; the oldest give way."),
+  STORED_RESPONSE_LOOKUPS_TOTAL(
+      Type.COUNTER,
+      "Requests that continue, show or cancel a response: its replica was found, or is unknown.",
+      "result"),
   RETRIES_LEFT(Type.GAUGE, "Requests that may be tried again at once; it grows with requests."),
   QUEUE_REQUESTS(Type.GAUGE, "Requests that wait because all replicas for them are full."),
   QUEUE_LIMIT(Type.GAUGE, "Requests that may wait so."),
@@ -36,6 +52,18 @@ public enum Metric {
   PICKS_TOTAL(Type.COUNTER, "Requests given to an engine.", "engine", "policy", "reason"),
   UNASSIGNED_TOTAL(Type.COUNTER, "Requests that no replica could take.", "cause"),
   OUTCOMES_TOTAL(Type.COUNTER, "How requests ended at an engine.", "engine", "outcome"),
+  PROMPT_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Tokens of prompts, as engines report them; a model that the replica did not name is `other`.",
+      "model",
+      "engine"),
+  CACHED_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Those of them that were cached, as engines report them: divided by them, the hit rate.",
+      "model",
+      "engine"),
+  ANSWER_TOKENS_TOTAL(
+      Type.COUNTER, "Tokens of answers, as engines report them.", "model", "engine"),
   PREDICTIONS_TOTAL(
       Type.COUNTER,
       "Predicted cached tokens compared with the engine's: exact, over, under.",

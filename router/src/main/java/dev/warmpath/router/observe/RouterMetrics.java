@@ -7,7 +7,8 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.proxy.ProxyListener;
-import dev.warmpath.router.proxy.Route;
+import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.proxy.usage.Usage;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
@@ -19,9 +20,11 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts what happens to requests, and holds the registry in which everything is scraped.
@@ -36,6 +39,9 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
   };
 
   private static final String NO_PROMPT = "no_prompt";
+
+  /** Stands for every model that the replica did not name, so that clients cannot add labels. */
+  private static final String OTHER_MODEL = "other";
 
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -61,6 +67,12 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
             new UptimeMetrics(),
             collections)
         .forEach(binder -> binder.bindTo(registry));
+    add(to -> to.add(Metric.BUILD_INFO, 1, version(), Runtime.version().toString()));
+  }
+
+  private static String version() {
+    String version = RouterMetrics.class.getPackage().getImplementationVersion();
+    return version == null ? "dev" : version;
   }
 
   /** Adds gauges and counters that are read at each scrape. */
@@ -113,6 +125,42 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
           .timer(Metric.FIRST_BYTE_SECONDS, replica.name())
           .record(sinceRequestNanos, TimeUnit.NANOSECONDS);
       dropIfGone(replica);
+    }
+  }
+
+  @Override
+  public void sent(long routingNanos) {
+    meters.timer(Metric.ROUTING_SECONDS, null).record(routingNanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void tokens(Replica replica, long sinceLastNanos) {
+    if (!replica.isGone()) {
+      meters
+          .timer(Metric.INTER_TOKEN_SECONDS, replica.name())
+          .record(sinceLastNanos, TimeUnit.NANOSECONDS);
+      dropIfGone(replica);
+    }
+  }
+
+  @Override
+  public void usage(Assignment assignment, @Nullable String model, Usage usage) {
+    Replica replica = assignment.replica();
+    if (replica.isGone()) {
+      return;
+    }
+    String named = Objects.requireNonNullElse(model, OTHER_MODEL);
+    String label = replica.models().contains(named) ? named : OTHER_MODEL;
+    String engine = assignment.engine();
+    count(Metric.PROMPT_TOKENS_TOTAL, label, engine, usage.promptTokens());
+    count(Metric.CACHED_TOKENS_TOTAL, label, engine, usage.cachedTokens());
+    count(Metric.ANSWER_TOKENS_TOTAL, label, engine, usage.answerTokens());
+    dropIfGone(replica);
+  }
+
+  private void count(Metric metric, String model, String engine, int tokens) {
+    if (tokens != Usage.ABSENT) {
+      meters.count(metric, model, engine, tokens);
     }
   }
 

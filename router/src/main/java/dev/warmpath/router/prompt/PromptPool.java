@@ -155,7 +155,7 @@ public final class PromptPool implements AutoCloseable {
   }
 
   private static final ReadRequest UNREADABLE =
-      new ReadRequest(null, null, null, false, 0, Unread.UNREADABLE);
+      new ReadRequest(null, null, null, false, 0, null, Unread.UNREADABLE);
 
   private final PromptReader reader;
   private final BodyWatch watch;
@@ -211,7 +211,7 @@ public final class PromptPool implements AutoCloseable {
     return ticket;
   }
 
-  /** Reads a body that makes an engine compute nothing. */
+  /** Reads a body that has no prompt, or none whose blocks matter. */
   public Ticket readWithoutPrompt(byte[] body, Consumer<ReadRequest> done) {
     Ticket ticket = new Ticket(body, done);
     ticket.scan(null);

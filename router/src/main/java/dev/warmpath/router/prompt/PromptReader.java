@@ -55,11 +55,11 @@ public final class PromptReader {
   /**
    * Reads all but the prompt, building nothing: for when there is no time or need for it.
    *
-   * @param why why the prompt is not read; null if no engine computes one
+   * @param why why the prompt is not read; null if there is none to be read
    */
   public ReadRequest readWithoutPrompt(byte[] body, @Nullable Unread why) {
     BodyFields found = BodyFields.of(body);
-    return of(found.fields(), null, why == null ? 0 : found.estimatedTokens(), why);
+    return of(found.fields(), null, found.estimatedTokens(), why);
   }
 
   private static ReadRequest of(
@@ -71,6 +71,7 @@ public final class PromptReader {
         session == null ? text(fields, "user") : session,
         BodyFields.isStreamed(fields),
         estimatedTokens,
+        text(fields, "previous_response_id"),
         why);
   }
 

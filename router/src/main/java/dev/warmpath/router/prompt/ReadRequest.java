@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param sessionKey what the body calls its session or user, or null
  * @param streamed whether it asks for a stream of events
  * @param estimatedTokens how long its prompt may be, for when its tokens are not known
+ * @param previousResponse the stored response that it continues, or null
  * @param unread why there is no prompt, as a metric label; null when there is one
  */
 public record ReadRequest(
@@ -25,6 +26,7 @@ public record ReadRequest(
     @Nullable String sessionKey,
     boolean streamed,
     int estimatedTokens,
+    @Nullable String previousResponse,
     @Nullable Unread unread) {
 
   /** Why a prompt was not read. */
@@ -74,6 +76,12 @@ public record ReadRequest(
 
   /** The same with a prompt that was found out elsewhere. */
   ReadRequest with(PromptResult found) {
-    return new ReadRequest(model, found, sessionKey, streamed, estimatedTokens, null);
+    return new ReadRequest(
+        model, found, sessionKey, streamed, estimatedTokens, previousResponse, null);
+  }
+
+  /** The same for an engine that computes nothing for it. */
+  public ReadRequest withoutWork() {
+    return new ReadRequest(model, prompt, sessionKey, streamed, 0, previousResponse, unread);
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.router.proxy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.proxy.path.Route;
 import io.vertx.core.http.HttpServerResponse;
 
 /**
@@ -46,6 +47,11 @@ record ApiError(int status, String type, String code, String message) {
       }
     };
 
+    /** The form that clients of a path expect. */
+    static Form of(Route route) {
+      return route.isAnthropic() ? ANTHROPIC : OPENAI;
+    }
+
     abstract ObjectNode json(ApiError error);
 
     abstract String event(String json);
@@ -66,6 +72,11 @@ record ApiError(int status, String type, String code, String message) {
   static ApiError methodNotAllowed(String allowed) {
     String message = "This path takes " + allowed + " only.";
     return new ApiError(405, "invalid_request_error", "method_not_allowed", message);
+  }
+
+  static ApiError upgradeRequired() {
+    String message = "This path takes WebSocket connections only, over HTTP/1.1.";
+    return new ApiError(426, "invalid_request_error", "upgrade_required", message);
   }
 
   static ApiError tooLarge(int limitBytes) {

@@ -42,6 +42,7 @@ final class Attempt {
    * time limit is then the client's.
    */
 
+  private static final long UNKNOWN = Long.MIN_VALUE;
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
 
   private final Exchange exchange;
@@ -51,6 +52,7 @@ final class Attempt {
   private final TimeLimit silence = new TimeLimit();
   private final TimeLimit total = new TimeLimit();
 
+  private long contentNanos = UNKNOWN;
   private boolean over;
   private boolean headSent;
   private boolean pausedOnce;
@@ -128,6 +130,7 @@ final class Attempt {
       request.reset();
       return;
     }
+    exchange.sending();
     request.exceptionHandler(exchange.guarded(e -> broken()));
     Handler<AsyncResult<HttpClientResponse>> responded =
         sent -> {
@@ -183,11 +186,12 @@ final class Attempt {
     if (over) {
       return;
     }
-    silence.again(now());
+    long now = now();
+    silence.again(now);
     if (!headSent) {
       sendHead();
     }
-    scan(chunk);
+    scan(chunk, now);
     HttpServerResponse down = exchange.response();
     down.write(chunk);
     if (down.writeQueueFull()) {
@@ -195,14 +199,21 @@ final class Attempt {
     }
   }
 
-  private void scan(Buffer chunk) {
-    if (usage != null) {
-      usage.feed(chunk.getBytes());
-      if (usage.hasContent() && isGood()) {
-        assignment.firstToken();
-        exchange.timeline().firstToken();
-      }
+  private void scan(Buffer chunk, long now) {
+    UsageScanner scanner = Objects.requireNonNull(usage);
+    int before = scanner.contentEvents();
+    scanner.feed(chunk.getBytes());
+    if (scanner.contentEvents() == before || !isGood()) {
+      return;
     }
+    if (before == 0) {
+      assignment.firstToken();
+      exchange.timeline().firstToken();
+      exchange.named(assignment, scanner.id());
+    } else if (contentNanos != UNKNOWN) {
+      proxy.listener().tokens(assignment.replica(), now - contentNanos);
+    }
+    contentNanos = now;
   }
 
   private void pauseFor(HttpServerResponse down) {
@@ -211,6 +222,7 @@ final class Attempt {
       return;
     }
     pausedOnce = true;
+    contentNanos = UNKNOWN;
     from.pause();
     watch(proxy.config().timeouts().streamIdleMs(), this::clientStalled);
     down.drainHandler(
@@ -280,9 +292,14 @@ final class Attempt {
   }
 
   private void reportUsage() {
-    Usage said = usage == null ? Usage.NONE : usage.usage();
-    if (said.tellsCachedTokens() && isGood()) {
-      assignment.usage(said.promptTokens(), said.cachedTokens());
+    if (usage == null || !isGood()) {
+      return;
+    }
+    Usage reported = usage.usage();
+    exchange.used(assignment, reported);
+    exchange.named(assignment, usage.id());
+    if (reported.tellsCachedTokens()) {
+      assignment.usage(reported.promptTokens(), reported.cachedTokens());
     }
   }
 
@@ -357,10 +374,9 @@ final class Attempt {
     HttpServerResponse down = exchange.response();
     exchange.end(down.getStatusCode(), ending);
     if (usage != null && usage.betweenEvents() && !down.writeQueueFull()) {
-      down.write(error.event(exchange.route().errors()))
-          .onComplete(v -> exchange.request().connection().close());
+      down.write(error.event(exchange.errors())).onComplete(v -> exchange.sever());
     } else {
-      exchange.request().connection().close();
+      exchange.sever();
     }
   }
 

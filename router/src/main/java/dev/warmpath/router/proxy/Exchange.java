@@ -13,6 +13,9 @@ import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.proxy.path.Routes;
+import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
@@ -21,6 +24,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Optional;
@@ -50,6 +54,7 @@ final class Exchange {
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
   static final int CLIENT_GONE_STATUS = 499;
+  private static final long HTTP_2_INTERNAL_ERROR = 2;
 
   /** The event loop's own things. */
   record Loop(Vertx vertx, Context context, HttpClient client, RequestIds ids) {}
@@ -65,6 +70,7 @@ final class Exchange {
   private final RequestBody body;
   private final TimeLimit limit = new TimeLimit();
   private final Set<String> tried = new HashSet<>();
+  private final @Nullable String storedId;
 
   private final Timeline timeline = new Timeline(this::elapsedNanos);
 
@@ -82,6 +88,7 @@ final class Exchange {
     this.request = request;
     this.response = request.response();
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
+    this.storedId = Routes.storedId(request.path());
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
     this.body =
@@ -120,7 +127,7 @@ final class Exchange {
     } catch (RuntimeException | Error e) {
       LOG.error("ending it failed too, id={}", requestId, e);
       finish();
-      request.connection().close();
+      sever();
     }
   }
 
@@ -178,7 +185,7 @@ final class Exchange {
     reject(error);
     if (!request.isEnded()) {
       int patience = proxy.config().timeouts().requestBodyMs();
-      long closing = loop.vertx().setTimer(patience, id -> request.connection().close());
+      long closing = loop.vertx().setTimer(patience, id -> sever());
       request.endHandler(v -> loop.vertx().cancelTimer(closing));
       request.exceptionHandler(e -> loop.vertx().cancelTimer(closing));
     }
@@ -188,6 +195,7 @@ final class Exchange {
     if (over || bodyRefused) {
       return;
     }
+    timeline.bodyEnded();
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
     RequestHead head = proxy.heads().of(request.headers());
     ticket =
@@ -203,9 +211,13 @@ final class Exchange {
 
   private PromptPool.Ticket readPrompt(Consumer<ReadRequest> done) {
     RequestKind kind = route.kind();
-    return kind == null
-        ? proxy.prompts().readWithoutPrompt(body.whole(), done)
-        : proxy.prompts().read(kind, body.whole(), done);
+    if (kind != null) {
+      return proxy.prompts().read(kind, body.whole(), done);
+    }
+    boolean computes = route.work() == Route.Work.COMPUTES;
+    return proxy
+        .prompts()
+        .readWithoutPrompt(body.whole(), read -> done.accept(computes ? read : read.withoutWork()));
   }
 
   /** First the prompt is given up; if the rest cannot be read in ten times that, the request is. */
@@ -234,11 +246,28 @@ final class Exchange {
       @Nullable BlockChain pieces) {}
 
   private First first(ReadRequest read, RequestHead head) {
-    PreparedRequest request = read.prepare(head);
+    PreparedRequest request = read.prepare(head).only(keeper(read));
     boolean isRoutable = read.unread() != Unread.UNREADABLE;
     BlockChain pieces = proxy.decisions() == null ? null : PromptPieces.of(request);
-    DispatchResult result = isRoutable ? proxy.dispatcher().admit(request, this::left) : null;
+    DispatchResult result = isRoutable ? admit(request) : null;
     return new First(request, read.unread(), result, pieces);
+  }
+
+  /** The replica that has what the request is about or goes on from; null if any will do. */
+  private @Nullable String keeper(ReadRequest read) {
+    String id = keepsResponses() ? read.previousResponse() : storedId;
+    return id == null ? null : proxy.entrance().responses().replica(id);
+  }
+
+  private boolean keepsResponses() {
+    return route.kind() == RequestKind.RESPONSES;
+  }
+
+  /** Without the replica that it needs another one may tell the client so. */
+  private DispatchResult admit(PreparedRequest request) {
+    DispatchResult result = proxy.dispatcher().admit(request, this::left);
+    boolean isGone = result instanceof NoCandidate && request.onlyReplica() != null;
+    return isGone ? proxy.dispatcher().admit(request.only(null), this::left) : result;
   }
 
   /** It left the queue; called on any thread. */
@@ -392,12 +421,37 @@ final class Exchange {
     return route;
   }
 
+  /** The form in which the client expects errors. */
+  ApiError.Form errors() {
+    return ApiError.Form.of(route);
+  }
+
   Timeline timeline() {
     return timeline;
   }
 
   long elapsedNanos() {
     return proxy.nanoClock().getAsLong() - startNanos;
+  }
+
+  /** A replica is about to get the request. */
+  void sending() {
+    if (timeline.attempts() == 1) {
+      proxy.listener().sent(timeline.routingNanos());
+    }
+  }
+
+  /** The answer has this id. */
+  void named(Assignment assignment, @Nullable String id) {
+    if (keepsResponses()) {
+      proxy.entrance().responses().made(id, assignment.replica().name());
+    }
+  }
+
+  /** An engine has answered it whole. */
+  void used(Assignment assignment, Usage usage) {
+    String model = prepared == null ? null : prepared.model();
+    proxy.listener().usage(assignment, model, usage);
   }
 
   /** The response has begun: no other replica can be tried, the body is not needed any more. */
@@ -411,7 +465,7 @@ final class Exchange {
       timeline.rejected(error.code());
       end(error.status(), Ending.COMPLETE);
       proxy.listener().rejected(error.code());
-      error.send(response, route.errors());
+      error.send(response, errors());
     }
   }
 
@@ -435,6 +489,15 @@ final class Exchange {
     }
     if (!over) {
       end(response.getStatusCode(), Ending.CUT_OFF);
+      sever();
+    }
+  }
+
+  /** Ends the client's stream in the middle; with HTTP/1 that is its connection. */
+  void sever() {
+    if (request.version() == HttpVersion.HTTP_2) {
+      response.reset(HTTP_2_INTERNAL_ERROR);
+    } else {
       request.connection().close();
     }
   }

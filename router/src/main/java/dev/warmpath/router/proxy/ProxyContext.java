@@ -4,6 +4,8 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
+import dev.warmpath.router.proxy.path.Routes;
+import dev.warmpath.router.proxy.path.StoredResponses;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +28,8 @@ public record ProxyContext(
     LongSupplier nanoClock,
     Entrance entrance,
     @Nullable DecisionLog decisions,
-    RequestHeads heads) {
+    RequestHeads heads,
+    Routes routes) {
 
   public ProxyContext(
       RouterConfig config,
@@ -48,12 +51,20 @@ public record ProxyContext(
         nanoClock,
         entrance,
         decisions,
-        new RequestHeads(config));
+        new RequestHeads(config),
+        new Routes(config.listen().passedPaths()));
   }
 
-  /** What bounds the requests that are served at a time, and their retries. */
+  /**
+   * What bounds the requests that are served at a time, and their retries; and where their
+   * predecessors are.
+   */
   public record Entrance(
-      Lifecycle lifecycle, BodyRoom bodies, Connections.Count connections, RetryBudget retries) {}
+      Lifecycle lifecycle,
+      BodyRoom bodies,
+      Connections.Count connections,
+      RetryBudget retries,
+      StoredResponses responses) {}
 
   RetryBudget retries() {
     return entrance.retries();

@@ -1,6 +1,10 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.proxy.usage.Usage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Hears what happens to requests, for metrics. Called on event loops; implementations are
@@ -34,6 +38,23 @@ public interface ProxyListener {
 
   /** The first byte of a replica's good response came this long after the request. */
   default void firstByte(Route route, Replica replica, long sinceRequestNanos) {}
+
+  /**
+   * A request is sent to its first replica.
+   *
+   * @param routingNanos from its last byte, without its wait in the queue
+   */
+  default void sent(long routingNanos) {}
+
+  /** Another chunk of a stream brought parts of the answer, so long after the last one. */
+  default void tokens(Replica replica, long sinceLastNanos) {}
+
+  /**
+   * A good response is complete.
+   *
+   * @param model the model that the request names, or null
+   */
+  default void usage(Assignment assignment, @Nullable String model, Usage usage) {}
 
   /** Another replica is tried. */
   default void retried(String cause) {}

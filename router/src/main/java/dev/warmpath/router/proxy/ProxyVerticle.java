@@ -2,22 +2,33 @@ package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.proxy.ApiError.Form;
+import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.proxy.path.Routes;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.WebSocketClient;
+import io.vertx.core.http.WebSocketClientOptions;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One event loop of the proxy: a server socket, shared with the other loops, and its own
- * connections to the replicas. It answers the paths of {@link Route} and no others.
+ * connections to the replicas. It answers the paths of {@link Routes} and no others.
  *
  * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
  */
@@ -25,6 +36,20 @@ public final class ProxyVerticle extends VerticleBase {
 
   private static final int ANY_PORT_SHARED_BY_ALL_LOOPS = -1;
   private static final int REPLICA_KEEP_ALIVE_SECONDS = 4;
+  private static final List<HttpVersion> HTTP_1_ONLY = List.of(HttpVersion.HTTP_1_1);
+  private static final List<HttpVersion> BOTH_VERSIONS =
+      List.of(HttpVersion.HTTP_2, HttpVersion.HTTP_1_1);
+
+  /** What a client may send of one body, and of all on its connection, before it is read. */
+  private static final int STREAM_WINDOW_BYTES = 1 << 18;
+
+  private static final int CONNECTION_WINDOW_BYTES = 1 << 22;
+
+  /** A client may take back so many requests for each that it may have at a time. */
+  private static final int RESETS_A_STREAM = 4;
+
+  private static final int RESET_WINDOW_SECONDS = 30;
+  private static final int IDLE_MARGIN_MS = 5_000;
   private static final String JSON = "application/json";
 
   private final ProxyContext proxy;
@@ -34,6 +59,8 @@ public final class ProxyVerticle extends VerticleBase {
   private Exchange.@Nullable Loop loop;
   private @Nullable Connections connections;
   private @Nullable Exchanges exchanges;
+  private final Set<Tunnel> tunnels = new HashSet<>();
+  private @Nullable WebSocketClient webSockets;
 
   /**
    * An event loop that is not running yet.
@@ -56,6 +83,7 @@ public final class ProxyVerticle extends VerticleBase {
     HttpClient client = vertx.createHttpClient(clientOptions(), poolOptions());
     exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
     loop = new Exchange.Loop(vertx, context, client, new RequestIds(proxy.random()));
+    webSockets = vertx.createWebSocketClient(webSocketOptions());
     server = vertx.createHttpServer(serverOptions()).requestHandler(this::serve);
     RouterConfig.Timeouts timeouts = proxy.config().timeouts();
     connections =
@@ -78,7 +106,9 @@ public final class ProxyVerticle extends VerticleBase {
       connections.stop();
     }
     Future<Void> closed = server == null ? Future.succeededFuture() : server.close();
-    return closed.eventually(() -> loop == null ? Future.succeededFuture() : loop.client().close());
+    return closed
+        .eventually(() -> webSockets == null ? Future.succeededFuture() : webSockets.close())
+        .eventually(() -> loop == null ? Future.succeededFuture() : loop.client().close());
   }
 
   /** Cuts off every request that is still being served; may be called from any thread. */
@@ -92,6 +122,7 @@ public final class ProxyVerticle extends VerticleBase {
     if (exchanges != null) {
       exchanges.cut();
     }
+    new ArrayList<>(tunnels).forEach(Tunnel::cut);
   }
 
   /** A time limit may be noticed late by an eighth, and by a tenth of a second. */
@@ -112,12 +143,45 @@ public final class ProxyVerticle extends VerticleBase {
 
   private HttpServerOptions serverOptions() {
     RouterConfig.Limits limits = proxy.config().limits();
-    return new HttpServerOptions()
-        .setMaxHeaderSize(limits.headerBytes())
-        .setMaxInitialLineLength(limits.headerBytes())
-        .setHandle100ContinueAutomatically(true)
-        .setHttp2ClearTextEnabled(false)
-        .setTcpNoDelay(true);
+    HttpServerOptions options =
+        new HttpServerOptions()
+            .setMaxHeaderSize(limits.headerBytes())
+            .setMaxInitialLineLength(limits.headerBytes())
+            .setMaxWebSocketFrameSize(Tunnel.FRAME_BYTES)
+            .setPerFrameWebSocketCompressionSupported(false)
+            .setPerMessageWebSocketCompressionSupported(false)
+            .setHandle100ContinueAutomatically(true)
+            .setTcpNoDelay(true);
+    boolean http2 = proxy.config().listen().http2();
+    options.setHttp2ClearTextEnabled(http2).setAlpnVersions(http2 ? BOTH_VERSIONS : HTTP_1_ONLY);
+    if (http2) {
+      boundStreams(options, limits);
+    }
+    return options;
+  }
+
+  /**
+   * Vert.x hands a connection over once it is known which version it speaks; one that sends nothing
+   * has but the idle time limit, which must not end what waits for an engine.
+   */
+  private void boundStreams(HttpServerOptions options, RouterConfig.Limits limits) {
+    RouterConfig.Timeouts timeouts = proxy.config().timeouts();
+    int idle =
+        IntStream.of(timeouts.firstByteMs(), timeouts.streamIdleMs(), timeouts.keepAliveMs())
+            .max()
+            .orElseThrow();
+    options
+        .setInitialSettings(
+            new Http2Settings()
+                .setMaxConcurrentStreams(limits.connectionStreams())
+                .setMaxHeaderListSize(limits.headerBytes())
+                .setInitialWindowSize(STREAM_WINDOW_BYTES))
+        .setHttp2ConnectionWindowSize(CONNECTION_WINDOW_BYTES)
+        .setHttp2RstFloodMaxRstFramePerWindow(RESETS_A_STREAM * limits.connectionStreams())
+        .setHttp2RstFloodWindowDuration(RESET_WINDOW_SECONDS)
+        .setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS)
+        .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
+        .setIdleTimeout(idle + IDLE_MARGIN_MS);
   }
 
   /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
@@ -130,6 +194,15 @@ public final class ProxyVerticle extends VerticleBase {
         .setConnectTimeout(proxy.config().timeouts().connectMs());
   }
 
+  private WebSocketClientOptions webSocketOptions() {
+    return new WebSocketClientOptions()
+        .setMetricsName(name + "-websocket")
+        .setMaxConnections(proxy.config().limits().replicaRequests())
+        .setMaxFrameSize(Tunnel.FRAME_BYTES)
+        .setTcpNoDelay(true)
+        .setConnectTimeout(proxy.config().timeouts().connectMs());
+  }
+
   /** The dispatcher bounds requests; each has a connection of its own. */
   private PoolOptions poolOptions() {
     int most = proxy.config().limits().replicaRequests();
@@ -138,26 +211,39 @@ public final class ProxyVerticle extends VerticleBase {
 
   private void serve(HttpServerRequest request) {
     Objects.requireNonNull(connections).began(request);
-    Route route = Route.find(request.path()).orElse(null);
+    Route route = proxy.routes().find(request.path()).orElse(null);
     if (route == null || !isServed(route)) {
       decline(request, Form.OPENAI, ApiError.notFound("There is no such path here."));
     } else if (!route.takes(request.method().name())) {
       request.response().putHeader("allow", route.allowed());
-      decline(request, route.errors(), ApiError.methodNotAllowed(route.allowed()));
-    } else if (!route.isPassedOn()) {
-      page(route, request.response());
+      decline(request, Form.of(route), ApiError.methodNotAllowed(route.allowed()));
+    } else if (route.page() != null) {
+      page(route.page(), request.response());
+    } else if (route.equals(Routes.REALTIME) && !Tunnel.isAskedFor(request)) {
+      decline(request, Form.OPENAI, ApiError.upgradeRequired());
     } else if (lifecycle().stage() == Lifecycle.Stage.CLOSING) {
-      request.response().putHeader("connection", "close");
-      decline(request, route.errors(), ApiError.shuttingDown());
+      leave(request);
+      decline(request, Form.of(route), ApiError.shuttingDown());
     } else if (!lifecycle().enter()) {
-      decline(request, route.errors(), ApiError.overloaded("it serves all the requests it may"));
+      decline(request, Form.of(route), ApiError.overloaded("it serves all the requests it may"));
+    } else if (route.equals(Routes.REALTIME)) {
+      tunnel(request);
     } else {
       exchange(route, request);
     }
   }
 
+  /** Has the client connect elsewhere for its next request. */
+  private static void leave(HttpServerRequest request) {
+    if (request.version() == HttpVersion.HTTP_2) {
+      request.connection().shutdown();
+    } else {
+      request.response().putHeader("connection", "close");
+    }
+  }
+
   private boolean isServed(Route route) {
-    return route != Route.METRICS || proxy.config().listen().metrics();
+    return route.page() != Route.Page.METRICS || proxy.config().listen().metrics();
   }
 
   private Lifecycle lifecycle() {
@@ -179,17 +265,34 @@ public final class ProxyVerticle extends VerticleBase {
     exchange.guarded(v -> exchange.start()).handle(null);
   }
 
+  private void tunnel(HttpServerRequest request) {
+    Tunnel[] self = new Tunnel[1];
+    Tunnel tunnel =
+        new Tunnel(
+            proxy,
+            Objects.requireNonNull(loop),
+            Objects.requireNonNull(webSockets),
+            request,
+            () -> {
+              tunnels.remove(self[0]);
+              lifecycle().leave();
+            });
+    self[0] = tunnel;
+    tunnels.add(tunnel);
+    tunnel.start();
+  }
+
   private void ended(Exchange[] exchange) {
     Objects.requireNonNull(exchanges).remove(exchange[0]);
     lifecycle().leave();
   }
 
-  private void page(Route route, HttpServerResponse response) {
-    switch (route) {
+  private void page(Route.Page page, HttpServerResponse response) {
+    switch (page) {
       case MODELS -> models(response);
       case HEALTH, READY -> ready(response);
       case LIVE -> live(response);
-      default -> metrics(response);
+      case METRICS -> metrics(response);
     }
   }
 

@@ -5,6 +5,7 @@ import dev.warmpath.router.decision.Decision;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.proxy.usage.UsageScanner;
 import java.util.Locale;
@@ -23,6 +24,7 @@ final class Timeline {
   private static final double NANOS_PER_MILLI = 1e6;
 
   private final LongSupplier elapsedNanos;
+  private long bodyNanos;
   private long queuedNanos = NEVER;
   private long waitNanos;
   private long dispatchNanos = NEVER;
@@ -38,6 +40,16 @@ final class Timeline {
    */
   Timeline(LongSupplier elapsedNanos) {
     this.elapsedNanos = elapsedNanos;
+  }
+
+  /** Its body has come. */
+  void bodyEnded() {
+    bodyNanos = elapsedNanos.getAsLong();
+  }
+
+  /** The router's own time: since the body came, without the wait in the queue. */
+  long routingNanos() {
+    return elapsedNanos.getAsLong() - bodyNanos - waitNanos;
   }
 
   /** The prompt was read. */

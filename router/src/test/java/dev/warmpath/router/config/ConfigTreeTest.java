@@ -29,7 +29,8 @@ class ConfigTreeTest {
   @Test
   void defaultsAreThoseOfTheKeys() throws ConfigException {
     RouterConfig config = ConfigTree.empty().config();
-    assertThat(config.listen()).isEqualTo(new RouterConfig.Listen("127.0.0.1", 8080, 0, false));
+    assertThat(config.listen())
+        .isEqualTo(new RouterConfig.Listen("127.0.0.1", 8080, 0, false, false, List.of()));
     assertThat(config.admin()).isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081));
     assertThat(config.policy().name()).isEqualTo("warm");
     assertThat(config.replicas()).isEmpty();
@@ -216,7 +217,8 @@ class ConfigTreeTest {
             .put("replicas", Map.of("name", "a", "url", "http://h:1"), "--replica")
             .put("replicas", Map.of("name", "a", "url", "http://h:2"), "--replica")
             .config();
-    assertThat(config.listen()).isEqualTo(new RouterConfig.Listen("h", 0, 0, false));
+    assertThat(config.listen())
+        .isEqualTo(new RouterConfig.Listen("h", 0, 0, false, false, List.of()));
     assertThat(config.policy().options()).containsEntry("miss-weight", 0.5);
     assertThat(config.replicas()).singleElement().extracting(ReplicaConfig::port).isEqualTo(2);
   }

@@ -4,7 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
+import io.vertx.core.buffer.Buffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -14,6 +16,12 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class MetricsTest {
+
+  private static final String USAGE =
+      "{\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":7,"
+          + "\"prompt_tokens_details\":{\"cached_tokens\":64}}}";
+
+  private static final Buffer DONE = Buffer.buffer("data: [DONE]\n\n");
 
   @Test
   void aScrapeShowsRequestsEnginesAndTheProcess() throws Exception {
@@ -49,6 +57,49 @@ class MetricsTest {
               "process_files_open_files ",
               "process_uptime_seconds ");
       assertThat(names(scrape)).allMatch(MetricsTest::isKnown);
+    }
+  }
+
+  @Test
+  void tokensAreCountedByModelsThatTheFleetServes() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      rig.backends.get(0).script =
+          (request, body) ->
+              request.response().putHeader("content-type", "application/json").end(USAGE);
+      rig.backends.get(0).models = "{\"data\":[{\"id\":\"m\"},{\"id\":\"lora\"}]}";
+      Rig.until(() -> rig.router.fleet().replicas().get(0).serves("lora"));
+      rig.chat("{\"model\":\"m\"}");
+      rig.chat("{\"model\":\"m\"}");
+      rig.chat("{\"model\":\"lora\"}");
+      rig.chat("{}");
+      rig.untilIdle();
+      assertThat(rig.metrics())
+          .containsEntry("warmpath_prompt_tokens_total{engine=\"r0\",model=\"m\"}", 200.0)
+          .containsEntry("warmpath_cached_tokens_total{engine=\"r0\",model=\"m\"}", 128.0)
+          .containsEntry("warmpath_answer_tokens_total{engine=\"r0\",model=\"m\"}", 14.0)
+          .containsEntry("warmpath_cached_tokens_total{engine=\"r0\",model=\"lora\"}", 64.0)
+          .containsEntry("warmpath_cached_tokens_total{engine=\"r0\",model=\"other\"}", 64.0)
+          .containsEntry("warmpath_routing_seconds_count", 4.0);
+    }
+  }
+
+  @Test
+  void gapsBetweenTokensAreTimedAndErrorsAreNot() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      Backend backend = rig.backends.get(0);
+      List<Buffer> parts =
+          List.of(Buffer.buffer("data: {}\n\n"), Buffer.buffer("data: {}\n\n"), DONE);
+      backend.script = (request, body) -> backend.stream(request, parts);
+      rig.chat("{\"stream\":true}");
+      backend.script =
+          (request, body) -> {
+            request.response().setStatusCode(400);
+            backend.stream(request, parts);
+          };
+      rig.chat("{\"stream\":true}");
+      rig.untilIdle();
+      assertThat(rig.metrics())
+          .containsEntry("warmpath_inter_token_seconds_count{replica=\"r0\"}", 1.0);
     }
   }
 

@@ -3,14 +3,17 @@ package dev.warmpath.router.rig;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.ServerWebSocket;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** A replica that does what its script says and remembers what it was sent. */
 public final class Backend implements AutoCloseable {
@@ -31,13 +34,19 @@ public final class Backend implements AutoCloseable {
   public volatile String metrics = "process_start_time_seconds 1.7e9\n";
   public volatile int health = 200;
 
+  /** Accepts WebSockets if it is there. */
+  public volatile Consumer<ServerWebSocket> onWebSocket;
+
   public Backend(Vertx vertx) {
     this(vertx, 0);
   }
 
   public Backend(Vertx vertx, int port) {
     this.vertx = vertx;
-    this.server = vertx.createHttpServer().requestHandler(this::serve);
+    this.server =
+        vertx
+            .createHttpServer(new HttpServerOptions().setMaxWebSocketFrameSize(1 << 20))
+            .requestHandler(this::serve);
     try {
       this.port =
           server
@@ -60,6 +69,10 @@ public final class Backend implements AutoCloseable {
   }
 
   private void serve(HttpServerRequest request) {
+    if (onWebSocket != null && request.headers().contains("sec-websocket-key")) {
+      request.toWebSocket().onSuccess(onWebSocket::accept);
+      return;
+    }
     switch (request.path()) {
       case "/health" -> request.response().setStatusCode(health).end();
       case "/v1/models" -> request.response().end(models);

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param estimatedTokens how long its prompt may be, where its tokens are not known
  * @param priority the lower, the earlier it leaves the queue
  * @param client whose request it is, or null: clients have their turns in the queue
+ * @param onlyReplica the name of the replica that alone can answer it, or null
  */
 public record PreparedRequest(
     @Nullable String model,
@@ -25,7 +26,26 @@ public record PreparedRequest(
     boolean streamed,
     int estimatedTokens,
     int priority,
-    @Nullable String client) {
+    @Nullable String client,
+    @Nullable String onlyReplica) {
+
+  /** A request that any replica with its model can answer. */
+  public PreparedRequest(
+      @Nullable String model,
+      Prompt prompt,
+      @Nullable String sessionKey,
+      boolean streamed,
+      int estimatedTokens,
+      int priority,
+      @Nullable String client) {
+    this(model, prompt, sessionKey, streamed, estimatedTokens, priority, client, null);
+  }
+
+  /** The same for one replica, or for any if {@code replica} is null. */
+  public PreparedRequest only(@Nullable String replica) {
+    return new PreparedRequest(
+        model, prompt, sessionKey, streamed, estimatedTokens, priority, client, replica);
+  }
 
   /** How long its prompt is, or may be. */
   int promptTokens() {

@@ -113,7 +113,9 @@ final class Selection {
     if (replica.health() == Replica.Health.DOWN) {
       return Cause.DOWN;
     }
-    return excluded.contains(replica.name()) ? Cause.EXCLUDED : null;
+    boolean isOther =
+        request.onlyReplica() != null && !request.onlyReplica().equals(replica.name());
+    return isOther || excluded.contains(replica.name()) ? Cause.EXCLUDED : null;
   }
 
   /** Asks the index, once for each chain. */

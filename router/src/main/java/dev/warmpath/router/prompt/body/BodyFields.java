@@ -16,14 +16,15 @@ import java.util.Set;
  *
  * <p>Immutable.
  *
- * @param fields of the body's own fields those that name its model and session, and {@code stream};
- *     of a field given twice the last value
+ * @param fields of the body's own fields those that name its model, its session and the response
+ *     that it continues, and {@code stream}; of a field given twice the last value
  * @param estimatedTokens how long the prompt may be: a token for four bytes of text and for each
  *     number in a list; a text that is a {@code data:} URL has none
  */
 public record BodyFields(ObjectNode fields, int estimatedTokens) {
 
-  private static final Set<String> NAMES = Set.of("model", "session_id", "user");
+  private static final Set<String> NAMES =
+      Set.of("model", "session_id", "user", "previous_response_id");
 
   private static final String STREAM = "stream";
   private static final byte[] DATA = {'"', 'd', 'a', 't', 'a', ':'};

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.async.ByteArrayFeeder;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Scans a response that is one JSON document, chunk by chunk, without ever having it whole.
@@ -49,6 +50,11 @@ final class DocumentScanner extends UsageScanner {
   @Override
   public int contentEvents() {
     return 0;
+  }
+
+  @Override
+  public @Nullable String id() {
+    return fields.responseId();
   }
 
   @Override

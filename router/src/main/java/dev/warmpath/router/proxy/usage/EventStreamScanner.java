@@ -32,6 +32,7 @@ final class EventStreamScanner extends UsageScanner {
   private static final byte[] KEY = "\"usage\"".getBytes(StandardCharsets.US_ASCII);
 
   private Usage usage = Usage.NONE;
+  private @Nullable String id;
   private byte[] started = new byte[0];
   private @Nullable DocumentScanner longLine;
   private boolean betweenEvents = true;
@@ -59,6 +60,11 @@ final class EventStreamScanner extends UsageScanner {
   }
 
   @Override
+  public @Nullable String id() {
+    return id;
+  }
+
+  @Override
   public Usage usage() {
     return usage;
   }
@@ -79,7 +85,7 @@ final class EventStreamScanner extends UsageScanner {
     } else {
       betweenEvents = false;
       contentEvents += opening ? 0 : 1;
-      adopt(longLine.usage());
+      adopt(longLine.usage(), longLine.id());
     }
     started = new byte[0];
     longLine = null;
@@ -141,10 +147,11 @@ final class EventStreamScanner extends UsageScanner {
     } catch (IOException e) {
       return;
     }
-    adopt(fields.usage());
+    adopt(fields.usage(), fields.responseId());
   }
 
-  private void adopt(Usage found) {
+  private void adopt(Usage found, @Nullable String foundId) {
     usage = usage.then(found);
+    id = foundId == null ? id : foundId;
   }
 }

@@ -27,6 +27,7 @@ final class UsageFields {
   private int answerTokens = Usage.ABSENT;
   private int cacheReadTokens = Usage.ABSENT;
   private int cacheCreationTokens = Usage.ABSENT;
+  private @Nullable String responseId;
 
   Usage usage() {
     if (inputTokens == Usage.ABSENT) {
@@ -36,10 +37,31 @@ final class UsageFields {
     return new Usage(all, Math.max(cachedTokens, cacheReadTokens), answerTokens);
   }
 
+  /** The id of the document, or of the response in it; null if it has none. */
+  @Nullable String responseId() {
+    return responseId;
+  }
+
   void accept(JsonToken token, JsonParser parser) throws IOException {
-    if (token != JsonToken.VALUE_NUMBER_INT) {
-      return;
+    if (token == JsonToken.VALUE_STRING) {
+      text(parser);
+    } else if (token == JsonToken.VALUE_NUMBER_INT) {
+      number(parser);
     }
+  }
+
+  private void text(JsonParser parser) throws IOException {
+    JsonStreamContext place = parser.getParsingContext();
+    if ("id".equals(place.getCurrentName()) && (isTop(place) || isResponse(place.getParent()))) {
+      responseId = parser.getText();
+    }
+  }
+
+  private static boolean isResponse(@Nullable JsonStreamContext place) {
+    return place != null && isTop(place) && "response".equals(place.getCurrentName());
+  }
+
+  private void number(JsonParser parser) throws IOException {
     JsonStreamContext place = parser.getParsingContext();
     JsonStreamContext outer = place.getParent();
     String name = place.getCurrentName();

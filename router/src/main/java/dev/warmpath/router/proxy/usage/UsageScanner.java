@@ -1,6 +1,7 @@
 package dev.warmpath.router.proxy.usage;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Watches the bytes of one response for its usage report. It never changes, delays or keeps them
@@ -36,6 +37,9 @@ public abstract sealed class UsageScanner permits DocumentScanner, EventStreamSc
    * the engine sends one event for each.
    */
   public abstract int contentEvents();
+
+  /** The id of the answer, as far as that was looked for; null if it has none. */
+  public abstract @Nullable String id();
 
   /** What the response said so far. */
   public abstract Usage usage();

@@ -1,0 +1,234 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.DispatchResult;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.path.Routes;
+import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.http.ServerWebSocket;
+import io.vertx.core.http.UpgradeRejectedException;
+import io.vertx.core.http.WebSocket;
+import io.vertx.core.http.WebSocketBase;
+import io.vertx.core.http.WebSocketClient;
+import io.vertx.core.http.WebSocketConnectOptions;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's WebSocket and one of a replica, joined: frames go both ways as they come, and a side
+ * that reads slowly stops the other. It is one request in flight from its beginning to its end.
+ * Extensions and subprotocols are not passed on: engines have none, and clients put keys there.
+ *
+ * <p>Confined to its event loop.
+ */
+final class Tunnel {
+
+  /** The largest frame of either side. */
+  static final int FRAME_BYTES = 1 << 20;
+
+  private static final int SWITCHING = 101;
+  private static final short GOING_AWAY = 1001;
+  private static final short TRY_AGAIN = 1013;
+  private static final int FIRST_CODE = 1000;
+  private static final Set<Short> NEVER_SENT = Set.of((short) 1004, (short) 1005, (short) 1006);
+
+  private final ProxyContext proxy;
+  private final Exchange.Loop loop;
+  private final WebSocketClient client;
+  private final HttpServerRequest request;
+  private final String requestId;
+  private final long startNanos;
+  private final Runnable onEnd;
+  private boolean over;
+  private long timer = -1;
+  private @Nullable Assignment assignment;
+  private @Nullable ServerWebSocket down;
+  private @Nullable WebSocket up;
+
+  Tunnel(
+      ProxyContext proxy,
+      Exchange.Loop loop,
+      WebSocketClient client,
+      HttpServerRequest request,
+      Runnable onEnd) {
+    this.proxy = proxy;
+    this.loop = loop;
+    this.client = client;
+    this.request = request;
+    this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
+    this.startNanos = proxy.nanoClock().getAsLong();
+    this.onEnd = onEnd;
+  }
+
+  /** Whether the request begins a WebSocket. */
+  static boolean isAskedFor(HttpServerRequest request) {
+    return request.version() == HttpVersion.HTTP_1_1
+        && request.headers().contains(HttpHeaders.UPGRADE, HttpHeaders.WEBSOCKET, true);
+  }
+
+  /** Chooses a replica by load and connects to it before the client's request is accepted. */
+  void start() {
+    request.pause(); // it can be accepted later only if its end was not seen
+    request.exceptionHandler(
+        e -> end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS));
+    RequestHead head = proxy.heads().of(request.headers());
+    PreparedRequest asked =
+        new PreparedRequest(
+            request.getParam("model"),
+            Prompt.of(null),
+            head.session(),
+            false,
+            0,
+            head.priority(),
+            head.client());
+    DispatchResult result = proxy.dispatcher().assign(asked, Set.of());
+    if (result instanceof Assignment given) {
+      assignment = given;
+      connect(given.replica());
+    } else {
+      refuse(ApiError.unavailable("no_replica", "No replica can take the connection."), null);
+    }
+  }
+
+  private void connect(Replica replica) {
+    MultiMap headers = Headers.upwards(request.headers());
+    headers.names().stream()
+        .filter(name -> name.toLowerCase(Locale.ROOT).startsWith("sec-websocket-"))
+        .toList()
+        .forEach(headers::remove);
+    headers.set(RequestIds.HEADER, requestId);
+    int port = replica.baseUrl().getPort();
+    WebSocketConnectOptions options = new WebSocketConnectOptions();
+    options.setHost(replica.baseUrl().getHost()).setPort(port < 0 ? 80 : port);
+    options.setURI(request.uri()).setHeaders(headers);
+    options.setConnectTimeout(proxy.config().timeouts().connectMs());
+    options.setTimeout(proxy.config().timeouts().firstByteMs());
+    options.setAllowOriginHeader(false);
+    client
+        .connect(options)
+        .onComplete(connected -> {
+          if (connected.succeeded()) {
+            accept(connected.result());
+          } else {
+            refused(connected.cause());
+          }
+        });
+  }
+
+  private void refused(Throwable cause) {
+    if (cause instanceof UpgradeRejectedException rejected) {
+      String message = "The replica refused the connection.";
+      refuse(ApiError.upstream(rejected.getStatus(), "refused", message), Outcome.REFUSED);
+    } else {
+      String message = "The replica could not be reached or did not answer.";
+      refuse(ApiError.upstream(502, "connect", message), Outcome.FAILED);
+    }
+  }
+
+  private void refuse(ApiError error, @Nullable Outcome outcome) {
+    if (!over) {
+      proxy.listener().rejected(error.code());
+      end(outcome == null ? Outcome.CANCELLED : outcome, Ending.COMPLETE, error.status());
+      request.resume();
+      error.send(request.response(), ApiError.Form.OPENAI);
+    }
+  }
+
+  private void accept(WebSocket replica) {
+    if (over) {
+      replica.close();
+      return;
+    }
+    up = replica;
+    replica.pause();
+    request
+        .toWebSocket()
+        .onSuccess(accepted -> join(accepted, replica))
+        .onFailure(e -> {
+          replica.close();
+          end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS);
+        });
+  }
+
+  private void join(ServerWebSocket accepted, WebSocket replica) {
+    down = accepted;
+    if (assignment != null) {
+      assignment.answered();
+    }
+    timer = loop.vertx().setTimer(proxy.config().timeouts().totalMs(), id -> close(TRY_AGAIN));
+    pass(accepted, replica, () -> end(Outcome.COMPLETED, Ending.COMPLETE, SWITCHING));
+    pass(replica, accepted, () -> end(Outcome.COMPLETED, Ending.COMPLETE, SWITCHING));
+    replica.resume();
+  }
+
+  private static void pass(WebSocketBase from, WebSocketBase to, Runnable ended) {
+    from.frameHandler(frame -> {
+      if (frame.isClose() || to.isClosed()) {
+        return;
+      }
+      to.writeFrame(frame);
+      if (to.writeQueueFull()) {
+        from.pause();
+        to.drainHandler(v -> {
+          if (!from.isClosed()) {
+            from.resume();
+          }
+        });
+      }
+    });
+    from.exceptionHandler(e -> to.close());
+    from.closeHandler(v -> {
+      close(to, from.closeStatusCode(), from.closeReason());
+      ended.run();
+    });
+  }
+
+  private static void close(WebSocketBase socket, @Nullable Short code, @Nullable String reason) {
+    if (socket.isClosed()) {
+      return;
+    }
+    if (code == null || code < FIRST_CODE || NEVER_SENT.contains(code)) {
+      socket.close();
+    } else {
+      socket.close(code, reason);
+    }
+  }
+
+  /** The process ends. */
+  void cut() {
+    close(GOING_AWAY);
+  }
+
+  private void close(short code) {
+    if (down != null && up != null) {
+      close(up, code, null);
+      close(down, code, null);
+    } else {
+      refuse(ApiError.shuttingDown(), null);
+    }
+    end(Outcome.CANCELLED, Ending.CUT_OFF, SWITCHING);
+  }
+
+  private void end(Outcome outcome, Ending ending, int status) {
+    if (over) {
+      return;
+    }
+    over = true;
+    loop.vertx().cancelTimer(timer);
+    onEnd.run();
+    if (assignment != null) {
+      assignment.finished(outcome);
+    }
+    long lasted = proxy.nanoClock().getAsLong() - startNanos;
+    proxy.listener().ended(Routes.REALTIME, status, ending, lasted);
+  }
+}

@@ -1,0 +1,212 @@
+package dev.warmpath.router.proxy;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.warmpath.router.rig.Rig;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.ServerWebSocket;
+import io.vertx.core.http.UpgradeRejectedException;
+import io.vertx.core.http.WebSocket;
+import io.vertx.core.http.WebSocketConnectOptions;
+import io.vertx.core.http.WebSocketFrame;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** WebSockets of clients, joined to those of replicas. */
+class TunnelTest {
+
+  private final List<ServerWebSocket> ups = new CopyOnWriteArrayList<>();
+
+  @Test
+  void framesGoBothWaysAndTheEndIsTold() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      accept(rig, socket -> socket.frameHandler(frame -> echo(socket, frame)));
+      WebSocket client = connect(rig, "/v1/realtime?model=m");
+      assertThat(rig.inFlight()).isEqualTo(1);
+      assertThat(rig.router.serving()).isEqualTo(1);
+      assertThat(ups.get(0).query()).isEqualTo("model=m");
+      assertThat(ups.get(0).headers().get("x-custom")).isEqualTo("yes");
+
+      List<String> got = new CopyOnWriteArrayList<>();
+      client.frameHandler(frame -> {
+        if (!frame.isClose()) {
+          got.add((frame.isBinary() ? "b" : "t") + frame.isFinal() + frame.binaryData().length());
+        }
+      });
+      String large = "x".repeat(300_000);
+      client.writeFrame(WebSocketFrame.textFrame("{\"type\":\"a\"}", true));
+      client.writeFrame(WebSocketFrame.binaryFrame(Buffer.buffer(large), true));
+      client.writeFrame(WebSocketFrame.textFrame("part", false));
+      client.writeFrame(WebSocketFrame.continuationFrame(Buffer.buffer("rest"), true));
+      Rig.until(() -> got.size() == 4);
+      assertThat(got)
+          .startsWith("ttrue12", "btrue300000", "tfalse4")
+          .last()
+          .asString()
+          .endsWith("4");
+
+      client.close((short) 4_001, "enough");
+      rig.untilIdle();
+      Rig.until(() -> ups.get(0).isClosed());
+      assertThat(ups.get(0).closeStatusCode()).isEqualTo((short) 4_001);
+      assertThat(ups.get(0).closeReason()).isEqualTo("enough");
+      assertThat(rig.metrics())
+          .containsEntry(
+              "warmpath_requests_total{ending=\"complete\",path=\"/v1/realtime\",status=\"101\"}",
+              1.0);
+    }
+  }
+
+  @Test
+  void theReplicasEndIsTheClients() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      accept(rig, socket -> socket.textMessageHandler(text -> socket.close((short) 1_008, text)));
+      WebSocket client = connect(rig, "/v1/realtime");
+      client.writeTextMessage("no");
+      Rig.until(client::isClosed);
+      assertThat(client.closeStatusCode()).isEqualTo((short) 1_008);
+      assertThat(client.closeReason()).isEqualTo("no");
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void itLivesLongerThanAnIdleConnection() throws Exception {
+    try (Rig rig =
+        new Rig(
+            1,
+            tree ->
+                tree.set("timeouts.keep-alive-ms", 20, "test")
+                    .set("timeouts.request-head-ms", 20, "test"))) {
+      accept(rig, socket -> socket.frameHandler(frame -> echo(socket, frame)));
+      WebSocket client = connect(rig, "/v1/realtime");
+      rig.get("/health"); // on a connection that idles as long
+      Rig.until(() -> rig.metrics().get("warmpath_connections_closed_total{reason=\"idle\"}") >= 1);
+      assertThat(client.isClosed()).isFalse();
+      client.close();
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void slowReaderStopsTheOtherSide() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      AtomicLong written = new AtomicLong();
+      AtomicBoolean stopped = new AtomicBoolean();
+      accept(rig, socket -> flood(rig, socket, written, stopped));
+      WebSocket client = connect(rig, "/v1/realtime");
+      client.pause();
+      Rig.until(stopped::get);
+      assertThat(written.get()).isLessThan(64L << 20);
+      client.resume();
+      long before = written.get();
+      Rig.until(() -> written.get() > before + (4L << 20));
+      client.close();
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void refusalsAreTold() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      rig.backends.get(0).script =
+          (request, body) -> request.response().setStatusCode(403).end("{}");
+      assertThat(refusal(rig, "/v1/realtime")).isEqualTo(403);
+      assertThat(refusal(rig, "/v1/realtime?model=unknown")).isEqualTo(503);
+      assertThat(refusal(rig, "/v1/chat/completions")).isEqualTo(405);
+      assertThat(rig.get("/v1/realtime").statusCode()).isEqualTo(426);
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void theProcessEndsIt() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      accept(rig, socket -> {});
+      WebSocket client = connect(rig, "/v1/realtime");
+      rig.router.close();
+      Rig.until(client::isClosed);
+      assertThat(client.closeStatusCode()).isEqualTo((short) 1_001);
+      assertThat(rig.inFlight()).isZero();
+    }
+  }
+
+  private void accept(Rig rig, Consumer<ServerWebSocket> then) {
+    rig.backends.forEach(backend ->
+        backend.onWebSocket =
+            socket -> {
+              ups.add(socket);
+              then.accept(socket);
+            });
+  }
+
+  private static void echo(ServerWebSocket socket, WebSocketFrame frame) {
+    if (!frame.isClose()) {
+      socket.writeFrame(frame);
+    }
+  }
+
+  private static void flood(
+      Rig rig, ServerWebSocket socket, AtomicLong written, AtomicBoolean stopped) {
+    Buffer chunk = Buffer.buffer("y".repeat(65_536));
+    while (!socket.isClosed() && !socket.writeQueueFull()) {
+      socket.writeBinaryMessage(chunk);
+      written.addAndGet(chunk.length());
+    }
+    if (socket.isClosed()) {
+      return;
+    }
+    AtomicBoolean drained = new AtomicBoolean();
+    socket.drainHandler(v -> {
+      drained.set(true);
+      flood(rig, socket, written, stopped);
+    });
+    rig.vertx()
+        .setTimer(
+            300,
+            id -> {
+              if (!drained.get()) {
+                stopped.set(true);
+              }
+            });
+  }
+
+  private static int refusal(Rig rig, String path) {
+    assertThatThrownBy(() -> connect(rig, path)).isInstanceOf(ExecutionException.class);
+    try {
+      connect(rig, path);
+      return 101;
+    } catch (Exception e) {
+      UpgradeRejectedException rejected = (UpgradeRejectedException) e.getCause();
+      assertThat(rejected.getBody().toString(UTF_8)).contains("error");
+      return rejected.getStatus();
+    }
+  }
+
+  private static WebSocket connect(Rig rig, String uri) throws Exception {
+    WebSocketConnectOptions options = new WebSocketConnectOptions();
+    options.setHost("127.0.0.1").setPort(rig.router.port()).setURI(uri);
+    options.addHeader("x-custom", "yes");
+    return await(
+        rig.vertx()
+            .createWebSocketClient(
+                new io.vertx.core.http.WebSocketClientOptions().setMaxFrameSize(1 << 20))
+            .connect(options));
+  }
+
+  private static <T> T await(Future<T> future) throws Exception {
+    return future
+        .toCompletionStage()
+        .toCompletableFuture()
+        .get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+}
