@@ -41,6 +41,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a router records of a fleet is enough to judge it afterwards. */
 @Timeout(120)
@@ -66,9 +68,13 @@ class RouterCaptureTest {
     tokenizer.close();
   }
 
-  @Test
-  void recordedFleetVerifiesExactly() throws Exception {
-    run();
+  @ParameterizedTest
+  @CsvSource({"300, 0", "100, 600"})
+  void recordedFleetVerifiesExactly(int blocks, int hostBlocks) throws Exception {
+    run(KvCacheConfig.fullAttention(16, blocks).withHost(hostBlocks));
+    for (LiveEngine engine : engines) {
+      assertThat(engine.load().hostHitsTokens() > 0).isEqualTo(hostBlocks > 0);
+    }
 
     List<Path> files = files();
     assertThat(files).hasSize(1);
@@ -97,8 +103,8 @@ class RouterCaptureTest {
     assertThat(files()).isEmpty();
   }
 
-  private void run() throws Exception {
-    start();
+  private void run(KvCacheConfig cache) throws Exception {
+    start(cache);
     try (RouterProcess router = router(tree())) {
       for (int round = 0; round < ROUNDS; round++) {
         awaitMarks(router, (round + 1L) * ENGINES);
@@ -133,9 +139,12 @@ class RouterCaptureTest {
   }
 
   private void start() {
-    KvCacheConfig cache = KvCacheConfig.fullAttention(16, 300);
+    start(KvCacheConfig.fullAttention(16, 300));
+  }
+
+  private void start(KvCacheConfig cache) {
     StepCost quick = new StepCost(1, 0.01, 0, 0);
-    EngineConfig engine = new EngineConfig(cache, 2048, 32, 4096, quick);
+    EngineConfig engine = new EngineConfig(cache, 2048, 32, cache.maxSequenceTokens(), quick);
     for (int i = 0; i < ENGINES; i++) {
       engines.add(launcher.start(LiveEngineOptions.of("sim", engine)));
     }

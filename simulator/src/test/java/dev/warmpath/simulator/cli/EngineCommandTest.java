@@ -19,6 +19,7 @@ final class EngineCommandTest {
     "--events-port,-1",
     "--block-size,0",
     "--blocks,1",
+    "--host-blocks,-1",
     "--speed,0",
     "--speed,0.0001",
     "--speed,NaN"
