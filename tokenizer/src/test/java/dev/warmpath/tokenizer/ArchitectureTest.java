@@ -38,8 +38,7 @@ class ArchitectureTest {
               "dev.warmpath.tokenizer",
               "dev.warmpath.tokenizer.chat..",
               "dev.warmpath.tokenizer.encode..",
-              "dev.warmpath.tokenizer.files..",
-              "dev.warmpath.tokenizer.train..");
+              "dev.warmpath.tokenizer.files..");
 
   @ArchTest
   static final ArchRule NO_CIRCLES =

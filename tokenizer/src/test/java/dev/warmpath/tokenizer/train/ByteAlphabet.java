@@ -7,8 +7,6 @@ import java.util.List;
 /**
  * The letters that byte-level tokenizers write bytes with: a printable character for each of the
  * 256 bytes.
- *
- * <p>Immutable.
  */
 final class ByteAlphabet {
 

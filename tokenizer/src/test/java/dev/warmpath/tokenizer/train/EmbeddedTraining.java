@@ -8,11 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/**
- * How the embedded {@code tokenizer.json} is made from the corpus in this module.
- *
- * <p>Immutable.
- */
+/** How the embedded {@code tokenizer.json} is made from the corpus in this module. */
 public final class EmbeddedTraining {
 
   private static final int MAX_VOCABULARY = 4_000;

@@ -11,8 +11,6 @@ import java.util.List;
  * Writes a vocabulary as a {@code tokenizer.json} that every reader of that format takes.
  *
  * <p>The special tokens get the ids after the vocabulary's.
- *
- * <p>Immutable.
  */
 public final class TokenizerFile {
 

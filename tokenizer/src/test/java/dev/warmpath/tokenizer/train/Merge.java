@@ -1,8 +1,4 @@
 package dev.warmpath.tokenizer.train;
 
-/**
- * One learnt rule: these two tokens become one.
- *
- * <p>Immutable.
- */
+/** One learnt rule: these two tokens become one. */
 record Merge(String left, String right) {}

@@ -2,11 +2,7 @@ package dev.warmpath.tokenizer.train;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Two neighbouring tokens, by id.
- *
- * <p>Immutable.
- */
+/** Two neighbouring tokens, by id. */
 record Pair(int left, int right) {
 
   /** Whether this pair goes first when both are as frequent; nothing goes after null. */

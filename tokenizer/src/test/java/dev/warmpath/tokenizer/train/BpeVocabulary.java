@@ -2,11 +2,7 @@ package dev.warmpath.tokenizer.train;
 
 import java.util.List;
 
-/**
- * What was learnt: the tokens by id, and the merges in the order in which they apply.
- *
- * <p>Immutable.
- */
+/** What was learnt: the tokens by id, and the merges in the order in which they apply. */
 public final class BpeVocabulary {
 
   private final List<String> tokens;
