@@ -13,7 +13,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
+import org.zeromq.ZFrame;
 import org.zeromq.ZMQ;
+import org.zeromq.ZMsg;
 
 /**
  * Publishes a recorded stream as its engine did: three frames a message, the same numbers, the same
@@ -29,6 +31,8 @@ public final class CapturePublisher implements AutoCloseable {
 
   private static final StreamMessage END_OF_REPLAY = new StreamMessage(-1, new byte[0]);
   private static final long LONGEST_POLL_MILLIS = 50;
+  private static final int HANDSHAKE_MILLIS = 500;
+  private static final int LINGER_MILLIS = 1_000;
 
   private final ZMQ.Socket live;
   private final ZMQ.@Nullable Socket replay;
@@ -48,13 +52,13 @@ public final class CapturePublisher implements AutoCloseable {
       ZContext context, String endpoint, @Nullable String replayEndpoint, LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
     poller = context.createPoller(2);
-    live = Sockets.open(context, SocketType.XPUB);
+    live = open(context, SocketType.XPUB);
     live.setXpubVerbose(true); // tells of every subscriber, not of the first with a topic alone
     bind(live, endpoint);
     if (replayEndpoint == null) {
       replay = null;
     } else {
-      replay = Sockets.open(context, SocketType.ROUTER);
+      replay = open(context, SocketType.ROUTER);
       bind(replay, replayEndpoint);
     }
   }
@@ -119,6 +123,14 @@ public final class CapturePublisher implements AutoCloseable {
     }
   }
 
+  private static ZMQ.Socket open(ZContext context, SocketType type) {
+    ZMQ.Socket socket = context.createSocket(type);
+    socket.setHandshakeIvl(HANDSHAKE_MILLIS);
+    socket.setHWM(0);
+    socket.setLinger(LINGER_MILLIS);
+    return socket;
+  }
+
   private void bind(ZMQ.Socket socket, String endpoint) {
     socket.bind(endpoint);
     poller.register(socket, ZMQ.Poller.POLLIN);
@@ -175,7 +187,7 @@ public final class CapturePublisher implements AutoCloseable {
 
   /** A question is [asker, empty, number of 8 bytes]; others get no answer. */
   private void answerReplays(ZMQ.Socket socket) {
-    List<byte[]> question = Sockets.receive(socket);
+    List<byte[]> question = receive(socket);
     while (!question.isEmpty()) {
       if (question.size() == 3 && question.get(2).length == Long.BYTES) {
         long from = ByteBuffer.wrap(question.get(2)).getLong();
@@ -184,8 +196,14 @@ public final class CapturePublisher implements AutoCloseable {
         }
         reply(socket, question.get(0), END_OF_REPLAY);
       }
-      question = Sockets.receive(socket);
+      question = receive(socket);
     }
+  }
+
+  /** The frames of the message that has come, or none. */
+  private static List<byte[]> receive(ZMQ.Socket socket) {
+    ZMsg message = ZMsg.recvMsg(socket, ZMQ.DONTWAIT);
+    return message == null ? List.of() : message.stream().map(ZFrame::getData).toList();
   }
 
   private static void reply(ZMQ.Socket socket, byte[] asker, StreamMessage batch) {

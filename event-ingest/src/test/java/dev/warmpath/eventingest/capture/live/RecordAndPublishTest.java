@@ -85,8 +85,8 @@ class RecordAndPublishTest {
         CapturePublisher publisher =
             new CapturePublisher(
                 context, "tcp://127.0.0.1:0", "tcp://127.0.0.1:0", System::nanoTime)) {
-      RecordedSource source =
-          new RecordedSource(
+      CaptureRecorder.Source source =
+          new CaptureRecorder.Source(
               ENGINE, publisher.endpoint(), askReplay ? publisher.replayEndpoint() : null, "k");
       CompletableFuture<Void> recording =
           CompletableFuture.runAsync(() -> record(copy, source, askReplay ? 2 : 3));
@@ -98,7 +98,7 @@ class RecordAndPublishTest {
     return read(copy);
   }
 
-  private static void record(Path file, RecordedSource source, long batches) {
+  private static void record(Path file, CaptureRecorder.Source source, long batches) {
     CaptureHeader header = CaptureHeader.of(Instant.EPOCH, "copy", List.of(source.stream()));
     try (ZContext context = new ZContext();
         CaptureWriter writer = CaptureWriter.create(file, header)) {

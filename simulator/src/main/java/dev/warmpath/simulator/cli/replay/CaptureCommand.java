@@ -7,7 +7,6 @@ import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.capture.RotatingCaptureWriter;
 import dev.warmpath.eventingest.capture.RotatingCaptureWriter.Limits;
 import dev.warmpath.eventingest.capture.live.CaptureRecorder;
-import dev.warmpath.eventingest.capture.live.RecordedSource;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
@@ -29,7 +28,6 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.ZContext;
-import org.zeromq.ZMQException;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -116,11 +114,11 @@ public final class CaptureCommand implements WarmpathCommand {
         description = "Record only messages whose topic begins so.")
     private String topic = "";
 
-    private RecordedSource source(int id) {
+    private CaptureRecorder.Source source(int id) {
       String name = replica == null ? "engine-" + id : replica;
       requireFitting();
       CaptureStream stream = CaptureStream.live(id, name, kind, model);
-      return new RecordedSource(
+      return new CaptureRecorder.Source(
           isSglang() ? stream.with(config()) : stream, endpoint, replayEndpoint, topic);
     }
 
@@ -200,20 +198,18 @@ public final class CaptureCommand implements WarmpathCommand {
 
   @Override
   public Integer call() {
-    List<RecordedSource> sources = new ArrayList<>();
+    List<CaptureRecorder.Source> sources = new ArrayList<>();
     for (Engine engine : engines) {
       sources.add(engine.source(sources.size()));
     }
     CaptureHeader header =
         CaptureHeader.of(
-            Instant.now(), note, sources.stream().map(RecordedSource::stream).toList());
+            Instant.now(), note, sources.stream().map(CaptureRecorder.Source::stream).toList());
     try (Ending ending = Ending.ofProcess();
         CaptureSink writer = create(header);
         ZContext context = new ZContext()) {
       CaptureRecorder recorder = new CaptureRecorder(writer, sources, System::nanoTime);
       record(recorder, context, done(ending));
-    } catch (ZMQException | IllegalArgumentException e) {
-      throw CommandException.failed("cannot connect: " + e.getMessage());
     } catch (IOException e) {
       throw CaptureFiles.failure(out, e);
     }
