@@ -6,7 +6,6 @@ import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.eventingest.wire.decode.EventRow.Kind;
 import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 
@@ -65,39 +64,10 @@ final class Removals {
       counters.add(StreamCounter.UNKNOWN_GROUP_REMOVALS, count);
     }
     removed.from(tier, group);
-    if (removal.tellsCopiesLeft()) {
-      removeLastCopies(batch.hashes(), removal);
-    } else {
-      index.removed(slot, removed.addAll(batch.hashes(), removal.hashFrom(), count));
-    }
+    index.removed(slot, removed.addAll(batch.hashes(), removal.hashFrom(), count));
   }
 
   private static boolean goesOn(EventRow removal, EventRow next) {
-    return next.kind() == Kind.REMOVED
-        && next.place().equals(removal.place())
-        && !removal.tellsCopiesLeft()
-        && !next.tellsCopiesLeft();
-  }
-
-  /** What the engine says of its copies goes before what was counted. */
-  private void removeLastCopies(long[] hashes, EventRow removal) {
-    StorageTier tier = removed.tier();
-    int group = removed.group();
-    for (int i = 0; i < removal.hashCount(); i++) {
-      if (removal.tookLastCopy(i)) {
-        removeAll(removed.from(tier, group).add(hashes[removal.hashFrom() + i]));
-      }
-    }
-  }
-
-  /** Removes a block as often as it was counted. */
-  private void removeAll(RemovedBlocks block) {
-    EngineStats before;
-    EngineStats after = index.stats(slot);
-    do {
-      before = after;
-      index.removed(slot, block);
-      after = index.stats(slot);
-    } while (before.equals(after));
+    return next.kind() == Kind.REMOVED && next.place().equals(removal.place());
   }
 }

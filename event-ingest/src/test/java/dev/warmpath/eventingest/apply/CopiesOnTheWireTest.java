@@ -11,7 +11,6 @@ import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
-import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
@@ -67,50 +66,6 @@ class CopiesOnTheWireTest {
     hear(store(maps), store(maps));
     hear(removal(maps, 3));
     assertThat(applier.stats().heldBlocks()).isEqualTo(3);
-  }
-
-  @Test
-  void copiesThatAreLeftGoBeforeWhatWasCounted() throws WireException {
-    hear(store(true), store(true), store(true));
-    hear(with(removal(true, 2, 3), "remaining_copy_counts", List.of(1, 0)));
-    assertThat(credited()).as("block 3 is gone, though it was stored three times").isEqualTo(8);
-    hear(with(removal(true, 2), "remaining_copy_counts", List.of(0)));
-    assertThat(credited()).isEqualTo(4);
-    assertThat(applier.stats().heldBlocks()).isEqualTo(1);
-
-    hear(with(removal(true, 2), "remaining_copy_counts", List.of(0)));
-    assertThat(applier.stats().unknownRemovals()).isEqualTo(1);
-  }
-
-  @Test
-  void copiesThatAreLeftGoBeforeThePolicy() throws WireException {
-    applier = applier(EngineDialect.VLLM, CopyCounting.PRESENCE);
-    hear(store(true));
-    hear(with(removal(true, 3), "remaining_copy_counts", List.of(2)), removal(true, 2));
-    assertThat(applier.stats().heldBlocks()).isEqualTo(2);
-  }
-
-  @Test
-  void countsThatDoNotFitHideRemovals() throws WireException {
-    hear(store(true));
-    for (Object wrong : List.of(List.of(0, 0), List.of(-1), "x", List.of("x"))) {
-      EventColumns batch =
-          decoder.decode(WireBatch.of(with(removal(true, 3), "remaining_copy_counts", wrong)));
-      assertThat(batch.mayHideRemovals()).as("%s", wrong).isTrue();
-    }
-    assertThat(decoder.decode(WireBatch.of(removal(true, 3))).row(0).tellsCopiesLeft()).isFalse();
-  }
-
-  @Test
-  void removalsThatTellOfCopiesAreNotTakenForRepeats() throws WireException {
-    hear(store(true), store(true));
-    long far = 1L << 62;
-    hear(
-        with(removal(true, far), "remaining_copy_counts", List.of(1)),
-        with(removal(true, far + 1), "remaining_copy_counts", List.of(0)),
-        removal(true, far + 2),
-        removal(true, far + 3));
-    assertThat(applier.stats().unknownRemovals()).isEqualTo(3);
   }
 
   @Test

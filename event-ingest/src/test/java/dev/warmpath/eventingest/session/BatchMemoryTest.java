@@ -41,13 +41,6 @@ class BatchMemoryTest {
         array("BlockStored", many("ce01020304"), "c0", "90", "10", "c0", text("GPU"))),
     WIDER_HASHES_REMOVED(array("BlockRemoved", many("cd0102"), text("GPU"))),
     HASHES_REMOVED(array("BlockRemoved", many("01"), text("GPU"))),
-    HASHES_WITH_COPIES(
-        "84"
-            + text("type")
-            + text("BlockRemoved")
-            + (text("block_hashes") + many("01"))
-            + (text("medium") + text("GPU"))
-            + (text("remaining_copy_counts") + many("01"))),
     TOKENS(array("BlockStored", "9101", "c0", many("01"), "ce00200000", "c0", text("GPU"))),
     KEYS(
         array(

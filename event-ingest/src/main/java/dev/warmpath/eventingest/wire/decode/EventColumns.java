@@ -122,7 +122,6 @@ public final class EventColumns {
     row.hashCount = 0;
     row.tokenFrom = tokenEnd;
     row.tokenCount = 0;
-    row.copiesLeft = null;
     return row;
   }
 

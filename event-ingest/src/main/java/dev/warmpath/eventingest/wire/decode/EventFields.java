@@ -35,7 +35,6 @@ final class EventFields {
     LOOKAHEAD_TOKEN_IDS,
     CACHE_SALT,
     OWNERSHIP,
-    REMAINING_COPY_COUNTS,
     WINDOW_SIZE;
 
     private static final Field[] ALL = values();

@@ -51,7 +51,6 @@ public final class EventRow {
   @Nullable StorageTier tier = StorageTier.GPU;
   GroupSpec spec = GroupSpec.UNSAID;
   int windowTokens;
-  int @Nullable [] copiesLeft;
 
   EventRow(EventColumns columns) {
     this.columns = columns;
@@ -121,16 +120,6 @@ public final class EventRow {
   /** TensorRT-LLM's {@code window_size}, 0 when it is not said. */
   public int windowTokens() {
     return windowTokens;
-  }
-
-  /** Whether a removal says how many copies of each block are left. */
-  public boolean tellsCopiesLeft() {
-    return copiesLeft != null;
-  }
-
-  /** Whether a removal took the last copy of its block with this index. */
-  public boolean tookLastCopy(int block) {
-    return copiesLeft == null || copiesLeft[block] == 0;
   }
 
   /** Whether the blocks of a store can be named by {@link #nameBlocks}. */

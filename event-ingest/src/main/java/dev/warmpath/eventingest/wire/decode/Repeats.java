@@ -72,9 +72,6 @@ final class Repeats {
     byte[] bytes = Arrays.copyOfRange(cursor.bytes(), start, end);
     int hashAt = hashes + 2 - start;
     if (row.kind == EventRow.Kind.REMOVED) {
-      if (row.tellsCopiesLeft()) {
-        return;
-      }
       removal = new Pattern(bytes, hashAt, bytes.length, bytes.length, bytes.length, row.copy());
       return;
     }

@@ -52,24 +52,8 @@ final class RowReader {
     EventRow row = columns.next(EventRow.Kind.REMOVED);
     hashes(row, 1);
     place(row);
-    row.copiesLeft = copiesLeft(row.hashCount);
     columns.add(row);
     return row;
-  }
-
-  private int @Nullable [] copiesLeft(int hashes) throws WireException {
-    if (!fields.find(Field.REMAINING_COPY_COUNTS)) {
-      return null;
-    }
-    if (cursor.arrayLength() != hashes) {
-      throw new WireException(cursor.position(), "not one remaining_copy_counts for each hash");
-    }
-    columns.takes((long) Integer.BYTES * hashes);
-    int[] left = new int[hashes];
-    for (int i = 0; i < hashes; i++) {
-      left[i] = cursor.integerWithin(0, Integer.MAX_VALUE);
-    }
-    return left;
   }
 
   void allBlocksCleared() {

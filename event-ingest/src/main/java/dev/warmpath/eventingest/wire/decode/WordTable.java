@@ -7,8 +7,6 @@ import java.util.List;
 /**
  * Finds a word of a fixed list by its bytes, with one comparison. No two words may agree in length
  * and last byte.
- *
- * <p>Immutable.
  */
 final class WordTable {
 
