@@ -2,9 +2,7 @@ package dev.warmpath.eventingest;
 
 import dev.warmpath.kvindex.CopyCounting;
 
-/**
- * Whose rules an engine's events follow; the wire format is recognised by what arrives. Immutable.
- */
+/** Whose rules an engine's events follow; the wire format is recognised by what arrives. */
 public enum EngineDialect {
   /** vLLM and all that speak like it: every physical copy is announced and removed. */
   VLLM(CopyCounting.PER_COPY),

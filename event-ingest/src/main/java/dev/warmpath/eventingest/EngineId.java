@@ -3,8 +3,6 @@ package dev.warmpath.eventingest;
 /**
  * An engine: one data-parallel rank of a replica, the owner of one KV cache and one event stream.
  *
- * <p>Immutable.
- *
  * @param replica name of the replica in the fleet
  * @param dpRank data-parallel rank, 0 for engines without data parallelism
  */

@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * How an engine's events are to be understood, beside what they say themselves.
  *
- * <p>Immutable.
- *
  * @param dialect whose rules they follow
  * @param droppedBlocks matched blocks that the engine computes again all the same: 1 for vLLM to
  *     0.32 with EAGLE or MTP, else 0

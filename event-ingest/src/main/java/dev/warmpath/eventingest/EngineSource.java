@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where one engine's events come from and how they are to be read.
  *
- * <p>Immutable.
- *
  * @param id the engine
  * @param model the base model's name, the same for all engines that are to share block keys
  * @param endpoint ZMQ endpoint of the live stream

@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
  * What a router needs to know of an engine's event stream for each request; {@link EngineStatus}
  * without what is for people and metrics.
  *
- * <p>Immutable.
- *
  * @param slot the engine's slot in the index
  * @param space the space of its block keys, null until its first block
  * @param trust how far the index may be believed for it

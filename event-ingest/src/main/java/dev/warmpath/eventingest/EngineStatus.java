@@ -8,8 +8,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is known of one engine's event stream at one moment.
  *
- * <p>Immutable.
- *
  * @param id the engine
  * @param slot its slot in the index
  * @param trust how far the index may be believed for it

@@ -6,8 +6,6 @@ import java.time.Duration;
 /**
  * What an engine said of its cache in an answer: vLLM's {@code cached_tokens}.
  *
- * <p>Immutable.
- *
  * @param prompt the request's blocks, in the engine's space
  * @param cachedTokens how many of its tokens the engine reused
  * @param predictedTokens how many the index had shown, or −1 if it was not believed

@@ -3,8 +3,6 @@ package dev.warmpath.eventingest;
 /**
  * How full the ring between an engine's sockets and the index is.
  *
- * <p>Immutable.
- *
  * @param messages that wait, and what answers told of the cache
  * @param bytes that these take
  * @param commands that wait among them: changes of state, which always find room and come at the

@@ -6,8 +6,6 @@ import dev.warmpath.kvindex.StorageTier;
 /**
  * What an engine makes of blocks that it finds in slower memory only.
  *
- * <p>Immutable.
- *
  * @param leastTokens fewer tokens than this are not read back
  * @param chunkTokens size of the pieces that are read back, counted from the prompt's begin; 0 if
  *     it is not known

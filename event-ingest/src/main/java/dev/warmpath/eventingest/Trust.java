@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest;
 
-/** How far the index may be believed for one engine. Immutable. */
+/** How far the index may be believed for one engine. */
 public enum Trust {
   /** All that the engine announced in this lifetime is applied: credits are true and complete. */
   EXACT,

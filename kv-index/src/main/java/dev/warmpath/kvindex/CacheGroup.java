@@ -4,8 +4,6 @@ package dev.warmpath.kvindex;
  * One KV-cache group of an engine: layers that keep their blocks by the same rule. An engine with a
  * hybrid model has several, and reuses a prefix only as far as all of them allow.
  *
- * <p>Immutable.
- *
  * @param index the engine's {@code group_idx}; 0 for engines that do not name groups
  * @param kind the rule
  * @param blockSizeTokens tokens a block of this group

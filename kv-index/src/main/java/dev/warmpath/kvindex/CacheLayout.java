@@ -6,8 +6,6 @@ import java.util.List;
  * How one engine turns held blocks into a cache hit: its groups and what it holds back from every
  * prompt.
  *
- * <p>Immutable.
- *
  * @param groups the engine's groups, by ascending index; empty until the first event
  * @param withheldTokens tokens at the end of a prompt that are always computed: the hit is at most
  *     {@code floor((n − withheldTokens) / B) · B} tokens. 1 for vLLM, L with lookahead hashes, 2

@@ -1,6 +1,6 @@
 package dev.warmpath.kvindex;
 
-/** What an engine's announcements of the same block mean. Immutable. */
+/** What an engine's announcements of the same block mean. */
 public enum CopyCounting {
   /**
    * vLLM: each physical copy is announced and removed, so a block is gone when as many removals as

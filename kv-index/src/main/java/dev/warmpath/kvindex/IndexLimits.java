@@ -3,8 +3,6 @@ package dev.warmpath.kvindex;
 /**
  * What an index may take.
  *
- * <p>Immutable.
- *
  * @param maxOrphansPerEngine how many blocks of one engine may wait for their parent's name
  * @param maxBytes bound of all its arrays together; beyond it the blocks that nobody asked for are
  *     forgotten first. With less than 300 kB nothing is kept, and an empty index takes 120 kB

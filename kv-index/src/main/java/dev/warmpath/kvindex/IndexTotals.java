@@ -3,8 +3,6 @@ package dev.warmpath.kvindex;
 /**
  * What an index keeps for all engines together, and what it had to leave out.
  *
- * <p>Immutable.
- *
  * @param bytes taken by its arrays
  * @param maxBytes that they may take; {@link Long#MAX_VALUE} for no bound
  * @param evictedBlocks held blocks that were forgotten, or never noted, for lack of room

@@ -1,6 +1,6 @@
 package dev.warmpath.kvindex;
 
-/** Where a held block lives, fastest first. Immutable. */
+/** Where a held block lives, fastest first. */
 public enum StorageTier {
   GPU,
   CPU,

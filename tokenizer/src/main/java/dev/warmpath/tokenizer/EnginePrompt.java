@@ -9,11 +9,7 @@ import dev.warmpath.tokenizer.body.PromptRefused;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A prompt whose tokens an engine said, with what the request itself says about it.
- *
- * <p>Immutable.
- */
+/** A prompt whose tokens an engine said, with what the request itself says about it. */
 public final class EnginePrompt {
 
   private EnginePrompt() {}

@@ -6,8 +6,6 @@ import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 /**
  * How a model is loaded: how its engine was started, and what may be spent on it here.
  *
- * <p>Immutable.
- *
  * @param chat what changes how chats look
  * @param maxModelTokens {@code --max-model-len}, which {@code truncate_prompt_tokens: -1} cuts to;
  *     {@link #UNKNOWN} refuses such requests

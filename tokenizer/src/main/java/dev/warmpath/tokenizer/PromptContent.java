@@ -6,11 +6,7 @@ import dev.warmpath.tokenizer.body.Reason;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * What an engine takes a prompt from.
- *
- * <p>Immutable.
- */
+/** What an engine takes a prompt from. */
 sealed interface PromptContent {
 
   /** Texts, each the whole of one prompt. */

@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a request says about its prompt besides the prompt itself.
  *
- * <p>Immutable.
- *
  * @param addSpecialTokens whether the tokenizer adds its BOS or EOS
  * @param readsCache false when the engine must compute every position of the prompt
  * @param singleChoice whether each prompt is one sequence to the engine, all its own work

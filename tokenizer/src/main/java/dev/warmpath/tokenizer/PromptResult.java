@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>There is nothing in between: a prompt that might differ by one token from the engine's is
  * {@link Inexact}.
- *
- * <p>Immutable.
  */
 public sealed interface PromptResult {
 

@@ -1,10 +1,6 @@
 package dev.warmpath.tokenizer;
 
-/**
- * Which of the engine's routes a request came in by, and so how its prompt is to be read.
- *
- * <p>Immutable.
- */
+/** Which of the engine's routes a request came in by, and so how its prompt is to be read. */
 public enum RequestKind {
   /** {@code /v1/chat/completions}: messages, rendered through the model's template. */
   CHAT,

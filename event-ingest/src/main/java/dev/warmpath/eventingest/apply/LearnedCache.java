@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
  * What an engine's events have said of how it keeps its blocks: what {@link EventApplier} knows
  * beside the index.
  *
- * <p>Immutable.
- *
  * @param mainGroup the group that gave the space its block size; 0 while there is none
  * @param space null until a block could be named
  * @param recalled whether names that were computed may be among what is doubted
@@ -31,8 +29,6 @@ public record LearnedCache(
 
   /**
    * The KV-cache groups that it has told of.
-   *
-   * <p>Immutable.
    *
    * @param described those that a store has described
    * @param highest the highest index heard of, −1 for none

@@ -5,8 +5,6 @@ import java.io.IOException;
 /**
  * A file is not a capture, or is damaged other than by being cut; the message names the file, the
  * record and the byte.
- *
- * <p>Immutable.
  */
 public final class CaptureException extends IOException {
 

@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The first value of a capture file.
  *
- * <p>Immutable.
- *
  * @param created when the capture began, RFC 3339
  * @param note what it shows
  * @param streams the recorded engines

@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * One recorded engine, as the header describes it.
  *
- * <p>Immutable.
- *
  * @param id the number by which records refer to it
  * @param replica the replica's name
  * @param dpRank its data-parallel rank

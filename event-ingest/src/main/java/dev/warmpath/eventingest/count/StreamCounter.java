@@ -2,7 +2,7 @@ package dev.warmpath.eventingest.count;
 
 import java.util.Locale;
 
-/** What is counted for each engine. Immutable. */
+/** What is counted for each engine. */
 public enum StreamCounter {
   BATCHES("Batches applied."),
   EVENTS("Events applied."),

@@ -3,8 +3,6 @@ package dev.warmpath.eventingest.follow;
 /**
  * The bounds of the wait before an engine is asked again that did not answer a replay to its end.
  *
- * <p>Immutable.
- *
  * @param firstMillis after the first failure, at most; 0 asks again at once
  * @param longestMillis after any
  */

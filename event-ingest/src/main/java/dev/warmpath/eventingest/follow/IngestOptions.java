@@ -7,8 +7,6 @@ import dev.warmpath.eventingest.transport.RingLimits;
 /**
  * The bounds of a whole fleet's event streams.
  *
- * <p>Immutable.
- *
  * @param pollers threads that poll the engines' live sockets
  * @param ring between an engine's sockets and the index
  * @param replay of missed batches

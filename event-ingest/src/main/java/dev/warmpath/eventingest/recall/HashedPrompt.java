@@ -6,11 +6,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.enginehash.EngineHasher;
 
-/**
- * The blocks of a prompt with the hashes that an engine gives to them.
- *
- * <p>Immutable.
- */
+/** The blocks of a prompt with the hashes that an engine gives to them. */
 public final class HashedPrompt {
 
   private final KnownScheme scheme;

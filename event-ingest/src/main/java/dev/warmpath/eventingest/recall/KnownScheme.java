@@ -7,8 +7,6 @@ import dev.warmpath.kvindex.enginehash.EngineHasher;
 /**
  * How an engine makes its hashes: a block that it announced had the hash that this gives.
  *
- * <p>Immutable.
- *
  * @param hasher gives the engine's hashes
  * @param keysKnown whether a block with extra keys had the hash too
  */

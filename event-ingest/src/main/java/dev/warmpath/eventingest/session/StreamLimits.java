@@ -5,8 +5,6 @@ import java.time.Duration;
 /**
  * The bounds of one engine's stream.
  *
- * <p>Immutable.
- *
  * @param bufferedBatches live batches kept while a replay runs
  * @param bufferedBytes their payloads together
  * @param replayAttempts replays without progress until the missing batches are given up

@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a stream has to know beside the index to go on in another process.
  *
- * <p>Immutable.
- *
  * @param lastSequence number of the last batch applied
  * @param lastDigest digest of its bytes, which shows whether the engine's process is the same
  * @param startSeconds when the process started, in seconds since 1970; NaN if nobody knows
@@ -23,8 +21,6 @@ public record StreamMemory(
 
   /**
    * Something that was missed.
-   *
-   * <p>Immutable.
    *
    * @param healable whether it was given up only because nobody answered
    */

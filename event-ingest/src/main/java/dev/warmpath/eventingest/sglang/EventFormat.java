@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.sglang;
 
-/** SGLang's {@code format} of the event stream. Immutable. */
+/** SGLang's {@code format} of the event stream. */
 public enum EventFormat {
   /** A request's {@code extra_key} shows in hashes of adapters only. */
   DEFAULT,

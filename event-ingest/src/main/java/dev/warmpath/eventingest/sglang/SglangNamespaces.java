@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * <p>The first block of a chain whose hash is not what a request without {@code extra_key} gives is
  * named by that hash instead of its salt; a request that can compute the same hash finds it.
  *
- * <p>Immutable.
- *
  * @param format the format of the engine's events
  * @param adapterIds ids of the adapters by name; blocks of other adapters are taken as they come
  */

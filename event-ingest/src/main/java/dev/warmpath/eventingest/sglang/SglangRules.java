@@ -3,8 +3,6 @@ package dev.warmpath.eventingest.sglang;
 /**
  * How one SGLang engine was started, as far as its events do not say and hits depend on it.
  *
- * <p>Immutable.
- *
  * @param namespaces what its hashes show
  * @param loadBackTokens hits on the host shorter than this stay there ({@code load_back_threshold})
  */

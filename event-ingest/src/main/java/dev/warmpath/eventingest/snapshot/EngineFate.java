@@ -3,11 +3,7 @@ package dev.warmpath.eventingest.snapshot;
 import dev.warmpath.eventingest.session.ResumeListener;
 import java.util.Locale;
 
-/**
- * What becomes of an engine that a snapshot knew.
- *
- * <p>Immutable.
- */
+/** What becomes of an engine that a snapshot knew. */
 public enum EngineFate {
   /** Restored; its replay socket has not answered yet. */
   WAITING,

@@ -9,8 +9,6 @@ import dev.warmpath.kvindex.CopyCounting;
 /**
  * What must be the same for an engine's blocks to mean the same again.
  *
- * <p>Immutable.
- *
  * @param droppedBlocks see {@link EngineRules}
  * @param removals see {@link EngineRules}
  * @param namespaces see {@link EngineRules}, as text: what is held was named accordingly

@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * One engine as a process remembers it beside the index.
  *
- * <p>Immutable.
- *
  * @param slot its slot in the index
  * @param namedBlocks named blocks that the index held of it
  * @param stream where its stream stood, or null if there is nothing to go on from

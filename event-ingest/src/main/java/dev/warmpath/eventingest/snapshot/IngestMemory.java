@@ -8,8 +8,6 @@ import java.util.Set;
 /**
  * All engines as a process remembers them beside the index.
  *
- * <p>Immutable.
- *
  * @param taken when this was so
  * @param engines no two with one id or one slot
  */

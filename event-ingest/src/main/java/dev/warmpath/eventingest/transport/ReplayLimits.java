@@ -5,8 +5,6 @@ import java.time.Duration;
 /**
  * The bounds of replays.
  *
- * <p>Immutable.
- *
  * @param parallel replays that run at the same time
  * @param idleTimeout longest silence of the engine
  * @param longest time that one replay may take

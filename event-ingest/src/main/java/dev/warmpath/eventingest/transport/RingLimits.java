@@ -3,8 +3,6 @@ package dev.warmpath.eventingest.transport;
 /**
  * The bounds of what waits between sockets and index.
  *
- * <p>Immutable.
- *
  * @param messages of one engine
  * @param bytes of one engine's payloads, and of one message
  * @param totalBytes of all engines' payloads; an engine that holds less than its share of these

@@ -5,8 +5,6 @@ import dev.warmpath.eventingest.capture.fault.Faults;
 /**
  * What is done to a capture while it is verified.
  *
- * <p>Immutable.
- *
  * @param faults what goes wrong on the way
  * @param replays whether what was lost can be asked again; else it is gone
  */

@@ -6,8 +6,6 @@ import java.util.TreeMap;
 /**
  * How the predictions of one capture came out.
  *
- * <p>Immutable.
- *
  * @param engine the recorded engines, release included
  * @param events events applied
  * @param blocks block hashes announced as stored
@@ -37,11 +35,7 @@ public record VerifyReport(
     skipped = new TreeMap<>(skipped);
   }
 
-  /**
-   * How many predictions were equal to the truth, above and below it.
-   *
-   * <p>Immutable.
-   */
+  /** How many predictions were equal to the truth, above and below it. */
   public record Verdicts(long exact, long over, long under) {
 
     /** How many there are. */

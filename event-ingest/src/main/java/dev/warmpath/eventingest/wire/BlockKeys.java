@@ -12,8 +12,6 @@ import org.jspecify.annotations.Nullable;
  * and older vLLM give one adapter name and one salt for the whole event. {@link #of} makes one form
  * of both.
  *
- * <p>Immutable.
- *
  * @param loraName the adapter that computed the blocks, or null
  * @param cacheSalt SGLang's salt of the whole chain, or null
  * @param perBlock one list for each hash as the event gave them, or empty when it gave none

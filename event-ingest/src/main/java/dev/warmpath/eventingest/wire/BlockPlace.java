@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where an event's blocks live.
  *
- * <p>Immutable.
- *
  * @param medium as the engine said it; {@value #DEFAULT_MEDIUM} when it said nothing
  * @param groupIdx the KV-cache group, at least 0; 0 when the engine named none
  * @param locality "LOCAL", "REMOTE" or null

@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a KV-cache group keeps blocks.
  *
- * <p>Immutable.
- *
  * @param kind vLLM's {@code kv_cache_spec_kind}, or null when the engine does not say
  * @param slidingWindowTokens its window, 0 for none
  */

@@ -6,8 +6,6 @@ import java.util.Locale;
  * Whether the blocks of a store can be named by their tokens, and if not, why.
  *
  * <p>A store that cannot be named still says which engine hashes are held.
- *
- * <p>Immutable.
  */
 public enum Naming {
   /** Every hash has its whole block of tokens and its extra keys. */

@@ -5,8 +5,6 @@ package dev.warmpath.eventingest.wire;
  *
  * <p>The message says what was expected and what came, never tokens or texts of the payload. It
  * carries no stack trace: it is about the peer's bytes, and a hostile peer can cause many.
- *
- * <p>Immutable.
  */
 public final class WireException extends Exception {
 

@@ -2,11 +2,7 @@ package dev.warmpath.kvindex.block;
 
 import java.util.Arrays;
 
-/**
- * The local hashes of some blocks that follow each other in a prompt without extra keys.
- *
- * <p>Immutable.
- */
+/** The local hashes of some blocks that follow each other in a prompt without extra keys. */
 public final class BlockRun {
 
   private final ChainSpace space;

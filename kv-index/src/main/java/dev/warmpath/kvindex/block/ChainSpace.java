@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The name space of block keys: engines share keys only if they serve the same model with the same
  * block size and look equally far ahead.
- *
- * <p>Immutable.
  */
 public final class ChainSpace {
 

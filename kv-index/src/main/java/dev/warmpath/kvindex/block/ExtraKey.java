@@ -5,7 +5,6 @@ package dev.warmpath.kvindex.block;
  * different extra keys are different blocks.
  *
  * <p>The kinds and their order within a block (LoRA, multimodal, salt, embeds) are vLLM's.
- * Immutable.
  */
 public sealed interface ExtraKey {
 

@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The extra keys that a request gives to the blocks of its prompt.
  *
- * <p>Immutable.
- *
  * @param loraName the adapter that serves the request, or null for the base model
  * @param cacheSalt the request's {@code cache_salt}, or null
  */

@@ -6,8 +6,6 @@ import com.dynatrace.hash4j.hashing.ByteAccess;
  * Reads token ids as their little-endian bytes, in place.
  *
  * <p>The hash reads at token boundaries only, as far as seen; other offsets are slow but right.
- *
- * <p>Immutable.
  */
 enum TokenBytes implements ByteAccess<int[]> {
   INSTANCE;

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** How vLLM turns a block into bytes, and the bytes into a hash. Immutable. */
+/** How vLLM turns a block into bytes, and the bytes into a hash. */
 public enum HashAlgorithm {
   /** {@code sha256}: the bytes of Python's pickle, protocol 5; vLLM's default. */
   SHA256,

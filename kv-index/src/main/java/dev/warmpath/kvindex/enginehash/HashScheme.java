@@ -5,8 +5,6 @@ import dev.warmpath.kvindex.block.ChainSpace;
 /**
  * Everything that engines must have in common to give equal hashes to equal blocks.
  *
- * <p>Immutable.
- *
  * @param algorithm how a block becomes bytes
  * @param seed what the root hash is made of: {@code PYTHONHASHSEED}, else {@link #DEFAULT_SEED}
  * @param keys how extra keys become bytes

@@ -18,8 +18,6 @@ import java.util.List;
  *
  * <p>A group's block is looked up under the name of the chain's block that ends with it; a group
  * whose block size is no multiple of the chain's cannot be judged and never agrees.
- *
- * <p>Immutable.
  */
 public final class ReuseRule {
 

@@ -11,11 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What the engine finds out about a model's templates by trying them.
- *
- * <p>Immutable.
- */
+/** What the engine finds out about a model's templates by trying them. */
 final class Probes {
   private static final List<String> EFFORTS = List.of("low", "medium", "high", "xhigh", "max");
 

@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.anthropic;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.body.Fields;
 
-/** The text of what is given to the system. Immutable. */
+/** The text of what is given to the system. */
 final class SystemText {
   /** Written by coding agents into their system prompts, and different in every request. */
   private static final String BILLING_HEADER = "x-anthropic-billing-header";

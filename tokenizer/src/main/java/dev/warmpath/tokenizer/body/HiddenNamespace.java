@@ -4,11 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a request says of the name space that SGLang is to serve it in.
- *
- * <p>Immutable.
- */
+/** What a request says of the name space that SGLang is to serve it in. */
 public final class HiddenNamespace {
 
   private HiddenNamespace() {}

@@ -11,11 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads the content of messages as the engine does, into one text or a list of parts.
- *
- * <p>Immutable.
- */
+/** Reads the content of messages as the engine does, into one text or a list of parts. */
 final class ContentReader {
   /** Written by coding agents into their system prompts, and different in every request. */
   private static final String BILLING_HEADER = "x-anthropic-billing-header";

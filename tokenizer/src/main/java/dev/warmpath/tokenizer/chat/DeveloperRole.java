@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What becomes of developer messages when the template does not know the role: they become system
  * messages, and if one of those does not stand first, all become one that does.
- *
- * <p>Immutable.
  */
 final class DeveloperRole {
 

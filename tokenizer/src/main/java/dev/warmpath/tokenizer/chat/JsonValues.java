@@ -14,10 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * JSON as the values that templates see: integers of any size stay integers, 1.0 a float.
- * Immutable.
- */
+/** JSON as the values that templates see: integers of any size stay integers, 1.0 a float. */
 public final class JsonValues {
   private static final JsonMapper STRICT =
       JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();

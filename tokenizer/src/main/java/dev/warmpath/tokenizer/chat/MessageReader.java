@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads messages as the engine does: each becomes a new dict with the fields that it knows for the
  * role, in its own order.
- *
- * <p>Immutable.
  */
 final class MessageReader {
   private final ContentReader content;

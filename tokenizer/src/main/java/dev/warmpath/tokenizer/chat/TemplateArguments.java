@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The arguments that a request and the engine's defaults give to the template, merged as the engine
  * merges them: null and "auto" never replace anything.
- *
- * <p>Immutable.
  */
 final class TemplateArguments {
   private static final Set<String> EFFORTS =

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a request's tools as the engine hands them to the template. Immutable. */
+/** Reads a request's tools as the engine hands them to the template. */
 final class ToolReader {
 
   private ToolReader() {}

@@ -3,11 +3,7 @@ package dev.warmpath.tokenizer.encode;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The tokens that a file's post-processor puts before and behind every text.
- *
- * <p>Immutable.
- */
+/** The tokens that a file's post-processor puts before and behind every text. */
 public final class AroundTokens {
 
   /** Nothing is put around. */

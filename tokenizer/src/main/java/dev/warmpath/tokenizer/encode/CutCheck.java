@@ -11,8 +11,6 @@ import java.util.random.RandomGenerator;
 
 /**
  * Tries the cuts of a tokenizer on many random texts, and what is remembered on texts that grow.
- *
- * <p>Immutable.
  */
 public final class CutCheck {
 

@@ -6,8 +6,6 @@ import dev.warmpath.tokenizer.body.Reason;
 /**
  * How long a text one call of the native library may take: nothing interrupts such a call, so a
  * longer one would hold its thread long after nobody wants its tokens.
- *
- * <p>Immutable.
  */
 final class NativeBound {
 

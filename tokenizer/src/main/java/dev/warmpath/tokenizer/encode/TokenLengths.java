@@ -9,8 +9,6 @@ import java.util.Arrays;
  * <p>Byte-level tokenizers write each byte as one character, the others write a blank as one
  * character, so it is the length of the token as the file spells it; but for bytes that stand for
  * unknown characters.
- *
- * <p>Immutable.
  */
 final class TokenLengths {
 

@@ -12,8 +12,6 @@ import java.util.Map;
 /**
  * The tokenizer that comes with the program: a small byte-level BPE trained on the project's own
  * text, with a ChatML template.
- *
- * <p>Immutable.
  */
 public final class EmbeddedFiles {
 

@@ -16,8 +16,6 @@ import java.util.regex.Pattern;
 /**
  * The tokenizer files of one model.
  *
- * <p>Immutable.
- *
  * @param tokenizer {@code tokenizer.json}
  * @param config {@code tokenizer_config.json}, empty if there is none; not to be changed
  * @param specialTokens the special tokens by name ({@code bos_token}, …)

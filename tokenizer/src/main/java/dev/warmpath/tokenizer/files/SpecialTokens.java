@@ -9,11 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads the special tokens that templates may name from the tokenizer's configuration.
- *
- * <p>Immutable.
- */
+/** Reads the special tokens that templates may name from the tokenizer's configuration. */
 final class SpecialTokens {
 
   private static final List<String> NAMES =

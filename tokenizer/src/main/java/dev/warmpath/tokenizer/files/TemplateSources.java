@@ -10,11 +10,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/**
- * Finds the chat templates of a model, as text.
- *
- * <p>Immutable.
- */
+/** Finds the chat templates of a model, as text. */
 final class TemplateSources {
 
   private static final String DEFAULT = "default";

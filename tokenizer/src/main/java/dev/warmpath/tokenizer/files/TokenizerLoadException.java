@@ -5,8 +5,6 @@ import java.nio.file.Path;
 /**
  * Tokenizer files that are missing or unusable; the message names the file or the place and says
  * what is wrong.
- *
- * <p>Immutable.
  */
 public final class TokenizerLoadException extends RuntimeException {
 

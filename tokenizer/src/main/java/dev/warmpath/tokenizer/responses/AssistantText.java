@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.PromptRefused;
 
-/** What the model said in one item: of several parts the engine takes the first. Immutable. */
+/** What the model said in one item: of several parts the engine takes the first. */
 final class AssistantText {
 
   private AssistantText() {}

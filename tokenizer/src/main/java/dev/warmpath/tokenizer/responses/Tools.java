@@ -10,7 +10,7 @@ import java.util.List;
 
 /**
  * The tools that the model is shown: functions, those in namespaces too, and custom tools as
- * functions with one text. Tools of other types are the engine's own. Immutable.
+ * functions with one text. Tools of other types are the engine's own.
  */
 final class Tools {
   private static final String SEPARATOR = "__";

@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The arguments that a request and the engine's defaults give to the template. Unlike vLLM, null
  * replaces what stands behind it.
- *
- * <p>Immutable.
  */
 final class SglangArguments {
   private static final Set<String> EFFORTS =

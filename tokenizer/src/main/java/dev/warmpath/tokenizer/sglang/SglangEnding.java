@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What becomes of a chat whose last message is the assistant's. Immutable. */
+/** What becomes of a chat whose last message is the assistant's. */
 final class SglangEnding {
 
   private SglangEnding() {}

@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads messages as SGLang does: each becomes a new dict of the fields that it declares, in the
  * declared order, without those that are null.
- *
- * <p>Immutable.
  */
 final class SglangMessages {
   private static final Set<String> ROLES =

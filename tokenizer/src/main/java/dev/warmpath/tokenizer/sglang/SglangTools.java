@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a request's tools as SGLang hands them to the template: functions keep the client's order
- * of keys. Immutable.
+ * of keys.
  */
 final class SglangTools {
   private static final List<String> ALWAYS = List.of("description", "name", "parameters");

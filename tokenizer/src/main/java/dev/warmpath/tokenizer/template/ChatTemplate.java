@@ -25,8 +25,6 @@ import java.util.function.Supplier;
  * are read, not changed. A render fails with a {@link TemplateException} that says whether Jinja2
  * would fail too, and never runs longer, deeper or wider than its {@link TemplateLimits}. Who waits
  * for a parse or a render gives it up by interrupting its thread.
- *
- * <p>Immutable.
  */
 public final class ChatTemplate {
 

@@ -9,8 +9,6 @@ import java.util.TreeSet;
 /**
  * The names that a template reads, less Jinja2's own functions. Names that it always sets before it
  * reads them are among them: what is passed for those changes nothing.
- *
- * <p>Immutable.
  */
 final class Variables {
 

@@ -12,8 +12,6 @@ import java.util.Set;
 /**
  * A part of a capture: some time of it, and some of its streams.
  *
- * <p>Immutable.
- *
  * @param fromSeconds records before this are left out
  * @param toSeconds and those from here on
  * @param streams ids of the streams that are kept; empty for all

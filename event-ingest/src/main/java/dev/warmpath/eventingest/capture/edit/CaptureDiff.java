@@ -25,8 +25,6 @@ public final class CaptureDiff {
   /**
    * How the messages of one engine compare.
    *
-   * <p>Immutable.
-   *
    * @param engine the replica's name and rank
    * @param same in both, with the same bytes
    * @param onlyFirst in the first capture alone

@@ -7,11 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/**
- * A capture that is written in whole or not there: what fails half-way leaves no file behind.
- *
- * <p>Immutable.
- */
+/** A capture that is written in whole or not there: what fails half-way leaves no file behind. */
 final class NewCapture {
 
   /** Writes the records. */

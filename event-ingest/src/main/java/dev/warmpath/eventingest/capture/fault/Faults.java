@@ -5,8 +5,6 @@ import java.time.Duration;
 /**
  * How often what goes wrong.
  *
- * <p>Immutable.
- *
  * @param drop share of messages that do not arrive, from 0 to 1
  * @param duplicate share that comes twice
  * @param reorder share that comes behind the next one

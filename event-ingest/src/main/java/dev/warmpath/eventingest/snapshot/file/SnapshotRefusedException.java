@@ -3,11 +3,7 @@ package dev.warmpath.eventingest.snapshot.file;
 import java.io.IOException;
 import java.util.Locale;
 
-/**
- * A file cannot be used as a snapshot.
- *
- * <p>Immutable.
- */
+/** A file cannot be used as a snapshot. */
 public final class SnapshotRefusedException extends IOException {
 
   private static final long serialVersionUID = 1L;

@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What readers need to know of all engines and shelves; made anew whenever one of them comes, goes
  * or changes its layout.
- *
- * <p>Immutable.
  */
 public final class ReadView {
 

@@ -5,8 +5,6 @@ import java.io.IOException;
 /**
  * A stream is no snapshot that can be read: it is cut, damaged, of a later version, or something
  * else.
- *
- * <p>Immutable.
  */
 public final class SnapshotException extends IOException {
 

@@ -2,11 +2,7 @@ package dev.warmpath.kvindex.runs.tree;
 
 import java.util.Arrays;
 
-/**
- * Root key → the empty run below which all prompts of a space begin; few, so they are scanned.
- *
- * <p>Immutable.
- */
+/** Root key → the empty run below which all prompts of a space begin; few, so they are scanned. */
 public final class Roots {
 
   public static final Roots NONE = new Roots(new long[0], new int[0]);

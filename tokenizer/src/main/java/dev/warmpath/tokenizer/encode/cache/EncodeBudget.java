@@ -3,8 +3,6 @@ package dev.warmpath.tokenizer.encode.cache;
 /**
  * What one model may spend on not encoding texts twice.
  *
- * <p>Immutable.
- *
  * @param bytes memory for all that is remembered; 0 remembers nothing
  * @param checkTexts random texts that the placement of cuts is tried on at load
  */

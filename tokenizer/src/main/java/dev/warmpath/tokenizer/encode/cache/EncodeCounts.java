@@ -3,8 +3,6 @@ package dev.warmpath.tokenizer.encode.cache;
 /**
  * Where one model's tokens have come from since it was loaded, and what is remembered of them now.
  *
- * <p>Immutable.
- *
  * @param prefixTokens tokens of texts that began like earlier ones
  * @param chunkTokens tokens of chunks that were known
  * @param wordTokens tokens put together from known words, and added tokens

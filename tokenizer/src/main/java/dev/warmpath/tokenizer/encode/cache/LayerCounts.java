@@ -3,8 +3,6 @@ package dev.warmpath.tokenizer.encode.cache;
 /**
  * What one layer of the memory takes: the beginnings of texts, their chunks, or their words.
  *
- * <p>Immutable.
- *
  * @param bytes bytes in use, about
  * @param maxBytes bytes that may be used
  * @param evictions what made room since the tokenizer was loaded

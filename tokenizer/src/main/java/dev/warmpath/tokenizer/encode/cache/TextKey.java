@@ -6,8 +6,6 @@ import com.dynatrace.hash4j.hashing.Hasher128;
 /**
  * Stands for a text: 128 bits of hash, and its length.
  *
- * <p>Immutable.
- *
  * @param head whether the text is begun otherwise than one that goes on
  */
 public record TextKey(long high, long low, int chars, boolean head) {

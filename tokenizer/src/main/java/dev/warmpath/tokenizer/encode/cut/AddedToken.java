@@ -5,8 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 /**
  * A text that the tokenizer looks for before anything else and takes for one token.
  *
- * <p>Immutable.
- *
  * @param special whether it structures prompts, and is not just a piece of ordinary text
  * @param normalized whether it is looked for in the normalized text, not in the text as given
  * @param flagged whether it takes white space around it along

@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
  * longest; those of the text as given before those of the normalized text.
  *
  * <p>Only for tokenizers that either normalize nothing or have no token of the second kind.
- *
- * <p>Immutable.
  */
 public final class AddedTokens {
 

@@ -9,8 +9,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 /**
  * Makes the tokenizer for pieces that go on a text out of one that puts a blank in front of what it
  * takes for a beginning.
- *
- * <p>Immutable.
  */
 public final class Continuation {
 

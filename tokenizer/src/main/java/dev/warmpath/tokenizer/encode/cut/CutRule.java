@@ -9,8 +9,6 @@ import java.util.BitSet;
  * whose right neighbour is plain and no slash. Plain are the printable characters of ASCII, and
  * letters and digits of the basic plane; all else (surrogates, combining marks, controls, special
  * spaces, and U+2581, which some tokenizers write for a blank) is never beside a cut.
- *
- * <p>Immutable.
  */
 public final class CutRule {
 

@@ -5,11 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The pre-tokenizers for whose patterns a cut rule is proven, compared as text.
- *
- * <p>Immutable.
- */
+/** The pre-tokenizers for whose patterns a cut rule is proven, compared as text. */
 final class KnownSplits {
 
   /*

@@ -9,8 +9,6 @@ import java.util.regex.Pattern;
 /**
  * The cut rule of tokenizers that write blanks as U+2581 and let byte pair encoding loose on whole
  * texts: a blank may be cut off where no entry of the vocabulary reaches over its left side.
- *
- * <p>Immutable.
  */
 final class MergeReach {
 

@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
  * <em>rest</em> is what stands between two added tokens, a <em>piece</em> is what is encoded as
  * one.
  *
- * <p>Immutable.
- *
  * @param reason for people: what proves the cuts, or what forbids them
  * @param head which pieces the tokenizer puts a blank in front of
  */

@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides where the texts of a tokenizer may be cut, from what its file says. What is not known is
  * not cut.
- *
- * <p>Immutable.
  */
 public final class Placements {
 

@@ -5,11 +5,7 @@ import java.util.Collection;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Finds the longest of some texts that begins at a place.
- *
- * <p>Immutable.
- */
+/** Finds the longest of some texts that begins at a place. */
 final class TokenTrie {
 
   private final char[] next;

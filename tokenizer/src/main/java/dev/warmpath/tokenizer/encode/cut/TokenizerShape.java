@@ -18,8 +18,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A {@code tokenizer.json}: its text, and what of it the native library does not tell.
  *
- * <p>Immutable.
- *
  * @param json the whole file
  * @param normalizers the normalizers in order, sequences unfolded
  * @param preTokenizers the pre-tokenizers in order, sequences unfolded

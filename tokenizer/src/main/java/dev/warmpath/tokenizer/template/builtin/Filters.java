@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The filters by name: Jinja2's own, with the {@code tojson} of chat templates. Immutable. */
+/** The filters by name: Jinja2's own, with the {@code tojson} of chat templates. */
 public final class Filters {
   private static final Pattern INTEGER = Pattern.compile("[+-]?[0-9]{1,18}");
 

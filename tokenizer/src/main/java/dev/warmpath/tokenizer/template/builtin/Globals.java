@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The functions that every template sees. Immutable. */
+/** The functions that every template sees. */
 public final class Globals {
   private static final int MAX_RANGE = 100_000;
 

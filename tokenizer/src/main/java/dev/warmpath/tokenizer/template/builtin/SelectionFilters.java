@@ -18,7 +18,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Filters that pick or change items lazily, one by one. Immutable. */
+/** Filters that pick or change items lazily, one by one. */
 final class SelectionFilters {
 
   private SelectionFilters() {}

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
-/** Filters that order sequences and take their ends. Immutable. */
+/** Filters that order sequences and take their ends. */
 final class SequenceFilters {
 
   private SequenceFilters() {}

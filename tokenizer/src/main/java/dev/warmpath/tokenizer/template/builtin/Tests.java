@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The tests by name. Immutable. */
+/** The tests by name. */
 public final class Tests {
   private static final Map<String, Method<Object>> ALL = all();
 

@@ -21,7 +21,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Filters that make text of what they are given. Immutable. */
+/** Filters that make text of what they are given. */
 final class TextFilters {
   private static final String WORD_BORDERS = "-({[<";
 

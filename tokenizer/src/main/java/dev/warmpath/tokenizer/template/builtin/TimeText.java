@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** {@code strftime} in the C locale, of the codes for days and times of day. Immutable. */
+/** {@code strftime} in the C locale, of the codes for days and times of day. */
 final class TimeText {
   private static final Map<Character, DateTimeFormatter> FIELDS = fields();
 

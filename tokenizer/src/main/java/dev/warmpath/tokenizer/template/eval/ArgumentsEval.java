@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The compiled arguments of a call. Immutable. */
+/** The compiled arguments of a call. */
 final class ArgumentsEval {
   private final Eval[] positional;
   private final String[] names;

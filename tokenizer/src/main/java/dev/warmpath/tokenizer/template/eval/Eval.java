@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.template.eval;
 import dev.warmpath.tokenizer.template.op.Text;
 import dev.warmpath.tokenizer.template.output.Output;
 
-/** A compiled expression. Immutable. */
+/** A compiled expression. */
 interface Eval {
 
   Object eval(Frame frame);

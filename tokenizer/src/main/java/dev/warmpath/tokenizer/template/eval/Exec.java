@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.output.Output;
 
-/** A compiled statement. Immutable. */
+/** A compiled statement. */
 interface Exec {
 
   /** How a statement ends. */

@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
  * A compiled loop. Its variables begin anew with each turn. As in Jinja2, {@code else} runs when no
  * turn came to its end.
  *
- * <p>Immutable.
- *
  * @param loopSlot where {@code loop} goes; -1 when nothing asks for it
  */
 record ForLoop(
@@ -25,14 +23,14 @@ record ForLoop(
     Slots slots,
     int loopSlot) {
 
-  /** A run of slots. Immutable. */
+  /** A run of slots. */
   record Slots(int from, int to) {
     void clear(Frame frame) {
       frame.clear(from, to);
     }
   }
 
-  /** What an item must pass, with a variable of its own for it. Immutable. */
+  /** What an item must pass, with a variable of its own for it. */
   record Filter(Targets.Target target, Eval test) {
     boolean passes(Frame frame, Object item) {
       frame.budget().step();

@@ -6,12 +6,12 @@ import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.value.Values;
 import org.jspecify.annotations.Nullable;
 
-/** Expressions that are mostly written out at once, without a text in between. Immutable. */
+/** Expressions that are mostly written out at once, without a text in between. */
 final class Joining {
 
   private Joining() {}
 
-  /** {@code a + b + …}. Immutable. */
+  /** {@code a + b + …}. */
   static final class Sum implements Eval {
     private final Eval[] terms;
 
@@ -69,7 +69,7 @@ final class Joining {
     }
   }
 
-  /** {@code a ~ b ~ …}. Immutable. */
+  /** {@code a ~ b ~ …}. */
   static final class Concatenation implements Eval {
     private final Eval[] items;
 
@@ -95,7 +95,7 @@ final class Joining {
     }
   }
 
-  /** {@code value if test else otherwise}. Immutable. */
+  /** {@code value if test else otherwise}. */
   record Choice(Eval test, Eval value, Eval otherwise) implements Eval {
     @Override
     public Object eval(Frame frame) {

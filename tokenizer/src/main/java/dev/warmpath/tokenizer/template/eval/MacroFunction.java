@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 record MacroFunction(Definition definition, Frame home) implements Callable, Attributes {
 
   /**
-   * A compiled macro. Immutable.
+   * A compiled macro.
    *
    * @param callerSlot where {@code caller} goes; -1 when nothing asks for it
    * @param refusal when the body reads a variable that is not supported
@@ -36,7 +36,7 @@ record MacroFunction(Definition definition, Frame home) implements Callable, Att
       int height,
       @Nullable TemplateException refusal) {}
 
-  /** A parameter with its default, if it has one. Immutable. */
+  /** A parameter with its default, if it has one. */
   record Parameter(String name, int slot, @Nullable Eval otherwise) {}
 
   @Override

@@ -6,7 +6,7 @@ import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.value.Namespace;
 import java.util.List;
 
-/** Compiled targets of assignments. Immutable. */
+/** Compiled targets of assignments. */
 final class Targets {
 
   private Targets() {}

@@ -5,8 +5,6 @@ package dev.warmpath.tokenizer.template.limit;
  * names.
  *
  * <p>Carries no stack trace: a template that raises is an ordinary outcome.
- *
- * <p>Immutable.
  */
 public final class TemplateException extends RuntimeException {
 

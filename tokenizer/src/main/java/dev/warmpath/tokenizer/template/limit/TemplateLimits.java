@@ -3,8 +3,6 @@ package dev.warmpath.tokenizer.template.limit;
 /**
  * How much one render may do before it is stopped.
  *
- * <p>Immutable.
- *
  * @param outputChars UTF-16 units of output
  * @param steps characters built or searched (16 searched count as one), loop turns, calls and
  *     elements (each counts as 16)

@@ -6,8 +6,6 @@ import java.util.Set;
  * The constructs of Jinja2 that no model's own template executes. They are not implemented: a
  * render that reaches one fails as {@link TemplateException.Kind#UNSUPPORTED}, with the construct
  * and its line. Names that are neither here nor implemented do not exist in Jinja2 either.
- *
- * <p>Immutable.
  */
 public enum Unsupported {
   /** Tags with a body, up to {@code end…}. */

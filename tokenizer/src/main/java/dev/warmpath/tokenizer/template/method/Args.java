@@ -7,7 +7,7 @@ import dev.warmpath.tokenizer.template.value.Values;
 import java.math.BigInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Arguments of built-in functions as the types they need. Immutable. */
+/** Arguments of built-in functions as the types they need. */
 public final class Args {
 
   private Args() {}

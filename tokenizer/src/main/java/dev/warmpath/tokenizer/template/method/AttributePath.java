@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** An attribute as filters are given it: {@code a.b.0}, or an index. Immutable. */
+/** An attribute as filters are given it: {@code a.b.0}, or an index. */
 public record AttributePath(List<Object> steps) {
 
   public static AttributePath of(@Nullable Object given) {

@@ -24,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * Attributes and items as the sandboxed environment looks them up: {@code a.b} finds the attribute
  * before the item, {@code a['b']} the item before the attribute. What would change a list or dict
  * is unsafe and comes out undefined.
- *
- * <p>Immutable.
  */
 public final class Members {
   private static final Map<String, Method<Map<?, ?>>> DICT =

@@ -10,7 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code split}, {@code rsplit} and {@code splitlines}. Immutable. */
+/** {@code split}, {@code rsplit} and {@code splitlines}. */
 public final class Split {
 
   private Split() {}

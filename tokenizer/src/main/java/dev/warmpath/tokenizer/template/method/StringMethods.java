@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The methods of Python's {@code str}. Immutable. */
+/** The methods of Python's {@code str}. */
 public final class StringMethods {
   private static final Map<String, Method<String>> ALL = all();
 

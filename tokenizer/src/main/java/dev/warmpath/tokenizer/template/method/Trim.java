@@ -4,10 +4,7 @@ import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import org.jspecify.annotations.Nullable;
 
-/**
- * {@code strip}, {@code lstrip} and {@code rstrip}, of white space or of given characters.
- * Immutable.
- */
+/** {@code strip}, {@code lstrip} and {@code rstrip}, of white space or of given characters. */
 public final class Trim {
 
   private Trim() {}

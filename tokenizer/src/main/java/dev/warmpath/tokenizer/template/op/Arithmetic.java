@@ -14,7 +14,7 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Python's arithmetic, on integers of 64 bits, floats and sequences. Immutable. */
+/** Python's arithmetic, on integers of 64 bits, floats and sequences. */
 public final class Arithmetic {
 
   private Arithmetic() {}

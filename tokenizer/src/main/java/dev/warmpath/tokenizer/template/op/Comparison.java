@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Python's comparisons. Immutable. */
+/** Python's comparisons. */
 public final class Comparison {
   private static final int MAX_DEPTH = 250;
 

@@ -4,9 +4,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
 
-/**
- * The shortest decimal that reads back as the same double, written as Python writes it. Immutable.
- */
+/** The shortest decimal that reads back as the same double, written as Python writes it. */
 public final class FloatText {
   private static final double PLAIN_INTEGERS = 1e16;
   private static final int MAX_DIGITS = 17;

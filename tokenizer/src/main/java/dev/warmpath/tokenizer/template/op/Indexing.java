@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** {@code value[index]} and {@code value[start:stop:step]}. Immutable. */
+/** {@code value[index]} and {@code value[start:stop:step]}. */
 public final class Indexing {
 
   private Indexing() {}

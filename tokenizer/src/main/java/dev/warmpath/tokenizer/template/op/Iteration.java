@@ -14,7 +14,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
-/** Going through what can be gone through. Immutable. */
+/** Going through what can be gone through. */
 public final class Iteration {
 
   private Iteration() {}

@@ -23,7 +23,7 @@ public final class JsonText {
   private static final int ESCAPE_CHARS = 6;
 
   /**
-   * How to write. Immutable.
+   * How to write.
    *
    * @param indent what one level is indented with; null for all in one line
    */

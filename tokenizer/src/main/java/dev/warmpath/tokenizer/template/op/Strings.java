@@ -5,8 +5,6 @@ import dev.warmpath.tokenizer.template.limit.Budget;
 /**
  * Strings as Python counts them: by code point, where Java counts UTF-16 units. Strings without
  * characters beyond U+FFFF, nearly all, are handled without a second pass of cost.
- *
- * <p>Immutable.
  */
 public final class Strings {
 

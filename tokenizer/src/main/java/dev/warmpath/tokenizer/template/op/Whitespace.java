@@ -2,8 +2,6 @@ package dev.warmpath.tokenizer.template.op;
 
 /**
  * White space as {@code str.isspace} and {@code \s} see it, which is neither Java's nor Unicode's.
- *
- * <p>Immutable.
  */
 public final class Whitespace {
 

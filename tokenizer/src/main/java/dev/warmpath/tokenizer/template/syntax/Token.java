@@ -3,8 +3,6 @@ package dev.warmpath.tokenizer.template.syntax;
 /**
  * A piece of template text: data, a tag's border, or a word within a tag.
  *
- * <p>Immutable.
- *
  * @param text the piece as written; for strings without quotes and with escapes resolved
  * @param line where it starts, counted from 1
  */

@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What stands between the parentheses of a call, a filter or a test.
  *
- * <p>Immutable.
- *
  * @param star {@code *} or {@code **} when arguments are unpacked, which is refused; else null
  */
 public record Arguments(List<Expression> positional, List<Keyword> keywords, @Nullable String star)
@@ -16,7 +14,7 @@ public record Arguments(List<Expression> positional, List<Keyword> keywords, @Nu
 
   public static final Arguments NONE = new Arguments(List.of(), List.of(), null);
 
-  /** One {@code name=value}. Immutable. */
+  /** One {@code name=value}. */
   public record Keyword(String name, Expression value) {}
 
   public Arguments {

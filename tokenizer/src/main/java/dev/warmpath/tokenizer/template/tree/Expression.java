@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Something that has a value, or (names, tuples, attributes) can be assigned one. Immutable. */
+/** Something that has a value, or (names, tuples, attributes) can be assigned one. */
 public sealed interface Expression extends Node {
 
   <R> R accept(ExpressionVisitor<R> visitor);

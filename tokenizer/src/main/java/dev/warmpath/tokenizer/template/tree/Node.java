@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.template.tree;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** A node of a template's tree. Immutable. */
+/** A node of a template's tree. */
 public sealed interface Node permits Expression, Statement, Arguments, Signature {
 
   /** What stands directly beneath, in reading order. */

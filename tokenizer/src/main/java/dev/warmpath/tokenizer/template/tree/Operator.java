@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.template.tree;
 
-/** The operators of expressions. Immutable. */
+/** The operators of expressions. */
 public enum Operator {
   ADD("+"),
   SUBTRACT("-"),

@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parameters of a macro or call block.
  *
- * <p>Immutable.
- *
  * @param defaults of the last parameters
  */
 public record Signature(List<String> parameters, List<Expression> defaults) implements Node {

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Something that writes output or changes variables. Immutable. */
+/** Something that writes output or changes variables. */
 public sealed interface Statement extends Node {
 
   /** The template's line, counted from 1. */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Evaluated arguments of a call. Immutable. */
+/** Evaluated arguments of a call. */
 public final class CallArguments {
   public static final CallArguments NONE = new CallArguments(new Object[0], Map.of());
 

@@ -5,10 +5,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
-/**
- * What {@code dict.keys()}, {@code values()} and {@code items()} give: sized, not indexed.
- * Immutable.
- */
+/** What {@code dict.keys()}, {@code values()} and {@code items()} give: sized, not indexed. */
 public record DictView(Kind kind, Map<?, ?> map) implements Iterable<Object> {
 
   /** Which part of the entries. */

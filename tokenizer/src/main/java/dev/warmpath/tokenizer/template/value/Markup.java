@@ -3,8 +3,6 @@ package dev.warmpath.tokenizer.template.value;
 /**
  * Text marked as safe HTML. It prints as it is, and what is added to it is escaped; little else is
  * done with it here.
- *
- * <p>Immutable.
  */
 public record Markup(String text) {
 

@@ -5,7 +5,7 @@ import java.util.AbstractList;
 import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
-/** Python's {@code range(start, stop, step)}. Immutable. */
+/** Python's {@code range(start, stop, step)}. */
 public final class Range extends AbstractList<Object> implements RandomAccess {
   /** No sum of two such numbers overflows. */
   private static final long MAX_BOUND = 1L << 61;

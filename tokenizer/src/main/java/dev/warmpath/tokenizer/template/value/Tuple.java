@@ -4,7 +4,7 @@ import java.util.AbstractList;
 import java.util.List;
 import java.util.RandomAccess;
 
-/** A Python tuple: a list of another type. Immutable. */
+/** A Python tuple: a list of another type. */
 public final class Tuple extends AbstractList<Object> implements RandomAccess {
   public static final Tuple EMPTY = new Tuple(new Object[0]);
 

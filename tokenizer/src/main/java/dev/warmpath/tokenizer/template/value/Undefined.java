@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a missing variable, attribute or item evaluates to: prints as nothing, is false, empty, and
  * equal to its like; anything else done with it raises.
- *
- * <p>Immutable.
  */
 public final class Undefined {
   private final @Nullable String owner;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What all values have: a type, a truth, and a way in. Immutable. */
+/** What all values have: a type, a truth, and a way in. */
 public final class Values {
 
   private Values() {}
