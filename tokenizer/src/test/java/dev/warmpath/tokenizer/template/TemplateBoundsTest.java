@@ -114,7 +114,6 @@ class TemplateBoundsTest {
           "upper",
           "join",
           "map('upper')",
-          "sort",
           "first",
           "list",
           "items",
@@ -254,11 +253,8 @@ class TemplateBoundsTest {
         "(y ~ 'b') in x",
         "(y ~ 'b') in x|safe",
         "x.find(y ~ 'b')",
-        "x.rfind('b' ~ y)",
-        "x.count(y ~ 'b')",
         "x.replace(y ~ 'b', '')",
         "x.split(y ~ 'b')",
-        "x.rsplit('b' ~ y)",
         "x.strip('b' * 1000000 ~ 'a')",
       })
   void aSearchForWhatNearlyFitsEverywhereIsStopped(String search) {
@@ -349,8 +345,6 @@ class TemplateBoundsTest {
             + "{{ n.s|tojson }}",
         "{% set n = namespace(a=[], b=[]) %}{% for i in range(9999) %}{% set n.a = [n.a] %}"
             + "{% set n.b = [n.b] %}{% endfor %}{{ n.a == n.b }}",
-        "{% set n = namespace(a=[], b=[1]) %}{% for i in range(9999) %}{% set n.a = [n.a] %}"
-            + "{% set n.b = [n.b] %}{% endfor %}{{ n.a < n.b }}",
         "{% set n = namespace() %}{% set n.n = n %}{{ n }}",
         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
         "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",

@@ -34,30 +34,25 @@ public final class Globals {
   /** The functions by name, telling the time by this clock. */
   public static Map<String, Callable> all(Clock clock) {
     Map<String, Callable> all = new LinkedHashMap<>(stock());
-    add(all, "raise_exception", Globals::raise);
-    add(all, "strftime_now", (b, a) -> timeText(b, clock, a));
+    all.put("raise_exception", Globals::raise);
+    all.put("strftime_now", (b, a) -> timeText(b, clock, a));
     return Map.copyOf(all);
   }
 
   /** Those that Jinja2 brings along itself. */
   public static Map<String, Callable> stock() {
     Map<String, Callable> all = new LinkedHashMap<>();
-    add(all, "range", Globals::range);
-    add(all, "dict", Globals::dict);
-    add(all, "namespace", (b, a) -> new Namespace(dict(b, a)));
+    all.put("range", Globals::range);
+    all.put("dict", Globals::dict);
+    all.put("namespace", (b, a) -> new Namespace(dict(b, a)));
     for (String name : Unsupported.FUNCTION.names()) {
-      add(
-          all,
+      all.put(
           name,
           (b, a) -> {
             throw Unsupported.FUNCTION.of(name);
           });
     }
     return Map.copyOf(all);
-  }
-
-  private static void add(Map<String, Callable> all, String name, Callable.Body body) {
-    all.put(name, Callable.named(name, body));
   }
 
   private static Object range(Budget budget, CallArguments a) {

@@ -3,7 +3,6 @@ package dev.warmpath.tokenizer.template.builtin;
 import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.method.Args;
-import dev.warmpath.tokenizer.template.method.AttributePath;
 import dev.warmpath.tokenizer.template.method.Method;
 import dev.warmpath.tokenizer.template.op.Comparison;
 import dev.warmpath.tokenizer.template.op.Indexing;
@@ -33,7 +32,6 @@ final class SequenceFilters {
     all.put("last", (b, v, a) -> last(b, v));
     all.put("items", (b, v, a) -> items(v));
     all.put("reverse", (b, v, a) -> reversed(b, v));
-    all.put("sort", SequenceFilters::sort);
     all.put("dictsort", SequenceFilters::dictSort);
   }
 
@@ -82,37 +80,6 @@ final class SequenceFilters {
     return copied ? items : new PyIterator("reversed", items.iterator());
   }
 
-  /** What items are compared by. */
-  private static Object sortKey(
-      Budget budget, Object item, @Nullable Object attribute, boolean cased) {
-    Object key = Args.isAbsent(attribute) ? item : AttributePath.of(attribute).get(budget, item);
-    return !cased && key instanceof String s ? s.toLowerCase(Locale.ROOT) : key;
-  }
-
-  private static Object sort(Budget budget, Object value, CallArguments arguments) {
-    @Nullable Object[] given = arguments.bind("sort", "reverse", "case_sensitive", "attribute");
-    boolean cased = Args.flag(given[1], false);
-    List<Object> keys = new ArrayList<>();
-    List<Object> items = Iteration.toList(budget, value);
-    for (Object item : items) {
-      keys.add(sortKeys(budget, item, given[2], cased));
-    }
-    return sorted(budget, items, keys, Args.flag(given[0], false));
-  }
-
-  /** A list, of a single key too, so that equal keys without an order do not matter. */
-  private static Object sortKeys(
-      Budget budget, Object item, @Nullable Object attribute, boolean cased) {
-    if (!(attribute instanceof String s)) {
-      return List.of(sortKey(budget, item, attribute, cased));
-    }
-    List<Object> keys = new ArrayList<>();
-    for (String one : s.split(",", -1)) {
-      keys.add(sortKey(budget, item, one, cased));
-    }
-    return keys;
-  }
-
   private static List<Object> sorted(
       Budget budget, List<Object> items, List<Object> keys, boolean reverse) {
     List<Integer> order = new ArrayList<>();
@@ -141,7 +108,8 @@ final class SequenceFilters {
     List<Object> keys = new ArrayList<>();
     for (Object pair : pairs) {
       Object key = ((Tuple) pair).get(by.equals("key") ? 0 : 1);
-      keys.add(sortKey(budget, key, null, Args.flag(given[0], false)));
+      boolean folds = key instanceof String && !Args.flag(given[0], false);
+      keys.add(folds ? ((String) key).toLowerCase(Locale.ROOT) : key);
     }
     return sorted(budget, pairs, keys, Args.flag(given[2], false));
   }

@@ -50,9 +50,8 @@ public final class Tests {
     add(all, "none", v -> v == None.NONE);
     add(all, "true", v -> Boolean.TRUE.equals(v));
     add(all, "false", v -> Boolean.FALSE.equals(v));
-    all.put("odd", (b, v, a) -> remainder(b, v, 2L) == 1);
-    all.put("even", (b, v, a) -> remainder(b, v, 2L) == 0);
-    all.put("divisibleby", (b, v, a) -> remainder(b, v, argument("divisibleby", a)) == 0);
+    all.put("odd", (b, v, a) -> remainder(b, v) == 1);
+    all.put("even", (b, v, a) -> remainder(b, v) == 0);
     for (String name : Unsupported.TEST.names()) {
       all.put(
           name,
@@ -91,7 +90,6 @@ public final class Tests {
     compare(all, Operator.GREATER, ">", "gt", "greaterthan");
     compare(all, Operator.GREATER_OR_EQUAL, ">=", "ge");
     compare(all, Operator.IN, "in");
-    all.put("sameas", (b, v, a) -> same(v, argument("sameas", a)));
   }
 
   private static void add(Map<String, Method<Object>> all, String name, Predicate<Object> test) {
@@ -115,17 +113,8 @@ public final class Tests {
     return Args.or(arguments.bindRequired(name, 1, "other")[0], None.NONE);
   }
 
-  private static long remainder(Budget budget, Object value, Object divisor) {
-    Object rest = Arithmetic.apply(budget, Operator.MODULO, value, divisor);
+  private static long remainder(Budget budget, Object value) {
+    Object rest = Arithmetic.apply(budget, Operator.MODULO, value, 2L);
     return rest instanceof Long n ? n : rest.equals(0.0) ? 0 : rest.equals(1.0) ? 1 : -1;
-  }
-
-  /** Identity, which for None and booleans is equality and for others is not told here. */
-  private static boolean same(Object value, Object other) {
-    boolean single = value == None.NONE || value instanceof Boolean || other == None.NONE;
-    if (single || other instanceof Boolean || value.getClass() != other.getClass()) {
-      return value.equals(other);
-    }
-    throw TemplateException.unsupported("identity of values");
   }
 }

@@ -96,7 +96,7 @@ final class TextFilters {
     }
     String indentation =
         given[0] instanceof String text ? text : " ".repeat(width(budget, given[0]));
-    List<Object> lines = Split.lines(budget, s + "\n", false);
+    List<Object> lines = Split.lines(budget, s + "\n");
     boolean blank = Args.flag(given[2], false);
     StringBuilder out = new StringBuilder(Args.flag(given[1], false) ? indentation : "");
     for (int i = 0; i < lines.size(); i++) {

@@ -37,10 +37,13 @@ final class ArgumentsEval {
     for (int i = 0; i < given.length; i++) {
       given[i] = positional[i].eval(frame);
     }
-    return names.length == 0 ? CallArguments.of(given) : CallArguments.of(given, keywords(frame));
+    return new CallArguments(given, keywords(frame));
   }
 
   private Map<String, Object> keywords(Frame frame) {
+    if (names.length == 0) {
+      return Map.of();
+    }
     Map<String, Object> keywords = new LinkedHashMap<>();
     for (int i = 0; i < names.length; i++) {
       if (keywords.put(names[i], values[i].eval(frame)) != null) {

@@ -12,7 +12,5 @@ interface Exec {
     CONTINUE
   }
 
-  Exec NOTHING = (frame, out) -> Exit.NORMAL;
-
   Exit run(Frame frame, Output out);
 }

@@ -11,7 +11,6 @@ import dev.warmpath.tokenizer.template.op.Comparison;
 import dev.warmpath.tokenizer.template.op.Indexing;
 import dev.warmpath.tokenizer.template.tree.Arguments;
 import dev.warmpath.tokenizer.template.tree.Expression;
-import dev.warmpath.tokenizer.template.tree.ExpressionVisitor;
 import dev.warmpath.tokenizer.template.tree.Operator;
 import dev.warmpath.tokenizer.template.value.Tuple;
 import dev.warmpath.tokenizer.template.value.Undefined;
@@ -28,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread that compiles.
  */
-final class ExpressionCompiler implements ExpressionVisitor<Eval> {
+final class ExpressionCompiler {
   private static final Undefined NO_ELSE =
       Undefined.because("the inline if-expression evaluated to false and has no else section");
 
@@ -47,7 +46,40 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
   }
 
   Eval compile(Expression expression) {
-    return expression.accept(this);
+    if (expression instanceof Expression.Name name) {
+      return scope.reader(name.name());
+    } else if (expression instanceof Expression.Constant constant) {
+      Object value = Values.of(constant.value());
+      return frame -> value;
+    } else if (expression instanceof Expression.Concatenation it) {
+      return new Joining.Concatenation(all(it.items()));
+    } else if (expression instanceof Expression.Sequence it) {
+      return sequence(it);
+    } else if (expression instanceof Expression.Dict it) {
+      return dict(it);
+    } else if (expression instanceof Expression.Unary it) {
+      return unary(it);
+    } else if (expression instanceof Expression.Binary it) {
+      return binary(it);
+    } else if (expression instanceof Expression.Comparison it) {
+      return comparison(it);
+    } else if (expression instanceof Expression.Conditional it) {
+      return conditional(it);
+    } else if (expression instanceof Expression.Attribute it) {
+      return attribute(it);
+    } else if (expression instanceof Expression.Item it) {
+      return item(it);
+    } else if (expression instanceof Expression.Call it) {
+      return call(it);
+    } else if (expression instanceof Expression.Filter it) {
+      return filter(it);
+    } else if (expression instanceof Expression.Test it) {
+      return test(it);
+    }
+    TemplateException refusal = TemplateException.unsupported("a slice among other indexes");
+    return frame -> {
+      throw refusal;
+    };
   }
 
   @Nullable Eval orNull(@Nullable Expression expression) {
@@ -58,19 +90,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     return expressions.stream().map(this::compile).toArray(Eval[]::new);
   }
 
-  @Override
-  public Eval name(Expression.Name name) {
-    return scope.reader(name.name());
-  }
-
-  @Override
-  public Eval constant(Expression.Constant constant) {
-    Object value = Values.of(constant.value());
-    return frame -> value;
-  }
-
-  @Override
-  public Eval sequence(Expression.Sequence sequence) {
+  private Eval sequence(Expression.Sequence sequence) {
     Eval[] items = all(sequence.items());
     boolean isTuple = sequence.isTuple();
     return frame -> {
@@ -83,8 +103,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     };
   }
 
-  @Override
-  public Eval dict(Expression.Dict dict) {
+  private Eval dict(Expression.Dict dict) {
     Eval[] keys = all(dict.keys());
     Eval[] values = all(dict.values());
     return frame -> {
@@ -106,8 +125,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     map.put(found, value);
   }
 
-  @Override
-  public Eval unary(Expression.Unary unary) {
+  private Eval unary(Expression.Unary unary) {
     Eval operand = compile(unary.operand());
     return switch (unary.operator()) {
       case NOT -> frame -> !Values.isTrue(operand.eval(frame));
@@ -116,8 +134,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     };
   }
 
-  @Override
-  public Eval binary(Expression.Binary binary) {
+  private Eval binary(Expression.Binary binary) {
     Operator operator = binary.operator();
     if (operator == Operator.ADD) {
       return new Joining.Sum(all(terms(binary)));
@@ -152,13 +169,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     return terms;
   }
 
-  @Override
-  public Eval concatenation(Expression.Concatenation concatenation) {
-    return new Joining.Concatenation(all(concatenation.items()));
-  }
-
-  @Override
-  public Eval comparison(Expression.Comparison comparison) {
+  private Eval comparison(Expression.Comparison comparison) {
     Eval first = compile(comparison.first());
     Eval[] others = all(comparison.operands());
     Operator[] operators = comparison.operators().toArray(Operator[]::new);
@@ -189,8 +200,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     return true;
   }
 
-  @Override
-  public Eval conditional(Expression.Conditional conditional) {
+  private Eval conditional(Expression.Conditional conditional) {
     ExpressionCompiler inner = new ExpressionCompiler(scope, true);
     Eval test = inner.compile(conditional.test());
     Eval value = inner.compile(conditional.value());
@@ -199,15 +209,13 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     return new Joining.Choice(test, value, otherwise);
   }
 
-  @Override
-  public Eval attribute(Expression.Attribute attribute) {
+  private Eval attribute(Expression.Attribute attribute) {
     Eval target = compile(attribute.target());
     String name = attribute.name();
     return frame -> Members.attribute(frame.budget(), target.eval(frame), name);
   }
 
-  @Override
-  public Eval item(Expression.Item item) {
+  private Eval item(Expression.Item item) {
     Eval target = compile(item.target());
     if (item.index() instanceof Expression.Slice slice) {
       return slice(target, slice);
@@ -229,15 +237,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     };
   }
 
-  @Override
-  public Eval slice(Expression.Slice slice) {
-    return frame -> {
-      throw TemplateException.unsupported("a slice among other indexes");
-    };
-  }
-
-  @Override
-  public Eval call(Expression.Call call) {
+  private Eval call(Expression.Call call) {
     ArgumentsEval arguments = new ArgumentsEval(call.arguments(), this);
     if (call.callee() instanceof Expression.Attribute attribute) {
       return methodCall(attribute, arguments);
@@ -266,8 +266,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
     };
   }
 
-  @Override
-  public Eval filter(Expression.Filter filter) {
+  private Eval filter(Expression.Filter filter) {
     Expression operand = filter.operand();
     if (operand == null) {
       throw new IllegalStateException("filter=" + filter.name() + " has no operand");
@@ -286,8 +285,7 @@ final class ExpressionCompiler implements ExpressionVisitor<Eval> {
         Filters.find(filter.name()), "filter", filter.name(), operand, filter.arguments());
   }
 
-  @Override
-  public Eval test(Expression.Test test) {
+  private Eval test(Expression.Test test) {
     Eval operand = compile(test.operand());
     return applied(Tests.find(test.name()), "test", test.name(), operand, test.arguments());
   }

@@ -90,12 +90,12 @@ record MacroFunction(Definition definition, Frame home) implements Callable, Att
     }
     if (!keywords.isEmpty()) {
       throw TemplateException.raised(
-          "macro '" + name() + "' takes no keyword argument " + keywords.keySet());
+          "macro '" + definition.name() + "' takes no keyword argument " + keywords.keySet());
     }
     int count = definition.parameters().size();
     if (arguments.size() > count) {
       throw TemplateException.raised(
-          "macro '" + name() + "' takes not more than " + count + " argument(s)");
+          "macro '" + definition.name() + "' takes not more than " + count + " argument(s)");
     }
   }
 
@@ -103,11 +103,6 @@ record MacroFunction(Definition definition, Frame home) implements Callable, Att
   public @Nullable Object attribute(String attribute) {
     Unsupported.MACRO_ATTRIBUTE.check(attribute);
     return null;
-  }
-
-  @Override
-  public String name() {
-    return definition.name();
   }
 
   /** A macro equals itself only. */

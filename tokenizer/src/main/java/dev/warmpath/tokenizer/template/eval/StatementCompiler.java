@@ -8,7 +8,6 @@ import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.Node;
 import dev.warmpath.tokenizer.template.tree.Signature;
 import dev.warmpath.tokenizer.template.tree.Statement;
-import dev.warmpath.tokenizer.template.tree.StatementVisitor;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.ArrayList;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread that compiles.
  */
-final class StatementCompiler implements StatementVisitor<Exec> {
+final class StatementCompiler {
   private final Scope scope;
   private final boolean lenient;
 
@@ -54,7 +53,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     int line = statement.line();
     Exec exec;
     try {
-      exec = statement.accept(this);
+      exec = compile(statement);
     } catch (TemplateException e) {
       throw e.at(line);
     }
@@ -70,18 +69,39 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     };
   }
 
+  private Exec compile(Statement statement) {
+    if (statement instanceof Statement.Data it) {
+      return data(it);
+    } else if (statement instanceof Statement.Output it) {
+      return output(it);
+    } else if (statement instanceof Statement.If it) {
+      return ifElse(it);
+    } else if (statement instanceof Statement.For it) {
+      return forLoop(it);
+    } else if (statement instanceof Statement.Assign it) {
+      return assign(it.target(), eval(it.value()));
+    } else if (statement instanceof Statement.AssignBlock it) {
+      return assign(it.target(), captured(it));
+    } else if (statement instanceof Statement.Macro it) {
+      return macro(it);
+    } else if (statement instanceof Statement.CallBlock it) {
+      return callBlock(it);
+    } else if (statement instanceof Statement.Scoped it) {
+      Scope inner = scope.inner().declareAll(it.body());
+      return fresh(inner, body(it.body(), inner));
+    } else if (statement instanceof Statement.Jump it) {
+      Exec.Exit exit = it.isBreak() ? Exec.Exit.BREAK : Exec.Exit.CONTINUE;
+      return (frame, out) -> exit;
+    }
+    return refusing(((Statement.Refused) statement).failure());
+  }
+
   private ExpressionCompiler expressions() {
     return new ExpressionCompiler(scope, lenient);
   }
 
   private Eval eval(Expression expression) {
     return expressions().compile(expression);
-  }
-
-  @Override
-  public Exec scoped(Statement.Scoped scoped) {
-    Scope inner = scope.inner().declareAll(scoped.body());
-    return fresh(inner, body(scoped.body(), inner));
   }
 
   /** A body whose variables begin anew. */
@@ -95,8 +115,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     };
   }
 
-  @Override
-  public Exec data(Statement.Data data) {
+  private Exec data(Statement.Data data) {
     String text = data.text();
     return (frame, out) -> {
       out.append(text);
@@ -106,8 +125,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     };
   }
 
-  @Override
-  public Exec output(Statement.Output output) {
+  private Exec output(Statement.Output output) {
     Eval value = eval(output.value());
     return (frame, out) -> {
       int before = out.length();
@@ -118,8 +136,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     };
   }
 
-  @Override
-  public Exec ifElse(Statement.If choice) {
+  private Exec ifElse(Statement.If choice) {
     StatementCompiler inner = new StatementCompiler(scope, true);
     int count = choice.branches().size();
     Eval[] tests = new Eval[count];
@@ -150,8 +167,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     };
   }
 
-  @Override
-  public Exec forLoop(Statement.For loop) {
+  private Exec forLoop(Statement.For loop) {
     Statement.Loop head = loop.loop();
     Eval items = eval(head.items());
     if (head.isRecursive()) {
@@ -197,8 +213,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     return nodes.stream().anyMatch(node -> scope.any(node, wanted::equals));
   }
 
-  @Override
-  public Exec macro(Statement.Macro macro) {
+  private Exec macro(Statement.Macro macro) {
     int slot = scope.declare(macro.name());
     MacroFunction.Definition definition =
         definition(macro.name(), macro.signature(), macro.body(), macro.height());
@@ -247,8 +262,7 @@ final class StatementCompiler implements StatementVisitor<Exec> {
     return !parameters.contains(name) && mentions(scope, body, name);
   }
 
-  @Override
-  public Exec callBlock(Statement.CallBlock block) {
+  private Exec callBlock(Statement.CallBlock block) {
     MacroFunction.Definition caller =
         definition("caller", block.signature(), block.body(), block.height());
     Eval callee = eval(block.call().callee());
@@ -264,47 +278,25 @@ final class StatementCompiler implements StatementVisitor<Exec> {
   }
 
   /** What a block writes, as a value; its variables are its own. */
-  private Eval captured(List<Statement> statements) {
-    Scope inner = scope.inner().declareAll(statements);
-    Exec body = fresh(inner, body(statements, inner));
-    return frame -> {
-      Output text = new Output();
-      body.run(frame, text);
-      frame.budget().text(text.length());
-      return text.toString();
-    };
-  }
-
-  @Override
-  public Exec assign(Statement.Assign assign) {
-    Eval value = eval(assign.value());
-    Targets.Target target = Targets.of(assign.target(), scope);
-    return (frame, out) -> {
-      target.assign(frame, value.eval(frame));
-      return Exec.Exit.NORMAL;
-    };
-  }
-
-  @Override
-  public Exec assignBlock(Statement.AssignBlock block) {
-    Eval text = captured(block.body());
+  private Eval captured(Statement.AssignBlock block) {
+    Scope inner = scope.inner().declareAll(block.body());
+    Exec body = fresh(inner, body(block.body(), inner));
+    Eval text =
+        frame -> {
+          Output out = new Output();
+          body.run(frame, out);
+          frame.budget().text(out.length());
+          return out.toString();
+        };
     Expression.Filter filter = block.filter();
-    Eval value = filter == null ? text : expressions().chain(filter, text);
-    Targets.Target target = Targets.of(block.target(), scope);
+    return filter == null ? text : expressions().chain(filter, text);
+  }
+
+  private Exec assign(Expression to, Eval value) {
+    Targets.Target target = Targets.of(to, scope);
     return (frame, out) -> {
       target.assign(frame, value.eval(frame));
       return Exec.Exit.NORMAL;
     };
-  }
-
-  @Override
-  public Exec jump(Statement.Jump jump) {
-    Exec.Exit exit = jump.isBreak() ? Exec.Exit.BREAK : Exec.Exit.CONTINUE;
-    return (frame, out) -> exit;
-  }
-
-  @Override
-  public Exec refused(Statement.Refused refused) {
-    return refusing(refused.failure());
   }
 }

@@ -14,19 +14,20 @@ public enum Unsupported {
   LOOP("loop", "recursive"),
   FILTER(
       "filter",
-      "abs, attr, batch, center, e, escape, filesizeformat, float, forceescape, format, groupby,"
-          + " max, min, pprint, random, round, slice, striptags, sum, truncate, unique, urlencode,"
-          + " urlize, wordcount, wordwrap, xmlattr"),
-  TEST("test", "escaped, filter, lower, test, upper"),
+      "abs, attr, batch, center, e, escape, filesizeformat, float, forceescape, format"
+          + ", groupby, max, min, pprint, random, round, slice, sort, striptags, sum, truncate"
+          + ", unique, urlencode, urlize, wordcount, wordwrap, xmlattr"),
+  TEST("test", "divisibleby, escaped, filter, lower, sameas, test, upper"),
   FUNCTION("function", "cycler, joiner, lipsum"),
   OPERATOR("operator", "**, % on floats, % on text, * on lists, // on floats"),
   ARGUMENT("argument", "*, **"),
   STRING_METHOD(
       "method of text",
-      "casefold, center, encode, expandtabs, format, format_map, index, isalnum, isalpha, isascii,"
-          + " isdecimal, isdigit, isidentifier, islower, isnumeric, isprintable, isspace, istitle,"
-          + " isupper, ljust, maketrans, partition, rindex, rjust, rpartition, swapcase, translate,"
-          + " zfill"),
+      "casefold, center, count, encode, expandtabs, format, format_map, index, isalnum"
+          + ", isalpha, isascii, isdecimal, isdigit, isidentifier, islower, isnumeric"
+          + ", isprintable, isspace, istitle, isupper, ljust, maketrans, partition, removeprefix"
+          + ", removesuffix, rfind, rindex, rjust, rpartition, rsplit, splitlines, swapcase"
+          + ", translate, zfill"),
   LIST_METHOD("method of a list", "copy, count, index"),
   DICT_METHOD("method of a dict", "copy, fromkeys"),
   NUMBER_ATTRIBUTE(

@@ -88,7 +88,7 @@ public final class Members {
       throw TemplateException.unsupported("an attribute of safe text");
     }
     if (owner instanceof String s) {
-      return bound(StringMethods.find(name), s, name);
+      return bound(StringMethods.find(name), s);
     }
     if (owner instanceof Number || owner instanceof Boolean) {
       Unsupported.NUMBER_ATTRIBUTE.check(name);
@@ -100,7 +100,7 @@ public final class Members {
   private static @Nullable Object ofCollection(Object owner, String name) {
     if (owner instanceof Map<?, ?> map) {
       Unsupported.DICT_METHOD.check(name);
-      return UNSAFE_DICT.contains(name) ? unsafe(name) : bound(DICT.get(name), map, name);
+      return UNSAFE_DICT.contains(name) ? unsafe(name) : bound(DICT.get(name), map);
     }
     if (owner instanceof List<?>) {
       Unsupported.LIST_METHOD.check(name);
@@ -113,10 +113,8 @@ public final class Members {
     return Undefined.because("access to attribute '" + name + "' is unsafe");
   }
 
-  private static <T> @Nullable Object bound(@Nullable Method<T> method, T self, String name) {
-    return method == null
-        ? null
-        : Callable.named(name, (budget, arguments) -> method.call(budget, self, arguments));
+  private static <T> @Nullable Callable bound(@Nullable Method<T> method, T self) {
+    return method == null ? null : (budget, arguments) -> method.call(budget, self, arguments);
   }
 
   /** The dict method of this name, if there is one. */

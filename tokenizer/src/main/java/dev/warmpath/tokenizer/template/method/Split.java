@@ -6,35 +6,30 @@ import dev.warmpath.tokenizer.template.op.Strings;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code split}, {@code rsplit} and {@code splitlines}. */
+/** Text taken apart: at a separator, at white space, at the ends of lines. */
 public final class Split {
 
   private Split() {}
 
-  static List<Object> apply(Budget budget, String s, CallArguments arguments, String name) {
-    @Nullable Object[] given = arguments.bind(name, "sep", "maxsplit");
+  static List<Object> apply(Budget budget, String s, CallArguments arguments) {
+    @Nullable Object[] given = arguments.bind("split", "sep", "maxsplit");
     int limit = Args.count(given[1], -1, "maxsplit");
     int most = limit < 0 ? Integer.MAX_VALUE : limit;
     budget.text(s.length());
-    boolean fromEnd = name.equals("rsplit");
-    List<Object> parts;
-    if (Args.isAbsent(given[0]) && most < Integer.MAX_VALUE) {
-      throw TemplateException.unsupported("str." + name + " at white space with a limit");
-    }
     if (Args.isAbsent(given[0])) {
-      parts = words(budget, s);
-    } else {
-      String by = Args.text(given[0], "separator");
-      if (by.isEmpty()) {
-        throw TemplateException.raised("empty separator");
+      if (most < Integer.MAX_VALUE) {
+        throw TemplateException.unsupported("str.split at white space with a limit");
       }
-      parts = fromEnd ? fromEnd(budget, s, by, most) : fromStart(budget, s, by, most);
+      return words(budget, s);
     }
-    return parts;
+    String by = Args.text(given[0], "separator");
+    if (by.isEmpty()) {
+      throw TemplateException.raised("empty separator");
+    }
+    return parts(budget, s, by, most);
   }
 
   private static void add(Budget budget, List<Object> parts, String part) {
@@ -42,7 +37,7 @@ public final class Split {
     parts.add(part);
   }
 
-  private static List<Object> fromStart(Budget budget, String s, String by, int most) {
+  private static List<Object> parts(Budget budget, String s, String by, int most) {
     List<Object> parts = new ArrayList<>();
     int from = 0;
     int at = Strings.indexOf(budget, s, by, 0);
@@ -52,22 +47,6 @@ public final class Split {
       at = Strings.indexOf(budget, s, by, from);
     }
     add(budget, parts, s.substring(from));
-    return parts;
-  }
-
-  private static List<Object> fromEnd(Budget budget, String s, String by, int most) {
-    List<Object> parts = new ArrayList<>();
-    int to = s.length();
-    while (parts.size() < most && to >= by.length()) {
-      int at = Strings.lastIndexOf(budget, s, by, to - by.length());
-      if (at < 0) {
-        break;
-      }
-      add(budget, parts, s.substring(at + by.length(), to));
-      to = at;
-    }
-    add(budget, parts, s.substring(0, to));
-    Collections.reverse(parts);
     return parts;
   }
 
@@ -85,8 +64,8 @@ public final class Split {
     return parts;
   }
 
-  /** The lines of a text, without their ends unless these are to be kept. */
-  public static List<Object> lines(Budget budget, String s, boolean keepEnds) {
+  /** The lines of a text, without their ends. */
+  public static List<Object> lines(Budget budget, String s) {
     budget.text(s.length());
     List<Object> lines = new ArrayList<>();
     int from = 0;
@@ -96,7 +75,7 @@ public final class Split {
         if (s.charAt(i) == '\r' && i + 1 < s.length() && s.charAt(i + 1) == '\n') {
           i++;
         }
-        add(budget, lines, s.substring(from, keepEnds ? i + 1 : end));
+        add(budget, lines, s.substring(from, end));
         from = i + 1;
       }
     }

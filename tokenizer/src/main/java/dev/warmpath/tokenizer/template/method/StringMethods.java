@@ -33,7 +33,7 @@ public final class StringMethods {
     cases(all);
     trims(all);
     searches(all);
-    splits(all);
+    all.put("split", Split::apply);
     all.put("join", StringMethods::join);
     for (String name : Unsupported.STRING_METHOD.names()) {
       all.put(
@@ -97,26 +97,12 @@ public final class StringMethods {
     all.put("strip", (b, s, a) -> Trim.apply(b, s, a.bind("strip", "chars")[0], true, true));
     all.put("lstrip", (b, s, a) -> Trim.apply(b, s, a.bind("lstrip", "chars")[0], true, false));
     all.put("rstrip", (b, s, a) -> Trim.apply(b, s, a.bind("rstrip", "chars")[0], false, true));
-    all.put(
-        "removeprefix",
-        (b, s, a) -> {
-          String prefix = Args.text(a.bindRequired("removeprefix", 1, "prefix")[0], "prefix");
-          return s.startsWith(prefix) ? s.substring(prefix.length()) : s;
-        });
-    all.put(
-        "removesuffix",
-        (b, s, a) -> {
-          String suffix = Args.text(a.bindRequired("removesuffix", 1, "suffix")[0], "suffix");
-          return s.endsWith(suffix) ? s.substring(0, s.length() - suffix.length()) : s;
-        });
   }
 
   private static void searches(Map<String, Method<String>> all) {
     all.put("startswith", (b, s, a) -> affix(b, s, a, true));
     all.put("endswith", (b, s, a) -> affix(b, s, a, false));
-    all.put("find", (b, s, a) -> search("find", b, s, a));
-    all.put("rfind", (b, s, a) -> search("rfind", b, s, a));
-    all.put("count", StringMethods::count);
+    all.put("find", StringMethods::search);
     all.put("replace", StringMethods::replace);
   }
 
@@ -143,29 +129,11 @@ public final class StringMethods {
     return given;
   }
 
-  private static long search(String name, Budget budget, String self, CallArguments a) {
-    String part = Args.text(unbounded(name, a)[0], "substring");
+  private static long search(Budget budget, String self, CallArguments a) {
+    String part = Args.text(unbounded("find", a)[0], "substring");
     budget.scanned(self.length());
-    int unit =
-        name.equals("find")
-            ? Strings.indexOf(budget, self, part, 0)
-            : Strings.lastIndexOf(budget, self, part, self.length());
+    int unit = Strings.indexOf(budget, self, part, 0);
     return unit < 0 ? -1 : self.codePointCount(0, unit);
-  }
-
-  private static long count(Budget budget, String self, CallArguments a) {
-    String part = Args.text(unbounded("count", a)[0], "substring");
-    budget.scanned(self.length());
-    if (part.isEmpty()) {
-      return Strings.length(self) + 1L;
-    }
-    long count = 0;
-    int at = Strings.indexOf(budget, self, part, 0);
-    while (at >= 0) {
-      count++;
-      at = Strings.indexOf(budget, self, part, at + part.length());
-    }
-    return count;
   }
 
   private static String replace(Budget budget, String self, CallArguments a) {
@@ -198,17 +166,6 @@ public final class StringMethods {
 
   private static int nextPoint(String s, int at) {
     return at >= s.length() ? at + 1 : at + Character.charCount(s.codePointAt(at));
-  }
-
-  private static void splits(Map<String, Method<String>> all) {
-    all.put("split", (b, s, a) -> Split.apply(b, s, a, "split"));
-    all.put("rsplit", (b, s, a) -> Split.apply(b, s, a, "rsplit"));
-    all.put(
-        "splitlines",
-        (b, s, a) -> {
-          @Nullable Object[] given = a.bind("splitlines", "keepends");
-          return Split.lines(b, s, Args.flag(given[0], false));
-        });
   }
 
   private static String join(Budget budget, String self, CallArguments a) {

@@ -160,33 +160,7 @@ public final class Comparison {
       budget.scanned(Math.min(a.length(), b.length()));
       return Strings.compare(a, b);
     }
-    if (left instanceof List<?> a
-        && right instanceof List<?> b
-        && !(left instanceof Range)
-        && sequenceType(a) == sequenceType(b)) {
-      return orderLists(budget, symbol, a, b);
-    }
     throw incomparable(symbol, left, right);
-  }
-
-  private static int orderLists(Budget budget, String symbol, List<?> a, List<?> b) {
-    budget.enter(1);
-    try {
-      Iterator<?> others = b.iterator();
-      for (Object raw : a) {
-        if (!others.hasNext()) {
-          return 1;
-        }
-        Object item = Values.of(raw);
-        Object other = Values.of(others.next());
-        if (!equal(budget, item, other)) {
-          return order(budget, symbol, item, other);
-        }
-      }
-      return others.hasNext() ? -1 : 0;
-    } finally {
-      budget.leave(1);
-    }
   }
 
   private static TemplateException incomparable(String symbol, Object left, Object right) {
@@ -194,7 +168,7 @@ public final class Comparison {
       if (side instanceof Undefined undefined) {
         return undefined.failure();
       }
-      if (side instanceof Markup || side instanceof DictView) {
+      if (side instanceof Markup || side instanceof DictView || side instanceof List) {
         return TemplateException.unsupported("order of " + Values.typeName(side));
       }
     }

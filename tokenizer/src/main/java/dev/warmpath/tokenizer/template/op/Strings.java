@@ -57,16 +57,6 @@ public final class Strings {
     return at;
   }
 
-  /** The last UTF-16 index of {@code part} up to {@code from}; negative if there is none. */
-  public static int lastIndexOf(Budget budget, String s, String part, int from) {
-    String head = part.substring(0, Math.min(part.length(), HEAD_CHARS));
-    int at = s.lastIndexOf(head, from);
-    while (at >= 0 && !isAt(budget, s, part, at)) {
-      at = s.lastIndexOf(head, at - 1);
-    }
-    return at;
-  }
-
   private static boolean isAt(Budget budget, String s, String part, int at) {
     if (part.length() <= HEAD_CHARS) {
       return true;

@@ -9,28 +9,16 @@ import org.jspecify.annotations.Nullable;
 /** Something that has a value, or (names, tuples, attributes) can be assigned one. */
 public sealed interface Expression extends Node {
 
-  <R> R accept(ExpressionVisitor<R> visitor);
-
   @Override
   default List<? extends Node> children() {
     return List.of();
   }
 
   /** A variable. */
-  record Name(String name) implements Expression {
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.name(this);
-    }
-  }
+  record Name(String name) implements Expression {}
 
   /** A literal: String, Long, BigInteger, Double, Boolean, or null for None. */
-  record Constant(@Nullable Object value) implements Expression {
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.constant(this);
-    }
-  }
+  record Constant(@Nullable Object value) implements Expression {}
 
   /** A list or tuple display. */
   record Sequence(boolean isTuple, List<Expression> items) implements Expression {
@@ -41,11 +29,6 @@ public sealed interface Expression extends Node {
     @Override
     public List<Expression> children() {
       return items;
-    }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.sequence(this);
     }
   }
 
@@ -60,11 +43,6 @@ public sealed interface Expression extends Node {
     public List<Expression> children() {
       return Stream.concat(keys.stream(), values.stream()).toList();
     }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.dict(this);
-    }
   }
 
   /** {@code not x}, {@code -x} or {@code +x}. */
@@ -73,11 +51,6 @@ public sealed interface Expression extends Node {
     public List<Expression> children() {
       return List.of(operand);
     }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.unary(this);
-    }
   }
 
   /** Arithmetic, {@code and}, {@code or}. */
@@ -85,11 +58,6 @@ public sealed interface Expression extends Node {
     @Override
     public List<Expression> children() {
       return List.of(left, right);
-    }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.binary(this);
     }
   }
 
@@ -102,11 +70,6 @@ public sealed interface Expression extends Node {
     @Override
     public List<Expression> children() {
       return items;
-    }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.concatenation(this);
     }
   }
 
@@ -125,11 +88,6 @@ public sealed interface Expression extends Node {
       all.addAll(operands);
       return all;
     }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.comparison(this);
-    }
   }
 
   /** {@code value if test else otherwise}. */
@@ -139,11 +97,6 @@ public sealed interface Expression extends Node {
     public List<Expression> children() {
       return otherwise == null ? List.of(test, value) : List.of(test, value, otherwise);
     }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.conditional(this);
-    }
   }
 
   /** {@code target.name}. */
@@ -152,11 +105,6 @@ public sealed interface Expression extends Node {
     public List<Expression> children() {
       return List.of(target);
     }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.attribute(this);
-    }
   }
 
   /** {@code target[index]}. */
@@ -164,11 +112,6 @@ public sealed interface Expression extends Node {
     @Override
     public List<Expression> children() {
       return List.of(target, index);
-    }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.item(this);
     }
   }
 
@@ -179,11 +122,6 @@ public sealed interface Expression extends Node {
     public List<Expression> children() {
       return Stream.of(start, stop, step).filter(Objects::nonNull).toList();
     }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.slice(this);
-    }
   }
 
   /** {@code callee(…)}. */
@@ -191,11 +129,6 @@ public sealed interface Expression extends Node {
     @Override
     public List<Node> children() {
       return List.of(callee, arguments);
-    }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.call(this);
     }
   }
 
@@ -206,11 +139,6 @@ public sealed interface Expression extends Node {
     public List<Node> children() {
       return operand == null ? List.of(arguments) : List.of(operand, arguments);
     }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.filter(this);
-    }
   }
 
   /** {@code operand is name(…)}. */
@@ -219,18 +147,8 @@ public sealed interface Expression extends Node {
     public List<Node> children() {
       return List.of(operand, arguments);
     }
-
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      return visitor.test(this);
-    }
   }
 
   /** {@code namespace.attribute} as the target of an assignment. */
-  record NamespaceTarget(String namespace, String attribute) implements Expression {
-    @Override
-    public <R> R accept(ExpressionVisitor<R> visitor) {
-      throw new IllegalStateException("a target is not evaluated: " + namespace);
-    }
-  }
+  record NamespaceTarget(String namespace, String attribute) implements Expression {}
 }

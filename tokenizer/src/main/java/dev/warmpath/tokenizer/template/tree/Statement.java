@@ -13,7 +13,10 @@ public sealed interface Statement extends Node {
   /** The template's line, counted from 1. */
   int line();
 
-  <R> R accept(StatementVisitor<R> visitor);
+  @Override
+  default List<? extends Node> children() {
+    return List.of();
+  }
 
   /** The whole template, or a body with its own scope and nothing else: generation. */
   record Scoped(List<Statement> body, int height, int line) implements Statement {
@@ -25,36 +28,16 @@ public sealed interface Statement extends Node {
     public List<Statement> children() {
       return body;
     }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.scoped(this);
-    }
   }
 
   /** Text between tags. */
-  record Data(String text, int line) implements Statement {
-    @Override
-    public List<Node> children() {
-      return List.of();
-    }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.data(this);
-    }
-  }
+  record Data(String text, int line) implements Statement {}
 
   /** <code>{{ value }}</code>. */
   record Output(Expression value, int line) implements Statement {
     @Override
     public List<Expression> children() {
       return List.of(value);
-    }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.output(this);
     }
   }
 
@@ -75,11 +58,6 @@ public sealed interface Statement extends Node {
       all.addAll(body);
       all.addAll(otherwise);
       return all;
-    }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.forLoop(this);
     }
   }
 
@@ -104,11 +82,6 @@ public sealed interface Statement extends Node {
       all.addAll(otherwise);
       return all;
     }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.ifElse(this);
-    }
   }
 
   /** A test and what runs when it holds. */
@@ -129,11 +102,6 @@ public sealed interface Statement extends Node {
     public List<Node> children() {
       return Stream.<Node>concat(Stream.of(signature), body.stream()).toList();
     }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.macro(this);
-    }
   }
 
   /** A call that is handed its block as {@code caller}. */
@@ -148,11 +116,6 @@ public sealed interface Statement extends Node {
     public List<Node> children() {
       return Stream.<Node>concat(Stream.of(call, signature), body.stream()).toList();
     }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.callBlock(this);
-    }
   }
 
   /** {@code set target = value}. */
@@ -160,11 +123,6 @@ public sealed interface Statement extends Node {
     @Override
     public List<Expression> children() {
       return List.of(target, value);
-    }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.assign(this);
     }
   }
 
@@ -181,36 +139,11 @@ public sealed interface Statement extends Node {
       Stream<Node> head = Stream.<Node>of(target, filter).filter(Objects::nonNull);
       return Stream.concat(head, body.stream()).toList();
     }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.assignBlock(this);
-    }
   }
 
   /** {@code break} or {@code continue}. */
-  record Jump(boolean isBreak, int line) implements Statement {
-    @Override
-    public List<Node> children() {
-      return List.of();
-    }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.jump(this);
-    }
-  }
+  record Jump(boolean isBreak, int line) implements Statement {}
 
   /** A tag that is refused when it is reached. */
-  record Refused(TemplateException failure, int line) implements Statement {
-    @Override
-    public List<Node> children() {
-      return List.of();
-    }
-
-    @Override
-    public <R> R accept(StatementVisitor<R> visitor) {
-      return visitor.refused(this);
-    }
-  }
+  record Refused(TemplateException failure, int line) implements Statement {}
 }

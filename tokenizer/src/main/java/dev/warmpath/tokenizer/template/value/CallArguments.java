@@ -3,7 +3,6 @@ package dev.warmpath.tokenizer.template.value;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -14,21 +13,9 @@ public final class CallArguments {
   private final Object[] positional;
   private final Map<String, Object> keywords;
 
-  private CallArguments(Object[] positional, Map<String, Object> keywords) {
+  public CallArguments(Object[] positional, Map<String, Object> keywords) {
     this.positional = positional;
     this.keywords = keywords;
-  }
-
-  public static CallArguments of(Object... positional) {
-    return positional.length == 0 ? NONE : new CallArguments(positional, Map.of());
-  }
-
-  public static CallArguments of(List<Object> positional, Map<String, Object> keywords) {
-    return new CallArguments(positional.toArray(), keywords);
-  }
-
-  public static CallArguments of(Object[] positional, Map<String, Object> keywords) {
-    return new CallArguments(positional, keywords);
   }
 
   public int size() {
