@@ -55,11 +55,7 @@ final class ChatPrompts {
     try {
       return byKind(sources, files.specialTokens(), options);
     } catch (TemplateException e) {
-      Reason reason =
-          e.kind() == TemplateException.Kind.SYNTAX
-              ? Reason.TEMPLATE_ERROR
-              : Reason.TEMPLATE_UNSUPPORTED;
-      throw new PromptRefused(reason, "the template cannot be parsed: " + e.getMessage());
+      throw ChatTexts.refusal(e);
     }
   }
 

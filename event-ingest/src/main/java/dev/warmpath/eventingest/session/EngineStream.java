@@ -8,7 +8,6 @@ import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.session.ReplayAsker.Progress;
-import dev.warmpath.eventingest.session.ResumeListener.Outcome;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -257,7 +256,7 @@ public final class EngineStream {
       probe("silence");
     }
     if (lifetime.start().isAwaited() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
-      lifetime.decided(Outcome.NO_ANSWER, "nobody says when the process started");
+      lifetime.decided(EngineFate.NO_ANSWER, "nobody says when the process started");
       cache.forgetDoubts();
       settleTrust();
     }

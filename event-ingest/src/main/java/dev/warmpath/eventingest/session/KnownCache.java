@@ -7,7 +7,6 @@ import dev.warmpath.eventingest.apply.EventApplier.Effect;
 import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.session.ResumeListener.Outcome;
 import dev.warmpath.eventingest.session.StreamMemory.Gap;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
@@ -179,11 +178,11 @@ final class KnownCache {
   /** The process is another one. */
   void end(String why) {
     counters.add(StreamCounter.RESTARTS);
-    forget(Outcome.OTHER_LIFETIME, why);
+    forget(EngineFate.OTHER_LIFETIME, why);
   }
 
   /** Nothing that is known can be believed, nor how the engine keeps its blocks. */
-  void forget(Outcome restored, String why) {
+  void forget(EngineFate restored, String why) {
     lifetime.decided(restored, why);
     healable = false;
     applier.reset();

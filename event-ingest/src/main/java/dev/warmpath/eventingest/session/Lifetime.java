@@ -1,7 +1,6 @@
 package dev.warmpath.eventingest.session;
 
 import dev.warmpath.eventingest.session.BatchDigests.Verdict;
-import dev.warmpath.eventingest.session.ResumeListener.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -174,7 +173,7 @@ final class Lifetime {
     if (isProven()) {
       start.read(seconds);
     } else if (start.vouches(seconds)) {
-      decided(Outcome.DOUBTED, "the process started at the same time");
+      decided(EngineFate.DOUBTED, "the process started at the same time");
     }
   }
 
@@ -182,12 +181,12 @@ final class Lifetime {
   void awaitStart() {
     broken = false;
     if (start.await()) {
-      decided(Outcome.DOUBTED, "the process started at the same time");
+      decided(EngineFate.DOUBTED, "the process started at the same time");
     }
   }
 
   /** What was restored is true, or not; said once. */
-  void decided(Outcome outcome, String why) {
+  void decided(EngineFate outcome, String why) {
     ResumeListener listener = unproven;
     if (listener != null) {
       unproven = null;

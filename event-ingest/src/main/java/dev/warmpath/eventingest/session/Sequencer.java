@@ -5,7 +5,6 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.session.BatchDigests.Verdict;
 import dev.warmpath.eventingest.session.ReplayAsker.Progress;
 import dev.warmpath.eventingest.session.ReplayAsker.Purpose;
-import dev.warmpath.eventingest.session.ResumeListener.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,7 +112,7 @@ final class Sequencer {
   /** Nothing that is known can be believed, and live batches may have been dropped. */
   void forget(String why) {
     clearAfterwards = false;
-    cache.forget(Outcome.NO_ANSWER, why);
+    cache.forget(EngineFate.NO_ANSWER, why);
     startOver();
     droppedLive = true;
   }
@@ -243,7 +242,7 @@ final class Sequencer {
     } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
       current.verified = true;
       current.sameProcess = true;
-      lifetime.decided(Outcome.KEPT, "batch " + current.from + " is the same");
+      lifetime.decided(EngineFate.KEPT, "batch " + current.from + " is the same");
     }
   }
 
@@ -271,7 +270,7 @@ final class Sequencer {
       cache.lose("a replay no longer shows batch " + current.from);
       return true;
     }
-    lifetime.decided(Outcome.OUT_OF_REACH, "the replay begins behind batch " + current.from);
+    lifetime.decided(EngineFate.OUT_OF_REACH, "the replay begins behind batch " + current.from);
     unknown("a replay no longer shows batch " + current.from);
     return false;
   }
@@ -395,7 +394,7 @@ final class Sequencer {
     if (lifetime.start().isKnown()) {
       awaitStart();
     } else if (!lifetime.isProven()) {
-      cache.forget(Outcome.NO_ANSWER, "restored from a snapshot, and no replay answers");
+      cache.forget(EngineFate.NO_ANSWER, "restored from a snapshot, and no replay answers");
       startOver();
     }
   }

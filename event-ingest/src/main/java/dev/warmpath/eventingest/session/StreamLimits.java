@@ -29,4 +29,10 @@ public record StreamLimits(
               .formatted(bufferedBatches, bufferedBytes, replayAttempts));
     }
   }
+
+  /** The same with another bound on the bytes kept. */
+  public StreamLimits with(long otherBufferedBytes) {
+    return new StreamLimits(
+        bufferedBatches, otherBufferedBytes, replayAttempts, replayCooldown, probeInterval);
+  }
 }

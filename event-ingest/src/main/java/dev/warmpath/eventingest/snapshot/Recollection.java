@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.snapshot;
 
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.session.EngineFate;
 import dev.warmpath.eventingest.session.ResumeListener;
 import dev.warmpath.eventingest.session.StreamMemory;
 import dev.warmpath.kvindex.KvIndex;
@@ -55,8 +56,7 @@ public final class Recollection {
     } else {
       long restored = index.stats(memory.slot()).namedBlocks();
       recovery.waits(memory);
-      ResumeListener listener =
-          (outcome, why) -> recovery.decided(source.id(), EngineFate.of(outcome), why, restored);
+      ResumeListener listener = (fate, why) -> recovery.decided(source.id(), fate, why, restored);
       return new Adopted(memory.slot(), stream, listener);
     }
     return null;

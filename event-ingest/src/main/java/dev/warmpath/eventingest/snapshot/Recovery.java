@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.snapshot;
 
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.session.EngineFate;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.LongSupplier;

@@ -24,4 +24,9 @@ public record ReplayLimits(
           "parallel=%d batches=%d bytes=%d".formatted(parallel, batches, bytes));
     }
   }
+
+  /** The same with other times. */
+  public ReplayLimits with(Duration otherIdleTimeout, Duration otherLongest) {
+    return new ReplayLimits(parallel, otherIdleTimeout, otherLongest, batches, bytes);
+  }
 }

@@ -10,7 +10,7 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.eventingest.snapshot.EngineFate;
+import dev.warmpath.eventingest.session.EngineFate;
 import dev.warmpath.eventingest.snapshot.IngestMemory;
 import dev.warmpath.eventingest.snapshot.Recollection;
 import dev.warmpath.eventingest.snapshot.Recovery;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
-import dev.warmpath.eventingest.session.ResumeListener.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +20,7 @@ final class EngineStreamResumeTest {
 
   private static final double START = 1_799_999_999.25;
 
-  private final List<Outcome> outcomes = new ArrayList<>();
+  private final List<EngineFate> outcomes = new ArrayList<>();
 
   @Test
   void sameLifetimeGoesOnWhereItStood() {
@@ -37,7 +36,7 @@ final class EngineStreamResumeTest {
     assertThat(outcomes).isEmpty();
     after.answer();
 
-    assertThat(outcomes).containsExactly(Outcome.KEPT);
+    assertThat(outcomes).containsExactly(EngineFate.KEPT);
     assertThat(after.trust()).isEqualTo(Trust.EXACT);
     assertThat(after.predicted(A)).isEqualTo(8);
     assertThat(after.predicted(B)).isEqualTo(16);
@@ -58,7 +57,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.answer();
 
-    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
     assertThat(after.trust()).isEqualTo(Trust.EXACT);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(B)).isZero();
@@ -74,7 +73,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.answer();
 
-    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.trust()).isEqualTo(Trust.EXACT);
@@ -88,7 +87,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.answer();
 
-    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.trust()).isEqualTo(Trust.EXACT);
   }
@@ -101,7 +100,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.answer();
 
-    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
     assertThat(after.predicted(A)).isEqualTo(16);
     assertThat(after.predicted(B)).isEqualTo(4);
     assertThat(after.predicted(C)).isEqualTo(16);
@@ -118,7 +117,7 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(C)).as("it waits").isZero();
     assertThat(after.trust()).isEqualTo(Trust.CATCHING_UP);
     after.answer();
-    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(B)).isEqualTo(16);
   }
@@ -131,7 +130,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.deliver(0);
 
-    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(C)).isEqualTo(16);
   }
@@ -145,7 +144,7 @@ final class EngineStreamResumeTest {
     assertThat(outcomes).isEmpty();
     after.answer();
 
-    assertThat(outcomes).containsExactly(Outcome.KEPT);
+    assertThat(outcomes).containsExactly(EngineFate.KEPT);
     assertThat(after.predicted(A)).isEqualTo(16);
     assertThat(after.count(StreamCounter.DUPLICATES)).isEqualTo(1);
   }
@@ -158,7 +157,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.answer(after.engine.published(), 2);
 
-    assertThat(outcomes).containsExactly(Outcome.OUT_OF_REACH);
+    assertThat(outcomes).containsExactly(EngineFate.OUT_OF_REACH);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(B)).as("nobody knows whether it is held").isZero();
     assertThat(after.predicted(C)).isEqualTo(16);
@@ -172,7 +171,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.refuse();
 
-    assertThat(outcomes).containsExactly(Outcome.NO_ANSWER);
+    assertThat(outcomes).containsExactly(EngineFate.NO_ANSWER);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.trust()).isNotIn(Trust.EXACT, Trust.CATCHING_UP);
 
@@ -192,7 +191,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.deliver(2);
 
-    assertThat(outcomes).containsExactly(Outcome.NO_ANSWER);
+    assertThat(outcomes).containsExactly(EngineFate.NO_ANSWER);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
@@ -210,7 +209,7 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(A)).as("nothing is credited").isZero();
 
     after.stream.runsSince(START);
-    assertThat(outcomes).containsExactly(Outcome.DOUBTED);
+    assertThat(outcomes).containsExactly(EngineFate.DOUBTED);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
     assertThat(after.predicted(A)).isZero();
 
@@ -231,7 +230,7 @@ final class EngineStreamResumeTest {
     after.deliver(2);
     after.stream.runsSince(START + 60);
 
-    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
     assertThat(after.doubted()).isZero();
     assertThat(after.predicted(B)).isZero();
   }
@@ -247,7 +246,7 @@ final class EngineStreamResumeTest {
     assertThat(after.doubted()).isEqualTo(8);
     after.stream.tick();
 
-    assertThat(outcomes).containsExactly(Outcome.NO_ANSWER);
+    assertThat(outcomes).containsExactly(EngineFate.NO_ANSWER);
     assertThat(after.doubted()).isZero();
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
   }
@@ -277,7 +276,7 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(C)).isEqualTo(16);
 
     after.stream.runsSince(START);
-    assertThat(outcomes).containsExactly(Outcome.DOUBTED);
+    assertThat(outcomes).containsExactly(EngineFate.DOUBTED);
     assertThat(after.doubted()).isEqualTo(8);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
   }
@@ -306,7 +305,7 @@ final class EngineStreamResumeTest {
     assertThat(after.trust()).isEqualTo(Trust.CATCHING_UP);
     after.answer();
 
-    assertThat(outcomes).containsExactly(Outcome.KEPT);
+    assertThat(outcomes).containsExactly(EngineFate.KEPT);
     assertThat(after.predicted(B)).isZero();
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.trust()).isEqualTo(Trust.EXACT);
@@ -323,7 +322,7 @@ final class EngineStreamResumeTest {
     after.stream.connected();
     after.answer();
 
-    assertThat(outcomes).containsExactly(Outcome.KEPT);
+    assertThat(outcomes).containsExactly(EngineFate.KEPT);
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
     assertThat(after.stream.trust().reason()).isEqualTo("lost batches 1 to 1; 4 blocks doubted");
@@ -354,7 +353,7 @@ final class EngineStreamResumeTest {
     StreamFixture after = resume(known());
     after.stream.restarted("the process is new");
 
-    assertThat(outcomes).containsExactly(Outcome.OTHER_LIFETIME);
+    assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
     assertThat(after.predicted(A)).isZero();
     after.clock.pass(Duration.ofMinutes(1));
     assertThat(after.trust()).isEqualTo(Trust.NONE);
@@ -374,7 +373,7 @@ final class EngineStreamResumeTest {
     return before.resumed(Objects.requireNonNull(before.stream.memory()), this::hear);
   }
 
-  private void hear(Outcome outcome, String why) {
+  private void hear(EngineFate outcome, String why) {
     assertThat(why).isNotEmpty();
     outcomes.add(outcome);
   }

@@ -358,56 +358,21 @@ public record RouterConfig(
       @AdvancedKey(
               "256 | 1 … 1000000 | Max queued MiB of all engines; an engine below its share may exceed it.")
           int ringTotalMb,
-      @AdvancedKey("16384 | 1 … 1000000 | Max live batches per engine kept during a replay.")
-          int bufferedBatches,
       @AdvancedKey(
               "67108864 | 1024 … 1073741824 | Max payload bytes per engine kept during a replay.")
           int bufferedBytes,
-      @AdvancedKey("8 | 1 … 256 | Replays that run at the same time.") int parallelReplays,
       @AdvancedKey("2000 | 10 … 86400000 | Longest silence of an engine in a replay.")
           int replayIdleMs,
-      @AdvancedKey("60000 | 100 … 86400000 | Longest duration of one replay.") int replayTotalMs,
-      @AdvancedKey("1000000 | 1 … 1000000000 | Max batches of one replay.") int replayBatches,
-      @AdvancedKey("4096 | 1 … 1000000 | Max MiB of one replay.") int replayMb,
-      @AdvancedKey("3 | 1 … 100 | Replays without progress until missing events are given up.")
-          int replayAttempts,
-      @AdvancedKey(
-              "250 | 0 … 60000 | Longest wait after the first replay without progress; four times as long after each further one.")
-          int replayBackoffMs,
-      @AdvancedKey("8000 | 0 … 86400000 | Longest wait between replays.") int replayBackoffLimitMs,
-      @AdvancedKey(
-              "30000 | 100 … 86400000 | Time without replays after missing events were given up.")
-          int replayRestMs,
-      @AdvancedKey(
-              "30000 | 100 … 86400000 | Silence of an engine after which it is asked for missed events.")
-          int probeMs) {
-    public Ingest {
-      atMost(
-          "ingest",
-          "replay-backoff-ms",
-          replayBackoffMs,
-          "replay-backoff-limit-ms",
-          replayBackoffLimitMs);
-    }
-
+      @AdvancedKey("60000 | 100 … 86400000 | Longest duration of one replay.") int replayTotalMs) {
     /** The same as event streams take it. */
     public IngestOptions options() {
       return new IngestOptions(
           pollers == 0 ? IngestOptions.DEFAULT.pollers() : pollers,
           new RingLimits(ringMessages, ringBytes, ringTotalMb * BYTES_PER_MB),
-          new ReplayLimits(
-              parallelReplays,
-              Duration.ofMillis(replayIdleMs),
-              Duration.ofMillis(replayTotalMs),
-              replayBatches,
-              replayMb * BYTES_PER_MB),
-          new BackoffLimits(replayBackoffMs, replayBackoffLimitMs),
-          new StreamLimits(
-              bufferedBatches,
-              bufferedBytes,
-              replayAttempts,
-              Duration.ofMillis(replayRestMs),
-              Duration.ofMillis(probeMs)));
+          ReplayLimits.DEFAULT.with(
+              Duration.ofMillis(replayIdleMs), Duration.ofMillis(replayTotalMs)),
+          BackoffLimits.DEFAULT,
+          StreamLimits.DEFAULT.with(bufferedBytes));
     }
   }
 

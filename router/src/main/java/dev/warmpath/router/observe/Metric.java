@@ -197,10 +197,8 @@ public enum Metric {
           + " requests.",
       "engine"),
   EVENT_BUFFERED_BATCHES(
-      Type.GAUGE,
-      "Live batches that wait for the end of a replay; ingest.buffered-batches.",
-      "engine"),
-  REPLAYS_RUNNING(Type.GAUGE, "Replays that run now; at most ingest.parallel-replays."),
+      Type.GAUGE, "Live batches that wait for the end of a replay; at most 16384.", "engine"),
+  REPLAYS_RUNNING(Type.GAUGE, "Replays that run now; at most 8."),
   EVENT_STREAM_TOTAL(
       Type.COUNTER, "What happened on an engine's event stream, see below.", "engine", "what"),
   SNAPSHOT_WRITES_TOTAL(Type.COUNTER, "Snapshots that were written, or failed.", "result"),

@@ -44,23 +44,16 @@ class ConfigTreeTest {
             """
             ingest:
               {pollers: 1, ring-messages: 2, ring-bytes: 1048583, ring-total-mb: 4,
-               buffered-batches: 5, buffered-bytes: 1061, parallel-replays: 7,
-               replay-idle-ms: 18, replay-total-ms: 109, replay-batches: 10, replay-mb: 11,
-               replay-attempts: 12, replay-backoff-ms: 13, replay-backoff-limit-ms: 14,
-               replay-rest-ms: 115, probe-ms: 116}
+               buffered-bytes: 1061, replay-idle-ms: 18, replay-total-ms: 109}
             """);
     assertThat(config.ingest().options())
         .isEqualTo(
             new IngestOptions(
                 1,
                 new RingLimits(2, 1048583, 4 << 20),
-                new ReplayLimits(7, Duration.ofMillis(18), Duration.ofMillis(109), 10, 11 << 20),
-                new BackoffLimits(13, 14),
-                new StreamLimits(5, 1061, 12, Duration.ofMillis(115), Duration.ofMillis(116))));
-    assertThat(problems("ingest: {replay-backoff-ms: 9000}"))
-        .singleElement()
-        .asString()
-        .contains("'ingest.replay-backoff-limit-ms' must be at least");
+                ReplayLimits.DEFAULT.with(Duration.ofMillis(18), Duration.ofMillis(109)),
+                BackoffLimits.DEFAULT,
+                StreamLimits.DEFAULT.with(1061)));
   }
 
   private static final SglangRules SGLANG =

@@ -26,12 +26,9 @@ public interface ChatTexts {
   /** What a template's failure means for a chat; words of a chat that it raised are left out. */
   static PromptRefused refusal(TemplateException e) {
     return switch (e.kind()) {
-      case RAISED ->
+      case RAISED, SYNTAX ->
           new PromptRefused(
               Reason.TEMPLATE_ERROR, "the template, line " + e.line() + ": " + e.kind());
-      case SYNTAX ->
-          new PromptRefused(
-              Reason.TEMPLATE_UNSUPPORTED, "the template, line " + e.line() + ": " + e.kind());
       case UNSUPPORTED, LIMIT ->
           new PromptRefused(
               Reason.TEMPLATE_UNSUPPORTED, "the template, " + e.kind() + " at " + e.getMessage());

@@ -1,6 +1,5 @@
-package dev.warmpath.eventingest.snapshot;
+package dev.warmpath.eventingest.session;
 
-import dev.warmpath.eventingest.session.ResumeListener;
 import java.util.Locale;
 
 /** What becomes of an engine that a snapshot knew. */
@@ -32,15 +31,5 @@ public enum EngineFate {
   /** The name in metrics and logs. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
-  }
-
-  static EngineFate of(ResumeListener.Outcome outcome) {
-    return switch (outcome) {
-      case KEPT -> KEPT;
-      case DOUBTED -> DOUBTED;
-      case OTHER_LIFETIME -> OTHER_LIFETIME;
-      case OUT_OF_REACH -> OUT_OF_REACH;
-      case NO_ANSWER -> NO_ANSWER;
-    };
   }
 }
