@@ -16,6 +16,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.ModelPolicies;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.membership.Membership;
@@ -28,6 +29,7 @@ import dev.warmpath.router.prompt.PromptReader;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.prompt.body.BodyParser;
+import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.RestoredState;
 import dev.warmpath.router.snapshot.RestoredStateReading;
@@ -39,7 +41,9 @@ import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -60,6 +64,7 @@ final class Core implements AutoCloseable {
   private static final long BYTES_PER_MB = 1 << 20;
 
   private final RouterConfig config;
+  private final Supplier<RouterConfig> running;
   private final RouterMetrics metrics;
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog;
@@ -79,17 +84,22 @@ final class Core implements AutoCloseable {
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper keeper;
 
+  /** The model that another name means. */
+  private volatile Map<String, String> aliases;
+
   /**
+   * @param running the configuration that holds; what a reload cannot change is read once
    * @param reading what {@link #readSnapshot} began
    * @param sources find replicas beside those that are configured
    */
   Core(
-      RouterConfig config,
+      Supplier<RouterConfig> running,
       Environment environment,
       RouterMetrics metrics,
       RestoredStateReading reading,
       List<ReplicaSource> sources) {
-    this.config = config;
+    this.config = running.get();
+    this.running = running;
     this.metrics = metrics;
     this.catalog = new ModelCatalog(fleet, this::isSglang);
     this.tokenizers = tokenizers(config, environment, reading);
@@ -122,11 +132,10 @@ final class Core implements AutoCloseable {
             index,
             streams,
             Policies.named(config.policy().name(), config.policy().options()),
-            new Dispatcher.Limits(
-                expectedBlocks(config.index()),
-                config.limits().replicaRequests(),
-                config.queue().requests()),
+            limits(config),
             new Dispatcher.Environment(environment.nanoClock(), environment.random(), listener()));
+    dispatcher.policies(policies(config, config));
+    this.aliases = aliases(config);
     this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());
     this.prompts = newPrompts();
     try {
@@ -141,8 +150,8 @@ final class Core implements AutoCloseable {
   }
 
   private Membership membership(Environment environment) {
-    Membership.Streams followed =
-        new Membership.Streams() {
+    Membership.Follower followed =
+        new Membership.Follower() {
           @Override
           public void follow(ReplicaConfig replica) {
             streams.follow(replica, model(replica));
@@ -157,13 +166,18 @@ final class Core implements AutoCloseable {
           public void allKnown() {
             ingest.dropUnclaimed();
           }
+
+          @Override
+          public void changed(List<ReplicaConfig> replicas) {
+            tokenizers.follow(replicas);
+          }
         };
     return new Membership(
         new Membership.Environment(
             fleet,
             followed,
             ReplicaCheck.ANY,
-            () -> config.fleet().drainMs(),
+            () -> running.get().fleet().drainMs(),
             environment.nanoClock(),
             work -> {
               Thread thread = new Thread(work, "warmpath-membership");
@@ -287,6 +301,51 @@ final class Core implements AutoCloseable {
         : new SnapshotKeeper(directory, ingest, restored.index(), config, environment.nanoClock());
   }
 
+  private static Dispatcher.Limits limits(RouterConfig config) {
+    return new Dispatcher.Limits(
+        expectedBlocks(config.index()),
+        config.limits().replicaRequests(),
+        config.queue().requests());
+  }
+
+  /** Makes another configuration hold; if it throws, nothing was changed. */
+  void reload(RouterConfig before, RouterConfig now) {
+    if (!now.replicas().equals(before.replicas())) {
+      membership.set(Membership.CONFIGURATION, now.replicas());
+    }
+    dispatcher.limits(limits(now));
+    dispatcher.policies(policies(before, now));
+    aliases = aliases(now);
+  }
+
+  /** What policies remember outlives a reload that does not change them. */
+  private ModelPolicies policies(RouterConfig before, RouterConfig now) {
+    ModelPolicies known = dispatcher.policies();
+    RouterConfig.Policy one = now.policy();
+    boolean same =
+        one.name().equals(before.policy().name())
+            && one.options().equals(before.policy().options());
+    Map<String, Policy> byModel = new HashMap<>();
+    for (RouterConfig.Model model : now.models()) {
+      if (model.policy() != null) {
+        Policy own = known.byModel().get(model.name());
+        boolean keeps = own != null && before.models().stream().anyMatch(model::hasPolicyOf);
+        byModel.put(
+            model.name(), keeps ? own : Policies.named(model.policy(), model.policyOptions()));
+      }
+    }
+    return new ModelPolicies(
+        same ? known.usual() : Policies.named(one.name(), one.options()), byModel, models::modelOf);
+  }
+
+  private static Map<String, String> aliases(RouterConfig config) {
+    Map<String, String> names = new HashMap<>();
+    config
+        .models()
+        .forEach(model -> model.aliases().forEach(alias -> names.put(alias, model.name())));
+    return Map.copyOf(names);
+  }
+
   private static IndexLimits limits(RouterConfig.Index bounds) {
     long bytes =
         bounds.memoryMb() > 0
@@ -305,7 +364,7 @@ final class Core implements AutoCloseable {
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(models, bodies),
+        new PromptReader(models, bodies, name -> aliases.getOrDefault(name, name)),
         comparison == null ? BodyWatch.NONE : comparison.watch(),
         remote == null ? RemoteReader.NONE : remote.prompts(),
         config.tokenizing(),

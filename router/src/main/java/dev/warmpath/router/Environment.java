@@ -1,6 +1,7 @@
 package dev.warmpath.router;
 
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.router.reload.ConfigLoader;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Random;
@@ -18,18 +19,20 @@ import org.jspecify.annotations.Nullable;
  * @param random thread-safe
  * @param dataDirectory where to keep snapshots if the configuration does not say; null for nowhere
  * @param watch puts something before the index that sees all calls, on the threads that make them
+ * @param loader reads the configuration anew
  */
 public record Environment(
     Clock clock,
     LongSupplier nanoClock,
     RandomGenerator random,
     @Nullable Path dataDirectory,
-    UnaryOperator<KvIndex> watch) {
+    UnaryOperator<KvIndex> watch,
+    ConfigLoader loader) {
 
-  /** With an index that nobody watches. */
+  /** With an index that nobody watches, and a configuration that is not read anew. */
   public Environment(
       Clock clock, LongSupplier nanoClock, RandomGenerator random, @Nullable Path dataDirectory) {
-    this(clock, nanoClock, random, dataDirectory, index -> index);
+    this(clock, nanoClock, random, dataDirectory, index -> index, ConfigLoader.NONE);
   }
 
   /** The machine's clocks and a random seed; nothing is kept. */
@@ -39,11 +42,16 @@ public record Environment(
 
   /** The same with a directory to keep snapshots in. */
   public Environment keepingIn(Path directory) {
-    return new Environment(clock, nanoClock, random, directory, watch);
+    return new Environment(clock, nanoClock, random, directory, watch, loader);
   }
 
   /** The same with an index that is watched. */
   public Environment watching(UnaryOperator<KvIndex> watch) {
-    return new Environment(clock, nanoClock, random, dataDirectory, watch);
+    return new Environment(clock, nanoClock, random, dataDirectory, watch, loader);
+  }
+
+  /** The same with a configuration that can be read anew. */
+  public Environment loading(ConfigLoader loader) {
+    return new Environment(clock, nanoClock, random, dataDirectory, watch, loader);
   }
 }

@@ -124,14 +124,14 @@ public final class EventStreams implements EngineEvents {
 
   @Override
   public void unchanged(Replica replica) {
-    engines(replica.name()).forEach(engine -> restartsSeen.put(engine, restarts(engine)));
+    engines(replica).forEach(engine -> restartsSeen.put(engine, restarts(engine)));
   }
 
   /** A stream that saw another process itself since the last time has begun anew already. */
   @Override
   public void restarted(Replica replica, String why) {
     onRestart.accept(replica);
-    for (EngineId engine : engines(replica.name())) {
+    for (EngineId engine : engines(replica)) {
       if (restarts(engine) == restartsSeen.getOrDefault(engine, 0L)) {
         ingest.restarted(engine, why);
       }
@@ -140,12 +140,12 @@ public final class EventStreams implements EngineEvents {
 
   @Override
   public void recovered(Replica replica) {
-    engines(replica.name()).forEach(ingest::recovered);
+    engines(replica).forEach(ingest::recovered);
   }
 
   @Override
   public void runsSince(Replica replica, double startSeconds) {
-    engines(replica.name()).forEach(engine -> ingest.runsSince(engine, startSeconds));
+    engines(replica).forEach(engine -> ingest.runsSince(engine, startSeconds));
   }
 
   private long restarts(EngineId engine) {
@@ -154,12 +154,12 @@ public final class EventStreams implements EngineEvents {
 
   @Override
   public void gpuBlocks(Replica replica, long blocks) {
-    engines(replica.name()).forEach(engine -> ingest.gpuBlocks(engine, blocks));
+    engines(replica).forEach(engine -> ingest.gpuBlocks(engine, blocks));
   }
 
   @Override
   public void cleared(Replica replica, String why) {
-    clear(replica.name(), why);
+    engines(replica).forEach(engine -> ingest.cleared(engine, why));
   }
 
   /** Clears what is known of a replica's caches; returns of how many engines. */
@@ -167,6 +167,11 @@ public final class EventStreams implements EngineEvents {
     List<EngineId> engines = engines(replica);
     engines.forEach(engine -> ingest.cleared(engine, why));
     return engines.size();
+  }
+
+  /** A replica that has left says nothing of another that has its name now. */
+  private List<EngineId> engines(Replica replica) {
+    return replica.isGone() ? List.of() : engines(replica.name());
   }
 
   /** The replica's engines that are followed: all its ranks or none. */
@@ -182,6 +187,9 @@ public final class EventStreams implements EngineEvents {
 
   @Override
   public void reused(Replica replica, int dpRank, Reuse reuse) {
+    if (replica.isGone()) {
+      return;
+    }
     ingest.reused(
         new EngineId(replica.name(), dpRank),
         new ReportedReuse(

@@ -23,6 +23,9 @@ import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.proxy.RetryBudget;
 import dev.warmpath.router.proxy.path.StoredResponses;
+import dev.warmpath.router.reload.ReloadResult;
+import dev.warmpath.router.reload.Reloader;
+import dev.warmpath.router.reload.RunningConfig;
 import dev.warmpath.router.snapshot.RestoredStateReading;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
@@ -57,30 +60,41 @@ public final class RouterProcess implements AutoCloseable {
   private static final long CUT_MILLIS = 1_000;
   private static final int LOOPS_BESIDES_THE_PROXY = 2;
 
-  private final RouterConfig config;
+  private final RunningConfig running;
   private final Core core;
   private final Vertx vertx;
   private final Lifecycle lifecycle;
   private final ProxyContext.Entrance entrance;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final AdminVerticle admin;
+  private final Reloader reloader;
 
   private RouterProcess(RouterConfig config, Environment environment, Runnable beforeListening) {
-    this.config = config;
-    RouterConfig.Limits limits = config.limits();
-    this.lifecycle = new Lifecycle(limits.requests());
+    this.running = new RunningConfig(config);
+    this.lifecycle = new Lifecycle(() -> running().limits().requests());
     this.entrance =
         new ProxyContext.Entrance(
             lifecycle,
-            new BodyRoom(bodyRoom(limits.bodiesMb())),
-            new Connections.Count(limits.connections()),
-            new RetryBudget(config.retry().budgetPercent()),
-            new StoredResponses(limits.storedResponses()));
+            new BodyRoom(() -> bodyRoom(running().limits().bodiesMb())),
+            new Connections.Count(() -> running().limits().connections()),
+            new RetryBudget(() -> running().retry().budgetPercent()),
+            new StoredResponses(config.limits().storedResponses()));
     RestoredStateReading reading = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
     this.vertx = newVertx();
     this.core = newCore(environment, metrics, reading);
-    this.admin = new AdminVerticle(adminContext(config));
+    this.reloader =
+        new Reloader(
+            environment.loader(),
+            running,
+            core::reload,
+            result -> metrics.reloaded(result.label()),
+            work -> {
+              Thread thread = new Thread(work, "warmpath-reload");
+              thread.setDaemon(true);
+              return thread;
+            });
+    this.admin = new AdminVerticle(adminContext());
     metrics.add(collector()::collect);
     metrics.add(new MemoryCollector(core.memory(environment.nanoClock()))::collect);
     metrics.add(
@@ -99,6 +113,19 @@ public final class RouterProcess implements AutoCloseable {
       release();
       throw e;
     }
+  }
+
+  private RouterConfig running() {
+    return running.get();
+  }
+
+  /**
+   * Reads the configuration anew and makes it hold, as far as that needs no restart.
+   *
+   * @param why what the log says
+   */
+  public ReloadResult reload(String why) {
+    return reloader.reload(why);
   }
 
   private static long bodyRoom(int configuredMb) {
@@ -169,9 +196,9 @@ public final class RouterProcess implements AutoCloseable {
   public void close() {
     LOG.info("leaving, {} requests in flight", lifecycle.serving());
     lifecycle.advance(Lifecycle.Stage.LEAVING);
-    lifecycle.awaitEnd(config.shutdown().delayMs());
+    lifecycle.awaitEnd(running().shutdown().delayMs());
     lifecycle.advance(Lifecycle.Stage.CLOSING);
-    if (!lifecycle.awaitEmpty(config.shutdown().deadlineMs())) {
+    if (!lifecycle.awaitEmpty(running().shutdown().deadlineMs())) {
       LOG.warn("cutting off {} requests", lifecycle.serving());
       List.copyOf(loops).forEach(ProxyVerticle::cut);
       lifecycle.awaitEmpty(CUT_MILLIS);
@@ -180,6 +207,7 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private void release() {
+    reloader.close();
     try {
       await(vertx.close(), STOP_SECONDS, "closing");
     } catch (StartException e) {
@@ -191,7 +219,7 @@ public final class RouterProcess implements AutoCloseable {
   private Core newCore(
       Environment environment, RouterMetrics metrics, RestoredStateReading reading) {
     try {
-      return new Core(config, environment, metrics, reading, List.of());
+      return new Core(running, environment, metrics, reading, List.of());
     } catch (RuntimeException e) {
       vertx.close();
       throw e;
@@ -211,7 +239,7 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private int eventLoops() {
-    int configured = config.listen().eventLoops();
+    int configured = running().listen().eventLoops();
     return configured > 0
         ? configured
         : Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
@@ -220,7 +248,7 @@ public final class RouterProcess implements AutoCloseable {
   private void deploy(Environment environment) {
     ProxyContext proxy =
         new ProxyContext(
-            config,
+            running,
             core.dispatcher(),
             core.prompts(),
             new RouterPages(core),
@@ -232,8 +260,8 @@ public final class RouterProcess implements AutoCloseable {
     deploy(
         () -> newLoop(proxy),
         eventLoops(),
-        "listen on " + shown(config.listen().host(), config.listen().port()));
-    deploy(() -> admin, 1, "admin on " + shown(config.admin().host(), config.admin().port()));
+        "listen on " + shown(running().listen().host(), running().listen().port()));
+    deploy(() -> admin, 1, "admin on " + shown(running().admin().host(), running().admin().port()));
     deploy(this::newHealthChecker, 1, "health checks");
   }
 
@@ -245,7 +273,8 @@ public final class RouterProcess implements AutoCloseable {
 
   private HealthChecker newHealthChecker() {
     Function<Replica, String> path = replica -> core.isSglang(replica) ? "/model_info" : "/health";
-    return new HealthChecker(config.health(), core.fleet(), core.catalog(), path, core.streams());
+    return new HealthChecker(
+        () -> running().health(), core.fleet(), core.catalog(), path, core.streams());
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {
@@ -269,11 +298,10 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private AdminContext adminContext(RouterConfig config) {
+  private AdminContext adminContext() {
     return new AdminContext(
-        config.admin(),
-        config.limits(),
-        config.policy().sessionHeader(),
+        running,
+        reloader,
         core.fleet(),
         core.membership(),
         core.dispatcher(),
@@ -299,7 +327,7 @@ public final class RouterProcess implements AutoCloseable {
             core.ingest()::writerStalledSeconds,
             entrance,
             core.prompts(),
-            config.tokenizing().queue()));
+            running().tokenizing().queue()));
   }
 
   private static String shown(String host, int port) {

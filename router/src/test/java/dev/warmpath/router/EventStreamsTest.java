@@ -17,6 +17,7 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
 import java.lang.management.ManagementFactory;
@@ -91,6 +92,31 @@ class EventStreamsTest {
       assertThat(streams.clear("a", "cleared by the operator")).isEqualTo(1);
       assertThat(streams.clear("b", "cleared by the operator")).isZero();
       Rig.until(() -> count(ingest, "clears") == 3);
+    }
+  }
+
+  @Test
+  void aReplicaThatHasLeftSaysNothingOfItsSuccessor() throws Exception {
+    try (EventIngest ingest =
+        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
+      EventStreams streams = new EventStreams(ingest);
+      Fleet fleet = new Fleet();
+      Replica old = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
+      fleet.add(old);
+      ReplicaConfig replica = replica("vllm");
+      streams.follow(replica, "m");
+      fleet.remove("a");
+      streams.unfollow(replica);
+      assertThat(ingest.status()).isEmpty();
+
+      streams.follow(replica, "m");
+      streams.restarted(old, "an answer that came late");
+      streams.cleared(old, "the engine sleeps");
+      ingest.settle();
+      assertThat(restarts(ingest)).isZero();
+      assertThat(count(ingest, "clears")).isZero();
+      streams.restarted(new Replica("a", URI.create("http://h:2"), Set.of(), 1), "it did");
+      Rig.until(() -> restarts(ingest) == 1);
     }
   }
 

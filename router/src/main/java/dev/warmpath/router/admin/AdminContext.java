@@ -8,6 +8,7 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Lifecycle;
+import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import java.util.List;
@@ -20,14 +21,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe if its parts are.
  *
- * @param sessionHeader the request header that names a session
+ * @param running the configuration that holds at the moment
  * @param clear takes a replica's name, forgets what its caches hold, returns of how many engines
  * @param parity null if tokens are not compared
  */
 public record AdminContext(
-    RouterConfig.Admin address,
-    RouterConfig.Limits limits,
-    String sessionHeader,
+    Supplier<RouterConfig> running,
+    Reloader reloader,
     Fleet fleet,
     Membership membership,
     Dispatcher dispatcher,
@@ -38,4 +38,9 @@ public record AdminContext(
     ToIntFunction<String> clear,
     Lifecycle lifecycle,
     LoadedTokenizers tokenizers,
-    @Nullable ParityWatch parity) {}
+    @Nullable ParityWatch parity) {
+
+  RouterConfig config() {
+    return running.get();
+  }
+}

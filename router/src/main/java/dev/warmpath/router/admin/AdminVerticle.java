@@ -3,6 +3,7 @@ package dev.warmpath.router.admin;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -26,7 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code GET
  * /admin/tokenizers}, {@code POST /admin/explain}, {@code POST /admin/tokenizers/MODEL/release},
- * those of {@link ReplicaEndpoints}, {@code GET /metrics}. All work is done off the event loop.
+ * those of {@link ReplicaEndpoints}, {@code POST /admin/reload}, {@code GET /metrics}. All work is
+ * done off the event loop.
  *
  * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
  */
@@ -56,7 +58,7 @@ public final class AdminVerticle extends VerticleBase {
     HttpServerOptions options = new HttpServerOptions().setHttp2ClearTextEnabled(false);
     server = vertx.createHttpServer(options).requestHandler(this::serve);
     return server
-        .listen(admin.address().port(), admin.address().host())
+        .listen(admin.config().admin().port(), admin.config().admin().host())
         .onSuccess(listening -> port = listening.actualPort());
   }
 
@@ -75,7 +77,8 @@ public final class AdminVerticle extends VerticleBase {
       case "GET /admin/tokenizers" ->
           answer(request.response(), () -> TokenizerReport.of(admin).toString());
       case "POST /admin/explain" ->
-          withBody(request, admin.limits().bodyBytes(), body -> explain(request, body));
+          withBody(request, admin.config().limits().bodyBytes(), body -> explain(request, body));
+      case "POST /admin/reload" -> reload(request.response());
       case "GET /metrics" -> metrics(request.response());
       default -> act(request);
     }
@@ -131,6 +134,16 @@ public final class AdminVerticle extends VerticleBase {
         });
   }
 
+  private void reload(HttpServerResponse response) {
+    answer(
+        response,
+        () -> {
+          ReloadResult result = admin.reloader().reload("POST /admin/reload");
+          response.setStatusCode(result.problems().isEmpty() ? 200 : 400);
+          return ReloadReport.of(result).toString();
+        });
+  }
+
   private void metrics(HttpServerResponse response) {
     response.putHeader("content-type", "text/plain; version=0.0.4");
     answer(response, () -> admin.metrics().get());
@@ -156,7 +169,8 @@ public final class AdminVerticle extends VerticleBase {
     HttpServerResponse response = request.response();
     String path = request.getParam("path");
     String session = request.getParam("session");
-    String named = session == null ? request.getHeader(admin.sessionHeader()) : session;
+    String named =
+        session == null ? request.getHeader(admin.config().policy().sessionHeader()) : session;
     answer(
         response,
         () -> {

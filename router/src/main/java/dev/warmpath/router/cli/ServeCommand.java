@@ -4,8 +4,10 @@ import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
 import dev.warmpath.router.WarmStart;
+import dev.warmpath.router.cli.serve.Hangup;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.EnvironmentKeys;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.snapshot.DataDirectory;
 import java.nio.file.Path;
@@ -46,12 +48,14 @@ public final class ServeCommand implements WarmpathCommand {
 
   @Override
   public Integer call() throws InterruptedException {
+    EnvironmentKeys.warnings(System.getenv()).forEach(System.err::println);
     RouterConfig config = config();
     if (checkConfig) {
       System.out.println("The configuration is fine.");
       return Exit.OK;
     }
     RouterProcess router = start(config);
+    boolean unused = Hangup.handle(() -> router.reload("SIGHUP"));
     Runtime.getRuntime().addShutdownHook(new Thread(router::close, "warmpath-shutdown"));
     announce(config, router);
     if (!untilReady) {
@@ -68,10 +72,10 @@ public final class ServeCommand implements WarmpathCommand {
     }
   }
 
-  private static RouterProcess start(RouterConfig config) {
+  private RouterProcess start(RouterConfig config) {
     try {
       Path usual = DataDirectory.of(System.getenv(), System.getProperty("user.home"));
-      return WarmStart.start(config, Environment.ofTheMachine().keepingIn(usual));
+      return WarmStart.start(config, Environment.ofTheMachine().keepingIn(usual).loading(flags));
     } catch (StartException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }

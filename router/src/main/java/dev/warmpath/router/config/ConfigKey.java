@@ -3,6 +3,7 @@ package dev.warmpath.router.config;
 import dev.warmpath.router.routing.policy.Policies;
 import java.lang.reflect.RecordComponent;
 import java.net.URI;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param type of the record component that holds the value
  * @param standard the default as text; empty for none
  * @param bounds as documented
+ * @param reloadable whether a reload changes it
  */
 record ConfigKey(
     String section,
@@ -26,21 +28,25 @@ record ConfigKey(
     String standard,
     String bounds,
     String meaning,
-    boolean advanced) {
+    boolean advanced,
+    boolean reloadable) {
 
   private static final String REQUIRED = "required";
   private static final String OPTION_BOUNDS = "0.0 … 1000000.0";
 
-  /** The key that a record component holds, or the keys of a map of policy options. */
-  static Stream<ConfigKey> of(String section, RecordComponent component) {
+  /**
+   * The key that a record component holds, or the keys of a map of policy options.
+   *
+   * @param reloadable whether its whole section is
+   */
+  static Stream<ConfigKey> of(String section, RecordComponent component, boolean reloadable) {
     Class<?> type = component.getType();
     String text = annotation(component);
-    if (type == Map.class) {
-      return text.lines().map(line -> option(section, cells(line, 2)));
+    if (isOptions(component)) {
+      return text.lines().map(line -> option(section, cells(line, 2), reloadable));
     }
     List<String> row = cells(text, 3);
-    boolean advanced = component.isAnnotationPresent(AdvancedKey.class);
-    return Stream.of(
+    ConfigKey key =
         new ConfigKey(
             section,
             name(component),
@@ -48,7 +54,27 @@ record ConfigKey(
             row.get(0),
             bounds(type, row.get(1)),
             row.get(2),
-            advanced));
+            component.isAnnotationPresent(AdvancedKey.class),
+            reloadable || component.isAnnotationPresent(Reloadable.class));
+    return component.isAnnotationPresent(Secret.class)
+        ? Stream.of(key, key.ofFile())
+        : Stream.of(key);
+  }
+
+  /** The key that names a file which holds this one's value. */
+  private ConfigKey ofFile() {
+    String meaning = "File that holds `" + name + "`; blanks around it do not count.";
+    return new ConfigKey(section, fileName(), String.class, "", "", meaning, advanced, reloadable);
+  }
+
+  /** The name of the key that may name a file instead, if this is a secret. */
+  String fileName() {
+    return name + "-file";
+  }
+
+  /** Whether it is a map of policy options that are keys of its section. */
+  static boolean isOptions(RecordComponent component) {
+    return component.getType() == Map.class && annotation(component).lines().count() > 1;
   }
 
   private static String annotation(RecordComponent component) {
@@ -63,10 +89,10 @@ record ConfigKey(
     throw new IllegalStateException("not a key: " + component);
   }
 
-  private static ConfigKey option(String section, List<String> row) {
+  private static ConfigKey option(String section, List<String> row, boolean reloadable) {
     String standard = String.valueOf(Policies.standard(row.get(0)));
     return new ConfigKey(
-        section, row.get(0), double.class, standard, OPTION_BOUNDS, row.get(1), true);
+        section, row.get(0), double.class, standard, OPTION_BOUNDS, row.get(1), true, reloadable);
   }
 
   private static List<String> cells(String row, int count) {
@@ -84,6 +110,9 @@ record ConfigKey(
     if (type == List.class) {
       return "list";
     }
+    if (type == Map.class) {
+      return "map of numbers";
+    }
     return type.isEnum()
         ? String.join(", ", Stream.of(type.getEnumConstants()).map(ConfigKey::choice).toList())
         : given;
@@ -94,7 +123,7 @@ record ConfigKey(
     return component.getName().replaceAll("[A-Z]", "-$0").toLowerCase(Locale.ROOT);
   }
 
-  private static String choice(Object constant) {
+  static String choice(Object constant) {
     return constant.toString().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
@@ -110,6 +139,9 @@ record ConfigKey(
   @Nullable Object standardValue() {
     if (type == List.class) {
       return List.of();
+    }
+    if (type == Map.class) {
+      return Map.of();
     }
     if (standard.isEmpty() || isRequired()) {
       return null;
@@ -144,13 +176,27 @@ record ConfigKey(
         && list.stream().allMatch(String.class::isInstance)) {
       return list;
     }
+    if (type == Map.class && given instanceof Map<?, ?> map) {
+      return numbers(map);
+    }
     if (isText() && given instanceof String text) {
       return text(text);
     }
     throw mustBe(shape());
   }
 
-  private boolean isText() {
+  private Map<String, Double> numbers(Map<?, ?> given) {
+    Map<String, Double> numbers = new LinkedHashMap<>();
+    given.forEach((name, node) -> {
+      if (!(((ConfigNode) node).value() instanceof Number number)) {
+        throw mustBe(shape());
+      }
+      numbers.put(name.toString(), number.doubleValue());
+    });
+    return numbers;
+  }
+
+  boolean isText() {
     return type == String.class || type == URI.class || type.isEnum();
   }
 
@@ -163,6 +209,9 @@ record ConfigKey(
     }
     if (type == boolean.class) {
       return bounds.replace(", ", " or ");
+    }
+    if (type == Map.class) {
+      return "a map of numbers";
     }
     return isText() ? "text" : "a list of text";
   }

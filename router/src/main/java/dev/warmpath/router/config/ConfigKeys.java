@@ -24,18 +24,20 @@ final class ConfigKeys {
     Map<String, Map<String, ConfigKey>> sections = new LinkedHashMap<>();
     for (RecordComponent component : RouterConfig.class.getRecordComponents()) {
       Map<String, ConfigKey> section = new LinkedHashMap<>();
-      keys(path(component), type(component)).forEach(key -> section.put(key.name(), key));
+      boolean reloadable = component.isAnnotationPresent(Reloadable.class);
+      keys(path(component), type(component), reloadable)
+          .forEach(key -> section.put(key.name(), key));
       sections.put(path(component), section);
     }
     return sections;
   }
 
-  private static Stream<ConfigKey> keys(String section, Class<?> type) {
+  private static Stream<ConfigKey> keys(String section, Class<?> type, boolean reloadable) {
     return Stream.of(type.getRecordComponents())
         .flatMap(component ->
             component.getType().isRecord()
-                ? keys(section, component.getType())
-                : ConfigKey.of(section, component));
+                ? keys(section, component.getType(), reloadable)
+                : ConfigKey.of(section, component, reloadable));
   }
 
   /** The path of a section of {@link RouterConfig}, with {@code []} if it is a list. */

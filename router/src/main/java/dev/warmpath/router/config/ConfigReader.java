@@ -2,8 +2,10 @@ package dev.warmpath.router.config;
 
 import dev.warmpath.router.config.ConfigNode.Listing;
 import dev.warmpath.router.config.ConfigNode.Mapping;
-import java.lang.reflect.InvocationTargetException;
+import java.io.IOException;
 import java.lang.reflect.RecordComponent;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -115,6 +117,10 @@ final class ConfigReader {
 
   private @Nullable Object value(ConfigKey key, Mapping mapping) {
     ConfigNode node = mapping.given(key.name());
+    ConfigKey file = ConfigKeys.of(key.section()).get(key.fileName());
+    if (file != null && mapping.given(file.name()) != null) {
+      return secret(key, file, mapping);
+    }
     if (node == null) {
       if (key.isRequired()) {
         report(mapping.origin(), "'" + key.path() + "' is missing");
@@ -129,22 +135,29 @@ final class ConfigReader {
     }
   }
 
+  /** The value of a key that a file holds. */
+  private @Nullable Object secret(ConfigKey key, ConfigKey named, Mapping mapping) {
+    Object file = value(named, mapping);
+    if (mapping.given(key.name()) != null) {
+      report(
+          mapping.origin(), "'" + key.path() + "' and '" + named.path() + "' exclude each other");
+    } else if (file != null) {
+      try {
+        return key.value(Files.readString(Path.of(file.toString())).strip());
+      } catch (IOException | IllegalArgumentException e) {
+        report(mapping.origin(), "'" + named.path() + "' cannot be read: " + e);
+      }
+    }
+    return null;
+  }
+
   private @Nullable Object construct(
       Class<? extends Record> type, List<@Nullable Object> values, String origin) {
-    Class<?>[] types =
-        Stream.of(type.getRecordComponents())
-            .map(RecordComponent::getType)
-            .toArray(Class<?>[]::new);
     try {
-      return type.getDeclaredConstructor(types).newInstance(values.toArray());
-    } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof IllegalArgumentException rejected) {
-        report(origin, String.valueOf(rejected.getMessage()));
-        return null;
-      }
-      throw new IllegalStateException("record=" + type, e);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("record=" + type, e);
+      return Records.construct(type, values);
+    } catch (IllegalArgumentException e) {
+      report(origin, String.valueOf(e.getMessage()));
+      return null;
     }
   }
 

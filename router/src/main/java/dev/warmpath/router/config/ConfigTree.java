@@ -79,6 +79,11 @@ public final class ConfigTree {
     throw new ConfigException(origin, "'" + path + "' cannot be set to '" + yaml + "' here");
   }
 
+  /** The same for one key: what is text there need not be quoted. */
+  ConfigTree setText(ConfigKey key, String value, String origin) throws ConfigException {
+    return key.isText() ? set(key.path(), value, origin) : setText(key.path(), value, origin);
+  }
+
   /** Adds an item to a list of sections, in place of the one of the same name. */
   public ConfigTree put(String list, Map<String, ?> item, String origin) {
     Map<String, ConfigNode> entries = new LinkedHashMap<>();

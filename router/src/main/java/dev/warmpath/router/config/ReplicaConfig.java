@@ -38,7 +38,8 @@ public record ReplicaConfig(
     @AdvancedKey(
             "0 | 0 … 1000000000 | Max blocks that one rank can hold, in all tiers and groups; 0: as many as its GPU has by its own `/metrics`.")
         int maxBlocks,
-    @AdvancedKey(
+    @Secret
+        @AdvancedKey(
             " | | Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones.")
         @Nullable String hashSeed,
     @AdvancedKey(

@@ -13,8 +13,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,15 +28,15 @@ import org.jspecify.annotations.Nullable;
 public record RouterConfig(
     Listen listen,
     Admin admin,
-    Policy policy,
+    @Reloadable Policy policy,
     List<Model> models,
-    List<ReplicaConfig> replicas,
+    @Reloadable List<ReplicaConfig> replicas,
     Fleet fleet,
-    Health health,
-    Timeouts timeouts,
+    @Reloadable Health health,
+    @Reloadable Timeouts timeouts,
     Limits limits,
-    Queue queue,
-    Retry retry,
+    @Reloadable Queue queue,
+    @Reloadable Retry retry,
     Tokenizing tokenizing,
     Parity parity,
     Index index,
@@ -42,16 +44,21 @@ public record RouterConfig(
     Snapshot snapshot,
     Capture capture,
     DecisionLog decisionLog,
-    Headers headers,
+    @Reloadable Headers headers,
     WarmUp warmUp,
-    Shutdown shutdown) {
+    @Reloadable Shutdown shutdown,
+    Reload reload) {
 
   private static final long BYTES_PER_MB = 1 << 20;
 
   public RouterConfig {
     models = List.copyOf(models);
     replicas = List.copyOf(replicas);
-    distinct("models", models.stream().map(Model::name).toList());
+    distinct(
+        "models",
+        models.stream()
+            .flatMap(model -> Stream.concat(Stream.of(model.name()), model.aliases().stream()))
+            .toList());
     distinct("replicas", replicas.stream().map(ReplicaConfig::name).toList());
   }
 
@@ -83,7 +90,7 @@ public record RouterConfig(
       @AdvancedKey(
               "0 | 0 … 256 | Event loops; 0: one for two cores, as tokenizer threads need the others.")
           int eventLoops,
-      @Key("false | | Serve `/metrics` on the clients' port too.") boolean metrics,
+      @Reloadable @Key("false | | Serve `/metrics` on the clients' port too.") boolean metrics,
       @Key("false | | HTTP/2 too: in clear text by prior knowledge or upgrade, and over TLS.")
           boolean http2,
       @AdvancedKey(
@@ -158,11 +165,37 @@ public record RouterConfig(
       @Key(
               "required | | Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded if Hugging Face's cache lacks it), or `embedded`.")
           String tokenizer,
+      @Reloadable
+          @Key(
+              " | | Other names of it in requests; its engines must serve them too (`--served-model-name`).")
+          List<String> aliases,
+      @Reloadable @Key(" | | Policy of its requests; none: `policy.name`.") @Nullable String policy,
+      @Reloadable
+          @AdvancedKey(
+              " | | Options of that policy, as `{stay-factor: 3}`; the others have their defaults.")
+          Map<String, Double> policyOptions,
       Rendering rendering) {
+
+    public Model {
+      aliases = List.copyOf(aliases);
+      policyOptions = Map.copyOf(policyOptions);
+      if (policy != null) {
+        Policies.named(policy, policyOptions);
+      } else if (!policyOptions.isEmpty()) {
+        throw new IllegalArgumentException("'policy-options' need 'policy'");
+      }
+    }
+
+    /** Whether the other is this model with the same policy. */
+    public boolean hasPolicyOf(Model other) {
+      return name.equals(other.name)
+          && Objects.equals(policy, other.policy)
+          && policyOptions.equals(other.policyOptions);
+    }
 
     /** A model whose engines were started without any option about prompts. */
     public Model(String name, String tokenizer) {
-      this(name, tokenizer, Rendering.DEFAULT);
+      this(name, tokenizer, List.of(), null, Map.of(), Rendering.DEFAULT);
     }
   }
 
@@ -206,7 +239,8 @@ public record RouterConfig(
 
   /** How replicas come and go. */
   public record Fleet(
-      @AdvancedKey(
+      @Reloadable
+          @AdvancedKey(
               "600000 | 0 … 86400000 | Longest time that a removed replica stays to finish its requests; what runs then runs on unseen.")
           int drainMs) {}
 
@@ -240,25 +274,30 @@ public record RouterConfig(
 
   /** How large things may get. */
   public record Limits(
-      @AdvancedKey("67108864 | 1 … 1073741824 | Largest request body.") int bodyBytes,
+      @Reloadable @AdvancedKey("67108864 | 1 … 1073741824 | Largest request body.") int bodyBytes,
       @AdvancedKey("16384 | 256 … 1048576 | Largest request head.") int headerBytes,
       @AdvancedKey(
               "128 | 8 … 1000 | Deepest JSON that is tokenized; a deeper request is routed on load.")
           int jsonDepth,
-      @AdvancedKey(
+      @Reloadable
+          @AdvancedKey(
               "262144 | 1024 … 1073741824 | Response bytes held for a slow client before its engine is paused.")
           int clientBufferBytes,
-      @AdvancedKey("16384 | 1 … 1000000 | Clients' connections; more are closed.") int connections,
+      @Reloadable @AdvancedKey("16384 | 1 … 1000000 | Clients' connections; more are closed.")
+          int connections,
       @AdvancedKey("256 | 1 … 1000000 | HTTP/2: requests at a time on one connection.")
           int connectionStreams,
-      @Key("8192 | 1 … 1000000 | Requests served at a time; more are refused.") int requests,
+      @Reloadable @Key("8192 | 1 … 1000000 | Requests served at a time; more are refused.")
+          int requests,
       @AdvancedKey(
               "65536 | 0 … 10000000 | Responses of `/v1/responses` whose replica is remembered, so that what continues them goes there.")
           int storedResponses,
-      @AdvancedKey(
+      @Reloadable
+          @AdvancedKey(
               "0 | 0 … 1000000 | Max MiB of all request bodies until their responses begin; 0: a quarter of the Java heap.")
           int bodiesMb,
-      @Key(
+      @Reloadable
+          @Key(
               "4096 | 1 … 65536 | Requests in flight at one replica; if all are full, requests wait (`queue`).")
           int replicaRequests) {}
 
@@ -436,4 +475,11 @@ public record RouterConfig(
   public record Shutdown(
       @Key("0 | 0 … 86400000 | Time between failing readiness and refusing requests.") int delayMs,
       @Key("30000 | 0 … 86400000 | Time for streams to finish.") int deadlineMs) {}
+
+  /** When the configuration is read anew. */
+  public record Reload(
+      @Reloadable
+          @Key(
+              "false | | Reload when the content of the configuration file changes; looked at every two seconds.")
+          boolean watch) {}
 }

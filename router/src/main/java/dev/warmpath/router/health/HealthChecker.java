@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +35,10 @@ public final class HealthChecker extends VerticleBase {
 
   private static final Logger LOG = LoggerFactory.getLogger(HealthChecker.class);
   private static final int CONNECTIONS_PER_REPLICA = 2;
+
+  /** Between two looks whether metrics are to be read again. */
+  private static final int OFF_MS = 1_000;
+
   private static final int ANSWER_LIMIT_BYTES = 4 << 20;
 
   /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
@@ -42,13 +47,12 @@ public final class HealthChecker extends VerticleBase {
   /** A replica that is up is asked for its models at every so many checks. */
   private static final int CHECKS_A_LIST = 5;
 
-  private final RouterConfig.Health health;
+  private final Supplier<RouterConfig.Health> health;
   private final Fleet fleet;
   private final ModelCatalog catalog;
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
   private final EngineEvents port;
-  private final LearnedLimit limit;
 
   /** How a replica stood when it was looked at last. */
   private static final class Checked {
@@ -74,14 +78,13 @@ public final class HealthChecker extends VerticleBase {
    * @param port told what the replicas' health and metrics give away of their lifetimes and caches
    */
   public HealthChecker(
-      RouterConfig.Health health,
+      Supplier<RouterConfig.Health> health,
       Fleet fleet,
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
       EngineEvents port) {
     this.health = health;
     this.port = port;
-    this.limit = new LearnedLimit(health.engineQueue());
     this.fleet = fleet;
     this.catalog = catalog;
     this.healthPath = healthPath;
@@ -94,13 +97,24 @@ public final class HealthChecker extends VerticleBase {
             new HttpClientOptions()
                 .setMetricsName("health")
                 .setKeepAliveTimeout(KEEP_ALIVE_SECONDS)
-                .setConnectTimeout(health.timeoutMs()),
+                .setConnectTimeout(health.get().timeoutMs()),
             new PoolOptions().setHttp1MaxSize(CONNECTIONS_PER_REPLICA));
-    timer = vertx.setPeriodic(0, health.intervalMs(), id -> checkAll());
-    if (health.metricsIntervalMs() > 0) {
-      metricsTimer = vertx.setPeriodic(0, health.metricsIntervalMs(), id -> watchAll());
-    }
+    checks();
+    looks();
     return Future.succeededFuture();
+  }
+
+  private void checks() {
+    timer = vertx.setTimer(health.get().intervalMs(), id -> checks());
+    checkAll();
+  }
+
+  private void looks() {
+    int interval = health.get().metricsIntervalMs();
+    metricsTimer = vertx.setTimer(interval > 0 ? interval : OFF_MS, id -> looks());
+    if (interval > 0) {
+      watchAll();
+    }
   }
 
   @Override
@@ -123,8 +137,7 @@ public final class HealthChecker extends VerticleBase {
 
   private Checked checked(Replica replica) {
     return checked.computeIfAbsent(
-        replica,
-        r -> new Checked(new Streak(health.rise(), health.fall()), new RestartDetector(r, port)));
+        replica, r -> new Checked(new Streak(), new RestartDetector(r, port)));
   }
 
   private void check(Replica replica, boolean turnForModels) {
@@ -135,7 +148,8 @@ public final class HealthChecker extends VerticleBase {
           Checked state = checked.get(replica);
           if (state != null) {
             state.asking = false;
-            judge(replica, state.streak.after(done.succeeded()));
+            RouterConfig.Health now = health.get();
+            judge(replica, state.streak.after(done.succeeded(), now.rise(), now.fall()));
           }
         });
   }
@@ -148,7 +162,7 @@ public final class HealthChecker extends VerticleBase {
           .onSuccess(page -> {
             EngineMetrics metrics = EngineMetrics.read(page.getBytes());
             restarts.saw(metrics);
-            limit.saw(replica, metrics);
+            LearnedLimit.saw(replica, metrics, health.get().engineQueue());
           });
     }
   }
@@ -188,7 +202,7 @@ public final class HealthChecker extends VerticleBase {
             .setMethod(HttpMethod.GET)
             .setHost(replica.baseUrl().getHost())
             .setPort(port < 0 ? 80 : port)
-            .setConnectTimeout(health.timeoutMs())
+            .setConnectTimeout(health.get().timeoutMs())
             .setURI(path);
     if (client == null) {
       return Future.failedFuture("not started");
@@ -196,14 +210,14 @@ public final class HealthChecker extends VerticleBase {
     return client
         .request(options)
         .compose(request -> answer(request))
-        .timeout(health.timeoutMs(), TimeUnit.MILLISECONDS);
+        .timeout(health.get().timeoutMs(), TimeUnit.MILLISECONDS);
   }
 
   private Future<Buffer> answer(HttpClientRequest request) {
     return request
         .send()
         .compose(HealthChecker::body)
-        .timeout(health.timeoutMs(), TimeUnit.MILLISECONDS)
+        .timeout(health.get().timeoutMs(), TimeUnit.MILLISECONDS)
         .onFailure(e -> request.reset());
   }
 

@@ -15,18 +15,19 @@ final class LearnedLimit {
 
   private static final double NEARLY = 0.9;
 
-  private final int mayWait;
+  private LearnedLimit() {}
 
   /**
+   * The replica's metrics say this.
+   *
    * @param mayWait requests that may wait in a replica's engines; 0: any number
    */
-  LearnedLimit(int mayWait) {
-    this.mayWait = mayWait;
-  }
-
-  /** The replica's metrics say this. */
-  void saw(Replica replica, EngineMetrics metrics) {
-    if (mayWait == 0 || metrics.waiting() < 0) {
+  static void saw(Replica replica, EngineMetrics metrics, int mayWait) {
+    if (mayWait == 0) {
+      replica.limit(Replica.NO_LIMIT);
+      return;
+    }
+    if (metrics.waiting() < 0) {
       return;
     }
     int inFlight = replica.requests();

@@ -11,19 +11,17 @@ import dev.warmpath.router.fleet.Replica.Health;
  */
 final class Streak {
 
-  private final int rise;
-  private final int fall;
   private Health verdict = Health.DOWN;
   private boolean wasUp;
   private int against;
 
-  Streak(int rise, int fall) {
-    this.rise = rise;
-    this.fall = fall;
-  }
-
-  /** The verdict after one more check. */
-  Health after(boolean good) {
+  /**
+   * The verdict after one more check.
+   *
+   * @param rise good checks in a row that bring it up
+   * @param fall bad checks in a row that take it down
+   */
+  Health after(boolean good, int rise, int fall) {
     if (good == (verdict == Health.UP)) {
       against = 0;
       return verdict;

@@ -51,8 +51,8 @@ public final class Membership implements AutoCloseable {
   /** What may change without another event stream and another replica. */
   private static final Set<String> IN_PLACE = Set.of("weight", "models");
 
-  /** The event streams of the replicas. */
-  public interface Streams {
+  /** What else belongs to replicas; called by one thread at a time. */
+  public interface Follower {
 
     /** Follows the replica's events, if it has any; of all its ranks or, if it throws, of none. */
     void follow(ReplicaConfig replica);
@@ -62,6 +62,9 @@ public final class Membership implements AutoCloseable {
 
     /** What an earlier process knew of other replicas is not needed any more. */
     void allKnown();
+
+    /** The fleet shall have these replicas from now on. */
+    void changed(List<ReplicaConfig> replicas);
   }
 
   /**
@@ -72,7 +75,7 @@ public final class Membership implements AutoCloseable {
    */
   public record Environment(
       Fleet fleet,
-      Streams streams,
+      Follower follower,
       ReplicaCheck check,
       LongSupplier drainMillis,
       LongSupplier nanoClock,
@@ -145,9 +148,9 @@ public final class Membership implements AutoCloseable {
     set(CONFIGURATION, configured);
     sources.forEach(this::follow);
     if (sources.isEmpty()) {
-      around.streams().allKnown();
+      around.follower().allKnown();
     } else {
-      later(around.streams()::allKnown, FIRST_LOOKS_MILLIS);
+      later(around.follower()::allKnown, FIRST_LOOKS_MILLIS);
     }
   }
 
@@ -304,6 +307,14 @@ public final class Membership implements AutoCloseable {
                 refusal.reason()));
     refusals = change.refused();
     if (!change.isEmpty()) {
+      around
+          .follower()
+          .changed(
+              entries.values().stream()
+                  .map(Entry::member)
+                  .filter(member -> !member.leaving())
+                  .map(Member::config)
+                  .toList());
       LOG.info(
           "the fleet has {} replicas: added {}, leaving {}, replaced {}, adjusted {}",
           members.size(),
@@ -340,8 +351,8 @@ public final class Membership implements AutoCloseable {
       try {
         come.forEach(wanted -> follow(wanted.config(), undo));
         replace.forEach((old, wanted) -> {
-          around.streams().unfollow(old.member().config());
-          undo.add(() -> around.streams().follow(old.member().config()));
+          around.follower().unfollow(old.member().config());
+          undo.add(() -> around.follower().follow(old.member().config()));
           follow(wanted.config(), undo);
         });
       } catch (RuntimeException e) {
@@ -353,8 +364,8 @@ public final class Membership implements AutoCloseable {
     }
 
     private void follow(ReplicaConfig replica, List<Runnable> undo) {
-      around.streams().follow(replica);
-      undo.add(() -> around.streams().unfollow(replica));
+      around.follower().follow(replica);
+      undo.add(() -> around.follower().unfollow(replica));
     }
 
     void commit() {
@@ -455,7 +466,7 @@ public final class Membership implements AutoCloseable {
     entries.remove(entry.name());
     drained.remove(entry.name());
     around.fleet().change(List.of(replica), List.of());
-    around.streams().unfollow(entry.member().config());
+    around.follower().unfollow(entry.member().config());
     LOG.info("replica {} has left with {} requests in flight", entry.name(), replica.requests());
   }
 

@@ -12,15 +12,17 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.EngineReport;
+import dev.warmpath.router.fleet.dispatch.ModelPolicies;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Connections;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.path.StoredResponses;
-import dev.warmpath.router.routing.Policy;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.DoubleSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -64,8 +66,7 @@ public final class FleetCollector {
     entrance(snapshot, sources.entrance());
     snapshot.add(Metric.QUEUE_REQUESTS, sources.dispatcher().queued());
     snapshot.add(Metric.QUEUE_LIMIT, sources.dispatcher().queueLimit());
-    Policy policy = sources.dispatcher().policy();
-    snapshot.add(Metric.POLICY_MEMORY_SHARE, policy.memoryShare(), policy.name());
+    policies(snapshot, sources.dispatcher().policies());
     snapshot.add(Metric.TOKENIZER_WAITING, sources.prompts().waiting());
     snapshot.add(Metric.BODY_SCANS_WAITING, sources.prompts().scansWaiting());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
@@ -82,6 +83,13 @@ public final class FleetCollector {
       boolean ranked = severalRanks.contains(status.id().replica());
       stream(snapshot, status, name(status.id(), ranked));
     }
+  }
+
+  /** Of two of one name the fuller one counts. */
+  private static void policies(MetricValues to, ModelPolicies policies) {
+    Map<String, Double> shares = new TreeMap<>();
+    policies.all().forEach(policy -> shares.merge(policy.name(), policy.memoryShare(), Math::max));
+    shares.forEach((name, share) -> to.add(Metric.POLICY_MEMORY_SHARE, share, name));
   }
 
   private static void entrance(MetricValues to, ProxyContext.Entrance entrance) {

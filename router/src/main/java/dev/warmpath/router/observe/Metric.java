@@ -201,6 +201,10 @@ public enum Metric {
   REPLAYS_RUNNING(Type.GAUGE, "Replays that run now; at most 8."),
   EVENT_STREAM_TOTAL(
       Type.COUNTER, "What happened on an engine's event stream, see below.", "engine", "what"),
+  CONFIG_RELOADS_TOTAL(
+      Type.COUNTER,
+      "Reloads of the configuration: applied, unchanged, refused (nothing was changed).",
+      "result"),
   SNAPSHOT_WRITES_TOTAL(Type.COUNTER, "Snapshots that were written, or failed.", "result"),
   SNAPSHOT_AGE_SECONDS(Type.GAUGE, "Since this process wrote its last snapshot."),
   SNAPSHOT_BYTES(Type.GAUGE, "Bytes of that snapshot."),

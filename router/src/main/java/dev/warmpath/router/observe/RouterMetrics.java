@@ -237,6 +237,11 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
     }
   }
 
+  /** The configuration was read anew. */
+  public void reloaded(String result) {
+    meters.count(Metric.CONFIG_RELOADS_TOTAL, result);
+  }
+
   /** An engine was asked for a prompt. */
   public void remote(String source, String outcome) {
     meters.count(Metric.REMOTE_PROMPTS_TOTAL, source, outcome);

@@ -9,6 +9,7 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,7 @@ public final class PromptReader {
 
   private final Tokenizers tokenizers;
   private final BodyParser bodies;
+  private final UnaryOperator<String> modelOf;
 
   /**
    * Reads with these tokenizers.
@@ -28,8 +30,18 @@ public final class PromptReader {
    * @param bodies parses bodies, and bounds their depth
    */
   public PromptReader(Tokenizers tokenizers, BodyParser bodies) {
+    this(tokenizers, bodies, name -> name);
+  }
+
+  /**
+   * The same with models that have several names.
+   *
+   * @param modelOf the model that a name in a request means
+   */
+  public PromptReader(Tokenizers tokenizers, BodyParser bodies, UnaryOperator<String> modelOf) {
     this.tokenizers = tokenizers;
     this.bodies = bodies;
+    this.modelOf = modelOf;
   }
 
   /** Reads the body whole. */
@@ -37,7 +49,7 @@ public final class PromptReader {
     if (!(parse(body) instanceof ObjectNode request)) {
       return readWithoutPrompt(body, Unread.BAD_JSON);
     }
-    Tokenizers.Choice choice = tokenizers.choose(text(request, "model"));
+    Tokenizers.Choice choice = tokenizers.choose(model(request));
     ModelTokenizer tokenizer = choice == null ? null : choice.local().tokenizer();
     if (choice == null || tokenizer == null) {
       Unread why = choice == null ? Unread.NO_TOKENIZER : choice.local().absent();
@@ -62,11 +74,16 @@ public final class PromptReader {
     return of(found.fields(), null, found.estimatedTokens(), why);
   }
 
-  private static ReadRequest of(
+  private @Nullable String model(ObjectNode fields) {
+    String name = text(fields, "model");
+    return name == null ? null : modelOf.apply(name);
+  }
+
+  private ReadRequest of(
       ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens, @Nullable Unread why) {
     String session = text(fields, "session_id");
     return new ReadRequest(
-        text(fields, "model"),
+        model(fields),
         prompt,
         session == null ? text(fields, "user") : session,
         BodyFields.isStreamed(fields),

@@ -1,6 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * The room that request bodies take together, from their first byte until their response begins.
@@ -9,16 +10,16 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class BodyRoom {
 
-  private final long limitBytes;
+  private final LongSupplier limitBytes;
   private final AtomicLong bytes = new AtomicLong();
 
-  public BodyRoom(long limitBytes) {
+  public BodyRoom(LongSupplier limitBytes) {
     this.limitBytes = limitBytes;
   }
 
   /** Takes so much more, unless there is too little. */
   boolean take(int more) {
-    if (bytes.addAndGet(more) > limitBytes) {
+    if (bytes.addAndGet(more) > limitBytes.getAsLong()) {
       bytes.addAndGet(-more);
       return false;
     }
@@ -37,6 +38,6 @@ public final class BodyRoom {
 
   /** Bytes that may be taken. */
   public long limitBytes() {
-    return limitBytes;
+    return limitBytes.getAsLong();
   }
 }

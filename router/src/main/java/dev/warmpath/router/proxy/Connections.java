@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * The connections that clients have open on one server socket: those beyond a number are closed at
@@ -38,12 +40,12 @@ public final class Connections {
    * <p>Thread-safe.
    */
   public static final class Count {
-    private final int limit;
+    private final IntSupplier limit;
     private final AtomicInteger open = new AtomicInteger();
     private final LongAdder refused = new LongAdder();
     private final LongAdder timedOut = new LongAdder();
 
-    public Count(int limit) {
+    public Count(IntSupplier limit) {
       this.limit = limit;
     }
 
@@ -54,7 +56,7 @@ public final class Connections {
 
     /** How many may be open. */
     public int limit() {
-      return limit;
+      return limit.getAsInt();
     }
 
     /** Connections closed because there were too many. */
@@ -76,12 +78,13 @@ public final class Connections {
 
   private final Vertx vertx;
   private final LongSupplier nanoClock;
-  private final Timeouts timeouts;
+  private final Supplier<Timeouts> timeouts;
   private final Count count;
   private final IdentityHashMap<HttpConnection, Connection> open = new IdentityHashMap<>();
   private long timer = -1;
 
-  public Connections(Vertx vertx, LongSupplier nanoClock, Timeouts timeouts, Count count) {
+  public Connections(
+      Vertx vertx, LongSupplier nanoClock, Supplier<Timeouts> timeouts, Count count) {
     this.vertx = vertx;
     this.nanoClock = nanoClock;
     this.timeouts = timeouts;
@@ -91,7 +94,8 @@ public final class Connections {
   /** Watches the server's connections from now on; before it listens. */
   public void watch(HttpServer server) {
     server.connectionHandler(this::opened);
-    long shortest = Math.min(timeouts.headMs(), timeouts.keepAliveMs()) / LOOKS_A_TIMEOUT;
+    Timeouts now = timeouts.get();
+    long shortest = Math.min(now.headMs(), now.keepAliveMs()) / LOOKS_A_TIMEOUT;
     long every = Math.max(SHORTEST_LOOK_MS, Math.min(shortest, LONGEST_LOOK_MS));
     timer = vertx.setPeriodic(every, id -> look());
   }
@@ -102,13 +106,13 @@ public final class Connections {
   }
 
   private void opened(HttpConnection connection) {
-    if (count.open.incrementAndGet() > count.limit) {
+    if (count.open.incrementAndGet() > count.limit()) {
       count.open.decrementAndGet();
       count.refused.increment();
       connection.close();
       return;
     }
-    open.put(connection, idle(new Connection(), timeouts.headMs()));
+    open.put(connection, idle(new Connection(), timeouts.get().headMs()));
     connection.closeHandler(v -> {
       if (open.remove(connection) != null) {
         count.open.decrementAndGet();
@@ -133,7 +137,7 @@ public final class Connections {
 
   private void ended(Connection connection) {
     connection.requests--;
-    idle(connection, timeouts.keepAliveMs());
+    idle(connection, timeouts.get().keepAliveMs());
   }
 
   private void look() {

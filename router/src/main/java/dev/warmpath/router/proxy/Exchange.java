@@ -30,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,7 +58,13 @@ final class Exchange {
   private static final long HTTP_2_INTERNAL_ERROR = 2;
 
   /** The event loop's own things. */
-  record Loop(Vertx vertx, Context context, HttpClient client, RequestIds ids) {}
+  record Loop(Vertx vertx, Context context, Supplier<HttpClient> upstream, RequestIds ids) {
+
+    /** The connections to the replicas. */
+    HttpClient client() {
+      return upstream.get();
+    }
+  }
 
   private final ProxyContext proxy;
   private final Loop loop;
@@ -197,7 +204,7 @@ final class Exchange {
     }
     timeline.bodyEnded();
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    RequestHead head = proxy.heads().of(request.headers());
+    RequestHead head = RequestHeads.of(proxy.config(), request.headers());
     ticket =
         readPrompt(read -> {
           try {

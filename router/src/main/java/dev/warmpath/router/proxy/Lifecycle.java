@@ -3,6 +3,7 @@ package dev.warmpath.router.proxy;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 
 /**
  * Whether the process takes requests, and how many it is serving.
@@ -21,7 +22,7 @@ public final class Lifecycle {
     CLOSING
   }
 
-  private final int limit;
+  private final IntSupplier limit;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private int serving;
@@ -32,7 +33,7 @@ public final class Lifecycle {
    *
    * @param limit requests that may be served at a time
    */
-  public Lifecycle(int limit) {
+  public Lifecycle(IntSupplier limit) {
     this.limit = limit;
   }
 
@@ -64,14 +65,14 @@ public final class Lifecycle {
 
   /** Requests that may be served at a time. */
   public int limit() {
-    return limit;
+    return limit.getAsInt();
   }
 
   /** Lets one more request in, unless there are too many; each that enters leaves once. */
   boolean enter() {
     lock.lock();
     try {
-      boolean fits = serving < limit;
+      boolean fits = serving < limit.getAsInt();
       serving += fits ? 1 : 0;
       return fits;
     } finally {

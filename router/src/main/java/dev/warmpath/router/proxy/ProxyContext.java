@@ -7,6 +7,7 @@ import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.path.StoredResponses;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -15,11 +16,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe if its parts are.
  *
+ * @param running the configuration that holds at the moment
  * @param random thread-safe
  * @param decisions null for no log
  */
 public record ProxyContext(
-    RouterConfig config,
+    Supplier<RouterConfig> running,
     Dispatcher dispatcher,
     PromptPool prompts,
     Pages pages,
@@ -28,11 +30,10 @@ public record ProxyContext(
     LongSupplier nanoClock,
     Entrance entrance,
     @Nullable DecisionLog decisions,
-    RequestHeads heads,
     Routes routes) {
 
   public ProxyContext(
-      RouterConfig config,
+      Supplier<RouterConfig> running,
       Dispatcher dispatcher,
       PromptPool prompts,
       Pages pages,
@@ -42,7 +43,7 @@ public record ProxyContext(
       Entrance entrance,
       @Nullable DecisionLog decisions) {
     this(
-        config,
+        running,
         dispatcher,
         prompts,
         pages,
@@ -51,8 +52,12 @@ public record ProxyContext(
         nanoClock,
         entrance,
         decisions,
-        new RequestHeads(config),
-        new Routes(config.listen().passedPaths()));
+        new Routes(running.get().listen().passedPaths()));
+  }
+
+  /** The configuration that holds now. */
+  public RouterConfig config() {
+    return running.get();
   }
 
   /**

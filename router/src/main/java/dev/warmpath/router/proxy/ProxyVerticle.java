@@ -25,6 +25,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One event loop of the proxy: a server socket, shared with the other loops, and its own
@@ -34,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProxyVerticle extends VerticleBase {
 
+  private static final Logger LOG = LoggerFactory.getLogger(ProxyVerticle.class);
   private static final int ANY_PORT_SHARED_BY_ALL_LOOPS = -1;
   private static final int REPLICA_KEEP_ALIVE_SECONDS = 4;
   private static final List<HttpVersion> HTTP_1_ONLY = List.of(HttpVersion.HTTP_1_1);
@@ -56,6 +59,8 @@ public final class ProxyVerticle extends VerticleBase {
   private final String name;
   private volatile int port;
   private @Nullable HttpServer server;
+  private @Nullable HttpClient upstream;
+  private int connectionsPerReplica;
   private Exchange.@Nullable Loop loop;
   private @Nullable Connections connections;
   private @Nullable Exchanges exchanges;
@@ -80,18 +85,14 @@ public final class ProxyVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     RouterConfig.Listen at = proxy.config().listen();
-    HttpClient client = vertx.createHttpClient(clientOptions(), poolOptions());
+    upstream = newClient(proxy.config().limits().replicaRequests());
     exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
-    loop = new Exchange.Loop(vertx, context, client, new RequestIds(proxy.random()));
+    loop = new Exchange.Loop(vertx, context, this::upstream, new RequestIds(proxy.random()));
     webSockets = vertx.createWebSocketClient(webSocketOptions());
     server = vertx.createHttpServer(serverOptions()).requestHandler(this::serve);
-    RouterConfig.Timeouts timeouts = proxy.config().timeouts();
     connections =
         new Connections(
-            vertx,
-            proxy.nanoClock(),
-            new Connections.Timeouts(timeouts.requestHeadMs(), timeouts.keepAliveMs()),
-            proxy.entrance().connections());
+            vertx, proxy.nanoClock(), this::connectionTimeouts, proxy.entrance().connections());
     connections.watch(server);
     return server
         .listen(at.port() == 0 ? ANY_PORT_SHARED_BY_ALL_LOOPS : at.port(), at.host())
@@ -108,7 +109,7 @@ public final class ProxyVerticle extends VerticleBase {
     Future<Void> closed = server == null ? Future.succeededFuture() : server.close();
     return closed
         .eventually(() -> webSockets == null ? Future.succeededFuture() : webSockets.close())
-        .eventually(() -> loop == null ? Future.succeededFuture() : loop.client().close());
+        .eventually(() -> upstream == null ? Future.succeededFuture() : upstream.close());
   }
 
   /** Cuts off every request that is still being served; may be called from any thread. */
@@ -204,9 +205,31 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   /** The dispatcher bounds requests; each has a connection of its own. */
-  private PoolOptions poolOptions() {
-    int most = proxy.config().limits().replicaRequests();
-    return new PoolOptions().setHttp1MaxSize(most).setMaxWaitQueueSize(most);
+  private HttpClient newClient(int mostRequests) {
+    connectionsPerReplica = mostRequests;
+    PoolOptions pool =
+        new PoolOptions().setHttp1MaxSize(mostRequests).setMaxWaitQueueSize(mostRequests);
+    return vertx.createHttpClient(clientOptions(), pool);
+  }
+
+  /** The connections to the replicas; others when a reload lets a replica have more than these. */
+  private HttpClient upstream() {
+    HttpClient known = Objects.requireNonNull(upstream);
+    RouterConfig now = proxy.config();
+    if (now.limits().replicaRequests() <= connectionsPerReplica) {
+      return known;
+    }
+    HttpClient larger = newClient(now.limits().replicaRequests());
+    upstream = larger;
+    known
+        .shutdown(now.timeouts().totalMs(), TimeUnit.MILLISECONDS)
+        .onFailure(e -> LOG.warn("connections to replicas were not closed", e));
+    return larger;
+  }
+
+  private Connections.Timeouts connectionTimeouts() {
+    RouterConfig.Timeouts now = proxy.config().timeouts();
+    return new Connections.Timeouts(now.requestHeadMs(), now.keepAliveMs());
   }
 
   private void serve(HttpServerRequest request) {

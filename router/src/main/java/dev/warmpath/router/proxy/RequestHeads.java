@@ -8,19 +8,13 @@ import org.jspecify.annotations.Nullable;
 /** Reads what the headers that the configuration names say to the dispatcher. */
 final class RequestHeads {
 
-  private final String sessionHeader;
-  private final @Nullable String priorityHeader;
-  private final @Nullable String clientHeader;
+  private RequestHeads() {}
 
-  RequestHeads(RouterConfig config) {
-    this.sessionHeader = config.policy().sessionHeader();
-    this.priorityHeader = config.queue().priorityHeader();
-    this.clientHeader = config.queue().clientHeader();
-  }
-
-  RequestHead of(MultiMap headers) {
+  static RequestHead of(RouterConfig config, MultiMap headers) {
+    String priorityHeader = config.queue().priorityHeader();
+    String clientHeader = config.queue().clientHeader();
     return new RequestHead(
-        headers.get(sessionHeader),
+        headers.get(config.policy().sessionHeader()),
         priorityHeader == null ? 0 : priority(headers.get(priorityHeader)),
         clientHeader == null ? null : headers.get(clientHeader));
   }

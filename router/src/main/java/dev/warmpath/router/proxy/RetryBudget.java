@@ -1,6 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntSupplier;
 
 /**
  * Keeps retries to a part of all requests, so that a fleet that fails is not asked twice as much.
@@ -12,19 +13,19 @@ public final class RetryBudget {
   private static final long RETRY = 100;
   private static final long MOST_SAVED = 200 * RETRY;
 
-  private final int percent;
+  private final IntSupplier percent;
   private final AtomicLong saved = new AtomicLong(MOST_SAVED);
 
   /**
    * @param percent retries in 100 requests, beyond two hundred that may come at once
    */
-  public RetryBudget(int percent) {
+  public RetryBudget(IntSupplier percent) {
     this.percent = percent;
   }
 
   /** A request came. */
   void earn() {
-    saved.accumulateAndGet(percent, (now, more) -> Math.min(MOST_SAVED, now + more));
+    saved.accumulateAndGet(percent.getAsInt(), (now, more) -> Math.min(MOST_SAVED, now + more));
   }
 
   /** How many requests may be tried again at once. */

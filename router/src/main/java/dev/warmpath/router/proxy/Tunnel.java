@@ -80,7 +80,7 @@ final class Tunnel {
     request.pause(); // it can be accepted later only if its end was not seen
     request.exceptionHandler(
         e -> end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS));
-    RequestHead head = proxy.heads().of(request.headers());
+    RequestHead head = RequestHeads.of(proxy.config(), request.headers());
     PreparedRequest asked =
         new PreparedRequest(
             request.getParam("model"),

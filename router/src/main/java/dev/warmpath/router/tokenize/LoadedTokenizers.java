@@ -11,8 +11,11 @@ import dev.warmpath.router.tokenize.hub.HubPlace;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -56,21 +59,22 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       long backoffMillis) {}
 
   private static final long BACKOFF_MILLIS = 1_000;
+  private static final long RETIRED_MILLIS = 120_000;
 
   private final Loading loading;
   private final ScheduledExecutorService thread;
-  private final Map<ModelSettings, TokenizerSlot> slots = new LinkedHashMap<>();
-  private final Map<String, TokenizerSlot> byModel = new LinkedHashMap<>();
+  private final Set<TokenizerSlot> retired = ConcurrentHashMap.newKeySet();
+  private volatile Map<String, TokenizerSlot> byModel;
   private final Set<String> quarantined = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   LoadedTokenizers(RouterConfig config, Loading loading) {
     this.loading = loading;
     this.thread = Executors.newSingleThreadScheduledExecutor(loading.threads());
-    for (RouterConfig.Model model : config.models()) {
-      byModel.put(model.name(), slots.computeIfAbsent(settings(config, model), TokenizerSlot::new));
-    }
-    slots.values().stream()
+    Map<String, ModelSettings> settings = new LinkedHashMap<>();
+    config.models().forEach(model -> settings.put(model.name(), settings(config, model)));
+    this.byModel = slots(settings, Set.of());
+    slots().stream()
         .sorted(Comparator.comparing(slot -> HubPlace.isOne(slot.settings().place())))
         .forEach(slot -> thread.execute(() -> load(slot)));
   }
@@ -100,13 +104,71 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   }
 
   private static ModelSettings settings(RouterConfig config, RouterConfig.Model model) {
-    return new ModelSettings(model.tokenizer(), model.rendering(), dialect(config, model.name()));
+    Dialect dialect = dialect(config.replicas(), model.name(), Dialect.VLLM);
+    return new ModelSettings(model.tokenizer(), model.rendering(), dialect);
   }
 
-  /** The one kind of engine that serves the model. */
-  private static Dialect dialect(RouterConfig config, String model) {
+  /** The slot of each model, of {@code known} where one fits. */
+  private static Map<String, TokenizerSlot> slots(
+      Map<String, ModelSettings> settings, Set<TokenizerSlot> known) {
+    Map<ModelSettings, TokenizerSlot> slots = new HashMap<>();
+    known.forEach(slot -> slots.put(slot.settings(), slot));
+    Map<String, TokenizerSlot> byModel = new LinkedHashMap<>();
+    settings.forEach(
+        (model, each) -> byModel.put(model, slots.computeIfAbsent(each, TokenizerSlot::new)));
+    return Collections.unmodifiableMap(byModel);
+  }
+
+  private Set<TokenizerSlot> slots() {
+    return new LinkedHashSet<>(byModel.values());
+  }
+
+  /**
+   * The fleet has these replicas now. Tokenizers whose models are served by other kinds of engines
+   * than before are loaded for these; until then their prompts are routed on load.
+   */
+  public synchronized void follow(List<ReplicaConfig> replicas) {
+    Map<String, ModelSettings> settings = new LinkedHashMap<>();
+    byModel.forEach((model, slot) -> {
+      ModelSettings before = slot.settings();
+      Dialect now = dialect(replicas, model, before.dialect());
+      settings.put(model, new ModelSettings(before.place(), before.rendering(), now));
+      if (now != before.dialect()) {
+        LOG.info("the tokenizer of {} is loaded for engines of the kind {}", model, now);
+        quarantined.remove(model);
+      }
+    });
+    Set<TokenizerSlot> before = slots();
+    byModel = slots(settings, before);
+    Set<TokenizerSlot> added = slots();
+    added.removeAll(before);
+    before.removeAll(byModel.values());
+    added.forEach(slot -> later(() -> load(slot), 0));
+    before.forEach(this::retire);
+  }
+
+  /** Requests that are being read may use it still. */
+  private void retire(TokenizerSlot slot) {
+    retired.add(slot);
+    later(
+        () -> {
+          retired.remove(slot);
+          close(slot);
+        },
+        RETIRED_MILLIS);
+  }
+
+  private static void close(TokenizerSlot slot) {
+    ModelTokenizer tokenizer = slot.content().tokenizer();
+    if (tokenizer != null) {
+      tokenizer.close();
+    }
+  }
+
+  /** The one kind of engine that serves the model; {@code otherwise} if none is known to. */
+  private static Dialect dialect(List<ReplicaConfig> replicas, String model, Dialect otherwise) {
     Set<Dialect> kinds =
-        config.replicas().stream()
+        replicas.stream()
             .filter(replica -> replica.models().isEmpty() || replica.models().contains(model))
             .map(ReplicaConfig::dialect)
             .map(kind -> kind.isSglang() ? Dialect.SGLANG : Dialect.VLLM)
@@ -114,10 +176,13 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
     if (kinds.size() > 1) {
       return Dialect.MIXED;
     }
-    return kinds.isEmpty() ? Dialect.VLLM : kinds.iterator().next();
+    return kinds.isEmpty() ? otherwise : kinds.iterator().next();
   }
 
   private void load(TokenizerSlot slot) {
+    if (!byModel.containsValue(slot)) {
+      return; // no model needs it any more
+    }
     long start = loading.nanoClock().getAsLong();
     slot.begin();
     String stamp = loading.stamp().apply(slot.settings());
@@ -134,7 +199,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   }
 
   private void keep(TokenizerSlot slot, ModelTokenizer tokenizer, long millis) {
-    if (closed) {
+    if (closed || !byModel.containsValue(slot)) {
       tokenizer.close();
       return;
     }
@@ -158,7 +223,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   }
 
   private void loadChanged(TokenizerSlot slot, String stamp) {
-    if (stamp.equals(loading.stamp().apply(slot.settings()))) {
+    if (byModel.containsValue(slot) && stamp.equals(loading.stamp().apply(slot.settings()))) {
       later(slot, () -> loadChanged(slot, stamp));
     } else {
       load(slot);
@@ -167,11 +232,14 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
 
   private void later(TokenizerSlot slot, Runnable attempt) {
     int doublings = Math.min(DOUBLINGS, slot.content().failures() - 1);
+    later(attempt, loading.backoffMillis() << doublings);
+  }
+
+  private void later(Runnable work, long delayMillis) {
     try {
-      Future<?> unused =
-          thread.schedule(attempt, loading.backoffMillis() << doublings, TimeUnit.MILLISECONDS);
+      Future<?> unused = thread.schedule(work, delayMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
-      LOG.debug("closed while a tokenizer waited to be loaded again");
+      LOG.debug("closed, no tokenizer is loaded any more");
     }
   }
 
@@ -188,7 +256,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
    * @return what is wrong with the first that failed, or null
    */
   public @Nullable String await() throws InterruptedException {
-    for (TokenizerSlot slot : slots.values()) {
+    for (TokenizerSlot slot : slots()) {
       slot.await();
       String problem = slot.content().problem();
       if (problem != null) {
@@ -271,11 +339,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    for (TokenizerSlot slot : slots.values()) {
-      ModelTokenizer tokenizer = slot.content().tokenizer();
-      if (tokenizer != null) {
-        tokenizer.close();
-      }
-    }
+    slots().forEach(LoadedTokenizers::close);
+    retired.forEach(LoadedTokenizers::close);
   }
 }

@@ -168,7 +168,8 @@ class ConfigTreeTest {
             dialect ->
                 assertThat(dialect)
                     .endsWith(
-                        "'replicas[].dialect' must be one of vllm, vllm-eagle, sglang, sglang-hybrid, trtllm, trtllm-hybrid"),
+                        "'replicas[].dialect' must be one of vllm, vllm-eagle, sglang,"
+                            + " sglang-hybrid, trtllm, trtllm-hybrid"),
             loras -> assertThat(loras).endsWith("'replicas[].loras' must be a list of text"));
     assertThat(problems("listen: {port: 99999999999999999999}")).hasSize(1);
   }
@@ -243,6 +244,26 @@ class ConfigTreeTest {
   }
 
   @Test
+  void aSecretMayBeInAFile(@TempDir Path folder) throws Exception {
+    Path file = Files.writeString(folder.resolve("seed"), "4711\n");
+    String replica = "replicas: [{name: a, url: 'http://h:1', hash-seed-file: '" + file + "'%s}]";
+    RouterConfig config = read(replica.formatted(""));
+    assertThat(config.replicas().get(0).hashSeed()).isEqualTo("4711");
+    assertThat(problems(replica.formatted(", hash-seed: x")))
+        .containsExactly(
+            "f.yaml:1: 'replicas[].hash-seed' and 'replicas[].hash-seed-file' exclude each other");
+    Files.writeString(file, "4712");
+    assertThat(ConfigChanges.between(config, read(replica.formatted(""))))
+        .extracting(ConfigChange::toString)
+        .containsExactly("replicas[a].hash-seed: (secret) → (secret)");
+    Files.delete(file);
+    assertThat(problems(replica.formatted("")))
+        .singleElement()
+        .asString()
+        .contains("'replicas[].hash-seed-file' cannot be read");
+  }
+
+  @Test
   void aMissingFileIsNamed(@TempDir Path folder) {
     Path file = folder.resolve("none.yaml");
     ConfigException e = catchThrowableOfType(ConfigException.class, () -> ConfigTree.read(file));
@@ -291,7 +312,9 @@ class ConfigTreeTest {
   private static String row(ConfigKey key) {
     boolean plain = key.standard().isEmpty() || key.isRequired();
     String standard = plain ? key.standard() : "`" + key.standard() + "`";
-    return "| `%s` | %s | %s | %s |".formatted(key.path(), standard, key.bounds(), key.meaning());
+    String mark = key.reloadable() ? " ↻" : "";
+    return "| `%s`%s | %s | %s | %s |"
+        .formatted(key.path(), mark, standard, key.bounds(), key.meaning());
   }
 
   private static RouterConfig read(String yaml) throws ConfigException {

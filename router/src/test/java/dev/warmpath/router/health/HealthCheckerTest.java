@@ -55,7 +55,7 @@ class HealthCheckerTest {
     Fleet fleet = new Fleet();
     fleet.add(replica);
     var catalog = new ModelCatalog(fleet, r -> false);
-    var checker = new HealthChecker(HEALTH, fleet, catalog, r -> "/health", new Told(heard));
+    var checker = new HealthChecker(() -> HEALTH, fleet, catalog, r -> "/health", new Told(heard));
     vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
 
     assertThat(heard.take()).isEqualTo("recovered a");

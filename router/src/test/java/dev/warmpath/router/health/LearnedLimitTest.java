@@ -11,14 +11,13 @@ import org.junit.jupiter.api.Test;
 class LearnedLimitTest {
 
   private final Replica replica = new Replica("a", URI.create("http://a"), Set.of(), 2);
-  private final LearnedLimit limit = new LearnedLimit(4);
 
   @Test
   void fallsToWhatDoesNotWait() {
     inFlight(100);
-    limit.saw(replica, waiting("20.0", "4.0"));
+    LearnedLimit.saw(replica, waiting("20.0", "4.0"), 4);
     assertThat(replica.limit()).isEqualTo(80);
-    limit.saw(replica, waiting("0.0", "4.0"));
+    LearnedLimit.saw(replica, waiting("0.0", "4.0"), 4);
     assertThat(replica.limit()).as("as many may wait").isEqualTo(88);
   }
 
@@ -26,25 +25,26 @@ class LearnedLimitTest {
   void risesOnlyWhenItIsNearlyReached() {
     replica.limit(50);
     inFlight(20);
-    limit.saw(replica, waiting("0.0", "0.0"));
+    LearnedLimit.saw(replica, waiting("0.0", "0.0"), 4);
     assertThat(replica.limit()).isEqualTo(50);
     inFlight(25);
-    limit.saw(replica, waiting("0.0", "0.0"));
+    LearnedLimit.saw(replica, waiting("0.0", "0.0"), 4);
     assertThat(replica.limit()).isEqualTo(55);
   }
 
   @Test
   void neverShutsOut() {
     inFlight(3);
-    limit.saw(replica, waiting("1e9", "0"));
+    LearnedLimit.saw(replica, waiting("1e9", "0"), 4);
     assertThat(replica.limit()).isEqualTo(1);
   }
 
   @Test
   void staysUnknownWithoutWordOrWish() {
     inFlight(100);
-    limit.saw(replica, EngineMetrics.read("vllm:num_requests_running{} 7\n".getBytes(UTF_8)));
-    new LearnedLimit(0).saw(replica, waiting("50", "50"));
+    LearnedLimit.saw(
+        replica, EngineMetrics.read("vllm:num_requests_running{} 7\n".getBytes(UTF_8)), 4);
+    LearnedLimit.saw(replica, waiting("50", "50"), 0);
     assertThat(replica.limit()).isEqualTo(Replica.NO_LIMIT);
   }
 

@@ -9,7 +9,7 @@ class StreakTest {
 
   @Test
   void theFirstGoodCheckCountsAndThenItTakesARow() {
-    Streak streak = new Streak(2, 3);
+    Streak streak = new Streak();
     assertThat(verdicts(streak, "-+")).isEqualTo("DU");
     assertThat(verdicts(streak, "--+--")).isEqualTo("UUUUU");
     assertThat(verdicts(streak, "-")).isEqualTo("D");
@@ -19,7 +19,7 @@ class StreakTest {
   private static String verdicts(Streak streak, String checks) {
     StringBuilder seen = new StringBuilder();
     for (char check : checks.toCharArray()) {
-      seen.append(streak.after(check == '+') == Health.UP ? 'U' : 'D');
+      seen.append(streak.after(check == '+', 2, 3) == Health.UP ? 'U' : 'D');
     }
     return seen.toString();
   }

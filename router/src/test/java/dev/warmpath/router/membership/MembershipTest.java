@@ -25,18 +25,19 @@ class MembershipTest {
   private final Fleet fleet = new Fleet();
   private final AtomicLong nanos = new AtomicLong();
   private final List<String> followed = new CopyOnWriteArrayList<>();
+  private List<String> shall = List.of();
   private @Nullable String broken;
   private final Membership membership =
       new Membership(
           new Membership.Environment(
               fleet,
-              new Streams(),
+              new Follower(),
               (source, replica) -> replica.port() == 666 ? "port 666 is not for engines" : null,
               () -> 1_000,
               nanos::get,
               Thread::new));
 
-  private final class Streams implements Membership.Streams {
+  private final class Follower implements Membership.Follower {
 
     @Override
     public void follow(ReplicaConfig replica) {
@@ -54,6 +55,11 @@ class MembershipTest {
     @Override
     public void allKnown() {
       followed.add("all");
+    }
+
+    @Override
+    public void changed(List<ReplicaConfig> replicas) {
+      shall = replicas.stream().map(ReplicaConfig::name).toList();
     }
   }
 
@@ -73,6 +79,7 @@ class MembershipTest {
     change = set("admin", "{name: b, url: 'http://h:2'}");
     assertThat(change.removed()).containsExactly("a");
     assertThat(change.added()).isEmpty();
+    assertThat(shall).containsExactly("b");
     Rig.until(() -> names().equals(List.of("b")));
     Rig.until(() -> followed.equals(List.of("b 2")));
     assertThat(set("admin", "{name: b, url: 'http://h:2'}").isEmpty()).isTrue();

@@ -1,5 +1,6 @@
 package dev.warmpath.router.rig;
 
+import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
@@ -31,6 +32,8 @@ public final class Rig implements AutoCloseable {
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   public final List<Backend> backends = new ArrayList<>();
   public final RouterProcess router;
+  private final ConfigTree started;
+  private volatile ConfigTree written;
 
   public Rig(int replicas, UnaryOperator<ConfigTree> change) {
     this(replicas, change, replicas);
@@ -63,8 +66,11 @@ public final class Rig implements AutoCloseable {
           Map.of("name", "r" + i, "url", backend.url(), "models", List.of("m"));
       tree = tree.put("replicas", replica, "test");
     }
+    started = change.apply(tree);
+    written = started;
+    Environment environment = Environment.ofTheMachine().loading(() -> written.config());
     try {
-      router = RouterProcess.start(change.apply(tree).config());
+      router = RouterProcess.start(started.config(), environment);
     } catch (ConfigException e) {
       throw new IllegalStateException(e);
     }
@@ -77,6 +83,11 @@ public final class Rig implements AutoCloseable {
 
   public Vertx vertx() {
     return vertx;
+  }
+
+  /** The configuration is now the one of the start with this change, to be read by a reload. */
+  public void write(UnaryOperator<ConfigTree> change) {
+    written = change.apply(started);
   }
 
   public URI uri(String path) {

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.StartException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.rig.Rig;
@@ -17,6 +18,7 @@ import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -56,6 +58,44 @@ class LoadedTokenizersTest {
           .isNotSameAs(tokenizers.of("c").tokenizer());
       assertThat(tokenizers.of("d")).isNull();
       assertThat(tokenizers.only()).isNull();
+    }
+  }
+
+  @Test
+  void isLoadedForTheKindOfEnginesThatThereAre() throws Exception {
+    List<ChatOptions.Dialect> loads = new CopyOnWriteArrayList<>();
+    CountDownLatch mixed = new CountDownLatch(1);
+    try (LoadedTokenizers tokenizers =
+        tokenizers(
+            config("m", Map.of()),
+            (settings, listener) -> {
+              loads.add(settings.dialect());
+              if (settings.dialect() == ChatOptions.Dialect.MIXED) {
+                await(mixed);
+              }
+              return settings.load(HubListener.DEAF, MEMORY_BYTES);
+            })) {
+      assertThat(tokenizers.await()).isNull();
+      ModelTokenizer first = tokenizers.of("m").tokenizer();
+      ReplicaConfig vllm = ConfigTree.replica("{name: a, url: 'http://h:1'}", "test");
+      ReplicaConfig sglang =
+          ConfigTree.replica("{name: b, url: 'http://h:2', dialect: sglang}", "test");
+      tokenizers.follow(List.of(vllm));
+      assertThat(tokenizers.of("m").tokenizer()).isSameAs(first);
+      tokenizers.quarantine("m");
+      tokenizers.follow(List.of(vllm, sglang));
+      assertThat(tokenizers.of("m").tokenizer()).as("not the wrong one meanwhile").isNull();
+      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.LOADING);
+      mixed.countDown();
+      Rig.until(() -> tokenizers.of("m").tokenizer() != null);
+      tokenizers.follow(List.of(sglang));
+      Rig.until(() -> tokenizers.of("m").tokenizer() != null);
+      ModelTokenizer last = tokenizers.of("m").tokenizer();
+      tokenizers.follow(List.of());
+      assertThat(tokenizers.of("m").tokenizer()).as("as it was").isSameAs(last);
+      assertThat(loads)
+          .containsExactly(
+              ChatOptions.Dialect.VLLM, ChatOptions.Dialect.MIXED, ChatOptions.Dialect.SGLANG);
     }
   }
 

@@ -2,7 +2,9 @@ package dev.warmpath.router.cli.serve;
 
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.EnvironmentKeys;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.reload.ConfigLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -16,7 +18,7 @@ import picocli.CommandLine.Option;
  *
  * <p>Confined to the main thread.
  */
-public final class ServeFlags {
+public final class ServeFlags implements ConfigLoader {
 
   @Option(
       names = "--config",
@@ -61,14 +63,33 @@ public final class ServeFlags {
       description = "Any key of the file outside lists, such as timeouts.connect-ms=500.")
   private List<String> sets = new ArrayList<>();
 
-  /** The configuration that the file and the flags make together. */
+  private Map<String, String> environment = System.getenv();
+
+  /** Reads these environment variables instead of the process's. */
+  ServeFlags with(Map<String, String> variables) {
+    environment = variables;
+    return this;
+  }
+
+  /** The configuration that the file, the environment and the flags make together. */
   public RouterConfig config() throws ConfigException {
     return config(ConfigTree.empty());
+  }
+
+  @Override
+  public RouterConfig load() throws ConfigException {
+    return config();
+  }
+
+  @Override
+  public @Nullable Path file() {
+    return config;
   }
 
   /** The configuration; {@code defaults} stand in for the file when there is none. */
   public RouterConfig config(ConfigTree defaults) throws ConfigException {
     ConfigTree tree = config == null ? defaults : ConfigTree.read(config);
+    tree = EnvironmentKeys.over(tree, environment);
     tree = set(tree, "listen.host", host, "--host");
     tree = set(tree, "listen.port", port, "--port");
     tree = set(tree, "admin.host", adminHost, "--admin-host");

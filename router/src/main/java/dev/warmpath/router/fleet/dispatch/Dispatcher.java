@@ -70,12 +70,12 @@ public final class Dispatcher {
   private final Fleet fleet;
   private final KvIndex index;
   private final EngineEvents port;
-  private final Limits limits;
   private final Environment surroundings;
   private final long seed;
   private final AtomicLong turns = new AtomicLong();
   private final ThreadLocal<Selection> selections = ThreadLocal.withInitial(Selection::new);
-  private volatile Policy policy;
+  private volatile Limits limits;
+  private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
   private final WaitingRequests waiting;
 
@@ -89,21 +89,37 @@ public final class Dispatcher {
     this.fleet = fleet;
     this.index = index;
     this.port = port;
-    this.policy = policy;
+    this.policies = ModelPolicies.of(policy);
     this.limits = limits;
     this.surroundings = surroundings;
     this.seed = surroundings.random().nextLong();
     this.waiting =
-        new WaitingRequests(limits.queueRequests(), request -> assign(request, Set.of()));
+        new WaitingRequests(
+            () -> this.limits.queueRequests(), request -> assign(request, Set.of()));
   }
 
+  /** The policy of models without their own. */
   public Policy policy() {
-    return policy;
+    return policies.usual();
   }
 
-  /** Chooses by {@code other} from the next request on. */
+  public ModelPolicies policies() {
+    return policies;
+  }
+
+  /** Chooses by {@code other}, whatever the model, from the next request on. */
   public void policy(Policy other) {
-    policy = other;
+    policies(ModelPolicies.of(other));
+  }
+
+  /** Chooses by these from the next request on. */
+  public void policies(ModelPolicies others) {
+    policies = others;
+  }
+
+  /** These bounds hold from the next request on; those of expected blocks only for new engines. */
+  public void limits(Limits others) {
+    limits = others;
   }
 
   /**
@@ -165,7 +181,7 @@ public final class Dispatcher {
   }
 
   private DispatchResult assign(Selection selection, PreparedRequest request) {
-    Policy chooser = policy;
+    Policy chooser = policies.of(request.model());
     while (true) {
       long turn = turns.get();
       long now = nanos();
@@ -285,7 +301,7 @@ public final class Dispatcher {
   /** Says who would get the request now, and why. Reserves nothing. */
   public Explanation explain(PreparedRequest request) {
     Selection selection = new Selection();
-    Policy chooser = policy;
+    Policy chooser = policies.of(request.model());
     long now = nanos();
     Explanation.Builder explanation = new Explanation.Builder(chooser.name(), request.prompt());
     selection.gather(table(), request, Set.of(), port, explanation);

@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,7 +59,7 @@ final class WaitingRequests {
     }
   }
 
-  private final int limit;
+  private final IntSupplier limit;
   private final Function<PreparedRequest, DispatchResult> assign;
   private final TreeMap<Integer, Map<Share, Deque<Entry>>> byPriority = new TreeMap<>();
   private boolean draining;
@@ -68,7 +69,7 @@ final class WaitingRequests {
    * @param limit requests that may wait
    * @param assign tries to give a request to an engine
    */
-  WaitingRequests(int limit, Function<PreparedRequest, DispatchResult> assign) {
+  WaitingRequests(IntSupplier limit, Function<PreparedRequest, DispatchResult> assign) {
     this.limit = limit;
     this.assign = assign;
   }
@@ -79,7 +80,7 @@ final class WaitingRequests {
   }
 
   int limit() {
-    return limit;
+    return limit.getAsInt();
   }
 
   /**
@@ -91,7 +92,7 @@ final class WaitingRequests {
   @Nullable Entry add(PreparedRequest request, Consumer<DispatchResult> later) {
     Entry entry = new Entry(request, later);
     synchronized (this) {
-      if (count.get() >= limit) {
+      if (count.get() >= limit()) {
         return null;
       }
       byPriority

@@ -16,8 +16,10 @@ import dev.warmpath.router.routing.Load;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.Reason;
 import java.net.URI;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +36,15 @@ class DispatcherTest {
     assertThat(assignment.replica().name()).isEqualTo("r2");
     assertThat(assignment.prediction()).isEqualTo(new Prediction(800, Basis.INDEX));
     assertThat(world.heard).containsExactly("assigned warm cache r2");
+  }
+
+  @Test
+  void aReplicaGetsRequestsByItsWeight() {
+    World weighted = new World("least-requests").with(2);
+    weighted.replica("r1").weight(3);
+    List<String> chosen =
+        IntStream.range(0, 8).mapToObj(i -> weighted.assign(prompt(10)).replica().name()).toList();
+    assertThat(Collections.frequency(chosen, "r1")).isEqualTo(6);
   }
 
   @Test

@@ -1,0 +1,65 @@
+package dev.warmpath.router.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * Environment variables that set keys: {@code WARMPATH_LISTEN_PORT} is {@code listen.port}. The
+ * items of lists have none.
+ */
+public final class EnvironmentKeys {
+
+  private static final String PREFIX = "WARMPATH_";
+
+  /** The launcher's own, and the log's. */
+  private static final Pattern OTHERS = Pattern.compile("WARMPATH_(JAVA_.*|LOG_LEVEL)");
+
+  private static final Map<String, ConfigKey> BY_VARIABLE = byVariable();
+
+  private EnvironmentKeys() {}
+
+  private static Map<String, ConfigKey> byVariable() {
+    Map<String, ConfigKey> keys = new TreeMap<>();
+    for (ConfigKey key : ConfigKeys.ALL) {
+      if (!key.section().endsWith("[]") && key.type() != List.class && key.type() != Map.class) {
+        keys.put(variable(key), key);
+      }
+    }
+    return keys;
+  }
+
+  private static String variable(ConfigKey key) {
+    return PREFIX + key.path().replace('.', '_').replace('-', '_').toUpperCase(Locale.ROOT);
+  }
+
+  /** The configuration with the keys that {@code environment} sets. */
+  public static ConfigTree over(ConfigTree tree, Map<String, String> environment)
+      throws ConfigException {
+    ConfigTree changed = tree;
+    for (Map.Entry<String, ConfigKey> entry : BY_VARIABLE.entrySet()) {
+      String value = environment.get(entry.getKey());
+      if (value != null && !value.isBlank()) {
+        changed = changed.setText(entry.getValue(), value, entry.getKey());
+      }
+    }
+    return changed;
+  }
+
+  /** What is wrong with variables that set no key, one line each. */
+  public static List<String> warnings(Map<String, String> environment) {
+    List<String> warnings = new ArrayList<>();
+    for (String name : new TreeMap<>(environment).keySet()) {
+      if (name.startsWith(PREFIX)
+          && !OTHERS.matcher(name).matches()
+          && !BY_VARIABLE.containsKey(name)) {
+        String nearest = ConfigKeys.nearest(name, BY_VARIABLE.keySet());
+        warnings.add("ignored: " + name + " sets no key; the nearest is " + nearest);
+      }
+    }
+    return warnings;
+  }
+}
