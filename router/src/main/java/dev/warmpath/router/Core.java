@@ -39,6 +39,7 @@ import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TextMemory;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
+import dev.warmpath.router.trace.Tracing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -74,6 +75,8 @@ final class Core implements AutoCloseable {
   private final LoadedTokenizers tokenizers;
   private final @Nullable FleetCapture capture;
   private final @Nullable DecisionLog decisions;
+  private final @Nullable DecisionLog access;
+  private final @Nullable Tracing tracing;
   private final EventIngest ingest;
   private final EventStreams streams;
   private final Dispatcher dispatcher;
@@ -108,6 +111,8 @@ final class Core implements AutoCloseable {
     this.index = environment.watch().apply(restored.index());
     this.capture = capture(environment);
     this.decisions = decisions(environment);
+    this.access = newAccess(environment);
+    this.tracing = newTracing();
     this.ingest =
         new EventIngest(
             index,
@@ -263,13 +268,37 @@ final class Core implements AutoCloseable {
           environment.clock(),
           environment.nanoClock());
     } catch (IOException e) {
-      tokenizers.close();
-      if (capture != null) {
-        capture.close();
-      }
-      restored.leaveDirectory();
-      throw new StartException("decision-log.file: " + e, e);
+      throw failed("decision-log.file: ", e);
     }
+  }
+
+  private @Nullable DecisionLog newAccess(Environment environment) {
+    String file = config.accessLog().file();
+    if (file == null) {
+      return null;
+    }
+    try {
+      return DecisionLog.access(
+          config.accessLog(), Path.of(file), environment.clock(), environment.nanoClock());
+    } catch (IOException e) {
+      throw failed("access-log.file: ", e);
+    }
+  }
+
+  private @Nullable Tracing newTracing() {
+    try {
+      return Tracing.begin(config.tracing());
+    } catch (IOException | IllegalArgumentException e) {
+      throw failed("tracing: ", e);
+    }
+  }
+
+  /** Lets go of what was made so far. */
+  private StartException failed(String what, Exception cause) {
+    tokenizers.close();
+    closeLogs();
+    restored.leaveDirectory();
+    return new StartException(what + cause, cause);
   }
 
   /** Models are loaded while the snapshot is read; both have their own threads. */
@@ -426,6 +455,16 @@ final class Core implements AutoCloseable {
     return decisions;
   }
 
+  /** Logs each request; null if that is not wanted. */
+  @Nullable DecisionLog access() {
+    return access;
+  }
+
+  /** Traces requests; null if that is not wanted. */
+  @Nullable Tracing tracing() {
+    return tracing;
+  }
+
   EventIngest ingest() {
     return ingest;
   }
@@ -489,14 +528,24 @@ final class Core implements AutoCloseable {
       keeper.close();
     }
     ingest.close();
+    closeLogs();
+    if (tracing != null) {
+      tracing.close();
+    }
+    restored.leaveDirectory();
+    tokenizers.close();
+    metrics.close();
+  }
+
+  private void closeLogs() {
     if (capture != null) {
       capture.close();
     }
     if (decisions != null) {
       decisions.close();
     }
-    restored.leaveDirectory();
-    tokenizers.close();
-    metrics.close();
+    if (access != null) {
+      access.close();
+    }
   }
 }

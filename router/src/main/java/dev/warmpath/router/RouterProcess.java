@@ -27,6 +27,7 @@ import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.reload.RunningConfig;
 import dev.warmpath.router.snapshot.RestoredStateReading;
+import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -105,6 +106,14 @@ public final class RouterProcess implements AutoCloseable {
     DecisionLog decisions = core.decisions();
     if (decisions != null) {
       metrics.add(to -> FileMetrics.decisions(to, decisions.status()));
+    }
+    DecisionLog access = core.access();
+    if (access != null) {
+      metrics.add(to -> FileMetrics.access(to, access.status()));
+    }
+    Tracing tracing = core.tracing();
+    if (tracing != null) {
+      metrics.add(to -> FileMetrics.traces(to, tracing));
     }
     try {
       beforeListening.run();
@@ -256,7 +265,9 @@ public final class RouterProcess implements AutoCloseable {
             environment.random(),
             environment.nanoClock(),
             entrance,
-            core.decisions());
+            core.decisions(),
+            core.access(),
+            core.tracing());
     deploy(
         () -> newLoop(proxy),
         eventLoops(),

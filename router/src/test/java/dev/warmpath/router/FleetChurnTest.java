@@ -29,7 +29,8 @@ class FleetChurnTest {
   private static final String BODY = "{\"model\":\"m\"}";
 
   /** Threads of pools that grow to their bound as they are used. */
-  private static final Pattern POOLED = Pattern.compile("HttpClient-|CompletableFuture|vert.x-worker-|warmpath-tokenizer-");
+  private static final Pattern POOLED =
+      Pattern.compile("HttpClient-|CompletableFuture|vert.x-worker-|warmpath-tokenizer-");
 
   /** What would grow if something stayed behind. */
   private record Footprint(long threads, long files, double indexBytes, List<String> rows) {

@@ -5,6 +5,7 @@ import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartException;
 import dev.warmpath.router.WarmStart;
 import dev.warmpath.router.cli.serve.Hangup;
+import dev.warmpath.router.cli.serve.LogFormat;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.EnvironmentKeys;
@@ -53,6 +54,9 @@ public final class ServeCommand implements WarmpathCommand {
     if (checkConfig) {
       System.out.println("The configuration is fine.");
       return Exit.OK;
+    }
+    if (config.log().format().equals("json")) {
+      LogFormat.json();
     }
     RouterProcess router = start(config);
     boolean unused = Hangup.handle(() -> router.reload("SIGHUP"));

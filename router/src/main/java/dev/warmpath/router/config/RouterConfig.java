@@ -6,6 +6,7 @@ import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.eventingest.transport.RingLimits;
 import dev.warmpath.router.routing.policy.Policies;
+import java.net.URI;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -44,6 +45,9 @@ public record RouterConfig(
     Snapshot snapshot,
     Capture capture,
     DecisionLog decisionLog,
+    AccessLog accessLog,
+    Log log,
+    Tracing tracing,
     @Reloadable Headers headers,
     WarmUp warmUp,
     @Reloadable Shutdown shutdown,
@@ -251,8 +255,11 @@ public record RouterConfig(
       @AdvancedKey("1 | 1 … 100 | Good checks in a row that bring a replica up.") int rise,
       @AdvancedKey("3 | 1 … 100 | Bad checks in a row that take a replica down.") int fall,
       @AdvancedKey(
-              "5000 | 0 … 86400000 | Time between two reads of a replica's `/metrics`, for restarts, sleep and its queue; 0: none.")
+              "5000 | 0 … 86400000 | Time between two reads of a replica's `/metrics`, for restarts, sleep and load; 0: none.")
           int metricsIntervalMs,
+      @AdvancedKey(
+              "true | | Count what an engine does for other clients and routers as its load, by its `/metrics`.")
+          boolean otherLoad,
       @Key(
               "0 | 0 … 1000000 | Requests that may wait in a replica's own queue, by its `/metrics`; more wait in the router, where they can still go to another replica. 0: any number.")
           int engineQueue) {}
@@ -456,6 +463,48 @@ public record RouterConfig(
       @AdvancedKey(
               "16 | 1 … 4096 | Max MiB of records that wait for the disk; more are dropped and counted.")
           int queueMb) {}
+
+  /** The log of requests. */
+  public record AccessLog(
+      @Key(" | | File of the access log, one JSON line a request; none: no log.")
+          @Nullable String file,
+      @AdvancedKey("64 | 1 … 1000000 | Max MiB of an access log file.") int maxMb,
+      @AdvancedKey("8 | 1 … 1000 | Access log files that are kept, the current one included.")
+          int keep,
+      @AdvancedKey(
+              "16 | 1 … 4096 | Max MiB of records that wait for the disk; more are dropped and counted.")
+          int queueMb) {}
+
+  /** The process' own log. */
+  public record Log(
+      @Key("text | text, json | Lines of the log on standard error: text, or a JSON object each.")
+          String format) {}
+
+  /** Where traces go. */
+  public record Tracing(
+      @Key(
+              " | | OpenTelemetry collector, `http://host:4318`; without a path `/v1/traces` is added. None: no traces.")
+          @Nullable URI endpoint,
+      @Key(
+              "0.01 | 0.0 … 1.0 | Part of the requests that are traced; one whose `traceparent` decides is traced as that says.")
+          double sampleRatio,
+      @AdvancedKey("warmpath | | Name of the service in traces.") String serviceName,
+      @AdvancedKey(
+              " | | File with headers for the collector, a line `NAME: VALUE` each; read at the start.")
+          @Nullable String headersFile,
+      @AdvancedKey(
+              "2048 | 512 … 1000000 | Max spans that wait for the collector; more are dropped.")
+          int queue,
+      @AdvancedKey("10000 | 1 … 600000 | Time that the collector may take.") int timeoutMs) {
+
+    public Tracing {
+      if (endpoint != null
+          && (!("http".equals(endpoint.getScheme()) || "https".equals(endpoint.getScheme()))
+              || endpoint.getHost() == null)) {
+        throw new IllegalArgumentException("'tracing.endpoint' must be http(s)://host:port");
+      }
+    }
+  }
 
   /** What the router adds to responses. */
   public record Headers(

@@ -29,10 +29,24 @@ public record Decision(
   /**
    * What the client asked for.
    *
+   * @param id its name in logs
+   * @param path the route, or the path itself if there is no such route
    * @param model the model it named, or null
    * @param session its session in clear, or null; the log holds a keyed hash
    */
-  public record Request(String path, @Nullable String model, @Nullable String session) {}
+  public record Request(
+      String id, String method, String path, @Nullable String model, @Nullable String session) {}
+
+  /** A request that the router answered at once. */
+  public static Decision declined(Request request, int status, String code) {
+    return new Decision(
+        request,
+        null,
+        new Times(0, Double.NaN, Double.NaN, 0),
+        new Tokens(UNKNOWN, UNKNOWN, UNKNOWN, 0),
+        new Result("rejected", status, code, 0),
+        null);
+  }
 
   /**
    * Milliseconds since the request's head, NaN for what did not happen.

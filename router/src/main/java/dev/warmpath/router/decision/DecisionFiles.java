@@ -42,6 +42,11 @@ final class DecisionFiles {
     this.keep = keep;
   }
 
+  @Override
+  public String toString() {
+    return file.toString();
+  }
+
   boolean isOpen() {
     return current != null;
   }

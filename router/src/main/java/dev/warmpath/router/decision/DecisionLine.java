@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the log's thread.
  */
-final class DecisionLine {
+final class DecisionLine implements LineFormat {
 
   static final String FORMAT = "warmpath-decisions";
   static final int VERSION = 1;
@@ -30,7 +30,8 @@ final class DecisionLine {
   }
 
   /** The first line of a file, or of what a process adds to one: nothing before it counts. */
-  byte[] header(long nowMillis) throws IOException {
+  @Override
+  public byte[] header(long nowMillis) throws IOException {
     prompts.forget();
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     try (JsonGenerator json = JSON.createGenerator(line)) {
@@ -46,7 +47,8 @@ final class DecisionLine {
     return line.toByteArray();
   }
 
-  byte[] of(Waiting waiting) throws IOException {
+  @Override
+  public byte[] of(Waiting waiting) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream(512);
     try (JsonGenerator json = JSON.createGenerator(line)) {
       json.writeStartObject();
@@ -99,7 +101,7 @@ final class DecisionLine {
     }
   }
 
-  private static void tokens(JsonGenerator json, Decision.Tokens tokens) throws IOException {
+  static void tokens(JsonGenerator json, Decision.Tokens tokens) throws IOException {
     count(json, "prompt_tokens", tokens.prompt());
     count(json, "cached_tokens", tokens.cached());
     count(json, "answer_tokens", tokens.answer());
@@ -108,28 +110,27 @@ final class DecisionLine {
     }
   }
 
-  private static void times(JsonGenerator json, Decision.Times times) throws IOException {
+  static void times(JsonGenerator json, Decision.Times times) throws IOException {
     millis(json, "wait_ms", times.waited());
     millis(json, "dispatch_ms", times.dispatch());
     millis(json, "ttft_ms", times.firstToken());
     millis(json, "total_ms", times.total());
   }
 
-  private static void result(JsonGenerator json, Decision.Result result) throws IOException {
+  static void result(JsonGenerator json, Decision.Result result) throws IOException {
     json.writeStringField("outcome", result.outcome());
     json.writeNumberField("status", result.status());
     text(json, "code", result.code());
     json.writeNumberField("attempts", result.attempts());
   }
 
-  private static void text(JsonGenerator json, String name, @Nullable String value)
-      throws IOException {
+  static void text(JsonGenerator json, String name, @Nullable String value) throws IOException {
     if (value != null) {
       json.writeStringField(name, value);
     }
   }
 
-  private static void count(JsonGenerator json, String name, int value) throws IOException {
+  static void count(JsonGenerator json, String name, int value) throws IOException {
     if (value >= 0) {
       json.writeNumberField(name, value);
     }

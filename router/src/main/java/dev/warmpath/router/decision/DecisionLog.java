@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes one line for each request that is over: who got it and why, its tokens, its times, and
- * which prefixes it shares, without its text. Requests never wait for the disk; what finds no room
- * is dropped and counted.
+ * which prefixes it shares, without its text; or less, as an access log. Requests never wait for
+ * the disk; what finds no room is dropped and counted.
  *
  * <p>Thread-safe.
  */
@@ -65,14 +65,18 @@ public final class DecisionLog implements AutoCloseable {
   private final Thread thread;
 
   private DecisionLog(
-      RouterConfig.DecisionLog config, Path file, LogKey key, Clock clock, LongSupplier nanoClock)
+      DecisionQueue queue,
+      DecisionFiles files,
+      LineFormat lines,
+      Clock clock,
+      LongSupplier nanoClock)
       throws IOException {
     this.clock = clock;
-    queue = new DecisionQueue(config.queueMb() * BYTES_PER_MB);
-    files = new DecisionFiles(file, config.maxMb() * BYTES_PER_MB, config.keep());
-    writer = new DecisionWriter(queue, files, key, clock, nanoClock);
+    this.queue = queue;
+    this.files = files;
+    writer = new DecisionWriter(queue, files, lines, clock, nanoClock);
     writer.open();
-    thread = new Thread(writer, "warmpath-decision-log");
+    thread = new Thread(writer, "warmpath-log " + files);
     thread.setDaemon(true);
     thread.start();
   }
@@ -92,7 +96,28 @@ public final class DecisionLog implements AutoCloseable {
       throws IOException {
     SecureRandom random = new SecureRandom();
     LogKey key = keyDirectory == null ? LogKey.fresh(random) : LogKey.in(keyDirectory, random);
-    return new DecisionLog(config, file, key, clock, nanoClock);
+    return new DecisionLog(
+        new DecisionQueue(config.queueMb() * BYTES_PER_MB),
+        new DecisionFiles(file, config.maxMb() * BYTES_PER_MB, config.keep()),
+        new DecisionLine(key),
+        clock,
+        nanoClock);
+  }
+
+  /**
+   * Begins to log what an access log holds.
+   *
+   * @throws IOException if the log cannot be written
+   */
+  public static DecisionLog access(
+      RouterConfig.AccessLog config, Path file, Clock clock, LongSupplier nanoClock)
+      throws IOException {
+    return new DecisionLog(
+        new DecisionQueue(config.queueMb() * BYTES_PER_MB),
+        new DecisionFiles(file, config.maxMb() * BYTES_PER_MB, config.keep()),
+        new AccessLine(),
+        clock,
+        nanoClock);
   }
 
   /** A request has just ended. */

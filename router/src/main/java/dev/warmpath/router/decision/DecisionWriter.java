@@ -27,17 +27,21 @@ final class DecisionWriter implements Runnable {
 
   private final DecisionQueue queue;
   private final DecisionFiles files;
-  private final DecisionLine lines;
+  private final LineFormat lines;
   private final Clock clock;
   private final LongSupplier nanoClock;
   private final AtomicLong written = new AtomicLong();
   private long failedNanos;
 
   DecisionWriter(
-      DecisionQueue queue, DecisionFiles files, LogKey key, Clock clock, LongSupplier nanoClock) {
+      DecisionQueue queue,
+      DecisionFiles files,
+      LineFormat lines,
+      Clock clock,
+      LongSupplier nanoClock) {
     this.queue = queue;
     this.files = files;
-    this.lines = new DecisionLine(key);
+    this.lines = lines;
     this.clock = clock;
     this.nanoClock = nanoClock;
   }
@@ -76,7 +80,7 @@ final class DecisionWriter implements Runnable {
     try {
       if (!files.isOpen()) {
         open();
-        LOG.info("the decision log is written again");
+        LOG.info("{} is written again", files);
       }
       for (Waiting waiting : turn) {
         write(waiting);
@@ -84,10 +88,10 @@ final class DecisionWriter implements Runnable {
       files.flush();
       written.addAndGet(turn.size());
     } catch (IOException e) {
-      LOG.warn("no decisions are logged for a while: {}", e.toString());
+      LOG.warn("nothing is logged to {} for a while: {}", files, e.toString());
       failed(DropCause.DISK, turn.size());
     } catch (RuntimeException e) {
-      LOG.error("a bug in the decision log", e);
+      LOG.error("a bug in the log {}", files, e);
       failed(DropCause.FAILURE, turn.size());
     }
   }
@@ -117,7 +121,7 @@ final class DecisionWriter implements Runnable {
     try {
       files.close();
     } catch (IOException e) {
-      LOG.warn("the decision log may lack its end: {}", e.toString());
+      LOG.warn("{} may lack its end: {}", files, e.toString());
     }
   }
 }

@@ -3,6 +3,8 @@ package dev.warmpath.router.fleet;
 import java.net.URI;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +35,8 @@ public final class Replica {
   private final AtomicInteger requests = new AtomicInteger();
   private volatile int limit = NO_LIMIT;
   private volatile long gpuBlocks;
+  private final AtomicIntegerArray rankRequests;
+  private final AtomicReferenceArray<OtherLoad> otherLoads;
   private volatile double weight = 1;
   private volatile boolean gone;
 
@@ -54,6 +58,8 @@ public final class Replica {
     this.baseUrl = baseUrl;
     this.models = Set.copyOf(models);
     this.ranks = ranks;
+    this.rankRequests = new AtomicIntegerArray(ranks);
+    this.otherLoads = new AtomicReferenceArray<>(ranks);
   }
 
   public String name() {
@@ -116,14 +122,31 @@ public final class Replica {
     return requests.get();
   }
 
+  /** Requests in flight on one rank. */
+  public int requests(int rank) {
+    return rankRequests.get(rank);
+  }
+
   /** A request is about to be sent there. */
-  public void began() {
+  public void began(int rank) {
     requests.incrementAndGet();
+    rankRequests.incrementAndGet(rank);
   }
 
   /** One of those is over. */
-  public void ended() {
+  public void ended(int rank) {
     requests.decrementAndGet();
+    rankRequests.decrementAndGet(rank);
+  }
+
+  /** What one of its ranks does for others. */
+  public OtherLoad otherLoad(int rank) {
+    OtherLoad known = otherLoads.get(rank);
+    return known == null ? OtherLoad.NONE : known;
+  }
+
+  public void otherLoad(int rank, OtherLoad seen) {
+    otherLoads.set(rank, seen);
   }
 
   /** Whether it gets no new requests while the old ones run out. */

@@ -1,12 +1,14 @@
 package dev.warmpath.router.health;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine's lifetime, cache and queue, by its {@code /metrics}.
+ * An engine's lifetime, cache and load, by its {@code /metrics}.
  *
  * <p>Immutable.
  *
@@ -14,22 +16,84 @@ import org.jspecify.annotations.Nullable;
  * @param asleep whether the engine sleeps ({@code vllm:engine_sleep_state}), which empties its
  *     cache
  * @param cacheConfig the labels of {@code vllm:cache_config_info}, null if there are none
- * @param waiting requests in the queues of the replica's engines ({@code
- *     vllm:num_requests_waiting}, {@code sglang:num_queue_reqs}), negative if the page does not say
+ * @param ranks the load of each data-parallel rank that the page names; of rank 0 what names none
  */
 public record EngineMetrics(
-    double startSeconds, boolean asleep, @Nullable String cacheConfig, double waiting) {
+    double startSeconds,
+    boolean asleep,
+    @Nullable String cacheConfig,
+    Map<Integer, RankLoad> ranks) {
 
+  /**
+   * What one rank has to do, NaN for what the page does not say.
+   *
+   * @param waiting requests in its queue
+   * @param running requests that it computes
+   * @param kvUse the part of its KV cache that these use, 0 to 1
+   */
+  public record RankLoad(double waiting, double running, double kvUse) {
+    static final RankLoad UNSAID = new RankLoad(Double.NaN, Double.NaN, Double.NaN);
+
+    private RankLoad with(Load load, double value) {
+      return switch (load) {
+        case WAITING -> new RankLoad(sum(waiting, value), running, kvUse);
+        case RUNNING -> new RankLoad(waiting, sum(running, value), kvUse);
+        case KV_USE -> new RankLoad(waiting, running, Double.isNaN(kvUse) ? value : kvUse);
+      };
+    }
+
+    /** The two as one: what is counted adds up, of what is full the fullest counts. */
+    RankLoad and(RankLoad other) {
+      return new RankLoad(
+          sum(waiting, other.waiting), sum(running, other.running), fuller(other.kvUse));
+    }
+
+    private double fuller(double other) {
+      return Double.isNaN(kvUse) || other > kvUse ? other : kvUse;
+    }
+
+    private static double sum(double one, double other) {
+      return Double.isNaN(one) ? other : Double.isNaN(other) ? one : one + other;
+    }
+  }
+
+  private enum Load {
+    WAITING,
+    RUNNING,
+    KV_USE
+  }
+
+  /**
+   * Names of vLLM and SGLang, and those of TensorRT-LLM, alone and in Triton, for what the Gateway
+   * API's model server protocol asks for.
+   */
+  private static final Map<String, Load> LOADS =
+      Map.ofEntries(
+          Map.entry("vllm:num_requests_waiting", Load.WAITING),
+          Map.entry("vllm:num_requests_running", Load.RUNNING),
+          Map.entry("vllm:kv_cache_usage_perc", Load.KV_USE),
+          Map.entry("sglang:num_queue_reqs", Load.WAITING),
+          Map.entry("sglang:num_running_reqs", Load.RUNNING),
+          Map.entry("sglang:token_usage", Load.KV_USE),
+          Map.entry("trtllm_num_requests_waiting", Load.WAITING),
+          Map.entry("trtllm_num_requests_running", Load.RUNNING),
+          Map.entry("trtllm_kv_cache_utilization", Load.KV_USE),
+          Map.entry("nv_trt_llm_request_metrics/waiting", Load.WAITING),
+          Map.entry("nv_trt_llm_request_metrics/scheduled", Load.RUNNING),
+          Map.entry("nv_trt_llm_kv_cache_block_metrics/fraction", Load.KV_USE));
+
+  /** Where Triton puts what others have in the name. */
+  private static final Pattern TRITON_KIND =
+      Pattern.compile("(?:request_type|kv_cache_block_type)=\"([a-z_]+)\"");
+
+  private static final Pattern RANK = Pattern.compile("[{,](?:engine|dp_rank)=\"([0-9]{1,4})\"");
   private static final String START = "process_start_time_seconds ";
   private static final String AWAKE = "vllm:engine_sleep_state{";
   private static final String CONFIG = "vllm:cache_config_info{";
-  private static final String WAITING = "vllm:num_requests_waiting{";
-  private static final String SGLANG_WAITING = "sglang:num_queue_reqs{";
-  private static final String FIRST_LETTERS = "pvs";
-  private static final double UNSAID = -1;
+  private static final String FIRST_LETTERS = "pvstn";
 
   /** Of a page that says nothing. */
-  public static final EngineMetrics NONE = new EngineMetrics(Double.NaN, false, null, UNSAID);
+  public static final EngineMetrics NONE = new EngineMetrics(Double.NaN, false, null, Map.of());
 
   private static final Pattern NUMBER = Pattern.compile("[0-9]{1,15}");
 
@@ -45,7 +109,7 @@ public record EngineMetrics(
     }
     reading.line(page, from, page.length);
     return new EngineMetrics(
-        reading.startSeconds, reading.asleep, reading.cacheConfig, reading.waiting);
+        reading.startSeconds, reading.asleep, reading.cacheConfig, Map.copyOf(reading.ranks));
   }
 
   /** What was found so far; pages are long, and few lines matter. */
@@ -53,7 +117,7 @@ public record EngineMetrics(
     private double startSeconds = Double.NaN;
     private boolean asleep;
     private @Nullable String cacheConfig;
-    private double waiting = UNSAID;
+    private final Map<Integer, RankLoad> ranks = new HashMap<>();
 
     void line(byte[] page, int from, int to) {
       if (from < to && FIRST_LETTERS.indexOf(page[from]) >= 0) {
@@ -68,11 +132,44 @@ public record EngineMetrics(
         asleep |= number(line.substring(line.lastIndexOf('}') + 1)) == 0;
       } else if (line.startsWith(CONFIG) && line.indexOf('}') > 0) {
         cacheConfig = line.substring(CONFIG.length(), line.lastIndexOf('}'));
-      } else if (line.startsWith(WAITING) || line.startsWith(SGLANG_WAITING)) {
-        double more = number(line.substring(line.lastIndexOf('}') + 1));
-        waiting = Double.isNaN(more) ? waiting : Math.max(0, waiting) + more;
+      } else {
+        load(line);
       }
     }
+
+    private void load(String line) {
+      int end = line.lastIndexOf('}') + 1;
+      int labels = end == 0 ? line.indexOf(' ') : line.indexOf('{');
+      if (labels <= 0) {
+        return;
+      }
+      String name = line.substring(0, labels);
+      Matcher kind = TRITON_KIND.matcher(line);
+      Load load =
+          LOADS.get(name.startsWith("nv_") && kind.find() ? name + "/" + kind.group(1) : name);
+      double value = number(line.substring(Math.max(end, labels)));
+      if (load != null && value >= 0) {
+        Matcher rank = RANK.matcher(line);
+        int number = rank.find() ? Integer.parseInt(rank.group(1)) : 0;
+        RankLoad known = ranks.getOrDefault(number, RankLoad.UNSAID);
+        ranks.put(number, known.with(load, value));
+      }
+    }
+  }
+
+  /** Requests in the queues of all ranks; NaN if the page does not say. */
+  public double waiting() {
+    return all().waiting();
+  }
+
+  /** The load of one rank. */
+  RankLoad rank(int rank) {
+    return ranks.getOrDefault(rank, RankLoad.UNSAID);
+  }
+
+  /** The load of all ranks together. */
+  RankLoad all() {
+    return ranks.values().stream().reduce(RankLoad.UNSAID, RankLoad::and);
   }
 
   /** {@code num_gpu_blocks} of {@link #cacheConfig}, of all ranks together; 0 if it is not said. */

@@ -58,12 +58,14 @@ public final class HealthChecker extends VerticleBase {
   private static final class Checked {
     private final Streak streak;
     private final RestartDetector restarts;
+    private final OtherLoadWatch others;
     private boolean asking;
     private int checks;
 
-    Checked(Streak streak, RestartDetector restarts) {
+    Checked(Streak streak, RestartDetector restarts, OtherLoadWatch others) {
       this.streak = streak;
       this.restarts = restarts;
+      this.others = others;
     }
   }
 
@@ -114,6 +116,8 @@ public final class HealthChecker extends VerticleBase {
     metricsTimer = vertx.setTimer(interval > 0 ? interval : OFF_MS, id -> looks());
     if (interval > 0) {
       watchAll();
+    } else {
+      checked.values().forEach(state -> state.others.forget());
     }
   }
 
@@ -137,7 +141,8 @@ public final class HealthChecker extends VerticleBase {
 
   private Checked checked(Replica replica) {
     return checked.computeIfAbsent(
-        replica, r -> new Checked(new Streak(), new RestartDetector(r, port)));
+        replica,
+        r -> new Checked(new Streak(), new RestartDetector(r, port), new OtherLoadWatch(r)));
   }
 
   private void check(Replica replica, boolean turnForModels) {
@@ -157,13 +162,21 @@ public final class HealthChecker extends VerticleBase {
   /** Reads every replica's metrics; one that does not answer is left as it is. */
   private void watchAll() {
     for (Replica replica : fleet.replicas()) {
-      RestartDetector restarts = checked(replica).restarts;
+      Checked state = checked(replica);
+      state.others.asks();
       get(replica, "/metrics")
-          .onSuccess(page -> {
-            EngineMetrics metrics = EngineMetrics.read(page.getBytes());
-            restarts.saw(metrics);
-            LearnedLimit.saw(replica, metrics, health.get().engineQueue());
-          });
+          .onSuccess(page -> saw(replica, state, EngineMetrics.read(page.getBytes())))
+          .onFailure(e -> state.others.missed());
+    }
+  }
+
+  private void saw(Replica replica, Checked state, EngineMetrics metrics) {
+    state.restarts.saw(metrics);
+    LearnedLimit.saw(replica, metrics, health.get().engineQueue());
+    if (health.get().otherLoad()) {
+      state.others.saw(metrics);
+    } else {
+      state.others.forget();
     }
   }
 

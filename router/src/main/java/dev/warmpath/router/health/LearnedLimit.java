@@ -27,7 +27,7 @@ final class LearnedLimit {
       replica.limit(Replica.NO_LIMIT);
       return;
     }
-    if (metrics.waiting() < 0) {
+    if (Double.isNaN(metrics.waiting())) {
       return;
     }
     int inFlight = replica.requests();

@@ -58,7 +58,7 @@ final class RestartDetector {
             Double.isNaN(metrics.startSeconds()) ? settled.startSeconds() : metrics.startSeconds(),
             metrics.asleep(),
             metrics.cacheConfig() == null ? settled.cacheConfig() : metrics.cacheConfig(),
-            metrics.waiting());
+            metrics.ranks());
   }
 
   private static boolean alike(EngineMetrics one, EngineMetrics other) {

@@ -2,8 +2,9 @@ package dev.warmpath.router.observe;
 
 import dev.warmpath.router.capture.CaptureStatus;
 import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.trace.Tracing;
 
-/** How the capture and the decision log stand. */
+/** How the capture, the logs of requests and their traces stand. */
 public final class FileMetrics {
 
   private FileMetrics() {}
@@ -23,5 +24,18 @@ public final class FileMetrics {
     to.add(Metric.DECISION_LOG_BYTES, now.fileBytes());
     to.add(Metric.DECISION_LOG_QUEUE_BYTES, now.queuedBytes());
     to.add(Metric.DECISION_LOG_QUEUE_MAX_BYTES, now.queueBytes());
+  }
+
+  public static void access(MetricValues to, DecisionLog.Status now) {
+    to.add(Metric.ACCESS_LOG_RECORDS_TOTAL, now.written());
+    now.dropped().forEach((cause, n) -> to.add(Metric.ACCESS_LOG_DROPPED_TOTAL, n, cause.label()));
+    to.add(Metric.ACCESS_LOG_BYTES, now.fileBytes());
+    to.add(Metric.ACCESS_LOG_QUEUE_BYTES, now.queuedBytes());
+    to.add(Metric.ACCESS_LOG_QUEUE_MAX_BYTES, now.queueBytes());
+  }
+
+  public static void traces(MetricValues to, Tracing tracing) {
+    to.add(Metric.TRACE_SPANS_TOTAL, tracing.exported(), "exported");
+    to.add(Metric.TRACE_SPANS_TOTAL, tracing.failed(), "failed");
   }
 }

@@ -9,6 +9,7 @@ import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.EngineReport;
@@ -130,6 +131,9 @@ public final class FleetCollector {
     to.add(Metric.ENGINE_SUSPENDED, is(report.suspended()), engine);
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, report.load().requestsInFlight(), engine);
     to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, report.load().queuedPrefillTokens(), engine);
+    OtherLoad others = report.replica().otherLoad(report.dpRank());
+    to.add(Metric.ENGINE_OTHER_REQUESTS, others.running(), engine, "running");
+    to.add(Metric.ENGINE_OTHER_REQUESTS, others.waiting(), engine, "waiting");
     ExpectedBlocks.Counts expected = report.expectedBlocks();
     to.add(Metric.EXPECTED_BLOCKS, expected.expected(), engine);
     to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.confirmed(), engine, "confirmed");

@@ -141,6 +141,11 @@ public enum Metric {
       "replica"),
   ENGINE_SUSPENDED(Type.GAUGE, "1 when it failed too often just now.", "engine"),
   ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
+  ENGINE_OTHER_REQUESTS(
+      Type.GAUGE,
+      "Requests of other clients and routers there, by its own metrics: running, waiting.",
+      "engine",
+      "state"),
   ENGINE_QUEUED_PREFILL_TOKENS(
       Type.GAUGE, "Prompt tokens dispatched and not known to be computed.", "engine"),
   EXPECTED_BLOCKS(Type.GAUGE, "Blocks of dispatched prompts that no event confirmed.", "engine"),
@@ -228,7 +233,16 @@ public enum Metric {
       "cause"),
   DECISION_LOG_BYTES(Type.GAUGE, "Bytes of the decision log's files."),
   DECISION_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes of its records that wait for the disk."),
-  DECISION_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Bytes of records that may wait; more are dropped.");
+  DECISION_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Bytes of records that may wait; more are dropped."),
+  ACCESS_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written to the access log."),
+  ACCESS_LOG_DROPPED_TOTAL(
+      Type.COUNTER,
+      "Records left out of it: queue_full, disk (full, or not writable), failure (a bug).",
+      "cause"),
+  ACCESS_LOG_BYTES(Type.GAUGE, "Bytes of the access log's files."),
+  ACCESS_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes of its records that wait for the disk."),
+  ACCESS_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Bytes of records that may wait; more are dropped."),
+  TRACE_SPANS_TOTAL(Type.COUNTER, "Spans sent to the collector: exported, failed.", "result");
 
   /** Prometheus types. */
   public enum Type {

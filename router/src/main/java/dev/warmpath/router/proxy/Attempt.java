@@ -8,6 +8,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.proxy.usage.UsageScanner;
+import dev.warmpath.router.trace.RequestTrace;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -114,6 +115,7 @@ final class Attempt {
     if (replica.ranks() > 1) {
       headers.set("x-data-parallel-rank", Integer.toString(assignment.dpRank()));
     }
+    trace(headers);
     int port = replica.baseUrl().getPort();
     return new RequestOptions()
         .setMethod(client.method())
@@ -122,6 +124,19 @@ final class Attempt {
         .setURI(client.uri())
         .setConnectTimeout(proxy.config().timeouts().connectMs())
         .setHeaders(headers);
+  }
+
+  private void trace(MultiMap headers) {
+    RequestTrace trace = exchange.trace();
+    Assignment.Grounds grounds = assignment.grounds();
+    if (trace != null && grounds != null) {
+      trace.trying(
+          assignment.engine(),
+          grounds.policy(),
+          grounds.reason(),
+          assignment.predictedCachedTokens(),
+          headers::set);
+    }
   }
 
   private void send(HttpClientRequest request, Buffer body) {
@@ -209,6 +224,9 @@ final class Attempt {
     if (before == 0) {
       assignment.firstToken();
       exchange.timeline().firstToken();
+      if (exchange.trace() != null) {
+        exchange.trace().firstToken();
+      }
       exchange.named(assignment, scanner.id());
     } else if (contentNanos != UNKNOWN) {
       proxy.listener().tokens(assignment.replica(), now - contentNanos);
@@ -297,6 +315,11 @@ final class Attempt {
     }
     Usage reported = usage.usage();
     exchange.used(assignment, reported);
+    if (exchange.trace() != null) {
+      exchange
+          .trace()
+          .usage(reported.promptTokens(), reported.cachedTokens(), reported.answerTokens());
+    }
     exchange.named(assignment, usage.id());
     if (reported.tellsCachedTokens()) {
       assignment.usage(reported.promptTokens(), reported.cachedTokens());

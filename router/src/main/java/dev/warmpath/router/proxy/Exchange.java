@@ -1,7 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.decision.Decision;
 import dev.warmpath.router.decision.PromptPieces;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
@@ -16,6 +16,8 @@ import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.router.trace.RequestTrace;
+import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
@@ -81,6 +83,9 @@ final class Exchange {
 
   private final Timeline timeline = new Timeline(this::elapsedNanos);
 
+  /** Null if the request is not traced. */
+  private final @Nullable RequestTrace trace;
+
   private boolean bodyRefused;
   private boolean over;
   private DispatchResult.@Nullable Queued queued;
@@ -98,6 +103,11 @@ final class Exchange {
     this.storedId = Routes.storedId(request.path());
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
+    Tracing tracing = proxy.tracing();
+    this.trace =
+        tracing == null
+            ? null
+            : tracing.accept(request.method().name(), route.path(), request::getHeader);
     this.body =
         new RequestBody(
             proxy.entrance().bodies(), proxy.config().limits().bodyBytes(), declaredBytes());
@@ -203,6 +213,9 @@ final class Exchange {
       return;
     }
     timeline.bodyEnded();
+    if (trace != null) {
+      trace.tokenizing();
+    }
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
     RequestHead head = RequestHeads.of(proxy.config(), request.headers());
     ticket =
@@ -256,8 +269,25 @@ final class Exchange {
     PreparedRequest request = read.prepare(head).only(keeper(read));
     boolean isRoutable = read.unread() != Unread.UNREADABLE;
     BlockChain pieces = proxy.decisions() == null ? null : PromptPieces.of(request);
+    if (trace != null) {
+      Unread unread = read.unread();
+      trace.deciding(
+          request.model(),
+          request.prompt().lengthTokens(),
+          unread == null ? request.prompt().fallback() : unread.label());
+    }
     DispatchResult result = isRoutable ? admit(request) : null;
+    if (trace != null) {
+      trace.decided(word(result));
+    }
     return new First(request, read.unread(), result, pieces);
+  }
+
+  private static String word(@Nullable DispatchResult result) {
+    if (result instanceof Assignment assignment) {
+      return assignment.engine();
+    }
+    return result instanceof NoCandidate none ? none.cause().label() : "queued";
   }
 
   /** The replica that has what the request is about or goes on from; null if any will do. */
@@ -284,6 +314,9 @@ final class Exchange {
             guarded(v -> {
               queued = null;
               timeline.left();
+              if (trace != null) {
+                trace.leftQueue();
+              }
               proxy.listener().queued(elapsedNanos());
               placed(result);
             }));
@@ -448,6 +481,11 @@ final class Exchange {
     }
   }
 
+  /** Null if the request is not traced. */
+  @Nullable RequestTrace trace() {
+    return trace;
+  }
+
   /** The answer has this id. */
   void named(Assignment assignment, @Nullable String id) {
     if (keepsResponses()) {
@@ -523,10 +561,30 @@ final class Exchange {
   void end(int status, Ending ending) {
     if (finish()) {
       proxy.listener().ended(route, status, ending, elapsedNanos());
-      DecisionLog log = proxy.decisions();
-      if (log != null) {
-        log.add(timeline.decision(route, prepared, status, ending));
+      if (trace != null) {
+        trace.ended(status, timeline.outcome(status, ending));
       }
+      if (proxy.decisions() != null || proxy.access() != null) {
+        log(timeline.decision(asked(), prepared, new Timeline.Ended(status, ending)));
+      }
+    }
+  }
+
+  private Decision.Request asked() {
+    return new Decision.Request(
+        requestId,
+        request.method().name(),
+        route.path(),
+        prepared == null ? null : prepared.model(),
+        prepared == null ? null : prepared.sessionKey());
+  }
+
+  private void log(Decision decision) {
+    if (proxy.decisions() != null) {
+      proxy.decisions().add(decision);
+    }
+    if (proxy.access() != null) {
+      proxy.access().add(decision);
     }
   }
 

@@ -6,6 +6,7 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.path.StoredResponses;
+import dev.warmpath.router.trace.Tracing;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param running the configuration that holds at the moment
  * @param random thread-safe
  * @param decisions null for no log
+ * @param access null for no log
+ * @param tracing null for no traces
  */
 public record ProxyContext(
     Supplier<RouterConfig> running,
@@ -30,6 +33,8 @@ public record ProxyContext(
     LongSupplier nanoClock,
     Entrance entrance,
     @Nullable DecisionLog decisions,
+    @Nullable DecisionLog access,
+    @Nullable Tracing tracing,
     Routes routes) {
 
   public ProxyContext(
@@ -41,7 +46,9 @@ public record ProxyContext(
       RandomGenerator random,
       LongSupplier nanoClock,
       Entrance entrance,
-      @Nullable DecisionLog decisions) {
+      @Nullable DecisionLog decisions,
+      @Nullable DecisionLog access,
+      @Nullable Tracing tracing) {
     this(
         running,
         dispatcher,
@@ -52,6 +59,8 @@ public record ProxyContext(
         nanoClock,
         entrance,
         decisions,
+        access,
+        tracing,
         new Routes(running.get().listen().passedPaths()));
   }
 

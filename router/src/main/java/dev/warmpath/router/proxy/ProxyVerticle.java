@@ -1,6 +1,8 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.proxy.ApiError.Form;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.path.Routes;
@@ -52,7 +54,8 @@ public final class ProxyVerticle extends VerticleBase {
   private static final int RESETS_A_STREAM = 4;
 
   private static final int RESET_WINDOW_SECONDS = 30;
-  private static final int IDLE_MARGIN_MS = 5_000;
+  private static final int IDLE_MARGIN_MS = 1_000;
+  private static final int LONGEST_LOGGED_PATH = 200;
   private static final String JSON = "application/json";
 
   private final ProxyContext proxy;
@@ -275,7 +278,18 @@ public final class ProxyVerticle extends VerticleBase {
 
   private void decline(HttpServerRequest request, Form form, ApiError error) {
     proxy.listener().rejected(error.code());
+    DecisionLog access = proxy.access();
+    if (access != null) {
+      access.add(Decision.declined(asked(request), error.status(), error.code()));
+    }
     error.send(request.response(), form);
+  }
+
+  private Decision.Request asked(HttpServerRequest request) {
+    String id = Objects.requireNonNull(loop).ids().accept(request.getHeader(RequestIds.HEADER));
+    String path = Objects.requireNonNullElse(request.path(), "");
+    String shown = path.substring(0, Math.min(path.length(), LONGEST_LOGGED_PATH));
+    return new Decision.Request(id, request.method().name(), shown, null, null);
   }
 
   private void exchange(Route route, HttpServerRequest request) {

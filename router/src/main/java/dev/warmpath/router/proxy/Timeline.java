@@ -5,7 +5,6 @@ import dev.warmpath.router.decision.Decision;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
-import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.proxy.usage.UsageScanner;
 import java.util.Locale;
@@ -105,13 +104,12 @@ final class Timeline {
    *
    * @param prepared null if its body was not read
    */
-  Decision decision(Route route, @Nullable PreparedRequest prepared, int status, Ending ending) {
+  Decision decision(Decision.Request request, @Nullable PreparedRequest prepared, Ended ended) {
     left();
+    int status = ended.status;
+    Ending ending = ended.ending;
     return new Decision(
-        new Decision.Request(
-            route.path(),
-            prepared == null ? null : prepared.model(),
-            prepared == null ? null : prepared.sessionKey()),
+        request,
         assignment,
         new Decision.Times(
             millis(waitNanos),
@@ -137,7 +135,11 @@ final class Timeline {
         good.contentEvents());
   }
 
-  private String outcome(int status, Ending ending) {
+  /** How the exchange ended. */
+  record Ended(int status, Ending ending) {}
+
+  /** The word for it. */
+  String outcome(int status, Ending ending) {
     if (code != null) {
       return "rejected";
     }

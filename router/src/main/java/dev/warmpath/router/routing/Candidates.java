@@ -16,6 +16,9 @@ public final class Candidates {
   private static final int ROWS = 16;
   private static final int MOST_WAITING = 255;
 
+  /** Stands for the length of a prompt that somebody else sent. */
+  private static final int OTHER_PROMPT_TOKENS = 1_024;
+
   private int count;
   private long mostContextTokens;
   private String[] names = new String[ROWS];
@@ -109,6 +112,29 @@ public final class Candidates {
   public Candidates capacity(long tokens) {
     require(tokens >= 0, "capacityTokens", tokens);
     capacityTokens[count - 1] = tokens;
+    return this;
+  }
+
+  /**
+   * What the engine added last does for others, besides what was sent there from here. Their
+   * prompts are not known, so each counts as one of 1,024 tokens of which nothing is cached; what
+   * they have in the KV cache follows from how full that is.
+   *
+   * @param running requests that it computes for others
+   * @param queued requests of others in its queue
+   * @param kvUse the part of its KV cache that all running requests use; 0 if it does not say
+   */
+  public Candidates others(int running, int queued, double kvUse) {
+    require(running >= 0 && queued >= 0, "running", running);
+    int row = count - 1;
+    requests[row] += running + queued;
+    waiting[row] += queued;
+    queuedTokens[row] += (long) queued * OTHER_PROMPT_TOKENS;
+    queuedMillis[row] += queued * costs[row].millis(OTHER_PROMPT_TOKENS, OTHER_PROMPT_TOKENS);
+    long assumed = contextTokens[row] + (long) (running + queued) * OTHER_PROMPT_TOKENS;
+    long used = (long) (kvUse * capacityTokens[row]);
+    contextTokens[row] = used > 0 ? Math.max(contextTokens[row], used) : assumed;
+    mostContextTokens = Math.max(mostContextTokens, contextTokens[row]);
     return this;
   }
 

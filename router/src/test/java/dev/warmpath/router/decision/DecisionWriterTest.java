@@ -116,13 +116,13 @@ class DecisionWriterTest {
 
   private DecisionWriter writer(DecisionQueue queue, DecisionFiles files) {
     LogKey key = LogKey.fresh(new Random(1));
-    return new DecisionWriter(queue, files, key, Clock.systemUTC(), () -> nanos);
+    return new DecisionWriter(queue, files, new DecisionLine(key), Clock.systemUTC(), () -> nanos);
   }
 
   private static Waiting record(String model) {
     Decision decision =
         new Decision(
-            new Decision.Request("/v1/completions", model, null),
+            new Decision.Request("wp-1", "POST", "/v1/completions", model, null),
             null,
             new Decision.Times(0, Double.NaN, Double.NaN, 1),
             new Decision.Tokens(-1, -1, -1, 0),

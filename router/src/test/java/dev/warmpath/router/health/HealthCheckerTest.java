@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class HealthCheckerTest {
 
-  private static final RouterConfig.Health HEALTH = new RouterConfig.Health(20, 1000, 1, 1, 0, 0);
+  private static final RouterConfig.Health HEALTH =
+      new RouterConfig.Health(20, 1000, 1, 1, 0, true, 0);
 
   private final Vertx vertx = Vertx.vertx();
   private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();

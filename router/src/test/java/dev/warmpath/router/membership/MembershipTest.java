@@ -90,11 +90,11 @@ class MembershipTest {
     set("admin", "{name: a, url: 'http://h:1'}", "{name: b, url: 'http://h:2'}");
     Replica a = replica("a");
     Replica b = replica("b");
-    a.began();
-    b.began();
+    a.began(0);
+    b.began(0);
     set("admin");
     assertThat(a.draining()).isTrue();
-    b.ended();
+    b.ended(0);
     Rig.until(() -> names().equals(List.of("a")));
     assertThat(b.isGone()).isTrue();
     assertThat(a.isGone()).isFalse();
@@ -108,7 +108,7 @@ class MembershipTest {
   void oneThatIsNamedAgainWhileItLeavesStays() throws Exception {
     set("admin", "{name: a, url: 'http://h:1'}");
     Replica a = replica("a");
-    a.began();
+    a.began(0);
     set("admin");
     FleetChange change = set("admin", "{name: a, url: 'http://h:1'}");
     assertThat(change.adjusted()).containsExactly("a");
@@ -120,7 +120,7 @@ class MembershipTest {
   void anotherEngineOfTheNameTakesThePlaceAtOnce() throws Exception {
     set("admin", "{name: a, url: 'http://h:1'}");
     Replica old = replica("a");
-    old.began();
+    old.began(0);
     assertThat(set("admin", "{name: a, url: 'http://h:9'}").replaced()).containsExactly("a");
     assertThat(old.isGone()).isTrue();
     assertThat(replica("a").baseUrl().getPort()).isEqualTo(9);

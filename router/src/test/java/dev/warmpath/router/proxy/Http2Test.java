@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.rig.Backend;
+import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -225,6 +226,18 @@ class Http2Test {
       assertThat(closed).isFalse();
       open.forEach(HttpServerResponse::end);
       Rig.until(closed::get);
+    }
+  }
+
+  @Test
+  void silentConnectionIsClosedAtLast() throws Exception {
+    try (Rig rig =
+            rig(tree ->
+                tree.set("timeouts.keep-alive-ms", 20, "test")
+                    .set("timeouts.first-byte-ms", 20, "test")
+                    .set("timeouts.stream-idle-ms", 20, "test"));
+        RawClient client = new RawClient(rig.router.port())) {
+      assertThat(client.readToEnd()).isEmpty();
     }
   }
 

@@ -26,7 +26,7 @@ final class MetricsCheck implements Check {
           "start the engine with --enable-prefix-caching");
     } else if (metrics.asleep()) {
       into.warn(replica.name(), "the engine sleeps, and its cache is empty", "POST /wake_up to it");
-    } else if (Double.isNaN(metrics.startSeconds()) && metrics.waiting() < 0) {
+    } else if (Double.isNaN(metrics.startSeconds()) && Double.isNaN(metrics.waiting())) {
       boolean sglang = replica.http().kind() == EngineKind.SGLANG;
       into.warn(
           replica.name(),

@@ -6,6 +6,7 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.match.Prompt;
@@ -102,6 +103,10 @@ final class Contender {
     engine().stand(candidates, known, matchedBlocks(), nowNanos, standing);
     suspended = standing.suspended();
     candidates.capacity(capacityTokens()).weighing(engine().replica().weight());
+    OtherLoad others = engine().replica().otherLoad(engine().dpRank());
+    if (others.requests() > 0) {
+      candidates.others(others.running(), others.waiting(), others.kvUse());
+    }
     expectedTokens = 0;
     if (known != null) {
       int blockSize = known.space().blockSizeTokens();

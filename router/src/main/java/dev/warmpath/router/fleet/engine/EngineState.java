@@ -124,7 +124,7 @@ public final class EngineState {
     BlockChain chain = demand.chain();
     ExpectedBlocks.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
-    replica.began();
+    replica.began(dpRank);
     return new Reservation(share, claim, suspension.chosen(), nowNanos, chain);
   }
 
@@ -185,7 +185,7 @@ public final class EngineState {
     reservation.over = true;
     boolean prefilled = !load.isQueued(reservation.share, nowNanos);
     load.remove(reservation.share, nowNanos);
-    replica.ended();
+    replica.ended(dpRank);
     boolean completed = outcome == Outcome.COMPLETED;
     endClaim(reservation, completed || (prefilled && outcome == Outcome.CANCELLED), nowNanos);
     if (completed) {

@@ -1,0 +1,155 @@
+package dev.warmpath.router.trace;
+
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.Context;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The trace of one request: its span, and below it one each for tokenizing, deciding, and each
+ * replica that is tried. It holds lengths and names, no text, token ids or credentials.
+ *
+ * <p>Thread-safe: steps follow one another on several threads.
+ */
+public final class RequestTrace {
+
+  /*
+   * POST /v1/chat/completions    accepted ───────────────────────────── last byte
+   *   tokenize                     ├──┤
+   *   decide                          ├┤
+   *   upstream (one a try)              ├────────●──────────────────┤
+   *                                              first token
+   */
+
+  private final Tracer tracer;
+  private final Span request;
+  private final Context context;
+  private volatile Span step = Span.getInvalid();
+  private volatile Span upstream = Span.getInvalid();
+
+  RequestTrace(Tracer tracer, Span request) {
+    this.tracer = tracer;
+    this.request = request;
+    this.context = Context.root().with(request);
+  }
+
+  /** Its body has come and is being read. */
+  public void tokenizing() {
+    step = begin("tokenize", SpanKind.INTERNAL);
+  }
+
+  /**
+   * The body was read and an engine is being chosen.
+   *
+   * @param promptTokens the prompt's length; negative if it is not known
+   * @param unread why the prompt is not known, or null
+   */
+  public void deciding(@Nullable String model, int promptTokens, @Nullable String unread) {
+    if (promptTokens >= 0) {
+      step.setAttribute("warmpath.prompt_tokens", promptTokens);
+    }
+    if (unread != null) {
+      step.setAttribute("warmpath.unread", unread);
+    }
+    step.end();
+    if (model != null) {
+      request.setAttribute("gen_ai.request.model", model);
+    }
+    step = begin("decide", SpanKind.INTERNAL);
+  }
+
+  /** What was decided, in one word: an engine's name, that it waits, or why there is none. */
+  public void decided(String result) {
+    step.setAttribute("warmpath.result", result);
+    step.end();
+  }
+
+  /** It left the queue. */
+  public void leftQueue() {
+    request.addEvent("left queue");
+  }
+
+  /**
+   * A replica is tried.
+   *
+   * @param headers sets a header of the request there
+   * @param predictedTokens tokens that the engine is expected to have cached; negative for none
+   */
+  public void trying(
+      String engine, String policy, String reason, int predictedTokens, Headers headers) {
+    endUpstream("retried");
+    Span span = begin("upstream", SpanKind.CLIENT);
+    span.setAttribute("warmpath.engine", engine);
+    span.setAttribute("warmpath.policy", policy);
+    span.setAttribute("warmpath.reason", reason);
+    if (predictedTokens >= 0) {
+      span.setAttribute("warmpath.predicted_cached_tokens", predictedTokens);
+    }
+    upstream = span;
+    W3CTraceContextPropagator.getInstance()
+        .inject(
+            context.with(span),
+            headers,
+            (to, name, value) -> {
+              if (to != null) {
+                to.accept(name, value);
+              }
+            });
+  }
+
+  /** Sets a header. */
+  public interface Headers extends BiConsumer<String, String> {}
+
+  /** The first part of a streamed answer came. */
+  public void firstToken() {
+    upstream.addEvent("first token");
+  }
+
+  /**
+   * The engine's figures of the request, negative for what it did not report.
+   *
+   * @param promptTokens the prompt's length
+   * @param cachedTokens how many of them it did not compute
+   * @param answerTokens the answer's length
+   */
+  public void usage(int promptTokens, int cachedTokens, int answerTokens) {
+    number("gen_ai.usage.input_tokens", promptTokens);
+    number("warmpath.cached_tokens", cachedTokens);
+    number("gen_ai.usage.output_tokens", answerTokens);
+  }
+
+  private void number(String name, int value) {
+    if (value >= 0) {
+      upstream.setAttribute(name, value);
+    }
+  }
+
+  /**
+   * It is over.
+   *
+   * @param outcome how, in one word
+   */
+  public void ended(int status, String outcome) {
+    step.end(); // without effect if it has ended
+    endUpstream(outcome);
+    request.setAttribute("http.response.status_code", status);
+    request.setAttribute("warmpath.outcome", outcome);
+    if (status >= 500) {
+      request.setStatus(StatusCode.ERROR, outcome);
+    }
+    request.end();
+  }
+
+  private void endUpstream(String outcome) {
+    upstream.setAttribute("warmpath.outcome", outcome);
+    upstream.end();
+  }
+
+  private Span begin(String name, SpanKind kind) {
+    return tracer.spanBuilder(name).setParent(context).setSpanKind(kind).startSpan();
+  }
+}
