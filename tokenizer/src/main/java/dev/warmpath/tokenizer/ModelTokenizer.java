@@ -171,7 +171,7 @@ public final class ModelTokenizer implements AutoCloseable {
     String text = texts.size() == 1 ? texts.get(0) : null;
     EncodedText only = encoded.get(0);
     if (text != null && !cuts && only.count() > 0) {
-      return new Tokens(only, keys, options.readsCache(), options.singleChoice(), text);
+      return new Tokens(keys, encoded, options.readsCache(), options.singleChoice(), text);
     }
     return finish(encoded.stream().map(EncodedText::tokenIds).toList(), text, options, keys);
   }

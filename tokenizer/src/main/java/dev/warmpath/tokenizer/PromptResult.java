@@ -6,7 +6,6 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.encode.EncodedText;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +21,7 @@ public sealed interface PromptResult {
   /** The prompt exactly as the engine will compute it. */
   final class Tokens implements PromptResult {
 
-    private final List<int[]> given;
-    private final @Nullable EncodedText encoded;
+    private final List<EncodedText> sequences;
     private final PromptKeys keys;
     private final boolean readsCache;
     private final boolean comparable;
@@ -43,36 +41,30 @@ public sealed interface PromptResult {
         boolean readsCache,
         boolean comparable,
         @Nullable String text) {
-      this.given = List.copyOf(sequences);
-      this.encoded = null;
-      this.keys = keys;
-      this.readsCache = readsCache;
-      this.comparable = comparable;
-      this.text = text;
-      this.extraKey = null;
-      if (given.isEmpty()) {
-        throw new IllegalArgumentException("sequences=0");
-      }
-      if (comparable && given.size() > 1) {
-        throw new IllegalArgumentException("comparable with sequences=" + given.size());
-      }
+      this(keys, sequences.stream().map(EncodedText::new).toList(), readsCache, comparable, text);
     }
 
-    /** A prompt of one text; what it shares with earlier ones is not hashed again. */
+    /** A prompt of these texts; what the first one shares with earlier ones is not hashed again. */
     Tokens(
-        EncodedText encoded, PromptKeys keys, boolean readsCache, boolean comparable, String text) {
-      this.given = List.of();
-      this.encoded = encoded;
+        PromptKeys keys,
+        List<EncodedText> sequences,
+        boolean readsCache,
+        boolean comparable,
+        @Nullable String text) {
+      this.sequences = sequences;
       this.keys = keys;
       this.readsCache = readsCache;
       this.comparable = comparable;
       this.text = text;
       this.extraKey = null;
+      if (sequences.isEmpty() || (comparable && sequences.size() > 1)) {
+        throw new IllegalArgumentException(
+            "comparable=" + comparable + " sequences=" + sequences.size());
+      }
     }
 
     private Tokens(Tokens plain, String extraKey) {
-      this.given = plain.given;
-      this.encoded = plain.encoded;
+      this.sequences = plain.sequences;
       this.keys = plain.keys;
       this.readsCache = plain.readsCache;
       this.comparable = plain.comparable;
@@ -90,14 +82,12 @@ public sealed interface PromptResult {
      * changed. Those of a long text are put together here: ask only if they are needed.
      */
     public List<int[]> sequences() {
-      return encoded == null ? given : List.of(encoded.tokenIds());
+      return sequences.stream().map(EncodedText::tokenIds).toList();
     }
 
     /** A copy of the first tokens of the first sequence, all if there are fewer. */
     public int[] first(int atMost) {
-      return encoded == null
-          ? Arrays.copyOf(given.get(0), Math.min(atMost, given.get(0).length))
-          : encoded.range(0, Math.min(atMost, encoded.count()));
+      return sequences.get(0).range(0, Math.min(atMost, sequences.get(0).count()));
     }
 
     /** What tells the request's blocks apart besides tokens. */
@@ -131,20 +121,17 @@ public sealed interface PromptResult {
 
     /** The block chain of the first sequence under {@link #keys} or others. */
     public BlockChain chain(ChainSpace space, PromptKeys under) {
-      return encoded == null
-          ? BlockChain.of(space, given.get(0), under)
-          : encoded.chain(space, under);
+      return sequences.get(0).chain(space, under);
     }
 
     /** The tokens of all sequences together. */
     public int totalTokens() {
-      return encoded == null ? given.stream().mapToInt(ids -> ids.length).sum() : encoded.count();
+      return sequences.stream().mapToInt(EncodedText::count).sum();
     }
 
     @Override
     public String toString() {
-      int sequences = encoded == null ? given.size() : 1;
-      return "Tokens[sequences=" + sequences + ", totalTokens=" + totalTokens() + "]";
+      return "Tokens[sequences=" + sequences.size() + ", totalTokens=" + totalTokens() + "]";
     }
   }
 

@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  * The shape of a capture file's values: header and records to plain values and back.
  *
  * <p>A value of another shape is an {@link IllegalArgumentException} that says what was expected.
- *
- * <p>Thread-safe.
  */
 final class CaptureFormat {
 

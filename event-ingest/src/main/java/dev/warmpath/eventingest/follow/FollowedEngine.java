@@ -218,8 +218,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   }
 
   @Override
-  public void oversized() {
-    counters.add(StreamCounter.OVERSIZED_MESSAGES);
+  public void problem(StreamCounter what) {
+    counters.add(what);
   }
 
   /** An engine said how much of a prompt it reused. */
@@ -296,11 +296,6 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   private void missed() {
     missed.set(false);
     stream.missed();
-  }
-
-  @Override
-  public void badMessage(int frames) {
-    counters.add(StreamCounter.BAD_MESSAGES);
   }
 
   @Override
@@ -402,13 +397,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     }
 
     @Override
-    public void oversized() {
-      counters.add(StreamCounter.OVERSIZED_MESSAGES);
-    }
-
-    @Override
-    public void badReply(int frames) {
-      counters.add(StreamCounter.BAD_MESSAGES);
+    public void problem(StreamCounter what) {
+      counters.add(what);
     }
   }
 }

@@ -47,33 +47,23 @@ public final class PromptHasher implements AutoCloseable {
     thread.allowCoreThreadTimeOut(true);
   }
 
-  /** A prompt to be hashed. Immutable; the tokens are read, not kept after that. */
-  public static final class Order {
-
-    private final KnownScheme scheme;
-    private final BlockChain chain;
-    private final int[] tokenIds;
-    private final PromptKeys keys;
-
-    /**
-     * @param chain the prompt's blocks, in a space that the scheme covers
-     */
-    public Order(KnownScheme scheme, BlockChain chain, int[] tokenIds, PromptKeys keys) {
-      this.scheme = scheme;
-      this.chain = chain;
-      this.tokenIds = tokenIds;
-      this.keys = keys;
-    }
-  }
+  /**
+   * A prompt to be hashed; its tokens are read, not kept after that.
+   *
+   * @param chain the prompt's blocks, in a space that the scheme covers
+   */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  public record Order(KnownScheme scheme, BlockChain chain, int[] tokenIds, PromptKeys keys) {}
 
   /** Hashes a prompt soon and gives it to {@code into}, on another thread; false if refused. */
   public boolean hash(Order order, Consumer<HashedPrompt> into) {
-    if (!allows(order.chain.blocks())) {
+    if (!allows(order.chain().blocks())) {
       return false;
     }
     try {
       thread.execute(() ->
-          into.accept(HashedPrompt.of(order.scheme, order.chain, order.tokenIds, order.keys)));
+          into.accept(
+              HashedPrompt.of(order.scheme(), order.chain(), order.tokenIds(), order.keys())));
       return true;
     } catch (RejectedExecutionException e) {
       return false;

@@ -7,11 +7,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The hash that SGLang gives to the first page of a prompt.
- *
- * <p>Thread-safe.
- */
+/** The hash that SGLang gives to the first page of a prompt. */
 final class PageHasher {
 
   private static final byte[] SALT_SEED =

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.transport;
 
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.session.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;
@@ -140,7 +141,10 @@ public final class EventSubscriber {
     if (live != null && givenUp()) {
       reopen = true;
       if (wasUp) {
-        sink.oversized(); // nothing else in ZMTP's frames can break it once hands are shaken
+        sink.problem(
+            StreamCounter
+                .OVERSIZED_MESSAGES); // nothing else in ZMTP's frames can break it once hands are
+        // shaken
       }
     }
     if (live != null && (reopen || silent())) {
@@ -275,11 +279,11 @@ public final class EventSubscriber {
         continue;
       }
       if (FrameBudget.isTooLarge(last)) {
-        sink.oversized();
+        sink.problem(StreamCounter.OVERSIZED_MESSAGES);
       }
       StreamMessage message = StreamMessage.ofLive(frames.all());
       if (message == null || message.endsReplay()) {
-        sink.badMessage(frames.all().size());
+        sink.problem(StreamCounter.BAD_MESSAGES);
         continue;
       }
       if (peers.publishes(frames.peer()) || awaitsHandshake) {

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.transport;
 
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.session.StreamMessage;
 
 /**
@@ -12,14 +13,14 @@ public interface LiveSink {
   /** A message came, under this topic. */
   void message(byte[] topic, StreamMessage message);
 
-  /** A message was larger than may be; if it shows its number it comes next, without payload. */
-  void oversized();
+  /**
+   * A message was too large, or had a wrong shape and is gone. A large one that shows its number
+   * comes next, without payload.
+   */
+  void problem(StreamCounter what);
 
   /** A message found no room and is gone. */
   void refused();
-
-  /** A message of a wrong shape came and is gone. */
-  void badMessage(int frames);
 
   /** The connection is up: its peer speaks ZMQ. */
   void up();

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.transport;
 
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.session.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,12 +101,12 @@ public final class ReplayClient {
         return false;
       }
       if (FrameBudget.isTooLarge(last)) {
-        sink.oversized();
+        sink.problem(StreamCounter.OVERSIZED_MESSAGES);
       }
       sink.reply(frames);
       StreamMessage message = StreamMessage.ofReply(frames);
       if (message == null) {
-        sink.badReply(frames.size());
+        sink.problem(StreamCounter.BAD_MESSAGES);
       } else if (message.endsReplay()) {
         return true;
       } else if (!sink.batch(message)) {

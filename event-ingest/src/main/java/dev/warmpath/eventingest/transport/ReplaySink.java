@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.transport;
 
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.session.StreamMessage;
 import java.util.List;
 
@@ -16,9 +17,9 @@ public interface ReplaySink {
   /** A reply came, the end marker or whatever it is; its frames without the delimiter. */
   default void reply(List<byte[]> frames) {}
 
-  /** A reply was larger than may be; if it shows its number it comes next, without payload. */
-  void oversized();
-
-  /** A reply of a wrong shape came and is gone. */
-  void badReply(int frames);
+  /**
+   * A reply was too large, or had a wrong shape and is gone. A large one that shows its number
+   * comes next, without payload.
+   */
+  void problem(StreamCounter what);
 }

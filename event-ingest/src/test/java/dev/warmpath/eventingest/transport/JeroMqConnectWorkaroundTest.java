@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.session.StreamMessage;
 import java.net.ServerSocket;
 import java.util.concurrent.BlockingQueue;
@@ -53,12 +54,9 @@ final class JeroMqConnectWorkaroundTest {
       }
 
       @Override
-      public void badMessage(int frames) {
+      public void problem(StreamCounter what) {
         heard.add(-1L);
       }
-
-      @Override
-      public void oversized() {}
 
       @Override
       public void refused() {}

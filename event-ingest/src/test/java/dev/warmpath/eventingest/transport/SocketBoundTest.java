@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
 import dev.warmpath.eventingest.TestPublisher;
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.session.StreamMessage;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -147,16 +148,13 @@ final class SocketBoundTest {
     }
 
     @Override
-    public void oversized() {}
-
-    @Override
     public void refused() {
       refused.incrementAndGet();
     }
 
     @Override
-    public void badMessage(int frames) {
-      bad.incrementAndGet();
+    public void problem(StreamCounter what) {
+      bad.addAndGet(what == StreamCounter.BAD_MESSAGES ? 1 : 0);
     }
 
     @Override

@@ -11,8 +11,6 @@ import java.util.List;
  *
  * <p>Both are XXH3-64. The local hash is that of the tokens; extra keys are hashed behind it, typed
  * and length-prefixed, so that no two lists of keys give the same bytes.
- *
- * <p>Thread-safe.
  */
 public final class BlockHasher {
 

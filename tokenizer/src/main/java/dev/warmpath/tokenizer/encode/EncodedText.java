@@ -39,8 +39,8 @@ public final class EncodedText implements PromptTokens {
     this.last = last;
   }
 
-  /** A text with these tokens, of which nothing is remembered. */
-  EncodedText(int[] tokenIds) {
+  /** A text with these tokens, not to be changed, of which nothing is remembered. */
+  public EncodedText(int[] tokenIds) {
     this(null, tokenIds, null);
   }
 

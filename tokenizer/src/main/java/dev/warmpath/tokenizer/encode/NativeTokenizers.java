@@ -5,8 +5,6 @@ import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 
 /**
  * The native library, loaded once, with everything switched off that would reach for the network.
- *
- * <p>Thread-safe.
  */
 final class NativeTokenizers {
 

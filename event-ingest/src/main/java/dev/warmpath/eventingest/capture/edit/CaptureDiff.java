@@ -15,11 +15,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.zip.CRC32C;
 
-/**
- * What two captures of the same engines heard otherwise: live messages by number.
- *
- * <p>Confined to its caller's thread.
- */
+/** What two captures of the same engines heard otherwise: live messages by number. */
 public final class CaptureDiff {
 
   /**

@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.capture.CaptureSink;
 import dev.warmpath.eventingest.capture.CaptureStream;
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.session.StreamMessage;
 import dev.warmpath.eventingest.transport.EventPoller;
 import dev.warmpath.eventingest.transport.EventSubscriber;
@@ -205,22 +206,14 @@ public final class CaptureRecorder {
     }
 
     @Override
-    public void badMessage(int frames) {
-      countMalformed();
-    }
-
-    @Override
     public void refused() {
       countMalformed();
     }
 
     @Override
-    public void oversized() {
+    public void problem(StreamCounter what) {
       countMalformed();
     }
-
-    @Override
-    public void badReply(int frames) {}
 
     @Override
     public void up() {}

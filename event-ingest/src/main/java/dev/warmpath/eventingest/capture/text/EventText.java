@@ -14,11 +14,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Events and request bodies in a few words.
- *
- * <p>Thread-safe.
- */
+/** Events and request bodies in a few words. */
 final class EventText {
 
   private static final int MOST_HASHES = 4;

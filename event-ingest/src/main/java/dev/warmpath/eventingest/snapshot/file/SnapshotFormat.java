@@ -14,11 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
-/**
- * How index and memory lie in one stream.
- *
- * <p>Thread-safe.
- */
+/** How index and memory lie in one stream. */
 public final class SnapshotFormat {
 
   /*

@@ -1,10 +1,6 @@
 package dev.warmpath.kvindex.runs.memory;
 
-/**
- * The buckets of a {@link HashTable}, which draws them: twelve entries in a cache line.
- *
- * <p>Single writer.
- */
+/** The buckets of a {@link HashTable}, which draws them: twelve entries in a cache line. */
 final class HashBuckets {
 
   static final int BUCKET = 8;

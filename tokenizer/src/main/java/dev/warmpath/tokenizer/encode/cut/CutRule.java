@@ -42,11 +42,6 @@ public final class CutRule {
     return new CutRule(true, false, false, (BitSet) characters.clone());
   }
 
-  /** Whether there is any cut in any text. */
-  boolean cutsAnywhere() {
-    return blanks || lines;
-  }
-
   /** Whether {@code text} may be cut before the character {@code at}, which is not the first. */
   boolean cutsBefore(String text, int at) {
     char right = text.charAt(at);

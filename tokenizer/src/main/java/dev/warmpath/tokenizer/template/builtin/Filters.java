@@ -60,13 +60,7 @@ public final class Filters {
     all.put("count", (b, v, a) -> Iteration.length(b, v));
     all.put("list", (b, v, a) -> Iteration.toList(b, v));
     all.put("safe", (b, v, a) -> v instanceof Markup ? v : new Markup(Text.of(b, v)));
-    for (String name : Unsupported.FILTER.names()) {
-      all.put(
-          name,
-          (b, v, a) -> {
-            throw Unsupported.FILTER.of(name);
-          });
-    }
+    Method.addRefused(all, Unsupported.FILTER);
     return Collections.unmodifiableMap(all);
   }
 

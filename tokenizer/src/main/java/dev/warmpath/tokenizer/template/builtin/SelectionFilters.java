@@ -13,10 +13,8 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /** Filters that pick or change items lazily, one by one. */
 final class SelectionFilters {
@@ -31,39 +29,8 @@ final class SelectionFilters {
     all.put("rejectattr", (b, v, a) -> selectAttribute(b, v, a, false));
   }
 
-  private static PyIterator picked(Iterator<Object> items, Predicate<Object> test) {
-    return PyIterator.generator(new Picking(items, test));
-  }
-
-  /** The items that pass, found one ahead. Confined to the thread of its render. */
-  private static final class Picking implements Iterator<Object> {
-    private final Iterator<Object> items;
-    private final Predicate<Object> test;
-    private @Nullable Object ahead;
-
-    Picking(Iterator<Object> items, Predicate<Object> test) {
-      this.items = items;
-      this.test = test;
-    }
-
-    @Override
-    public boolean hasNext() {
-      while (ahead == null && items.hasNext()) {
-        Object item = items.next();
-        ahead = test.test(item) ? item : null;
-      }
-      return ahead != null;
-    }
-
-    @Override
-    public Object next() {
-      Object item = hasNext() ? ahead : null;
-      if (item == null) {
-        throw new NoSuchElementException();
-      }
-      ahead = null;
-      return item;
-    }
+  private static PyIterator picked(Budget budget, Object value, Predicate<Object> test) {
+    return PyIterator.generator(Iteration.picked(Iteration.over(budget, value), test));
   }
 
   private static Object select(Budget budget, Object value, CallArguments a, boolean wanted) {
@@ -71,7 +38,7 @@ final class SelectionFilters {
       return empty();
     }
     Predicate<Object> test = test(budget, a);
-    return picked(Iteration.over(budget, value), item -> test.test(item) == wanted);
+    return picked(budget, value, item -> test.test(item) == wanted);
   }
 
   private static Object selectAttribute(
@@ -84,8 +51,7 @@ final class SelectionFilters {
     }
     AttributePath path = AttributePath.of(a.get(0));
     Predicate<Object> test = test(budget, a.without(1));
-    return picked(
-        Iteration.over(budget, value), item -> test.test(path.get(budget, item)) == wanted);
+    return picked(budget, value, item -> test.test(path.get(budget, item)) == wanted);
   }
 
   private static PyIterator empty() {

@@ -52,13 +52,7 @@ public final class Tests {
     add(all, "false", v -> Boolean.FALSE.equals(v));
     all.put("odd", (b, v, a) -> remainder(b, v) == 1);
     all.put("even", (b, v, a) -> remainder(b, v) == 0);
-    for (String name : Unsupported.TEST.names()) {
-      all.put(
-          name,
-          (b, v, a) -> {
-            throw Unsupported.TEST.of(name);
-          });
-    }
+    Method.addRefused(all, Unsupported.TEST);
     return Collections.unmodifiableMap(all);
   }
 

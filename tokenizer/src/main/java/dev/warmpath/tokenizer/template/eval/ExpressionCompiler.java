@@ -178,14 +178,8 @@ final class ExpressionCompiler {
     }
     Operator operator = operators[0];
     Eval second = others[0];
-    return switch (operator) {
-      case EQUAL ->
-          frame -> Comparison.equal(frame.budget(), first.eval(frame), second.eval(frame));
-      case NOT_EQUAL ->
-          frame -> !Comparison.equal(frame.budget(), first.eval(frame), second.eval(frame));
-      default ->
-          frame -> Comparison.test(frame.budget(), operator, first.eval(frame), second.eval(frame));
-    };
+    return frame ->
+        Comparison.test(frame.budget(), operator, first.eval(frame), second.eval(frame));
   }
 
   private static boolean chained(Frame frame, Eval first, Operator[] operators, Eval[] others) {

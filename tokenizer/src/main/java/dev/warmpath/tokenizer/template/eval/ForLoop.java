@@ -6,7 +6,6 @@ import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.Iterator;
-import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +41,8 @@ record ForLoop(
   Exec.Exit run(Frame frame, Output out, Object value) {
     Budget budget = frame.budget();
     Iterator<Object> all = Iteration.over(budget, value);
-    Iterator<Object> items = filter == null ? all : new Filtered(frame, filter, all);
+    Iterator<Object> items =
+        filter == null ? all : Iteration.picked(all, item -> filter.passes(frame, item));
     if (loopSlot < 0) {
       return plain(frame, out, items);
     }
@@ -85,38 +85,5 @@ record ForLoop(
   private Exec.Exit end(Frame frame, Output out, boolean ended) {
     slots.clear(frame);
     return ended ? Exec.Exit.NORMAL : otherwise.run(frame, out);
-  }
-
-  /** The items that pass the filter. Confined to the thread of its render. */
-  private static final class Filtered implements Iterator<Object> {
-    private final Frame frame;
-    private final Filter filter;
-    private final Iterator<Object> items;
-    private @Nullable Object ahead;
-
-    Filtered(Frame frame, Filter filter, Iterator<Object> items) {
-      this.frame = frame;
-      this.filter = filter;
-      this.items = items;
-    }
-
-    @Override
-    public boolean hasNext() {
-      while (ahead == null && items.hasNext()) {
-        Object item = items.next();
-        ahead = filter.passes(frame, item) ? item : null;
-      }
-      return ahead != null;
-    }
-
-    @Override
-    public Object next() {
-      Object item = hasNext() ? ahead : null;
-      if (item == null) {
-        throw new NoSuchElementException();
-      }
-      ahead = null;
-      return item;
-    }
   }
 }

@@ -35,13 +35,7 @@ public final class StringMethods {
     searches(all);
     all.put("split", Split::apply);
     all.put("join", StringMethods::join);
-    for (String name : Unsupported.STRING_METHOD.names()) {
-      all.put(
-          name,
-          (b, s, a) -> {
-            throw Unsupported.STRING_METHOD.of(name);
-          });
-    }
+    Method.addRefused(all, Unsupported.STRING_METHOD);
     return Collections.unmodifiableMap(all);
   }
 

@@ -13,6 +13,9 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** Going through what can be gone through. */
 public final class Iteration {
@@ -56,6 +59,32 @@ public final class Iteration {
       public Object next() {
         budget.scanned(1);
         return Values.of(items.next());
+      }
+    };
+  }
+
+  /** The items that pass, found one ahead. */
+  public static Iterator<Object> picked(Iterator<Object> items, Predicate<Object> test) {
+    return new Iterator<>() {
+      private @Nullable Object ahead;
+
+      @Override
+      public boolean hasNext() {
+        while (ahead == null && items.hasNext()) {
+          Object item = items.next();
+          ahead = test.test(item) ? item : null;
+        }
+        return ahead != null;
+      }
+
+      @Override
+      public Object next() {
+        Object item = hasNext() ? ahead : null;
+        if (item == null) {
+          throw new NoSuchElementException();
+        }
+        ahead = null;
+        return item;
       }
     };
   }
