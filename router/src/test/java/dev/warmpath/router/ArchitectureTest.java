@@ -8,6 +8,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.vertx.core.Vertx;
 
 /** The arrows inside the router. */
 @AnalyzeClasses(
@@ -72,6 +73,11 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule THE_SIMULATOR_IS_NOT_SEEN =
       noClasses().should().dependOnClassesThat().resideInAPackage("dev.warmpath.simulator..");
+
+  /** By itself, Vert.x needs a folder to unpack files into; a container may have none. */
+  @ArchTest
+  static final ArchRule NOTHING_NEEDS_A_FOLDER_FOR_FILES =
+      noClasses().should().callMethod(Vertx.class, "vertx");
 
   @ArchTest
   static final ArchRule THERE_ARE_NO_CIRCLES =

@@ -2,6 +2,8 @@ package dev.warmpath.router.warmup;
 
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -60,6 +62,10 @@ public final class WarmUp {
    */
   public record Bounds(long nanos, int requests) {}
 
+  /** There may be no folder that can be written to. */
+  private static final FileSystemOptions NO_FILES =
+      new FileSystemOptions().setFileCachingEnabled(false).setClassPathResolvingEnabled(false);
+
   private final Start start;
   private final Bounds bounds;
   private final LongSupplier nanoClock;
@@ -72,7 +78,7 @@ public final class WarmUp {
 
   /** Warms up and returns how many requests were answered. */
   public long run() {
-    Vertx vertx = Vertx.vertx();
+    Vertx vertx = Vertx.vertx(new VertxOptions().setFileSystemOptions(NO_FILES));
     long answered = 0;
     try (StubEvents events = new StubEvents()) {
       StubRequests requests = StubRequests.of(MODEL);

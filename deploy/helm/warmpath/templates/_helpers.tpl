@@ -1,0 +1,84 @@
+{{- define "warmpath.name" -}}
+{{- if contains .Chart.Name .Release.Name -}}{{ .Release.Name | trunc 63 | trimSuffix "-" }}
+{{- else -}}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 63 | trimSuffix "-" }}{{- end -}}
+{{- end -}}
+
+{{- define "warmpath.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "warmpath.labels" -}}
+{{ include "warmpath.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- define "warmpath.account" -}}
+{{- if .Values.serviceAccount.create -}}{{ .Values.serviceAccount.name | default (include "warmpath.name" .) }}
+{{- else -}}{{ .Values.serviceAccount.name | default "default" }}{{- end -}}
+{{- end -}}
+
+{{/* The configuration file: what stands in `config` wins. */}}
+{{- define "warmpath.config" -}}
+{{- $found := list -}}
+{{- with .Values.discovery -}}
+{{- if eq .kind "kubernetes" -}}
+{{- $found = list (dict "kind" "kubernetes" "service" .service "port-name" .portName "replica" .replica) -}}
+{{- else if eq .kind "dns" -}}
+{{- $found = list (dict "kind" "dns" "host" .service "port" (int .port) "replica" .replica) -}}
+{{- else if ne .kind "none" -}}
+{{- fail (printf "discovery.kind must be kubernetes, dns or none: %s" .kind) -}}
+{{- end -}}
+{{- end -}}
+{{- $host := ternary "127.0.0.1" "0.0.0.0" (eq .Values.mode "sidecar") -}}
+{{- $made := dict "listen" (dict "host" $host "port" 8080 "metrics" true) -}}
+{{- if $found -}}{{- $_ := set $made "discovery" $found -}}{{- end -}}
+{{- toYaml (mergeOverwrite $made (deepCopy .Values.config)) -}}
+{{- end -}}
+
+{{- define "warmpath.container" -}}
+name: warmpath
+image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+env:
+  - {name: WARMPATH_JAVA_OPTS, value: {{ .Values.javaOptions | quote }}}
+  {{- with .Values.env }}{{ toYaml . | nindent 2 }}{{ end }}
+{{- if eq .Values.mode "sidecar" }}
+{{/* It listens on loopback alone, so the kubelet cannot ask it by HTTP. */}}
+restartPolicy: Always
+startupProbe: {exec: {command: [bash, -c, "exec 3<>/dev/tcp/127.0.0.1/8080"]}, periodSeconds: 2, failureThreshold: 90}
+livenessProbe: {exec: {command: [bash, -c, "exec 3<>/dev/tcp/127.0.0.1/8080"]}, periodSeconds: 10}
+{{- else }}
+ports:
+  - {name: http, containerPort: 8080}
+startupProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 2, failureThreshold: 90}
+livenessProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 10, timeoutSeconds: 3}
+readinessProbe: {httpGet: {path: /health/ready, port: http}, periodSeconds: 3, timeoutSeconds: 2}
+{{- end }}
+resources: {{- toYaml .Values.resources | nindent 2 }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+volumeMounts:
+  - {name: warmpath-config, mountPath: /etc/warmpath, readOnly: true}
+  - {name: warmpath-state, mountPath: /var/lib/warmpath}
+  {{- if .Values.models.volume }}
+  - {name: warmpath-models, mountPath: /models, readOnly: true}
+  {{- end }}
+{{- end -}}
+
+{{- define "warmpath.volumes" -}}
+- {name: warmpath-config, configMap: {name: {{ include "warmpath.name" . }}}}
+- name: warmpath-state
+  {{- toYaml .Values.state.volume | nindent 2 }}
+{{- with .Values.models.volume }}
+- name: warmpath-models
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
