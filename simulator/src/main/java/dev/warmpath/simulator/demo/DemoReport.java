@@ -3,7 +3,7 @@ package dev.warmpath.simulator.demo;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.load.LoadReport;
-import dev.warmpath.simulator.load.LoadReport.Comparison;
+import dev.warmpath.simulator.load.LoadReport.Predictions;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -38,10 +38,10 @@ public final class DemoReport {
   }
 
   /** The router's predictions under all policies against what the engines reported. */
-  public Comparison prediction() {
+  public Predictions prediction() {
     return policies.values().stream()
         .map(LoadReport::prediction)
-        .reduce(new Comparison(0, 0, 0), Comparison::plus);
+        .reduce(new Predictions(0, 0, 0), Predictions::plus);
   }
 
   /** The figures as one JSON object. */
@@ -76,14 +76,14 @@ public final class DemoReport {
     put(to.putObject("prediction"), report.prediction());
   }
 
-  private static void put(ObjectNode to, Comparison prediction) {
+  private static void put(ObjectNode to, Predictions prediction) {
     to.put("compared", prediction.compared());
     to.put("over", prediction.over());
     to.put("under", prediction.under());
   }
 
   private static void line(StringBuilder table, String name, LoadReport report) {
-    Comparison prediction = report.prediction();
+    Predictions prediction = report.prediction();
     line(
         table,
         name,

@@ -46,11 +46,11 @@ public record ChatLoad(
   Chat chat(int number) {
     int length = number < activeChats ? 1 + number % turns : turns;
     int tenant = number % tenants;
-    ChatWords system = new ChatWords(seed - 7_919L * (tenant + 1));
+    ChatWords system = ChatWords.ofTenant(seed, tenant);
     return new Chat(
         new Chat.Identity(
             model, "chat-" + number, "Tenant " + tenant + ". " + system.text(systemWords)),
-        new ChatWords(seed + 1_000_003L * (number + 1)),
+        ChatWords.ofUser(seed, number),
         Collections.nCopies(length, new Chat.Turn(userWords, answerTokens)));
   }
 }

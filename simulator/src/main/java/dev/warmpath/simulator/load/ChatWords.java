@@ -32,6 +32,16 @@ public final class ChatWords {
     random = new Random(seed);
   }
 
+  /** Those of a tenant's system prompt, under one seed of a load. */
+  public static ChatWords ofTenant(long seed, int tenant) {
+    return new ChatWords(seed - 7_919L * (tenant + 1));
+  }
+
+  /** Those of the user of one chat, under one seed of a load. */
+  public static ChatWords ofUser(long seed, int chat) {
+    return new ChatWords(seed + 1_000_003L * (chat + 1));
+  }
+
   /** So many characters of words in sentences; the last word may be cut. */
   public String chars(int chars) {
     return text(chars / SHORTEST + 1).substring(0, chars);

@@ -28,14 +28,14 @@ public record LoadReport(
     Distribution firstTokenMillis,
     double tokenMillis,
     Map<String, Integer> perReplica,
-    Comparison prediction) {
+    Predictions prediction) {
 
   /** The router's predictions against what engines report: how many, too high, too low. */
-  public record Comparison(int compared, int over, int under) {
+  public record Predictions(int compared, int over, int under) {
 
     /** Both together. */
-    public Comparison plus(Comparison other) {
-      return new Comparison(compared + other.compared, over + other.over, under + other.under);
+    public Predictions plus(Predictions other) {
+      return new Predictions(compared + other.compared, over + other.over, under + other.under);
     }
   }
 
@@ -71,7 +71,7 @@ public record LoadReport(
         compare(served));
   }
 
-  private static Comparison compare(List<ChatReply> served) {
+  private static Predictions compare(List<ChatReply> served) {
     int[] signs =
         served.stream()
             .filter(ChatReply::comparable)
@@ -79,7 +79,7 @@ public record LoadReport(
             .toArray();
     int over = (int) Arrays.stream(signs).filter(sign -> sign > 0).count();
     int under = (int) Arrays.stream(signs).filter(sign -> sign < 0).count();
-    return new Comparison(signs.length, over, under);
+    return new Predictions(signs.length, over, under);
   }
 
   /** Those that there are. */

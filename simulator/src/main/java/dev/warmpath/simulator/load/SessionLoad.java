@@ -74,7 +74,7 @@ public record SessionLoad(
     Random sizes = new Random(-seed);
     List<String> prompts = new ArrayList<>();
     for (int tenant = 0; tenant < TENANTS; tenant++) {
-      ChatWords words = new ChatWords(seed - 7_919L * (tenant + 1));
+      ChatWords words = ChatWords.ofTenant(seed, tenant);
       prompts.add("Tenant " + tenant + ". " + words.text(SYSTEM_WORDS.draw(sizes)));
     }
     return prompts;
@@ -84,7 +84,7 @@ public record SessionLoad(
   Chat chat(Session session, List<String> systemPrompts) {
     return new Chat(
         new Chat.Identity(model, null, systemPrompts.get(session.tenant)),
-        new ChatWords(seed + 1_000_003L * (session.number + 1)),
+        ChatWords.ofUser(seed, session.number),
         session.turns);
   }
 

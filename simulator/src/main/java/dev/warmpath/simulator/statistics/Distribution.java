@@ -18,12 +18,13 @@ public record Distribution(double mean, double p50, double p90, double p99) {
     Arrays.sort(sorted);
     return new Distribution(
         Arrays.stream(sorted).average().orElseThrow(),
-        rank(sorted, 0.5),
-        rank(sorted, 0.9),
-        rank(sorted, 0.99));
+        quantile(sorted, 0.5),
+        quantile(sorted, 0.9),
+        quantile(sorted, 0.99));
   }
 
-  private static double rank(double[] sorted, double share) {
+  /** The least of the values, in order, that {@code share} of them do not exceed. */
+  public static double quantile(double[] sorted, double share) {
     return sorted[(int) Math.max(0, Math.ceil(share * sorted.length) - 1)];
   }
 }

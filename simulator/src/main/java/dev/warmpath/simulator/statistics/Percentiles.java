@@ -1,6 +1,5 @@
 package dev.warmpath.simulator.statistics;
 
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;
@@ -44,10 +43,6 @@ public record Percentiles(long p50, long p99, long p999) {
   }
 
   private static long median(List<Percentiles> rounds, ToLongFunction<Percentiles> of) {
-    return rounds.stream()
-        .map(of::applyAsLong)
-        .sorted(Comparator.naturalOrder())
-        .toList()
-        .get(rounds.size() / 2);
+    return Math.round(Spread.of(rounds.stream().mapToDouble(of::applyAsLong).toArray()).median());
   }
 }

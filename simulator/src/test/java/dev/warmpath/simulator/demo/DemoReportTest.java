@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.simulator.load.LoadReport;
-import dev.warmpath.simulator.load.LoadReport.Comparison;
+import dev.warmpath.simulator.load.LoadReport.Predictions;
 import dev.warmpath.simulator.statistics.Distribution;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -17,8 +17,8 @@ class DemoReportTest {
       new DemoReport(
           new LinkedHashMap<>(
               Map.of(
-                  "round-robin", load(0.25, 1, new Comparison(9, 0, 2)),
-                  "warm", load(0.81234, 0, new Comparison(10, 0, 1)))));
+                  "round-robin", load(0.25, 1, new Predictions(9, 0, 2)),
+                  "warm", load(0.81234, 0, new Predictions(10, 0, 1)))));
 
   @Test
   void jsonHasWhatTheDocumentationPromises() throws Exception {
@@ -41,7 +41,7 @@ class DemoReportTest {
         .contains("round-robin", "25.0 %", "warm", "81.2 %", "0 over, 1 under, of 10", "a 10");
   }
 
-  private static LoadReport load(double hitRate, int errors, Comparison prediction) {
+  private static LoadReport load(double hitRate, int errors, Predictions prediction) {
     Distribution firstToken = new Distribution(20, 12.5, 50, 99.9);
     Map<String, Integer> failures = errors == 0 ? Map.of() : Map.of("status 503", errors);
     return new LoadReport(10, failures, hitRate, firstToken, 5, Map.of("a", 10), prediction);

@@ -2,7 +2,7 @@ package dev.warmpath.simulator.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.simulator.load.LoadReport.Comparison;
+import dev.warmpath.simulator.load.LoadReport.Predictions;
 import dev.warmpath.simulator.statistics.Distribution;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +28,7 @@ class LoadReportTest {
     assertThat(report.firstTokenMillis()).isEqualTo(new Distribution(25, 20, 40, 40));
     assertThat(report.tokenMillis()).isEqualTo(2.5);
     assertThat(report.perReplica()).isEqualTo(Map.of("a", 2, "b", 2));
-    assertThat(report.prediction()).isEqualTo(new Comparison(3, 1, 1));
+    assertThat(report.prediction()).isEqualTo(new Predictions(3, 1, 1));
   }
 
   @Test

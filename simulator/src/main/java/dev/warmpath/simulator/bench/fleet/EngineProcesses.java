@@ -30,7 +30,7 @@ final class EngineProcesses implements AutoCloseable {
    *
    * @throws IOException if one does not; with the end of its log
    */
-  static EngineProcesses start(FleetPlan plan, FleetSetup setup) throws IOException {
+  static EngineProcesses start(FleetBenchPlan plan, FleetSetup setup) throws IOException {
     EngineProcesses engines = new EngineProcesses();
     try {
       for (int i = 0; i < plan.engines(); i++) {
@@ -73,8 +73,8 @@ final class EngineProcesses implements AutoCloseable {
         : new Ports(first, first + FleetSetup.EVENTS_OFFSET, first + FleetSetup.REPLAY_OFFSET);
   }
 
-  private static List<String> arguments(FleetPlan plan, Ports at) {
-    List<String> arguments = new ArrayList<>(List.of("engine", "--model", FleetPlan.MODEL));
+  private static List<String> arguments(FleetBenchPlan plan, Ports at) {
+    List<String> arguments = new ArrayList<>(List.of("engine", "--model", FleetBenchPlan.MODEL));
     arguments.addAll(List.of("--port", Integer.toString(at.http())));
     arguments.addAll(List.of("--events-port", Integer.toString(at.events())));
     arguments.addAll(List.of("--replay-port", Integer.toString(at.replay())));

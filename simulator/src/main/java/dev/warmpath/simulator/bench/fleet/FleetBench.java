@@ -31,15 +31,15 @@ public final class FleetBench {
       """
       {"model":"%s","messages":[{"role":"user","content":"Hi"}],"max_tokens":2,"stream":true}\
       """
-          .formatted(FleetPlan.MODEL);
+          .formatted(FleetBenchPlan.MODEL);
 
-  private final FleetPlan plan;
+  private final FleetBenchPlan plan;
   private final FleetSetup setup;
   private final Consumer<String> progress;
   private final List<FleetCell> cells = new ArrayList<>();
   private final List<FleetReport.Failure> failures = new ArrayList<>();
 
-  public FleetBench(FleetPlan plan, FleetSetup setup, Consumer<String> progress) {
+  public FleetBench(FleetBenchPlan plan, FleetSetup setup, Consumer<String> progress) {
     this.plan = plan;
     this.setup = setup;
     this.progress = progress;
@@ -66,8 +66,8 @@ public final class FleetBench {
   /** Lets this process compile the load before it is measured; the first turn would pay for it. */
   private void warmUp() throws IOException, InterruptedException {
     progress.accept("warming up the load");
-    FleetPlan fast =
-        new FleetPlan(
+    FleetBenchPlan fast =
+        new FleetBenchPlan(
             1, plan.blocks(), plan.blockSizeTokens(), WARM_UP_SPEED, 20, 2, 0, 0, List.of(0L));
     try (EngineProcesses engine = EngineProcesses.start(fast, setup)) {
       String url = "http://127.0.0.1:" + engine.ports().get(0).http();

@@ -18,7 +18,7 @@ public record FleetSetup(List<BenchRouter> routers, int enginePort, Path directo
   static final int EVENTS_OFFSET = 100;
   static final int REPLAY_OFFSET = 200;
 
-  private static final int LAST_PORT = 65_535 - REPLAY_OFFSET - FleetPlan.MOST_ENGINES;
+  private static final int LAST_PORT = 65_535 - REPLAY_OFFSET - FleetBenchPlan.MOST_ENGINES;
 
   public FleetSetup {
     routers = List.copyOf(routers);

@@ -18,7 +18,7 @@ public record PolicyRouter(String name) implements BenchRouter {
   @Override
   public Running start(List<Ports> engines, Path log) throws IOException, InterruptedException {
     ServedRouter router =
-        new ServedRouter(FleetPlan.MODEL, engines, "embedded", List.of("--policy", name), log);
+        new ServedRouter(FleetBenchPlan.MODEL, engines, "embedded", List.of("--policy", name), log);
     try {
       router.awaitReady();
       router.awaitExact();

@@ -153,6 +153,6 @@ public final class GatewayBench {
   private List<ByteBuf> plain(double seconds) {
     int count = (int) Math.max(1, seconds * GatewayPlan.FULL_RATE);
     seed++;
-    return Cell.PLAIN.requests(Backends.MODEL, count, -seed);
+    return GatewayCell.PLAIN.requests(Backends.MODEL, count, -seed);
   }
 }

@@ -15,7 +15,7 @@ import java.util.List;
  * @param idle of a router without requests; 0: none
  */
 public record GatewayPlan(
-    List<Cell> cells,
+    List<GatewayCell> cells,
     int rounds,
     double warmUp,
     double leadIn,

@@ -25,7 +25,7 @@ record Rounds(GatewayPlan plan, TurnRunner runner, Consumer<String> progress) {
     for (int round = 0; round < plan.rounds(); round++) {
       List<Gateway> order = new ArrayList<>(gateways);
       Collections.rotate(order, -round);
-      for (Cell cell : plan.cells()) {
+      for (GatewayCell cell : plan.cells()) {
         progress.accept("round %d of %d, %s".formatted(round + 1, plan.rounds(), cell.name()));
         backends.answer(cell.shape());
         turns.addAll(turns(round, cell, order));
@@ -34,7 +34,7 @@ record Rounds(GatewayPlan plan, TurnRunner runner, Consumer<String> progress) {
     return turns;
   }
 
-  private List<Turn> turns(int round, Cell cell, List<Gateway> gateways)
+  private List<Turn> turns(int round, GatewayCell cell, List<Gateway> gateways)
       throws IOException, InterruptedException {
     int leadIn = cell.count(plan.leadIn());
     int count = leadIn + Math.max(1, cell.count(plan.measured()));

@@ -41,7 +41,7 @@ final class TurnRunner implements AutoCloseable {
   /** The measured part of a load: the requests from {@code first} on. */
   private record Window(Reading begin, Reading end, LoadTimes times, int first) {
 
-    Turn turn(int round, Cell cell, Gateway gateway) {
+    Turn turn(int round, GatewayCell cell, Gateway gateway) {
       return new Turn(
           round,
           cell.name(),
@@ -66,7 +66,7 @@ final class TurnRunner implements AutoCloseable {
    * Measures a gateway; the requests before {@code first} are not counted. CPU time is that of the
    * measured part, over the answers that ended in it.
    */
-  Turn turn(int round, Cell cell, Gateway gateway, List<ByteBuf> requests, int first)
+  Turn turn(int round, GatewayCell cell, Gateway gateway, List<ByteBuf> requests, int first)
       throws IOException, InterruptedException {
     read(gateway); // fails before there is any load if its process has ended
     try (RunningLoad load =

@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.bench.tokenize;
 
+import dev.warmpath.simulator.statistics.Distribution;
 import java.util.Arrays;
 
 /**
@@ -28,9 +29,8 @@ final class Samples {
     if (count == 0) {
       return 0;
     }
-    long[] sorted = Arrays.copyOf(nanos, count);
-    Arrays.sort(sorted);
-    return Math.round(sorted[(int) (share * (count - 1))] / 10.0) / 100.0;
+    double[] sorted = Arrays.stream(nanos, 0, count).sorted().asDoubleStream().toArray();
+    return Math.round(Distribution.quantile(sorted, share) / 10.0) / 100.0;
   }
 
   double medianMicros() {

@@ -67,8 +67,8 @@ public final class Questions {
 
   private static ObjectNode body(String model, long seed, int number, int tokens) {
     int tenant = number % TENANTS;
-    ChatWords system = new ChatWords(seed - 7_919L * (tenant + 1));
-    ChatWords user = new ChatWords(seed + 1_000_003L * (number + 1));
+    ChatWords system = ChatWords.ofTenant(seed, tenant);
+    ChatWords user = ChatWords.ofUser(seed, number);
     ObjectNode body = JsonNodeFactory.instance.objectNode();
     body.put("model", model).put("max_tokens", tokens);
     body.withArray("messages")

@@ -5,7 +5,7 @@ import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.bench.fleet.BenchRouter;
 import dev.warmpath.simulator.bench.fleet.FleetBench;
-import dev.warmpath.simulator.bench.fleet.FleetPlan;
+import dev.warmpath.simulator.bench.fleet.FleetBenchPlan;
 import dev.warmpath.simulator.bench.fleet.FleetSetup;
 import dev.warmpath.simulator.bench.fleet.PeerRouter;
 import dev.warmpath.simulator.bench.fleet.PolicyRouter;
@@ -85,7 +85,7 @@ public final class BenchFleetCommand implements WarmpathCommand {
 
   private FleetBench bench(List<String> ours) throws IOException {
     try {
-      FleetPlan plan = fleetFlags.plan();
+      FleetBenchPlan plan = fleetFlags.plan();
       List<BenchRouter> routers = new ArrayList<>();
       ours.forEach(policy -> routers.add(new PolicyRouter(policy)));
       peers.forEach(peer -> routers.add(PeerRouter.parse(peer)));

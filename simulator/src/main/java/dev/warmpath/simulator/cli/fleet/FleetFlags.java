@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.cli.fleet;
 
-import dev.warmpath.simulator.bench.fleet.FleetPlan;
+import dev.warmpath.simulator.bench.fleet.FleetBenchPlan;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +13,9 @@ import picocli.CommandLine.Option;
  */
 final class FleetFlags {
 
-  private static final FleetPlan USUAL =
-      new FleetPlan(4, 3_000, 16, 1, 3, 70, 3, 3, List.of(1L, 2L, 3L, 4L));
-  private static final FleetPlan SHORT = new FleetPlan(2, 1_500, 16, 1, 3, 5, 0.2, 0, List.of(1L));
+  private static final FleetBenchPlan USUAL =
+      new FleetBenchPlan(4, 3_000, 16, 1, 3, 70, 3, 3, List.of(1L, 2L, 3L, 4L));
+  private static final FleetBenchPlan SHORT = new FleetBenchPlan(2, 1_500, 16, 1, 3, 5, 0.2, 0, List.of(1L));
 
   @Option(names = "--engines", description = "Simulated engines (4).")
   private @Nullable Integer engines;
@@ -54,9 +54,9 @@ final class FleetFlags {
               + " whether all works.")
   private boolean brief;
 
-  FleetPlan plan() {
-    FleetPlan usual = brief ? SHORT : USUAL;
-    return new FleetPlan(
+  FleetBenchPlan plan() {
+    FleetBenchPlan usual = brief ? SHORT : USUAL;
+    return new FleetBenchPlan(
         or(engines, usual.engines()),
         or(blocks, usual.blocks()),
         or(blockSizeTokens, usual.blockSizeTokens()),

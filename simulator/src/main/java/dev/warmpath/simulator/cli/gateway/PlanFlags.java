@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.cli.gateway;
 
 import dev.warmpath.router.cli.CommandException;
-import dev.warmpath.simulator.bench.gateway.Cell;
+import dev.warmpath.simulator.bench.gateway.GatewayCell;
 import dev.warmpath.simulator.bench.gateway.GatewayPlan;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -19,9 +19,9 @@ import picocli.CommandLine.Option;
 final class PlanFlags {
 
   private static final String NO_CELLS = "none";
-  private static final GatewayPlan USUAL = new GatewayPlan(Cell.all(), 3, 20, 3, 15, 10, 20);
+  private static final GatewayPlan USUAL = new GatewayPlan(GatewayCell.all(), 3, 20, 3, 15, 10, 20);
   private static final GatewayPlan SHORT =
-      new GatewayPlan(Cell.all().subList(0, 3), 1, 0.5, 0.5, 1, 1, 1);
+      new GatewayPlan(GatewayCell.all().subList(0, 3), 1, 0.5, 0.5, 1, 1, 1);
 
   @Option(
       names = "--cells",
@@ -86,22 +86,22 @@ final class PlanFlags {
     }
   }
 
-  private List<Cell> cells(List<Cell> usual) {
-    Map<String, Cell> known =
-        Cell.all().stream()
-            .collect(Collectors.toMap(Cell::name, cell -> cell, (a, b) -> a, LinkedHashMap::new));
+  private List<GatewayCell> cells(List<GatewayCell> usual) {
+    Map<String, GatewayCell> known =
+        GatewayCell.all().stream()
+            .collect(Collectors.toMap(GatewayCell::name, cell -> cell, (a, b) -> a, LinkedHashMap::new));
     for (Map.Entry<String, Double> rate : rates.entrySet()) {
       known.put(rate.getKey(), named(known, rate.getKey()).at(rate.getValue()));
     }
     if (cells.equals(List.of(NO_CELLS))) {
       return List.of();
     }
-    List<String> names = cells.isEmpty() ? usual.stream().map(Cell::name).toList() : cells;
+    List<String> names = cells.isEmpty() ? usual.stream().map(GatewayCell::name).toList() : cells;
     return names.stream().distinct().map(name -> named(known, name)).toList();
   }
 
-  private static Cell named(Map<String, Cell> known, String name) {
-    Cell cell = known.get(name);
+  private static GatewayCell named(Map<String, GatewayCell> known, String name) {
+    GatewayCell cell = known.get(name);
     if (cell == null) {
       throw CommandException.usage("no cell '%s'; there are %s".formatted(name, known.keySet()));
     }

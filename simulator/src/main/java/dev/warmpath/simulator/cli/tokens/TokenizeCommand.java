@@ -5,7 +5,7 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.cli.tokens.against.AgainstFlags;
-import dev.warmpath.simulator.cli.tokens.against.Comparison;
+import dev.warmpath.simulator.cli.tokens.against.TokenComparison;
 import dev.warmpath.simulator.cli.tokens.against.EngineTokens;
 import dev.warmpath.simulator.cli.tokens.against.RenderTotals;
 import dev.warmpath.tokenizer.ModelOptions;
@@ -221,8 +221,8 @@ public final class TokenizeCommand implements WarmpathCommand {
     HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     try (ModelTokenizer loaded = load(tokenizer, Dialect.VLLM)) {
       EngineTokens tokens = new EngineTokens(client, engine);
-      Comparison.Result result =
-          new Comparison(loaded, tokens, modelName(), System.err::println)
+      TokenComparison.Result result =
+          new TokenComparison(loaded, tokens, modelName(), System.err::println)
               .run(against.requests(), against.seed(), against.kinds());
       System.out.println(result.json());
       boolean compared = result.totals().total() > 0;

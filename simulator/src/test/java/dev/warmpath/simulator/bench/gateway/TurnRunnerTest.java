@@ -22,7 +22,7 @@ import org.junit.jupiter.api.condition.OS;
 @Timeout(60)
 class TurnRunnerTest {
 
-  private static final Cell CELL = Cell.PLAIN.at(1_000);
+  private static final GatewayCell CELL = GatewayCell.PLAIN.at(1_000);
 
   private final StubServer stub = new StubServer(Backends.MODEL, List.of(0, 0));
   private final TurnRunner runner = new TurnRunner(ProcFiles.ofTheMachine());

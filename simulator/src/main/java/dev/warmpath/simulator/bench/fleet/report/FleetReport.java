@@ -57,15 +57,15 @@ public record FleetReport(List<String> routers, List<FleetCell> cells, List<Fail
       to.printf(
           LINE,
           total.router(),
-          plusMinus(total.estimate(Figure.HIT_RATE), 3),
-          plusMinus(total.estimate(Figure.TTFT_MEAN), 0),
-          "%.0f".formatted(total.estimate(Figure.TTFT_P50).mean()),
-          "%.0f".formatted(total.estimate(Figure.TTFT_P90).mean()),
-          "%.0f".formatted(total.estimate(Figure.TTFT_P99).mean()),
-          "%.1f".formatted(total.estimate(Figure.TPOT).mean()),
+          plusMinus(total.estimate(RouterFigure.HIT_RATE), 3),
+          plusMinus(total.estimate(RouterFigure.TTFT_MEAN), 0),
+          "%.0f".formatted(total.estimate(RouterFigure.TTFT_P50).mean()),
+          "%.0f".formatted(total.estimate(RouterFigure.TTFT_P90).mean()),
+          "%.0f".formatted(total.estimate(RouterFigure.TTFT_P99).mean()),
+          "%.1f".formatted(total.estimate(RouterFigure.TPOT).mean()),
           total.requests(),
           total.errors(),
-          plusMinus(total.ratio(Figure.TTFT_MEAN), 2));
+          plusMinus(total.ratio(RouterFigure.TTFT_MEAN), 2));
     }
     failures.forEach(
         failure -> to.printf("seed %d, %s: %s%n", failure.seed, failure.router, failure.error));

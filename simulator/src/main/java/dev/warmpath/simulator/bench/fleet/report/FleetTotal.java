@@ -28,12 +28,12 @@ record FleetTotal(String router, List<FleetCell> cells, List<FleetCell> first) {
   }
 
   /** Over the seeds. */
-  Estimate estimate(Figure figure) {
+  Estimate estimate(RouterFigure figure) {
     return Estimate.of(cells.stream().mapToDouble(figure::of).toArray());
   }
 
   /** The router's figure over that of the first router with the same seed, over the seeds. */
-  Estimate ratio(Figure figure) {
+  Estimate ratio(RouterFigure figure) {
     return Estimate.of(
         cells.stream()
             .flatMapToDouble(cell ->
@@ -47,7 +47,7 @@ record FleetTotal(String router, List<FleetCell> cells, List<FleetCell> first) {
     to.put("router", router).put("seeds", cells.size());
     to.put("requests", requests()).put("errors", errors());
     ObjectNode ratios = to.objectNode();
-    for (Figure figure : Figure.values()) {
+    for (RouterFigure figure : RouterFigure.values()) {
       put(to.putObject(figure.json()), estimate(figure));
       put(ratios.putObject(figure.json()), ratio(figure));
     }

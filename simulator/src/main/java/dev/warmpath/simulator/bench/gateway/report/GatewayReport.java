@@ -98,7 +98,7 @@ public record GatewayReport(
     }
   }
 
-  private static void print(PrintWriter to, CellFigures figures) {
+  private static void print(PrintWriter to, GatewayFigures figures) {
     to.printf(
         LINE,
         figures.cell(),
@@ -120,7 +120,7 @@ public record GatewayReport(
   }
 
   /** In the order of the first round. */
-  private List<CellFigures> cells() {
+  private List<GatewayFigures> cells() {
     Map<String, Map<String, List<Turn>>> cells = new LinkedHashMap<>();
     for (Turn turn : turns) {
       cells
@@ -128,11 +128,11 @@ public record GatewayReport(
           .computeIfAbsent(turn.gateway(), gateway -> new ArrayList<>())
           .add(turn);
     }
-    List<CellFigures> figures = new ArrayList<>();
+    List<GatewayFigures> figures = new ArrayList<>();
     for (Map<String, List<Turn>> gateways : cells.values()) {
       Map<Integer, Turn> direct = new HashMap<>();
       gateways.getOrDefault(DIRECT, List.of()).forEach(turn -> direct.put(turn.round(), turn));
-      gateways.values().forEach(turns -> figures.add(new CellFigures(turns, direct)));
+      gateways.values().forEach(turns -> figures.add(new GatewayFigures(turns, direct)));
     }
     return figures;
   }

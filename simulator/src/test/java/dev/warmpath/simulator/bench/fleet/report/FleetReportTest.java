@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.simulator.load.LoadReport;
-import dev.warmpath.simulator.load.LoadReport.Comparison;
+import dev.warmpath.simulator.load.LoadReport.Predictions;
 import dev.warmpath.simulator.load.SessionReport;
 import dev.warmpath.simulator.statistics.Distribution;
 import java.io.PrintWriter;
@@ -101,7 +101,7 @@ class FleetReportTest {
             new Distribution(ttft, ttft / 2, 3 * ttft, 4 * ttft),
             12.3456,
             Map.of(),
-            new Comparison(0, 0, 0));
+            new Predictions(0, 0, 0));
     return new FleetCell(router, seed, new SessionReport(load, new Distribution(2, 1, 3, 4)));
   }
 }

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.bench.gateway;
 
-import dev.warmpath.simulator.bench.gateway.load.ChatRequests;
+import dev.warmpath.simulator.bench.gateway.load.GatewayRequests;
 import dev.warmpath.simulator.bench.gateway.stub.AnswerShape;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
@@ -14,27 +14,27 @@ import java.util.List;
  * @param size as in its name
  * @param perSecond requests a second
  */
-public record Cell(String size, AnswerShape shape, double perSecond) {
+public record GatewayCell(String size, AnswerShape shape, double perSecond) {
 
   private static final String SMALL = "2k";
   private static final String MIDDLE = "16k";
   private static final String LARGE = "400k";
 
   /** Chats of 2 KiB with whole answers, which warm everything up. */
-  static final Cell PLAIN = new Cell(SMALL, AnswerShape.PLAIN, 300);
+  static final GatewayCell PLAIN = new GatewayCell(SMALL, AnswerShape.PLAIN, 300);
 
-  public Cell {
+  public GatewayCell {
     if (!(perSecond > 0 && perSecond <= 100_000)) {
       throw new IllegalArgumentException("perSecond=" + perSecond);
     }
   }
 
   /** All of them, at their usual rates. */
-  public static List<Cell> all() {
-    List<Cell> cells = new ArrayList<>();
+  public static List<GatewayCell> all() {
+    List<GatewayCell> cells = new ArrayList<>();
     for (String size : List.of(SMALL, MIDDLE, LARGE)) {
       for (AnswerShape shape : AnswerShape.values()) {
-        cells.add(new Cell(size, shape, usualRate(size, shape)));
+        cells.add(new GatewayCell(size, shape, usualRate(size, shape)));
       }
     }
     return cells;
@@ -44,8 +44,8 @@ public record Cell(String size, AnswerShape shape, double perSecond) {
     return size + "-" + shape.text();
   }
 
-  public Cell at(double perSecond) {
-    return new Cell(size, shape, perSecond);
+  public GatewayCell at(double perSecond) {
+    return new GatewayCell(size, shape, perSecond);
   }
 
   /** Its requests; the same seed gives the same. */
@@ -62,8 +62,8 @@ public record Cell(String size, AnswerShape shape, double perSecond) {
     return (int) Math.round(seconds * perSecond);
   }
 
-  private ChatRequests chats(String model, int bytes, long seed) {
-    return new ChatRequests(model, bytes, shape.streams(), seed);
+  private GatewayRequests chats(String model, int bytes, long seed) {
+    return new GatewayRequests(model, bytes, shape.streams(), seed);
   }
 
   private static double usualRate(String size, AnswerShape shape) {

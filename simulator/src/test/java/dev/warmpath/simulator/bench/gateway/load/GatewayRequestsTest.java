@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class ChatRequestsTest {
+class GatewayRequestsTest {
 
   @Test
   void threeQuartersAreOneOf64SystemPrompts() throws Exception {
     Set<String> systems = new HashSet<>();
     Set<String> users = new HashSet<>();
-    for (ByteBuf request : new ChatRequests("m", 2_048, false, 1).withSystemPrompts(1_000)) {
+    for (ByteBuf request : new GatewayRequests("m", 2_048, false, 1).withSystemPrompts(1_000)) {
       String body = body(request);
       assertThat(body.length()).isBetween(2_000, 2_096);
       JsonNode json = new ObjectMapper().readTree(body);
@@ -34,7 +34,7 @@ class ChatRequestsTest {
 
   @Test
   void chatsGrowByAnAnswerAndAQuestion() throws Exception {
-    List<ByteBuf> requests = new ChatRequests("m", 400_000, true, 1).ofGrowingChats(20);
+    List<ByteBuf> requests = new GatewayRequests("m", 400_000, true, 1).ofGrowingChats(20);
     assertThat(requests).hasSize(20);
     for (int i = 8; i < 20; i++) {
       String before = body(requests.get(i - 8));
@@ -52,10 +52,10 @@ class ChatRequestsTest {
 
   @Test
   void sameSeedGivesTheSameRequests() {
-    ChatRequests requests = new ChatRequests("m", 2_048, true, 7);
+    GatewayRequests requests = new GatewayRequests("m", 2_048, true, 7);
     assertThat(requests.withSystemPrompts(3)).isEqualTo(requests.withSystemPrompts(3));
     assertThat(requests.withSystemPrompts(3))
-        .isNotEqualTo(new ChatRequests("m", 2_048, true, 8).withSystemPrompts(3));
+        .isNotEqualTo(new GatewayRequests("m", 2_048, true, 8).withSystemPrompts(3));
   }
 
   /** The body of a request whose head says how long it is. */

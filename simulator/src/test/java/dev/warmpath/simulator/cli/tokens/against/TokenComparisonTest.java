@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class ComparisonTest {
+class TokenComparisonTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -49,7 +49,7 @@ class ComparisonTest {
 
   @Test
   void anEngineWithTheSameTokensIsExact() throws IOException {
-    Comparison.Result result = run(60, RequestKind.values());
+    TokenComparison.Result result = run(60, RequestKind.values());
     assertThat(result.totals().wrong()).isZero();
     assertThat(result.totals().exact()).isGreaterThan(50);
     assertThat(result.json()).contains("\"total\":60,");
@@ -58,7 +58,7 @@ class ComparisonTest {
   @Test
   void aTokenThatDiffersIsFoundAndShown() throws IOException {
     addedToEachId = 1;
-    Comparison.Result result = run(8, RequestKind.CHAT);
+    TokenComparison.Result result = run(8, RequestKind.CHAT);
     assertThat(result.totals().exact()).isZero();
     assertThat(result.totals().wrong()).isPositive();
     assertThat(findings).anyMatch(finding -> finding.contains("wrong from token 0 on"));
@@ -67,7 +67,7 @@ class ComparisonTest {
   @Test
   void whatTheEngineRefusesCountsApart() throws IOException {
     renderStatus = 400;
-    Comparison.Result result = run(8, RequestKind.MESSAGES);
+    TokenComparison.Result result = run(8, RequestKind.MESSAGES);
     assertThat(result.totals()).isEqualTo(RenderTotals.NONE);
     assertThat(result.engineRefused() + result.bothRefused()).isEqualTo(8);
   }
@@ -81,7 +81,7 @@ class ComparisonTest {
   @Test
   void aKindWithoutAnOpenRouteLeavesTheOthersToBeCompared() throws IOException {
     renderStatus = 403;
-    Comparison.Result result = run(8, RequestKind.RESPONSES, RequestKind.CHAT);
+    TokenComparison.Result result = run(8, RequestKind.RESPONSES, RequestKind.CHAT);
     assertThat(result.closed()).isGreaterThanOrEqualTo(4).isLessThan(8);
     assertThat(result.totals().exact()).isPositive();
     assertThat(findings)
@@ -92,15 +92,15 @@ class ComparisonTest {
   @Test
   void oneSeedMakesTheSameRequests() {
     for (RequestKind kind : RequestKind.values()) {
-      ObjectNode once = Comparison.body(kind, new java.util.Random(5));
-      assertThat(Comparison.body(kind, new java.util.Random(5))).isEqualTo(once);
+      ObjectNode once = TokenComparison.body(kind, new java.util.Random(5));
+      assertThat(TokenComparison.body(kind, new java.util.Random(5))).isEqualTo(once);
     }
   }
 
-  private Comparison.Result run(int requests, RequestKind... kinds) throws IOException {
+  private TokenComparison.Result run(int requests, RequestKind... kinds) throws IOException {
     URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     EngineTokens engine = new EngineTokens(HttpClient.newHttpClient(), uri);
-    return new Comparison(tokenizer, engine, "m", findings::add).run(requests, 7, List.of(kinds));
+    return new TokenComparison(tokenizer, engine, "m", findings::add).run(requests, 7, List.of(kinds));
   }
 
   private void render(HttpExchange at, RequestKind kind) throws IOException {

@@ -7,7 +7,7 @@ import dev.warmpath.simulator.load.LoadReport;
  *
  * <p>Immutable.
  */
-enum Figure {
+enum RouterFigure {
   HIT_RATE("hitRate"),
   TTFT_MEAN("ttftMeanMs"),
   TTFT_P50("ttftP50Ms"),
@@ -17,7 +17,7 @@ enum Figure {
 
   private final String json;
 
-  Figure(String json) {
+  RouterFigure(String json) {
     this.json = json;
   }
 

@@ -18,9 +18,9 @@ import java.util.function.ToLongFunction;
  * @param turns of the gateway, at least one
  * @param direct of the replicas themselves, one for each round
  */
-record CellFigures(List<Turn> turns, Map<Integer, Turn> direct) {
+record GatewayFigures(List<Turn> turns, Map<Integer, Turn> direct) {
 
-  CellFigures {
+  GatewayFigures {
     turns = List.copyOf(turns);
     direct = Map.copyOf(direct);
     if (turns.isEmpty()) {

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
  *
  * <p>Confined to its thread.
  */
-public final class Comparison {
+public final class TokenComparison {
 
   private final ModelTokenizer tokenizer;
   private final EngineTokens engine;
@@ -60,7 +60,7 @@ public final class Comparison {
   }
 
   /** Compares with this engine, which serves {@code model}; differences are told. */
-  public Comparison(
+  public TokenComparison(
       ModelTokenizer tokenizer, EngineTokens engine, String model, Consumer<String> findings) {
     this.tokenizer = tokenizer;
     this.engine = engine;

@@ -18,7 +18,7 @@ import java.util.Random;
  * @param bodyBytes size of a body, about
  * @param streamed whether a stream is asked for
  */
-public record ChatRequests(String model, int bodyBytes, boolean streamed, long seed) {
+public record GatewayRequests(String model, int bodyBytes, boolean streamed, long seed) {
 
   private static final int SYSTEM_PROMPTS = 64;
   private static final double SYSTEM_SHARE = 0.75;

@@ -19,7 +19,7 @@ import java.util.Set;
  * @param settleSeconds from a router's first answer to the load
  * @param seeds one round of turns for each
  */
-public record FleetPlan(
+public record FleetBenchPlan(
     int engines,
     int blocks,
     int blockSizeTokens,
@@ -35,7 +35,7 @@ public record FleetPlan(
 
   private static final int MOST_SEEDS = 100;
 
-  public FleetPlan {
+  public FleetBenchPlan {
     seeds = List.copyOf(seeds);
     if (engines < 1 || engines > MOST_ENGINES) {
       throw new IllegalArgumentException(
