@@ -144,6 +144,11 @@ public final class SimulatedEngine {
     return cache.hostBlocks();
   }
 
+  /** Blocks that it holds: pairs of a group and a name, copies counted once. */
+  public int heldBlocks() {
+    return cache.heldBlocks();
+  }
+
   /** Fails if the cache's books do not balance. */
   public void checkInvariants() {
     cache.checkInvariants();

@@ -9,10 +9,4 @@ package dev.warmpath.simulator.bench.corpus;
  * @param atEnd each query asked after the last record
  * @param memberships (worker, group, block) triples that are held after the last record
  */
-public record ExactAnswers(Sums interleaved, Sums atEnd, long memberships) {
-
-  /** The same answers, with more blocks held that no query asks for. */
-  public ExactAnswers withMore(long memberships) {
-    return new ExactAnswers(interleaved, atEnd, this.memberships + memberships);
-  }
-}
+public record ExactAnswers(Sums interleaved, Sums atEnd, long memberships) {}

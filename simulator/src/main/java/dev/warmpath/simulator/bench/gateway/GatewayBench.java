@@ -25,6 +25,7 @@ import java.util.function.Consumer;
  */
 public final class GatewayBench {
 
+  private static final String FALLBACKS = "warmpath_fallbacks_total{";
   private static final long PEER_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
   private static final long POLL_MILLIS = 500;
   private static final int IDLE_REPLICAS = 16;
@@ -35,7 +36,7 @@ public final class GatewayBench {
   private final Consumer<String> progress;
   private final ProcFiles proc;
   private double secondsToReady = Double.NaN;
-  private long fallbacks;
+  private double fallbacks;
   private long seed;
 
   /**
@@ -66,7 +67,7 @@ public final class GatewayBench {
       backends.answer(AnswerShape.PLAIN);
       ColdStart cold = plan.cold() == 0 ? null : cold(runner, backends);
       double idle = plan.idle() == 0 ? Double.NaN : idle(runner);
-      return new GatewayReport(turns, fallbacks, cold, idle, secondsToReady);
+      return new GatewayReport(turns, (long) fallbacks, cold, idle, secondsToReady);
     }
   }
 
@@ -97,9 +98,9 @@ public final class GatewayBench {
         runner.warmUp(gateway, plain(plan.warmUp()));
       }
       gateways.add(0, Gateway.direct(backends.ports()));
-      long before = router.fallbacks();
+      double before = router.metric(FALLBACKS);
       List<Turn> turns = turns(runner, backends, router, gateways);
-      fallbacks = router.fallbacks() - before;
+      fallbacks = router.metric(FALLBACKS) - before;
       return turns;
     }
   }

@@ -15,9 +15,6 @@ import org.jspecify.annotations.Nullable;
 public record CellOptions(
     @Nullable Integer engines, @Nullable Integer requests, @Nullable Path trace) {
 
-  /** The cell as it is. */
-  public static final CellOptions NONE = new CellOptions(null, null, null);
-
   public CellOptions {
     if (engines != null && (engines < 1 || engines > 4096)) {
       throw new IllegalArgumentException("engines=" + engines + ", not 1 to 4096");

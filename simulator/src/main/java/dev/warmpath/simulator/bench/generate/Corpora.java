@@ -1,15 +1,11 @@
 package dev.warmpath.simulator.bench.generate;
 
 import dev.warmpath.simulator.bench.corpus.CorpusSource;
-import dev.warmpath.simulator.bench.generate.fleet.Ballast;
-import dev.warmpath.simulator.bench.generate.fleet.FleetPlan;
-import dev.warmpath.simulator.bench.generate.fleet.GeneratedCorpus;
-import dev.warmpath.simulator.bench.generate.fleet.HybridCorpus;
-import dev.warmpath.simulator.bench.generate.fleet.HybridPlan;
-import dev.warmpath.simulator.bench.generate.requests.ChatRequests;
-import dev.warmpath.simulator.bench.generate.requests.MooncakeTrace;
-import dev.warmpath.simulator.bench.generate.requests.RequestSource;
-import dev.warmpath.simulator.bench.generate.requests.SiblingBursts;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceException;
+import dev.warmpath.simulator.trace.TraceFile;
+import dev.warmpath.simulator.trace.TraceFormat;
+import java.io.IOException;
 import java.util.List;
 
 /**
@@ -19,59 +15,60 @@ import java.util.List;
  */
 public final class Corpora {
 
-  private static final int TRACE_BLOCK_TOKENS = 128;
-  private static final int BALLAST_FAMILIES = 16_000_000 / Ballast.DEPTH;
-  private static final double HOLES = 0.02;
+  private static final int BALLAST_FAMILIES = 125_000;
+  private static final int ENGINE_BLOCKS = 16_384;
+  private static final int WINDOW_BLOCKS = 64;
+  private static final double LOST = 0.02;
 
   private Corpora() {}
 
   /** A small conversation workload on 16 engines. */
   public static CorpusSource small() {
-    ChatRequests chats = new ChatRequests(4_000, 64, 200, 1);
-    return new GeneratedCorpus("small synthetic chats", chats, FleetPlan.of(16, 4_096));
+    return new RecordedCorpus(
+        "small synthetic chats",
+        new SyntheticChats(4_000, 64, 200, 1).trace(),
+        RecordedFleet.of(16, 4_096));
   }
 
   /** What a JVM is warmed up with: other chats, other sizes, single removals, holes. */
   public static List<CorpusSource> warmUp() {
-    ChatRequests chats = new ChatRequests(1_500, 40, 100, 99);
-    FleetPlan plan = FleetPlan.of(12, 2_048);
+    Trace chats = new SyntheticChats(1_500, 40, 100, 99).trace();
+    RecordedFleet fleet = RecordedFleet.of(12, 2_048);
     return List.of(
-        new GeneratedCorpus("warm-up", chats, plan),
-        new GeneratedCorpus("warm-up, single removals", chats, plan.withSingleRemovals()),
-        new GeneratedCorpus("warm-up, holes", chats, plan.withHoles(HOLES)));
+        new RecordedCorpus("warm-up", chats, fleet),
+        new RecordedCorpus("warm-up, single removals", chats, fleet.withSingleRemovals()),
+        new RecordedCorpus("warm-up, holes", chats, fleet.losing(LOST)));
   }
 
-  /** The corpus of a cell. */
-  public static CorpusSource cell(Cell cell, CellOptions options) {
-    RequestSource chats = chats(options, cell == Cell.B ? 40_000 : 12_000);
-    FleetPlan plan = FleetPlan.of(options.enginesOr(16), 16_384);
-    String name = "cell " + cell;
-    return switch (cell) {
-      case B -> largeFleet(options.enginesOr(128), chats);
-      case C -> new GeneratedCorpus(name, chats, plan, new Ballast(BALLAST_FAMILIES));
-      case D -> new GeneratedCorpus(name, chats, plan.withOwnHashes());
-      case E -> new GeneratedCorpus(name, chats, plan.withHoles(HOLES));
-      case F -> new GeneratedCorpus(name, bursts(options), plan);
-      case G -> new HybridCorpus(name, chats, new HybridPlan(options.enginesOr(16), 16_384, 64));
-    };
+  /** The corpus of a cell; reads a trace if there is one. */
+  public static CorpusSource cell(SyntheticCell cell, CellOptions options)
+      throws IOException, TraceException {
+    int engines = options.enginesOr(cell == SyntheticCell.LARGE_FLEET ? 128 : 16);
+    RecordedFleet fleet = RecordedFleet.of(engines, ENGINE_BLOCKS);
+    return new RecordedCorpus(
+        cell == SyntheticCell.LARGE_FLEET ? "cell B, " + engines + " engines" : "cell " + cell,
+        cell == SyntheticCell.BURSTS ? bursts(options) : chats(cell, options),
+        switch (cell) {
+          case LARGE_FLEET -> RecordedFleet.of(engines, Math.max(1_024, (1 << 19) / engines));
+          case BALLAST -> fleet.withBallast(BALLAST_FAMILIES);
+          case OWN_HASHES -> fleet.withOwnHashes();
+          case HOLES -> fleet.losing(LOST);
+          case BURSTS -> fleet;
+          case HYBRID -> RecordedFleet.hybrid(engines, ENGINE_BLOCKS, WINDOW_BLOCKS);
+        });
   }
 
-  private static CorpusSource largeFleet(int engines, RequestSource chats) {
-    int capacityBlocks = Math.max(1_024, (1 << 19) / engines);
-    return new GeneratedCorpus(
-        "cell B, " + engines + " engines", chats, FleetPlan.of(engines, capacityBlocks));
-  }
-
-  private static RequestSource chats(CellOptions options, int requests) {
+  private static Trace chats(SyntheticCell cell, CellOptions options)
+      throws IOException, TraceException {
     if (options.trace() != null) {
       int limit = options.requestsOr(Integer.MAX_VALUE);
-      return new MooncakeTrace(options.trace(), TRACE_BLOCK_TOKENS, limit);
+      return PromptTrace.parted(TraceFile.read(options.trace(), TraceFormat.MOONCAKE, limit));
     }
-    int limit = options.requestsOr(requests);
-    return new ChatRequests(limit, 64, Math.max(1, limit / 20), 1);
+    int requests = options.requestsOr(cell == SyntheticCell.LARGE_FLEET ? 40_000 : 12_000);
+    return new SyntheticChats(requests, 64, Math.max(1, requests / 20), 1).trace();
   }
 
-  private static RequestSource bursts(CellOptions options) {
-    return new SiblingBursts(options.requestsOr(12_000), 1);
+  private static Trace bursts(CellOptions options) {
+    return new SiblingBursts(options.requestsOr(12_000), 1).trace();
   }
 }

@@ -116,6 +116,9 @@ public record BenchReport(
     json.put("queries", corpus.queries());
     json.put("queryBlocks", corpus.queryBlocks());
     json.put("memberships", corpus.answers().memberships());
+    json.putObject("sums")
+        .putPOJO("interleaved", corpus.answers().interleaved())
+        .putPOJO("final", corpus.answers().atEnd());
     json.put("java", System.getProperty("java.vm.version"));
     json.put("nanosPerClockReading", rounded(nanosPerReading));
   }

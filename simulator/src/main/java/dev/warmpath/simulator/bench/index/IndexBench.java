@@ -61,13 +61,8 @@ public final class IndexBench {
       measured.add(round(corpus));
       progress.accept("round %d of %d".formatted(i, rounds));
     }
-    return report(corpus, measured);
-  }
-
-  /** Adds to {@code rounds} what the index occupies. */
-  public BenchReport report(Corpus corpus, List<Round> rounds) {
     MemoryPass.Figures memory = new MemoryPass(meters).run(indexes, corpus);
-    return new BenchReport(corpus, rounds, memory, meters.nanosPerReading());
+    return new BenchReport(corpus, measured, memory, meters.nanosPerReading());
   }
 
   /** One round. */

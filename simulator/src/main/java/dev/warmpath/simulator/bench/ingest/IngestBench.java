@@ -48,9 +48,8 @@ public final class IngestBench {
   }
 
   public IngestReport run() {
-    List<PassResult> filling =
-        warmRounds("in process, filling", passInProcess(corpus(EventMix.FILLING)));
-    IngestCorpus corpus = corpus(plan.filling() ? EventMix.FILLING : EventMix.FULL);
+    List<PassResult> filling = warmRounds("in process, filling", passInProcess(corpus(true)));
+    IngestCorpus corpus = corpus(plan.filling());
     List<PassResult> inProcess =
         plan.filling() ? filling : warmRounds("in process", passInProcess(corpus));
     List<PassResult> zmq = warmRounds("zmq", () -> flood(corpus));
@@ -69,8 +68,8 @@ public final class IngestBench {
         took, visible.getTotalCount(), micros(visible, 50), micros(visible, 99), micros(late, 99));
   }
 
-  private IngestCorpus corpus(EventMix mix) {
-    IngestCorpus corpus = IngestCorpus.of(plan.engines(), plan.eventBlocks(), mix, 1);
+  private IngestCorpus corpus(boolean filling) {
+    IngestCorpus corpus = IngestCorpus.of(plan.engines(), plan.eventBlocks(), filling);
     progress.accept(
         "%d engines, %,d event blocks in %,d bytes, %,d held at the end"
             .formatted(

@@ -20,14 +20,29 @@ import java.util.List;
 record IngestCorpus(List<EngineFeed> feeds) {
 
   private static final int ORPHANS_PER_ENGINE = 1 << 16;
+  private static final int LEAST_CAPACITY = 1_024;
+  private static final int MOST_CAPACITY = 32_768;
 
-  /** A corpus of about {@code eventBlocks} event blocks. */
-  static IngestCorpus of(int engines, int eventBlocks, EventMix mix, long seed) {
+  /* Tokens of an answer for each new one of its prompt; full caches compute some prompts again. */
+  private static final double FILLING_ANSWERS = 0.21;
+  private static final double FULL_ANSWERS = 0.6;
+
+  /**
+   * A corpus of about {@code eventBlocks} event blocks.
+   *
+   * @param filling whether caches have room for all of them; else they are full long before the
+   *     half
+   */
+  static IngestCorpus of(int engines, int eventBlocks, boolean filling) {
+    int blocks = eventBlocks / engines;
+    int capacityBlocks =
+        Math.max(LEAST_CAPACITY, filling ? 2 * blocks : Math.min(MOST_CAPACITY, blocks / 4));
+    double answers = filling ? FILLING_ANSWERS : FULL_ANSWERS;
     List<EngineFeed> feeds = new ArrayList<>();
     for (int i = 0; i < engines; i++) {
       WireForm form = i % 2 == 0 ? WireForm.MAP : WireForm.ARRAY;
       EventEncoder encoder = new EventEncoder(form, false, true);
-      feeds.add(new FeedWriter(encoder, mix, seed + i).write(eventBlocks / engines));
+      feeds.add(new FeedRecorder(encoder, capacityBlocks, answers, i).record(blocks));
     }
     return new IngestCorpus(feeds);
   }
@@ -40,7 +55,7 @@ record IngestCorpus(List<EngineFeed> feeds) {
   /** The engine with this number, behind {@code endpoint}. */
   static EngineSource source(int engine, String endpoint) {
     EngineId id = new EngineId("engine-" + engine, 0);
-    return new EngineSource(id, FeedWriter.MODEL, endpoint, false, null, EngineDialect.VLLM);
+    return new EngineSource(id, FeedRecorder.MODEL, endpoint, false, null, EngineDialect.VLLM);
   }
 
   int engines() {

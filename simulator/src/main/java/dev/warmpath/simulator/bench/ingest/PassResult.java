@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.bench.ingest;
 
-import java.util.Comparator;
+import dev.warmpath.simulator.statistics.Spread;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
@@ -23,10 +23,6 @@ record PassResult(long eventBlocks, long wallNanos, long cpuNanos, boolean exact
   }
 
   static double median(List<PassResult> rounds, ToDoubleFunction<PassResult> of) {
-    return rounds.stream()
-        .map(of::applyAsDouble)
-        .sorted(Comparator.naturalOrder())
-        .toList()
-        .get(rounds.size() / 2);
+    return Spread.of(rounds.stream().mapToDouble(of).toArray()).median();
   }
 }

@@ -55,7 +55,7 @@ final class WatchedIndex extends ForwardingIndex {
   public void stored(int slot, StoredBlocks blocks) {
     index.stored(slot, blocks);
     if (blocks.count() > 1) {
-      Probe probe = probes.get(blocks.engineHash(blocks.count() - 1));
+      Probe probe = probes.remove(blocks.engineHash(blocks.count() - 1));
       if (probe != null) {
         look(slot, probe);
       }

@@ -88,7 +88,7 @@ public final class ChildProcess implements AutoCloseable {
 
   /** Something to wait for. */
   public interface Condition {
-    boolean holds() throws InterruptedException;
+    boolean holds() throws IOException, InterruptedException;
   }
 
   /** Writes a line to its input; its answer of one line. */
@@ -132,7 +132,8 @@ public final class ChildProcess implements AutoCloseable {
     }
   }
 
-  private void kill() {
+  /** Ends it without a chance to do anything about it. */
+  public void kill() {
     if (leadsGroup) {
       signalGroup("KILL"); // some of the group may live longer than its leader
     } else {

@@ -1,5 +1,7 @@
 package dev.warmpath.simulator.bench.process;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.simulator.live.Ports;
 import dev.warmpath.simulator.load.FleetPage;
 import java.io.IOException;
@@ -8,12 +10,14 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Our router in a process of its own, as {@code warmpath serve} runs it.
@@ -25,13 +29,14 @@ public final class ServedRouter implements AutoCloseable {
   private static final Duration LIMIT =
       Duration.ofMinutes(3); // the first start ever makes a class cache
   private static final int OK = 200;
-  private static final String FALLBACKS = "warmpath_fallbacks_total{";
+  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final HttpClient http =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(LIMIT).build();
   private final int port;
   private final int adminPort;
   private final long startedNanos;
+  private final FleetPage page;
   private final ChildProcess process;
 
   /**
@@ -56,20 +61,26 @@ public final class ServedRouter implements AutoCloseable {
       arguments.addAll(List.of("--replica", replica(i, replicas.get(i))));
     }
     arguments.addAll(flags);
+    page = new FleetPage("http://127.0.0.1:" + adminPort);
     startedNanos = System.nanoTime();
     process = ChildProcess.start("the router", JavaCommand.warmpath(arguments), log);
   }
 
   /** Waits until it takes requests; seconds since its process was started. */
   public double awaitReady() throws IOException, InterruptedException {
-    process.await("/health/ready", LIMIT, () -> status(port, "/health/ready") == OK);
+    await("/health/ready", LIMIT, () -> isReady());
     return (System.nanoTime() - startedNanos) / 1e9;
   }
 
   /** Waits until it follows the events of all replicas. */
   public void awaitExact() throws IOException, InterruptedException {
-    FleetPage page = new FleetPage("http://127.0.0.1:" + adminPort);
-    process.await("the events of all replicas", LIMIT, () -> page.awaitReady(Duration.ofMillis(1)));
+    await("the events of all replicas", LIMIT, () -> page.awaitReady(Duration.ofMillis(1)));
+  }
+
+  /** Waits until {@code condition} holds, as long as it runs. */
+  public void await(String what, Duration limit, ChildProcess.Condition condition)
+      throws IOException, InterruptedException {
+    process.await(what, limit, condition);
   }
 
   /** Fails with the end of its log if it has ended. */
@@ -86,14 +97,34 @@ public final class ServedRouter implements AutoCloseable {
     return process.pid();
   }
 
-  /** Requests so far that it routed without knowing their prompts. */
-  public long fallbacks() throws IOException, InterruptedException {
-    return ask(adminPort, "/metrics")
+  /** The sum of all metrics of which the line begins so; 0 if there is none. */
+  public double metric(String begin) throws IOException, InterruptedException {
+    return ask(adminPort, "/metrics", null)
         .body()
         .lines()
-        .filter(line -> line.startsWith(FALLBACKS))
-        .mapToLong(line -> (long) Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .filter(line -> line.startsWith(begin))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
         .sum();
+  }
+
+  /** {@code GET /admin/fleet}; an object without replicas while nobody listens. */
+  public JsonNode fleet() throws InterruptedException {
+    return page.read();
+  }
+
+  /** {@code POST /admin/explain}: how each engine would be judged for a request. */
+  public JsonNode explain(String body) throws IOException, InterruptedException {
+    return JSON.readTree(ask(adminPort, "/admin/explain", body).body());
+  }
+
+  /** Sends a completion request through it. */
+  public HttpResponse<String> complete(String body) throws IOException, InterruptedException {
+    return ask(port, "/v1/completions", body);
+  }
+
+  /** Ends it without a chance to do anything about it. */
+  public void kill() {
+    process.kill();
   }
 
   @Override
@@ -101,17 +132,22 @@ public final class ServedRouter implements AutoCloseable {
     process.close();
   }
 
-  private int status(int at, String path) throws InterruptedException {
+  private boolean isReady() throws InterruptedException {
     try {
-      return ask(at, path).statusCode();
+      return ask(port, "/health/ready", null).statusCode() == OK;
     } catch (IOException e) {
-      return 0; // nobody listens yet
+      return false; // nobody listens yet
     }
   }
 
-  private HttpResponse<String> ask(int at, String path) throws IOException, InterruptedException {
-    URI uri = URI.create("http://127.0.0.1:" + at + path);
-    return http.send(HttpRequest.newBuilder(uri).timeout(LIMIT).build(), BodyHandlers.ofString());
+  private HttpResponse<String> ask(int at, String path, @Nullable String body)
+      throws IOException, InterruptedException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + at + path)).timeout(LIMIT);
+    if (body != null) {
+      request.header("content-type", "application/json").POST(BodyPublishers.ofString(body));
+    }
+    return http.send(request.build(), BodyHandlers.ofString());
   }
 
   private static String replica(int number, Ports at) {

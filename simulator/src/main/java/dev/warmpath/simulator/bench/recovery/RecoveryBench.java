@@ -1,12 +1,17 @@
 package dev.warmpath.simulator.bench.recovery;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.simulator.bench.gateway.stub.StubServer;
+import dev.warmpath.simulator.bench.process.ChildProcess;
+import dev.warmpath.simulator.bench.process.ServedRouter;
+import dev.warmpath.simulator.live.Ports;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -22,10 +27,10 @@ public final class RecoveryBench {
 
   private static final String MODEL = "bench";
   private static final double READY = 0.99;
-  private static final int AHEAD_BATCHES = 200;
-  private static final long LIMIT_NANOS = TimeUnit.MINUTES.toNanos(10);
-  private static final long POLL_MILLIS = 25;
+  private static final int AHEAD_BATCHES = 50;
+  private static final Duration LIMIT = Duration.ofMinutes(10);
   private static final int SAMPLE = 200;
+  private static final int OLDEST_PART = 100;
 
   private final long memberships;
   private final Path directory;
@@ -34,7 +39,7 @@ public final class RecoveryBench {
   private final List<RecoveryEngine> engines = new ArrayList<>();
 
   /**
-   * @param memberships blocks that all engines together are to hold
+   * @param memberships blocks that all engines together hold when their caches are full
    * @param directory for the router's files
    */
   public RecoveryBench(
@@ -48,76 +53,95 @@ public final class RecoveryBench {
   /** Runs it with so many engines. */
   public RecoveryReport run(int engineCount) throws IOException, InterruptedException {
     for (int i = 0; i < engineCount; i++) {
-      engines.add(new RecoveryEngine(i));
+      engines.add(new RecoveryEngine(i, (int) (memberships / engineCount)));
     }
-    try (StubReplica replica = new StubReplica(MODEL);
-        RouterChild router =
-            new RouterChild(directory, MODEL, replicas(replica.url()), snapshotMillis)) {
-      return run(router);
+    try (StubServer stub = new StubServer(MODEL, List.of(0))) {
+      int http = stub.ports().get(0);
+      List<Ports> replicas = engines.stream().map(engine -> engine.ports(http)).toList();
+      RecoveryReport.Snapshot snapshot = fillAndKill(replicas);
+      change(memberships / 2_000);
+      progress.accept("killed; starting anew");
+      return recover(replicas, snapshot);
     } finally {
       engines.forEach(RecoveryEngine::close);
     }
   }
 
-  private RecoveryReport run(RouterChild router) throws IOException, InterruptedException {
-    await(router, "a fresh start", () -> exact(router.fleet()) == engines.size());
-    fill(router, memberships);
-    await(router, "all events", () -> applied(router, 0));
-    long known = truth();
-    progress.accept("the router knows %,d of %,d".formatted(named(router.fleet()), known));
-    awaitSnapshot(router);
-    RecoveryReport.Snapshot snapshot = snapshot(router);
-    progress.accept("snapshot taken, more events");
-    change(memberships / 200);
-    router.kill();
-    change(memberships / 2_000);
-    progress.accept("killed; starting anew");
-    long began = System.nanoTime();
-    router.restart();
-    double seconds = awaitReady(router, began);
-    double cpuSeconds = router.cpuSeconds();
-    JsonNode fleet = router.fleet();
-    double share = (double) named(fleet) / truth();
-    int[] checked = check(router);
-    return new RecoveryReport(
-        truth(), share, seconds, cpuSeconds, SAMPLE, checked[0], checked[1], snapshot);
-  }
-
-  private String replicas(String url) {
-    StringBuilder yaml = new StringBuilder();
-    for (int i = 0; i < engines.size(); i++) {
-      yaml.append(
-          "  - {name: e%d, url: '%s', events: 'tcp://127.0.0.1:%d', replay: 'tcp://127.0.0.1:%d', models: [%s]}%n"
-              .formatted(i, url, engines.get(i).livePort(), engines.get(i).replayPort(), MODEL));
+  private RecoveryReport.Snapshot fillAndKill(List<Ports> replicas)
+      throws IOException, InterruptedException {
+    try (ServedRouter router = router(replicas, "router.log")) {
+      await(router, "a fresh start", () -> exact(router.fleet()) == engines.size());
+      fill(router);
+      await(router, "all events", () -> applied(router, 0));
+      progress.accept("the router knows %,d of %,d".formatted(named(router.fleet()), truth()));
+      awaitSnapshot(router);
+      RecoveryReport.Snapshot snapshot = snapshot(router);
+      progress.accept("snapshot taken, more events");
+      change(memberships / 200);
+      router.kill();
+      return snapshot;
     }
-    return yaml.toString();
   }
 
-  /** Has the engines store until they hold so much, in step with the router. */
-  private void fill(RouterChild router, long blocks) throws IOException, InterruptedException {
-    long goal = blocks / engines.size();
-    boolean more = true;
-    while (more) {
-      more = false;
+  private RecoveryReport recover(List<Ports> replicas, RecoveryReport.Snapshot snapshot)
+      throws IOException, InterruptedException {
+    long began = System.nanoTime();
+    try (ServedRouter router = router(replicas, "restarted-router.log")) {
+      awaitReady(router);
+      double seconds = (System.nanoTime() - began) / 1e9;
+      double cpuSeconds = cpuSeconds(router.pid());
+      double share = (double) named(router.fleet()) / truth();
+      int[] checked = check(router);
+      return new RecoveryReport(
+          truth(), share, seconds, cpuSeconds, SAMPLE, checked[0], checked[1], snapshot);
+    }
+  }
+
+  private ServedRouter router(List<Ports> replicas, String log) throws IOException {
+    List<String> flags = new ArrayList<>();
+    for (String set :
+        List.of(
+            "headers.cached-tokens=true",
+            "parity.enabled=false",
+            "health.interval-ms=500",
+            "health.timeout-ms=5000",
+            "health.fall=20",
+            "snapshot.enabled=true",
+            "snapshot.dir=" + directory.resolve("data"),
+            "snapshot.interval-ms=" + snapshotMillis,
+            "snapshot.max-pause-ms=30000")) {
+      flags.addAll(List.of("--set", set));
+    }
+    return new ServedRouter(MODEL, replicas, "embedded", flags, directory.resolve(log));
+  }
+
+  /** What a process has computed so far; NaN where the system does not say. */
+  private static double cpuSeconds(long pid) {
+    return ProcessHandle.of(pid)
+        .flatMap(process -> process.info().totalCpuDuration())
+        .map(duration -> duration.toMillis() / 1e3)
+        .orElse(Double.NaN);
+  }
+
+  /** Has the engines serve until their caches are full, in step with the router. */
+  private void fill(ServedRouter router) throws IOException, InterruptedException {
+    while (!engines.stream().allMatch(RecoveryEngine::isFull)) {
       for (RecoveryEngine engine : engines) {
         long until = engine.batches() + AHEAD_BATCHES;
-        while (engine.memberships() < goal && engine.batches() < until) {
-          engine.store();
+        while (!engine.isFull() && engine.batches() < until) {
+          engine.serve();
         }
-        more |= engine.memberships() < goal;
       }
       await(router, "events", () -> applied(router, AHEAD_BATCHES));
     }
   }
 
-  /** Has the engines store so much more, and evict some of what is old. */
+  /** Has the engines store so much more, and evict as much. */
   private void change(long blocks) {
     for (RecoveryEngine engine : engines) {
-      long goal = engine.memberships() + blocks / engines.size();
-      while (engine.memberships() < goal) {
-        engine.store();
-        engine.store();
-        engine.shrink();
+      long goal = engine.storedBlocks() + blocks / engines.size();
+      while (engine.storedBlocks() < goal) {
+        engine.serve();
       }
     }
   }
@@ -127,7 +151,7 @@ public final class RecoveryBench {
   }
 
   /** Whether the router has applied all but so many batches of each engine. */
-  private boolean applied(RouterChild router, int behind) throws InterruptedException {
+  private boolean applied(ServedRouter router, int behind) throws InterruptedException {
     JsonNode replicas = router.fleet().path("replicas");
     for (int i = 0; i < engines.size(); i++) {
       long last = events(replicas.path(i)).path("lastSequence").asLong(-1);
@@ -168,45 +192,59 @@ public final class RecoveryBench {
   }
 
   /** Waits for a snapshot that was begun after this call. */
-  private void awaitSnapshot(RouterChild router) throws IOException, InterruptedException {
+  private void awaitSnapshot(ServedRouter router) throws IOException, InterruptedException {
     double before = written(router);
     await(router, "a snapshot", () -> written(router) >= before + 2);
   }
 
-  private static double written(RouterChild router) throws InterruptedException {
+  private static double written(ServedRouter router) throws IOException, InterruptedException {
     return router.metric("warmpath_snapshot_writes_total{result=\"written\"}");
   }
 
-  private static RecoveryReport.Snapshot snapshot(RouterChild router) throws InterruptedException {
+  private static RecoveryReport.Snapshot snapshot(ServedRouter router)
+      throws IOException, InterruptedException {
     return new RecoveryReport.Snapshot(
-        (long) router.metric("warmpath_snapshot_bytes"),
-        router.metric("warmpath_snapshot_pause_seconds"),
-        router.metric("warmpath_snapshot_write_seconds"));
+        (long) router.metric("warmpath_snapshot_bytes "),
+        router.metric("warmpath_snapshot_pause_seconds "),
+        router.metric("warmpath_snapshot_write_seconds "));
   }
 
-  /** Seconds until the router knows enough, and has routed a request by what it knows. */
-  private double awaitReady(RouterChild router, long beganNanos)
-      throws IOException, InterruptedException {
+  /** Waits until the router knows enough, and has routed a request by what it knows. */
+  private void awaitReady(ServedRouter router) throws IOException, InterruptedException {
     RecoveryEngine engine = engines.get(engines.size() - 1);
     String request = body(engine, engine.conversations() - 1);
     await(
         router,
         "the recovery",
-        () -> named(router.fleet()) >= READY * truth() && router.route(request) > 0);
-    return (System.nanoTime() - beganNanos) / 1e9;
+        () -> named(router.fleet()) >= READY * truth() && isRoutedByPrefix(router, request));
   }
 
-  /** Compares what is believed with what is held: prompts with too much, and with too little. */
-  private int[] check(RouterChild router) throws IOException, InterruptedException {
+  private static boolean isRoutedByPrefix(ServedRouter router, String body)
+      throws InterruptedException {
+    try {
+      HttpResponse<String> response = router.complete(body);
+      String tokens = response.headers().firstValue("x-warmpath-cached-tokens").orElse("0");
+      return response.statusCode() == 200 && !tokens.equals("0");
+    } catch (IOException e) {
+      return false; // nobody listens yet
+    }
+  }
+
+  /**
+   * Compares what is believed with what is held, half of it of the oldest conversations: prompts
+   * with too much, and with too little.
+   */
+  private int[] check(ServedRouter router) throws IOException, InterruptedException {
     Random random = new Random(1);
     int over = 0;
     int under = 0;
     for (int i = 0; i < SAMPLE; i++) {
       int number = random.nextInt(engines.size());
       RecoveryEngine engine = engines.get(number);
-      int conversation = random.nextInt(engine.conversations());
-      int believed = believed(router.explain(body(engine, conversation)), "e" + number);
-      int held = engine.held(conversation) * Conversation.BLOCK_TOKENS;
+      int among = engine.conversations();
+      int conversation = random.nextInt(i % 2 == 0 ? among : Math.max(1, among / OLDEST_PART));
+      int believed = believed(router.explain(body(engine, conversation)), "replica-" + number);
+      int held = engine.heldTokens(conversation);
       over += believed > held ? 1 : 0;
       under += believed < held ? 1 : 0;
     }
@@ -224,26 +262,15 @@ public final class RecoveryBench {
 
   /** A request with a whole conversation and a word more. */
   private static String body(RecoveryEngine engine, int conversation) {
-    Conversation said = engine.conversation(conversation);
     StringBuilder tokens = new StringBuilder();
-    for (int token : said.tokens(0, said.blocks())) {
+    for (int token : engine.tokens(conversation)) {
       tokens.append(token).append(',');
     }
     return "{\"model\":\"%s\",\"prompt\":[%s1],\"max_tokens\":1}".formatted(MODEL, tokens);
   }
 
-  private interface Condition {
-    boolean holds() throws InterruptedException;
-  }
-
-  private static void await(RouterChild router, String what, Condition condition)
+  private static void await(ServedRouter router, String what, ChildProcess.Condition condition)
       throws IOException, InterruptedException {
-    long deadlineNanos = System.nanoTime() + LIMIT_NANOS;
-    while (!condition.holds()) {
-      if (!router.isAlive() || System.nanoTime() > deadlineNanos) {
-        throw new IllegalStateException("waited in vain for " + what + "\n" + router.output());
-      }
-      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
-    }
+    router.await(what, LIMIT, condition);
   }
 }

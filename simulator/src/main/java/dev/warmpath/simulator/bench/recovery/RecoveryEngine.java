@@ -1,61 +1,67 @@
 package dev.warmpath.simulator.bench.recovery;
 
-import dev.warmpath.kvindex.CacheGroup;
-import dev.warmpath.simulator.live.event.BlockHash;
+import dev.warmpath.simulator.bench.engine.SerialEngine;
+import dev.warmpath.simulator.bench.engine.WireEvents;
+import dev.warmpath.simulator.live.Ports;
 import dev.warmpath.simulator.live.event.CacheEvent;
 import dev.warmpath.simulator.live.publish.EventPublisher;
 import dev.warmpath.simulator.live.publish.PublisherOptions;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
- * An engine reduced to its events: it holds conversations, a quarter of which all engines hold, and
- * knows how much of each.
+ * An engine that serves conversations, a quarter of which all engines serve, and publishes what its
+ * cache stores and evicts, one batch for each.
  *
  * <p>Confined to the thread of the bench.
  */
 final class RecoveryEngine implements AutoCloseable {
 
-  static final int BATCH_BLOCKS = 64;
-
   /** Enough for what is sent behind a snapshot; less than all that was ever sent. */
-  private static final int BUFFER_BATCHES = 2_000;
+  private static final int BUFFER_BATCHES = 500;
 
   private static final int SHARED_EVERY = 4;
-  private static final CacheGroup GROUP =
-      new CacheGroup(0, CacheGroup.Kind.FULL_ATTENTION, Conversation.BLOCK_TOKENS, 0);
+  private static final int VOCABULARY = 2_900; // of the embedded tokenizer
 
   private final int number;
+  private final int capacityBlocks;
+  private final WireEvents events = new WireEvents(VOCABULARY);
+  private final SerialEngine engine;
   private final EventPublisher publisher;
-  private final List<Conversation> conversations = new ArrayList<>();
-  private final List<Integer> held = new ArrayList<>();
-  private final Set<Integer> systemPrompts = new HashSet<>();
-  private long memberships;
+  private int conversations;
+  private long storedBlocks;
   private long batches;
-  private int shrunk;
 
-  RecoveryEngine(int number) {
+  RecoveryEngine(int number, int capacityBlocks) {
     this.number = number;
-    PublisherOptions options =
-        new PublisherOptions(
-            PublisherOptions.DEFAULT.form(), false, "", BUFFER_BATCHES, 100_000, 1_000);
-    publisher = new EventPublisher(options, 0, 0, true, () -> System.currentTimeMillis() / 1e3);
+    this.capacityBlocks = capacityBlocks;
+    engine = new SerialEngine(SerialEngine.fullAttention(), capacityBlocks, events);
+    publisher =
+        new EventPublisher(
+            PublisherOptions.DEFAULT.withBuffer(BUFFER_BATCHES),
+            0,
+            0,
+            true,
+            () -> System.currentTimeMillis() / 1e3);
   }
 
-  int livePort() {
-    return publisher.livePort();
+  /** Its event sockets, behind a replica that serves at {@code http}. */
+  Ports ports(int http) {
+    return new Ports(http, publisher.livePort(), publisher.replayPort());
   }
 
-  int replayPort() {
-    return publisher.replayPort();
+  /** Whether it evicts as much as it stores. */
+  boolean isFull() {
+    return engine.heldBlocks() == capacityBlocks;
   }
 
   /** Blocks that it holds. */
   long memberships() {
-    return memberships;
+    return engine.heldBlocks();
+  }
+
+  /** Blocks that it has ever stored. */
+  long storedBlocks() {
+    return storedBlocks;
   }
 
   /** Batches that it has sent. */
@@ -64,66 +70,34 @@ final class RecoveryEngine implements AutoCloseable {
   }
 
   int conversations() {
-    return conversations.size();
+    return conversations;
   }
 
-  Conversation conversation(int i) {
-    return conversations.get(i);
+  /** The tokens of a conversation that it has served. */
+  int[] tokens(int i) {
+    long[] names = names(i);
+    return events.tokens(block -> names[block], 0, names.length);
   }
 
-  /** Leading blocks of the conversation that it holds. */
-  int held(int i) {
-    return held.get(i);
+  /** Leading tokens of the conversation that it holds. */
+  int heldTokens(int i) {
+    return engine.reusable(names(i)) * SerialEngine.BLOCK_TOKENS;
   }
 
-  /** Stores one more conversation. */
-  void store() {
-    int next = conversations.size();
-    long owner = next % SHARED_EVERY == 0 ? 0 : number + 1;
-    Conversation conversation = new Conversation(owner << 32 | next);
-    boolean headKnown = !systemPrompts.add(conversation.systemPrompt());
-    int begin = headKnown ? Conversation.SYSTEM_BLOCKS : 0;
-    for (int end = begin; end < conversation.blocks(); begin = end) {
-      end = Math.min(begin + BATCH_BLOCKS, conversation.blocks());
-      publish(conversation, begin, end);
+  /** Serves one more conversation. */
+  void serve() {
+    engine.serve(names(conversations++));
+    List<CacheEvent> batch = events.take();
+    for (CacheEvent event : batch) {
+      storedBlocks += event instanceof CacheEvent.Stored stored ? stored.hashes().size() : 0;
     }
-    conversations.add(conversation);
-    held.add(conversation.blocks());
+    publisher.publish(batch);
+    batches += batch.isEmpty() ? 0 : 1;
   }
 
-  /** Evicts the last blocks of the oldest conversation that is still whole. */
-  void shrink() {
-    Conversation oldest = conversations.get(shrunk);
-    int keeps = Conversation.SYSTEM_BLOCKS + (oldest.blocks() - Conversation.SYSTEM_BLOCKS) / 2;
-    List<CacheEvent> events = new ArrayList<>();
-    for (int block = oldest.blocks() - 1; block >= keeps; block--) {
-      events.add(new CacheEvent.Removed(0, oldest.hash(block)));
-    }
-    send(events);
-    memberships -= events.size();
-    held.set(shrunk++, keeps);
-  }
-
-  private void publish(Conversation conversation, int begin, int end) {
-    List<BlockHash> hashes = new ArrayList<>();
-    for (int block = begin; block < end; block++) {
-      hashes.add(conversation.hash(block));
-    }
-    send(
-        List.of(
-            new CacheEvent.Stored(
-                GROUP,
-                begin == 0 ? null : conversation.hash(begin - 1),
-                hashes,
-                conversation.tokens(begin, end),
-                Collections.nCopies(hashes.size(), List.of()),
-                null)));
-    memberships += hashes.size();
-  }
-
-  private void send(List<CacheEvent> events) {
-    publisher.publish(events);
-    batches++;
+  private long[] names(int i) {
+    long owner = i % SHARED_EVERY == 0 ? 0 : number + 1;
+    return new Conversation(owner << 32 | i).names();
   }
 
   @Override

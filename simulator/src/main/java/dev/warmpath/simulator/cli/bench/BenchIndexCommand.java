@@ -1,17 +1,12 @@
 package dev.warmpath.simulator.cli.bench;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
-import dev.warmpath.simulator.bench.beside.Beside;
-import dev.warmpath.simulator.bench.beside.BesideRound;
-import dev.warmpath.simulator.bench.beside.Comparison;
-import dev.warmpath.simulator.bench.beside.Peer;
-import dev.warmpath.simulator.bench.beside.PeerException;
 import dev.warmpath.simulator.bench.corpus.Corpus;
+import dev.warmpath.simulator.bench.corpus.CorpusShape;
 import dev.warmpath.simulator.bench.corpus.CorpusSource;
 import dev.warmpath.simulator.bench.corpus.ExactAnswers;
 import dev.warmpath.simulator.bench.generate.Corpora;
@@ -21,7 +16,6 @@ import dev.warmpath.simulator.bench.wpix.WpixWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -48,7 +42,6 @@ import picocli.CommandLine.Spec;
       "  warmpath bench index",
       "  warmpath bench index --cell B --engines 1024",
       "  warmpath bench index --corpus mooncake16.wpix --rounds 5 --json",
-      "  warmpath bench index --corpus mooncake16.wpix --beside peers --json",
       "  warmpath bench index --cell B --engines 16 --trace conversation.jsonl.gz --write b.wpix"
     })
 public final class BenchIndexCommand implements WarmpathCommand {
@@ -67,17 +60,8 @@ public final class BenchIndexCommand implements WarmpathCommand {
       description = "Write the corpus to a file, print its exact sums, and end.")
   private @Nullable Path written;
 
-  @Option(names = "--rounds", description = "Rounds (5; with --beside 3).")
-  private @Nullable Integer rounds;
-
-  @Option(
-      names = "--beside",
-      paramLabel = "PEERS_DIR",
-      description = {
-        "Take turns with the drivers of other indexes, PEERS_DIR/bin/{smgidx,crtc}[-ca], and print",
-        "the ratios."
-      })
-  private @Nullable Path peersFolder;
+  @Option(names = "--rounds", defaultValue = "5", description = "Rounds (${DEFAULT-VALUE}).")
+  private int rounds;
 
   @Option(
       names = "--warm-up",
@@ -93,52 +77,18 @@ public final class BenchIndexCommand implements WarmpathCommand {
 
   @Override
   public Integer call() throws InterruptedException {
-    if (rounds != null && rounds < 1) {
+    if (rounds < 1) {
       throw CommandException.usage("--rounds: must be at least 1");
     }
     CorpusSource source = flags.source();
     if (written != null) {
       return write(source, written);
     }
-    try {
-      return peersFolder == null ? alone(source) : beside(source, Peer.in(peersFolder));
-    } catch (PeerException e) {
-      throw CommandException.failed("--beside: " + e.getMessage());
-    }
-  }
-
-  private int alone(CorpusSource source) throws InterruptedException {
     Corpus corpus = read(source);
-    IndexBench bench = warmBench();
-    return show(bench.run(corpus, rounds == null ? 5 : rounds), null);
-  }
-
-  private int beside(CorpusSource source, List<Peer> peers)
-      throws PeerException, InterruptedException {
-    try (CorpusFile file = CorpusFile.of(source, flags.file())) {
-      Corpus corpus = read(source);
-      IndexBench bench = warmBench();
-      List<BesideRound> all =
-          new Beside(bench, peers, this::say).run(corpus, file.path(), rounds == null ? 3 : rounds);
-      BenchReport report = bench.report(corpus, all.stream().map(BesideRound::ours).toList());
-      return show(report, new Comparison(report, peers, all));
-    } catch (PeerException e) {
-      throw e;
-    } catch (IOException e) {
-      throw CorpusFlags.problem(source, e);
-    }
-  }
-
-  private int show(BenchReport report, @Nullable Comparison comparison) {
-    PrintWriter prose = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
-    report.print(prose);
-    ObjectNode object = report.json();
-    if (comparison != null) {
-      comparison.print(prose);
-      object.set("beside", comparison.json());
-    }
+    BenchReport report = warmBench().run(corpus, rounds);
+    report.print(json ? spec.commandLine().getErr() : spec.commandLine().getOut());
     if (json) {
-      printLast(object.toString());
+      printLast(report.json().toString());
     }
     return report.exact() ? Exit.OK : Exit.FAILED;
   }
@@ -163,7 +113,9 @@ public final class BenchIndexCommand implements WarmpathCommand {
   }
 
   private int write(CorpusSource source, Path file) {
-    CorpusFile.requireSimple(source);
+    if (!source.shape().equals(CorpusShape.SIMPLE)) {
+      throw CommandException.usage("WPIX has no groups: " + source.name() + " cannot be written");
+    }
     try (WpixWriter writer = WpixWriter.create(file)) {
       ExactAnswers answers = source.feed(writer);
       printLast(

@@ -7,17 +7,13 @@ import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.bench.recovery.RecoveryBench;
 import dev.warmpath.simulator.bench.recovery.RecoveryReport;
+import dev.warmpath.simulator.cli.text.BenchOutput;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code warmpath bench recovery}: kills a router and measures how soon it knows again what it
@@ -36,10 +32,6 @@ import picocli.CommandLine.Spec;
     footer = {"", "Example:", "  warmpath bench recovery --memberships 10000000 --json"})
 public final class BenchRecoveryCommand implements WarmpathCommand {
 
-  @SuppressWarnings("NullAway.Init")
-  @Spec
-  private CommandSpec spec;
-
   @Option(
       names = "--memberships",
       defaultValue = "10000000",
@@ -55,11 +47,7 @@ public final class BenchRecoveryCommand implements WarmpathCommand {
       description = "Time between snapshots (${DEFAULT-VALUE}).")
   private int snapshotMillis;
 
-  @Option(names = "--dir", description = "Where the router keeps its files; default: temporary.")
-  private @Nullable Path directory;
-
-  @Option(names = "--json", description = "Print one JSON object; prose goes to stderr.")
-  private boolean json;
+  @Mixin private BenchOutput output = new BenchOutput();
 
   @Override
   public Integer call() throws IOException, InterruptedException {
@@ -67,51 +55,28 @@ public final class BenchRecoveryCommand implements WarmpathCommand {
       throw CommandException.usage(
           "1 to 1000 engines, at least 1000 memberships for each, and 100 ms between snapshots");
     }
-    Path work = directory == null ? Files.createTempDirectory("warmpath-recovery") : directory;
-    try {
-      Files.createDirectories(work);
-      return report(run(work));
-    } finally {
-      if (directory == null) {
-        delete(work);
-      }
-    }
-  }
-
-  private RecoveryReport run(Path work) throws IOException, InterruptedException {
-    PrintWriter prose = spec.commandLine().getErr();
-    RecoveryBench bench =
-        new RecoveryBench(
-            memberships,
-            work,
-            snapshotMillis,
-            line -> {
-              prose.println(line);
-              prose.flush();
-            });
-    return bench.run(engines);
-  }
-
-  private int report(RecoveryReport report) {
-    PrintWriter out = spec.commandLine().getOut();
-    if (json) {
-      out.println(toJson(report));
-    } else {
-      out.printf(
-          "%.2f s until %.2f %% of %,d memberships are known again; %d of %d prompts over, %d under%n",
-          report.secondsToReady(),
-          100 * report.recoveredShare(),
-          report.memberships(),
-          report.overCredits(),
-          report.checkedPrompts(),
-          report.underCredits());
-      out.printf(
-          "snapshot of %,d bytes: events waited %.2f s, on the disk after %.2f s%n",
-          report.snapshot().bytes(),
-          report.snapshot().pauseSeconds(),
-          report.snapshot().writeSeconds());
-    }
+    Path directory = output.directory("warmpath-recovery");
+    RecoveryReport report =
+        new RecoveryBench(memberships, directory, snapshotMillis, output::progress).run(engines);
+    output.report(table -> print(table, report), toJson(report));
     return report.overCredits() == 0 ? Exit.OK : Exit.FAILED;
+  }
+
+  private static void print(PrintWriter table, RecoveryReport report) {
+    table.printf(
+        "%.2f s until %.2f %% of %,d memberships are known again; %d of %d prompts over, %d under%n",
+        report.secondsToReady(),
+        100 * report.recoveredShare(),
+        report.memberships(),
+        report.overCredits(),
+        report.checkedPrompts(),
+        report.underCredits());
+    table.printf(
+        "snapshot of %,d bytes: events waited %.2f s, on the disk after %.2f s%n",
+        report.snapshot().bytes(),
+        report.snapshot().pauseSeconds(),
+        report.snapshot().writeSeconds());
+    table.flush();
   }
 
   private ObjectNode toJson(RecoveryReport report) {
@@ -128,13 +93,5 @@ public final class BenchRecoveryCommand implements WarmpathCommand {
         .put("snapshotBytes", report.snapshot().bytes())
         .put("snapshotPauseSeconds", report.snapshot().pauseSeconds())
         .put("snapshotWriteSeconds", report.snapshot().writeSeconds());
-  }
-
-  private static void delete(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
   }
 }

@@ -3,11 +3,12 @@ package dev.warmpath.simulator.cli.bench;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.CorpusSource;
-import dev.warmpath.simulator.bench.generate.Cell;
 import dev.warmpath.simulator.bench.generate.CellOptions;
 import dev.warmpath.simulator.bench.generate.Corpora;
+import dev.warmpath.simulator.bench.generate.SyntheticCell;
 import dev.warmpath.simulator.bench.wpix.WpixException;
 import dev.warmpath.simulator.bench.wpix.WpixFile;
+import dev.warmpath.simulator.trace.TraceException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ final class CorpusFlags {
         "A synthetic corpus: B a large fleet, C 16 million other memberships, D engines with",
         "their own hashes, E holes, F bursts of siblings, G hybrid engines."
       })
-  private @Nullable Cell cell;
+  private @Nullable SyntheticCell cell;
 
   @Option(
       names = "--engines",
@@ -53,11 +54,6 @@ final class CorpusFlags {
       description = "A Mooncake trace (*.jsonl, *.jsonl.gz) instead of the cell's synthetic chats.")
   private @Nullable Path trace;
 
-  /** The file, if there is one. */
-  @Nullable Path file() {
-    return file;
-  }
-
   /** The corpus that the flags ask for. */
   CorpusSource source() {
     boolean cellOnly = engines != null || requests != null || trace != null;
@@ -70,7 +66,11 @@ final class CorpusFlags {
     if (file != null) {
       return new WpixFile(file);
     }
-    return cell == null ? Corpora.small() : Corpora.cell(cell, options());
+    try {
+      return cell == null ? Corpora.small() : Corpora.cell(cell, options());
+    } catch (IOException | TraceException e) {
+      throw CommandException.failed("--trace: " + e.getMessage());
+    }
   }
 
   /** All of {@code source} in memory. */

@@ -15,7 +15,8 @@ final class FleetFlags {
 
   private static final FleetBenchPlan USUAL =
       new FleetBenchPlan(4, 3_000, 16, 1, 3, 70, 3, 3, List.of(1L, 2L, 3L, 4L));
-  private static final FleetBenchPlan SHORT = new FleetBenchPlan(2, 1_500, 16, 1, 3, 5, 0.2, 0, List.of(1L));
+  private static final FleetBenchPlan SHORT =
+      new FleetBenchPlan(2, 1_500, 16, 1, 3, 5, 0.2, 0, List.of(1L));
 
   @Option(names = "--engines", description = "Simulated engines (4).")
   private @Nullable Integer engines;

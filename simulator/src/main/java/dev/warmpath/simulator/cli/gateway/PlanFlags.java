@@ -89,7 +89,8 @@ final class PlanFlags {
   private List<GatewayCell> cells(List<GatewayCell> usual) {
     Map<String, GatewayCell> known =
         GatewayCell.all().stream()
-            .collect(Collectors.toMap(GatewayCell::name, cell -> cell, (a, b) -> a, LinkedHashMap::new));
+            .collect(
+                Collectors.toMap(GatewayCell::name, cell -> cell, (a, b) -> a, LinkedHashMap::new));
     for (Map.Entry<String, Double> rate : rates.entrySet()) {
       known.put(rate.getKey(), named(known, rate.getKey()).at(rate.getValue()));
     }

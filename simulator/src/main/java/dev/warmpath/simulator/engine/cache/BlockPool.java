@@ -57,6 +57,10 @@ final class BlockPool {
     return committed.size();
   }
 
+  int committedNames() {
+    return committed.names();
+  }
+
   /** The oldest copy of a committed block; the null block if there is none. */
   int find(long name, int group) {
     return committed.find(name, group);

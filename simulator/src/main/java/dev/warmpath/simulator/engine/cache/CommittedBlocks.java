@@ -43,6 +43,11 @@ final class CommittedBlocks {
     return size;
   }
 
+  /** Names and groups that are committed, copies counted once. */
+  int names() {
+    return rings;
+  }
+
   boolean contains(int block) {
     return block < newer.length && newer[block] != 0;
   }

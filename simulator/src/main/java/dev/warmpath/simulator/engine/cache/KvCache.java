@@ -176,6 +176,11 @@ public final class KvCache {
     return host == null ? 0 : host.size();
   }
 
+  /** Blocks that it holds: pairs of a group and a name, copies counted once. */
+  public int heldBlocks() {
+    return pool.committedNames();
+  }
+
   /** Fails if the books do not balance. */
   public void checkInvariants() {
     pool.checkInvariants();

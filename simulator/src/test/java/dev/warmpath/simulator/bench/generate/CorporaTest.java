@@ -8,16 +8,10 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.simulator.bench.corpus.Corpus;
 import dev.warmpath.simulator.bench.corpus.CorpusSource;
 import dev.warmpath.simulator.bench.corpus.ExactAnswers;
-import dev.warmpath.simulator.bench.generate.fleet.Ballast;
-import dev.warmpath.simulator.bench.generate.fleet.FleetPlan;
-import dev.warmpath.simulator.bench.generate.fleet.GeneratedCorpus;
-import dev.warmpath.simulator.bench.generate.fleet.HybridCorpus;
-import dev.warmpath.simulator.bench.generate.fleet.HybridPlan;
-import dev.warmpath.simulator.bench.generate.requests.ChatRequests;
-import dev.warmpath.simulator.bench.generate.requests.SiblingBursts;
 import dev.warmpath.simulator.bench.index.IndexBench;
 import dev.warmpath.simulator.bench.wpix.WpixFile;
 import dev.warmpath.simulator.bench.wpix.WpixWriter;
+import dev.warmpath.simulator.trace.Trace;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -26,28 +20,28 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Small corpora of each kind; their sums come from books that know no index. */
+/** Small corpora of each kind; their sums are what the engines themselves would reuse. */
 final class CorporaTest {
+
+  private static final Trace CHATS = new SyntheticChats(250, 8, 30, 5).trace();
 
   @TempDir Path folder;
 
   static Stream<CorpusSource> withOneGroup() {
-    ChatRequests chats = new ChatRequests(250, 8, 30, 5);
-    FleetPlan plan = FleetPlan.of(5, 1_024);
+    RecordedFleet fleet = RecordedFleet.of(5, 1_024);
     return Stream.of(
-        new GeneratedCorpus("chats", chats, plan),
-        new GeneratedCorpus("single removals", chats, plan.withSingleRemovals()),
-        new GeneratedCorpus("more engines than a word has bits", chats, FleetPlan.of(70, 1_024)),
-        new GeneratedCorpus("ballast", chats, plan, new Ballast(13)),
-        new GeneratedCorpus("own hashes", chats, plan.withOwnHashes()),
-        new GeneratedCorpus("holes", chats, plan.withHoles(0.02)),
-        new GeneratedCorpus("bursts", new SiblingBursts(250, 5), plan));
+        new RecordedCorpus("chats", CHATS, fleet),
+        new RecordedCorpus("single removals", CHATS, fleet.withSingleRemovals()),
+        new RecordedCorpus("many engines", CHATS, RecordedFleet.of(70, 1_024)),
+        new RecordedCorpus("ballast", CHATS, fleet.withBallast(13)),
+        new RecordedCorpus("own hashes", CHATS, fleet.withOwnHashes()),
+        new RecordedCorpus("holes", CHATS, fleet.losing(0.02)),
+        new RecordedCorpus("bursts", new SiblingBursts(250, 5).trace(), fleet));
   }
 
   static Stream<CorpusSource> all() {
-    ChatRequests chats = new ChatRequests(250, 8, 30, 5);
-    return Stream.concat(
-        withOneGroup(), Stream.of(new HybridCorpus("hybrid", chats, new HybridPlan(4, 1_024, 64))));
+    RecordedFleet hybrid = RecordedFleet.hybrid(4, 1_024, 64);
+    return Stream.concat(withOneGroup(), Stream.of(new RecordedCorpus("hybrid", CHATS, hybrid)));
   }
 
   private static KvIndex index() {
@@ -56,7 +50,7 @@ final class CorporaTest {
 
   @ParameterizedTest
   @MethodSource("all")
-  void theIndexAnswersAsTheBooksSay(CorpusSource source) throws Exception {
+  void theIndexAnswersAsTheEnginesDo(CorpusSource source) throws Exception {
     Corpus corpus = Corpus.of(source);
     assertThat(corpus.answers().interleaved().nonzero()).isPositive();
     assertThat(corpus.answers().atEnd().nonzero()).isPositive();
@@ -78,8 +72,8 @@ final class CorporaTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = Cell.class, names = "C", mode = EnumSource.Mode.EXCLUDE)
-  void eachCellHasEventsAndAnswers(Cell cell) throws IOException {
+  @EnumSource(value = SyntheticCell.class, names = "BALLAST", mode = EnumSource.Mode.EXCLUDE)
+  void eachCellHasEventsAndAnswers(SyntheticCell cell) throws Exception {
     Corpus corpus = Corpus.of(Corpora.cell(cell, new CellOptions(3, 60, null)));
     assertThat(corpus.workers()).isEqualTo(3);
     assertThat(corpus.queries()).isEqualTo(60);

@@ -6,9 +6,9 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.simulator.bench.corpus.Corpus;
-import dev.warmpath.simulator.bench.generate.Cell;
 import dev.warmpath.simulator.bench.generate.CellOptions;
 import dev.warmpath.simulator.bench.generate.Corpora;
+import dev.warmpath.simulator.bench.generate.SyntheticCell;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +20,7 @@ final class IndexBenchTest {
 
   @Test
   void seesThatAnIndexForgetsToRemove() throws Exception {
-    Corpus corpus = Corpus.of(Corpora.cell(Cell.E, new CellOptions(3, 80, null)));
+    Corpus corpus = Corpus.of(Corpora.cell(SyntheticCell.HOLES, new CellOptions(3, 80, null)));
     IndexBench bench = new IndexBench(IndexBenchTest::forgetful, Thread::new, said::add);
     assertThat(bench.round(corpus).exact()).isFalse();
     assertThat(said).anyMatch(line -> line.startsWith("interleaved queries: answered "));

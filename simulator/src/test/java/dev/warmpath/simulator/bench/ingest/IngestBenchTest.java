@@ -1,12 +1,20 @@
 package dev.warmpath.simulator.bench.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.msgpack.value.ValueFactory.newString;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
 import java.time.Clock;
 import java.util.Arrays;
+import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.msgpack.core.MessagePack;
+import org.msgpack.core.MessageUnpacker;
+import org.msgpack.value.ArrayValue;
+import org.msgpack.value.Value;
 
 final class IngestBenchTest {
 
@@ -33,13 +41,28 @@ final class IngestBenchTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"false, 0.70, 0.15", "true, 0.35, 0.50"})
-  void mixIsWhatItSays(boolean full, double prefilled, double removed) {
-    EventMix mix = full ? EventMix.FULL : EventMix.FILLING;
-    EngineFeed feed = IngestCorpus.of(1, 200_000, mix, 7).feeds().get(0);
-    double blocks = Arrays.stream(feed.eventBlocks()).sum();
-    double stored = (blocks + feed.heldBlocks()) / 2;
-    assertThat((blocks - stored) / blocks).isBetween(removed - 0.05, removed + 0.02);
-    assertThat(stored / (1 + mix.decoded()) / blocks).isBetween(prefilled - 0.02, prefilled + 0.05);
+  @CsvSource({"true, 0.82, 0.18, 0", "false, 0.35, 0.15, 0.50"})
+  void mixIsWhatItSays(boolean filling, double prompts, double decoded, double removed)
+      throws IOException {
+    EngineFeed feed = IngestCorpus.of(1, 200_000, filling).feeds().get(0);
+    double[] blocks = new double[3]; // of prompts, decoded, removed
+    for (int batch = feed.batches() / 2; batch < feed.batches(); batch++) {
+      for (Value event : events(feed.payloads()[batch])) {
+        Map<Value, Value> fields = event.asMapValue().map();
+        int count = fields.get(newString("block_hashes")).asArrayValue().size();
+        boolean stored = fields.get(newString("type")).toString().equals("BlockStored");
+        blocks[stored ? (count > 1 ? 0 : 1) : 2] += count;
+      }
+    }
+    double all = Arrays.stream(blocks).sum();
+    assertThat(blocks[0] / all).isCloseTo(prompts, within(0.04));
+    assertThat(blocks[1] / all).isCloseTo(decoded, within(0.04));
+    assertThat(blocks[2] / all).isCloseTo(removed, within(0.01));
+  }
+
+  private static ArrayValue events(byte[] payload) throws IOException {
+    try (MessageUnpacker unpacker = MessagePack.newDefaultUnpacker(payload)) {
+      return unpacker.unpackValue().asArrayValue().get(1).asArrayValue();
+    }
   }
 }

@@ -43,6 +43,9 @@ final class BenchIndexCommandTest {
       assertThat(json.path(query).fieldNames()).toIterable().containsExactly("p50", "p99", "p999");
       assertThat(json.path(query).path("p50").asLong()).isPositive();
     }
+    for (String when : List.of("interleaved", "final")) {
+      assertThat(json.path("sums").path(when).path("scores").asLong()).isPositive();
+    }
   }
 
   @Test
@@ -79,14 +82,11 @@ final class BenchIndexCommandTest {
   }
 
   @Test
-  void namesThePeerThatIsMissing() {
-    assertMisused("--beside: no program ", "--beside", folder.toString());
-  }
-
-  @Test
   void namesTheLineOfATraceThatIsMalformed() throws IOException {
     Path trace = folder.resolve("trace.jsonl");
-    Files.writeString(trace, "{\"timestamp\":0,\"input_length\":600,\"hash_ids\":[0,1]}\n{oops\n");
+    Files.writeString(
+        trace,
+        "{\"timestamp\":0,\"input_length\":600,\"output_length\":1,\"hash_ids\":[0,1]}\n{oops\n");
     assertThatThrownBy(() -> run("--cell", "B", "--trace", trace.toString()))
         .isInstanceOf(CommandException.class)
         .hasMessageContaining("trace.jsonl: line 2: no JSON object");

@@ -100,7 +100,8 @@ class TokenComparisonTest {
   private TokenComparison.Result run(int requests, RequestKind... kinds) throws IOException {
     URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     EngineTokens engine = new EngineTokens(HttpClient.newHttpClient(), uri);
-    return new TokenComparison(tokenizer, engine, "m", findings::add).run(requests, 7, List.of(kinds));
+    return new TokenComparison(tokenizer, engine, "m", findings::add)
+        .run(requests, 7, List.of(kinds));
   }
 
   private void render(HttpExchange at, RequestKind kind) throws IOException {

@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.bench.generate.fleet;
+package dev.warmpath.simulator.bench.generate;
 
 /**
  * Chooses the engine with the least (blocks to compute + load); the load decays with time.

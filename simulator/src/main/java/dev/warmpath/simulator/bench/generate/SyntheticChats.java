@@ -1,5 +1,6 @@
-package dev.warmpath.simulator.bench.generate.requests;
+package dev.warmpath.simulator.bench.generate;
 
+import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -18,42 +19,40 @@ import java.util.Random;
  * @param openChats chats that take turns at a time
  * @param seed of all random choices
  */
-public record ChatRequests(int requests, int systemPrompts, int openChats, long seed)
-    implements RequestSource {
+record SyntheticChats(int requests, int systemPrompts, int openChats, long seed) {
 
   private static final double REQUESTS_PER_SECOND = 3.4;
   private static final double LAST_TURN = 0.35;
   private static final int MAX_BLOCKS = 900;
 
-  @Override
-  public void feed(Sink sink) {
+  Trace trace() {
     Random random = new Random(seed);
-    BlockGrower grower = new BlockGrower();
+    PromptTrace trace = new PromptTrace();
     List<int[]> systems = new ArrayList<>();
     for (int i = 0; i < systemPrompts; i++) {
-      systems.add(grower.grow(new int[0], 1 + random.nextInt(16)));
+      systems.add(trace.grow(new int[0], 1 + random.nextInt(16)));
     }
     List<int[]> chats = new ArrayList<>();
     double seconds = 0;
     for (int i = 0; i < requests; i++) {
       seconds -= Math.log(1 - random.nextDouble()) / REQUESTS_PER_SECOND;
-      int[] chat = takeTurn(chats, systems, grower, random);
-      sink.request(seconds, chat);
+      int[] chat = takeTurn(chats, systems, trace, random);
+      trace.request(seconds, chat);
       if (chat.length < MAX_BLOCKS && random.nextDouble() >= LAST_TURN) {
         chats.add(chat);
       }
     }
+    return trace.build();
   }
 
   /** One more turn of an open chat, or the first of a new one. */
-  private int[] takeTurn(
-      List<int[]> chats, List<int[]> systems, BlockGrower grower, Random random) {
+  private int[] takeTurn(List<int[]> chats, List<int[]> systems, PromptTrace trace, Random random) {
     if (chats.size() > random.nextInt(openChats)) {
       int[] chat = chats.remove(random.nextInt(chats.size()));
-      return grower.grow(chat, 1 + random.nextInt(30));
+      return trace.grow(chat, 1 + random.nextInt(30));
     }
     int popular = (int) (systems.size() * Math.pow(random.nextDouble(), 3));
     int blocks = (int) Math.min(MAX_BLOCKS, 1 - 65 * Math.log(1 - random.nextDouble()));
-    return grower.grow(systems.get(popular), blocks);
+    return trace.grow(systems.get(popular), blocks);
   }
 }

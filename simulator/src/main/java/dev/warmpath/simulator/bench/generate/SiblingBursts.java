@@ -1,5 +1,6 @@
-package dev.warmpath.simulator.bench.generate.requests;
+package dev.warmpath.simulator.bench.generate;
 
+import dev.warmpath.simulator.trace.Trace;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -16,38 +17,38 @@ import java.util.Random;
  * @param requests how many
  * @param seed of all random choices
  */
-public record SiblingBursts(int requests, long seed) implements RequestSource {
+record SiblingBursts(int requests, long seed) {
 
   private static final double SECONDS_BETWEEN_BURSTS = 5;
   private static final int MAX_PREFIX_BLOCKS = 384;
   private static final int MAX_SUFFIX_BLOCKS = 24;
   private static final int MAX_SIBLINGS = 96;
 
-  @Override
-  public void feed(Sink sink) {
+  Trace trace() {
     Random random = new Random(seed);
-    BlockGrower grower = new BlockGrower();
+    PromptTrace trace = new PromptTrace();
     List<int[]> prefixes = new ArrayList<>();
     double seconds = 0;
     int left = requests;
     while (left > 0) {
-      int[] prefix = prefix(prefixes, grower, random);
+      int[] prefix = prefix(prefixes, trace, random);
       int siblings = Math.min(left, 16 + random.nextInt(MAX_SIBLINGS - 16));
       for (int i = 0; i < siblings; i++) {
         int[] shared = random.nextBoolean() ? prefix : cut(prefix, random);
-        sink.request(
-            seconds + i * 1e-3, grower.grow(shared, 1 + random.nextInt(MAX_SUFFIX_BLOCKS)));
+        trace.request(
+            seconds + i * 1e-3, trace.grow(shared, 1 + random.nextInt(MAX_SUFFIX_BLOCKS)));
       }
       left -= siblings;
       seconds += SECONDS_BETWEEN_BURSTS;
     }
+    return trace.build();
   }
 
-  private static int[] prefix(List<int[]> prefixes, BlockGrower grower, Random random) {
+  private static int[] prefix(List<int[]> prefixes, PromptTrace trace, Random random) {
     if (!prefixes.isEmpty() && random.nextBoolean()) {
       return prefixes.get(random.nextInt(prefixes.size()));
     }
-    int[] prefix = grower.grow(new int[0], 16 + random.nextInt(MAX_PREFIX_BLOCKS - 16));
+    int[] prefix = trace.grow(new int[0], 16 + random.nextInt(MAX_PREFIX_BLOCKS - 16));
     prefixes.add(prefix);
     return prefix;
   }
