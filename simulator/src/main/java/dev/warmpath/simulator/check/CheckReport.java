@@ -8,8 +8,6 @@ import java.util.Map;
 /**
  * What a check gave.
  *
- * <p>Immutable.
- *
  * @param verdicts requests by verdict
  * @param load the load's own figures
  */

@@ -3,7 +3,7 @@ package dev.warmpath.simulator.check;
 import dev.warmpath.simulator.load.ChatReply;
 import java.util.Locale;
 
-/** What one reply says about its prediction. Immutable. */
+/** What one reply says about its prediction. */
 enum Verdict {
   /** The engine reused just what was predicted. */
   EXACT,

@@ -16,8 +16,6 @@ import dev.warmpath.simulator.load.ChatLoad;
  * chat is going to reuse is either safe or long gone, and is hardly ever evicted between dispatch
  * and scheduling, where no router could know.
  *
- * <p>Immutable.
- *
  * @param requests for each policy
  * @param replicas engines
  * @param speed how many times faster than their time model they are

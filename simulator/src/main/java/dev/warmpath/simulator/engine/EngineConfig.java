@@ -5,8 +5,6 @@ import dev.warmpath.simulator.engine.cache.KvCacheConfig;
 /**
  * One engine's limits and speed.
  *
- * <p>Immutable.
- *
  * @param stepTokens tokens that one step computes at most ({@code max_num_batched_tokens})
  * @param runningSequences sequences that run at once ({@code max_num_seqs})
  * @param maxModelTokens longest prompt and answer together ({@code max_model_len})

@@ -3,8 +3,6 @@ package dev.warmpath.simulator.engine;
 /**
  * The engine's gauges and counters.
  *
- * <p>Immutable.
- *
  * @param running sequences admitted to the batch
  * @param waiting sequences not yet admitted, or preempted
  * @param cacheUsage share of blocks that requests hold, 0 to 1

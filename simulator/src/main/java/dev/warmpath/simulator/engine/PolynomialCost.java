@@ -4,8 +4,6 @@ package dev.warmpath.simulator.engine;
  * The step time of NVIDIA Dynamo's mock engine: a parabola over the prompt tokens of the step, and
  * one over the share of the cache in use if anything decodes.
  *
- * <p>Immutable.
- *
  * @param prefill milliseconds of a step over the prompt tokens that it computes
  * @param decode milliseconds of a step that decodes over the share of blocks in use, 0 to 1
  * @param minDecodeMillis the least that decoding takes
@@ -23,7 +21,7 @@ public record PolynomialCost(
           1,
           0.0026);
 
-  /** {@code square·x² + linear·x + constant}. Immutable. */
+  /** {@code square·x² + linear·x + constant}. */
   public record Parabola(double square, double linear, double constant) {
 
     double at(double x) {

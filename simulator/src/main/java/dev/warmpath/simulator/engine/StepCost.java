@@ -3,8 +3,6 @@ package dev.warmpath.simulator.engine;
 /**
  * A step that takes longer in proportion to what it computes.
  *
- * <p>Immutable.
- *
  * @param baseMillis each step
  * @param prefillTokenMillis each prompt token computed
  * @param attentionMillis each pair of a prompt token computed and a context token it attends to

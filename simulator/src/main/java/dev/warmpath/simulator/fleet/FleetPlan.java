@@ -7,8 +7,6 @@ import java.util.List;
 /**
  * A fleet to run.
  *
- * <p>Immutable.
- *
  * @param engines how many, each of them a replica
  * @param engine what each is like
  * @param index what the router knows of them

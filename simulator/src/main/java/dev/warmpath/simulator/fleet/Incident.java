@@ -3,8 +3,6 @@ package dev.warmpath.simulator.fleet;
 /**
  * Something that happens to an engine while a fleet runs.
  *
- * <p>Immutable.
- *
  * @param seconds when, since the run began
  * @param engine its number
  * @param factor how many times slower it is from then on, for {@link Kind#SLOW}

@@ -5,8 +5,6 @@ import java.util.Locale;
 /**
  * What the router's index knows.
  *
- * <p>Immutable.
- *
  * @param kind where its knowledge comes from
  * @param millis how much later than it happens an engine's change is heard, for {@link Kind#EXACT};
  *     how long a routed prompt counts, for {@link Kind#ROUTED}

@@ -45,7 +45,7 @@ public final class LiveEngine implements AutoCloseable {
   private LiveEngineOptions options;
   private @Nullable Lifetime lifetime;
 
-  /** What dies together. Immutable. */
+  /** What dies together. */
   private record Lifetime(HttpServer server, EngineDriver driver, EventPublisher publisher) {
     /** Sockets first, so that nobody sees an orderly end. */
     void end() {

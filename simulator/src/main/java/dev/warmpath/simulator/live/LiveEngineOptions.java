@@ -8,8 +8,6 @@ import java.util.Map;
 /**
  * Everything that one live engine is told at its start.
  *
- * <p>Immutable.
- *
  * @param model the name that it serves
  * @param adapters path of each LoRA adapter by name
  * @param ports where it listens, on the loopback interface

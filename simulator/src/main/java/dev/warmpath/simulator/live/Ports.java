@@ -1,10 +1,6 @@
 package dev.warmpath.simulator.live;
 
-/**
- * The loopback ports of an engine; 0 for any that is free.
- *
- * <p>Immutable.
- */
+/** The loopback ports of an engine; 0 for any that is free. */
 public record Ports(int http, int events, int replay) {
 
   /** Any ports. */

@@ -20,14 +20,14 @@ final class Chat {
   private int turn;
 
   /**
-   * What all requests of a chat have in common. Immutable.
+   * What all requests of a chat have in common.
    *
    * @param user the field of that name; null to leave it out
    */
   record Identity(String model, @Nullable String user, String system) {}
 
   /**
-   * One turn. Immutable.
+   * One turn.
    *
    * @param userWords words that the user says
    * @param answerTokens limit of the answer, in tokens

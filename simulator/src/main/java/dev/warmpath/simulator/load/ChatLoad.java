@@ -7,8 +7,6 @@ import java.util.Collections;
  * chats share, and grows turn by turn with the model's real answers. A chat that is over is
  * replaced by a new one.
  *
- * <p>Immutable.
- *
  * @param requests turns in all
  * @param activeChats chats that take turns, in order
  * @param turns turns of a whole chat; the first chats are cut short, so that they do not end

@@ -5,8 +5,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What came back for one request.
  *
- * <p>Immutable.
- *
  * @param replica who served it, as the router says; null if nobody says
  * @param promptTokens as the engine counts them
  * @param cachedTokens of these, reused by the engine; -1 when it does not say

@@ -11,8 +11,6 @@ import java.util.stream.Stream;
 /**
  * What a run of a load gave.
  *
- * <p>Immutable.
- *
  * @param requests sent in all
  * @param failures of these, not served to the end, by reason
  * @param hitRate share of prompt tokens that engines say they reused

@@ -28,7 +28,7 @@ public record SessionLoad(
   private static final Range ANSWER_TOKENS = new Range(20, 100);
   private static final int MOST_SESSIONS = 20_000;
 
-  /** Evenly distributed whole numbers, both ends included. Immutable. */
+  /** Evenly distributed whole numbers, both ends included. */
   private record Range(int least, int most) {
     int draw(Random random) {
       return least + random.nextInt(most - least + 1);
@@ -36,7 +36,7 @@ public record SessionLoad(
   }
 
   /**
-   * One session. Immutable.
+   * One session.
    *
    * @param atSeconds when it arrives, from the begin of the load
    * @param tenant from 0, the most popular first

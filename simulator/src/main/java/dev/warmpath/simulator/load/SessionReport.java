@@ -5,8 +5,6 @@ import dev.warmpath.simulator.statistics.Distribution;
 /**
  * What a run of sessions gave.
  *
- * <p>Immutable.
- *
  * @param lateMillis from the instant at which a request was due until it was sent: how late the
  *     load itself was
  */

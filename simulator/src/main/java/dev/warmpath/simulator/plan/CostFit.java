@@ -13,8 +13,6 @@ import java.util.stream.Collectors;
 /**
  * An engine's speed, as a decision log shows it.
  *
- * <p>Immutable.
- *
  * @param engines whose requests were used
  * @param fitted requests that the cost was fitted to
  * @param heldOut others, on which the errors were measured

@@ -6,8 +6,6 @@ import dev.warmpath.simulator.engine.StepCost;
  * A time that an engine took, and the work that it did in it: {@code millis = base·steps +
  * token·tokens + pair·pairs + context·contextTokens}.
  *
- * <p>Immutable.
- *
  * @param contextTokens tokens in front of those decoded, summed over steps and sequences
  */
 record Equation(double steps, double tokens, double pairs, double contextTokens, double millis) {

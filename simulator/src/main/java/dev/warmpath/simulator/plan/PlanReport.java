@@ -15,8 +15,6 @@ import java.util.function.ToDoubleFunction;
 /**
  * What a plan found out, as text and as JSON.
  *
- * <p>Immutable.
- *
  * @param requests of the log that are replayed
  * @param leftOut others
  * @param spanSeconds in which those arrive that wait for no other

@@ -5,8 +5,6 @@ import java.util.Arrays;
 /**
  * Mean and percentiles of many values; NaN of none. p90 is the least value that nine of ten do not
  * exceed.
- *
- * <p>Immutable.
  */
 public record Distribution(double mean, double p50, double p90, double p99) {
 

@@ -5,8 +5,6 @@ import java.util.Arrays;
 /**
  * A mean over several seeds.
  *
- * <p>Immutable.
- *
  * @param confidence half the width of the mean's 95 % confidence interval; NaN for one seed
  */
 public record Estimate(double mean, double confidence) {

@@ -4,11 +4,7 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;
 
-/**
- * Three percentiles of many measured times.
- *
- * <p>Immutable.
- */
+/** Three percentiles of many measured times. */
 public record Percentiles(long p50, long p99, long p999) {
 
   private static final int DIGITS = 3;

@@ -3,11 +3,7 @@ package dev.warmpath.simulator.statistics;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Arrays;
 
-/**
- * One figure over several rounds.
- *
- * <p>Immutable.
- */
+/** One figure over several rounds. */
 public record Spread(double median, double min, double max) {
 
   private static final Spread NONE = new Spread(Double.NaN, Double.NaN, Double.NaN);

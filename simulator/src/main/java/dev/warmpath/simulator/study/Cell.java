@@ -5,8 +5,6 @@ import dev.warmpath.simulator.fleet.IndexMode;
 /**
  * One combination of a study.
  *
- * <p>Immutable.
- *
  * @param replicas engines of the fleet
  * @param kvTokens tokens that each one's cache holds
  * @param hostKvTokens tokens that each one's host tier holds, 0 for none

@@ -7,8 +7,6 @@ import java.util.function.ToDoubleFunction;
 /**
  * A cell over all its seeds.
  *
- * <p>Immutable.
- *
  * @param runs one for each seed
  * @param oracles one for each seed, the same for all policies of a setting
  */

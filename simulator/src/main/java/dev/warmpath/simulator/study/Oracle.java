@@ -15,8 +15,6 @@ import java.util.stream.IntStream;
  * which they arrived there, each over before the next one comes. Hits are counted as engines count
  * them; answers take no room.
  *
- * <p>Immutable.
- *
  * @param infiniteHitRate of a cache that forgets nothing: no policy can hit more
  * @param poolHitRate of one cache with as many blocks as all engines together, host tiers included
  */

@@ -7,8 +7,6 @@ import java.util.Arrays;
 /**
  * What one run comes to. Requests that arrive early find caches that fill, and may be left out.
  *
- * <p>Immutable.
- *
  * @param requests that were counted
  * @param ttftMillis time to first token
  * @param tpotMillis mean time between two tokens of an answer, over requests
@@ -32,7 +30,7 @@ public record RunFigures(
     int rejected,
     double spanSeconds) {
 
-  /** What an answer should keep to, both at most. Immutable. */
+  /** What an answer should keep to, both at most. */
   public record Goal(double ttftMillis, double tpotMillis) {
     public static final Goal DEFAULT = new Goal(5000, 100);
   }

@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A record of a router's decision log.
  *
- * <p>Immutable.
- *
  * @param arrivedMillis since 1970
  * @param model null if the client named none
  * @param session keyed hash, null if there is none

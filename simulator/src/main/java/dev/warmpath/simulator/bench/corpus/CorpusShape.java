@@ -9,8 +9,6 @@ import java.util.List;
 /**
  * What all engines of a corpus have in common: the space of their block keys and how they turn held
  * blocks into hits.
- *
- * <p>Immutable.
  */
 public record CorpusShape(ChainSpace space, CacheLayout layout) {
 

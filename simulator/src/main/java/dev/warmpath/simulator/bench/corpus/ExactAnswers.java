@@ -3,8 +3,6 @@ package dev.warmpath.simulator.bench.corpus;
 /**
  * What an exact index answers to the queries of a corpus.
  *
- * <p>Immutable.
- *
  * @param interleaved each query asked right after the records before it
  * @param atEnd each query asked after the last record
  * @param memberships (worker, group, block) triples that are held after the last record

@@ -3,8 +3,6 @@ package dev.warmpath.simulator.bench.corpus;
 /**
  * Three sums over the answers to all queries, by which two indexes can be compared.
  *
- * <p>Immutable.
- *
  * @param scores of the matched blocks of each worker
  * @param best of the matched blocks of the best worker of each query
  * @param nonzero how many times a worker matched at least one block

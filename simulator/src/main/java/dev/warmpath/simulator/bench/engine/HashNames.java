@@ -6,8 +6,6 @@ import java.util.SplittableRandom;
  * The hashes that follow from the name of a block, with different seeds for local and engine
  * hashes. Never 0.
  *
- * <p>Immutable.
- *
  * @param own whether each engine has its own engine hashes
  */
 public record HashNames(boolean own) {

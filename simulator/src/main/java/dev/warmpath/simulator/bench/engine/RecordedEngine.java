@@ -33,7 +33,7 @@ public final class RecordedEngine {
   private final Set<Long> lost = new HashSet<>();
 
   /**
-   * How changes become records. Immutable.
+   * How changes become records.
    *
    * @param rootKey of the index's chain space
    * @param singleRemovals whether each evicted block has a record of its own, as vLLM does it

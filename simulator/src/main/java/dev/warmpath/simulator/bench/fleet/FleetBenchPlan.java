@@ -7,8 +7,6 @@ import java.util.Set;
 /**
  * Fleet and load of each turn.
  *
- * <p>Immutable.
- *
  * @param engines simulated engines, each a process
  * @param blocks of the KV cache of each
  * @param blockSizeTokens tokens a block

@@ -6,8 +6,6 @@ import java.util.List;
 /**
  * What is measured where.
  *
- * <p>Immutable.
- *
  * @param routers the first is what the others are compared to
  * @param enginePort HTTP port of the first engine; the others follow. Events are published {@value
  *     #EVENTS_OFFSET} ports above, replayed {@value #REPLAY_OFFSET} above. 0 for any ports

@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Another router, which knows the engines' ports by its own configuration.
  *
- * <p>Immutable.
- *
  * @param url where it takes requests
  * @param command for a shell, run anew in each turn; null for a router that is used as it is
  */

@@ -9,8 +9,6 @@ import java.util.List;
 /**
  * Our own router under one policy; a new process in each turn.
  *
- * <p>Immutable.
- *
  * @param name of the policy
  */
 public record PolicyRouter(String name) implements BenchRouter {

@@ -13,8 +13,6 @@ import java.util.stream.Stream;
 /**
  * Something that takes requests for the stub replicas, or the replicas themselves.
  *
- * <p>Immutable.
- *
  * @param addresses where requests go, in turns
  * @param pids its processes; empty for the replicas themselves
  */

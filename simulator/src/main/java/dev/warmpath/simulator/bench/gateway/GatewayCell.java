@@ -9,8 +9,6 @@ import java.util.List;
 /**
  * One kind of load: the size of its chats and the shape of their answers, at a rate.
  *
- * <p>Immutable.
- *
  * @param size as in its name
  * @param perSecond requests a second
  */

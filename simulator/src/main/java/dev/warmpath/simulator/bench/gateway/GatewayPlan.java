@@ -5,8 +5,6 @@ import java.util.List;
 /**
  * What is measured, and for how long. Times are seconds.
  *
- * <p>Immutable.
- *
  * @param cells in each round, in this order
  * @param warmUp chats of 2 KiB at {@link #FULL_RATE} through each gateway before the first round
  * @param leadIn load of the cell itself before each measured part

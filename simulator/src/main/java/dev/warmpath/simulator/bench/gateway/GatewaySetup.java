@@ -6,8 +6,6 @@ import java.util.List;
 /**
  * What is measured where.
  *
- * <p>Immutable.
- *
  * @param ports of the stub replicas; 0 for any
  * @param peers gateways in front of them that run already, or soon will
  * @param tokenizer of our router: a directory, {@code embedded}, or what else {@code serve} takes

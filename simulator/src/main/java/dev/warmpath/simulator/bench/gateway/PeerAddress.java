@@ -9,8 +9,6 @@ import java.util.regex.Pattern;
 /**
  * A gateway that somebody else has started, in front of the stub replicas.
  *
- * <p>Immutable.
- *
  * @param pid its process, whose children count too; {@link #UNKNOWN}: those that listen on its port
  */
 public record PeerAddress(String name, String host, int port, long pid) {

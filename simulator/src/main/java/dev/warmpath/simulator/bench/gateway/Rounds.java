@@ -13,8 +13,6 @@ import java.util.function.Consumer;
  * Gives each gateway its turn in each cell of each round. All get the same requests, which no
  * gateway has seen before, and the order changes from round to round. A peer that has ended is left
  * out.
- *
- * <p>Immutable.
  */
 record Rounds(GatewayPlan plan, TurnRunner runner, Consumer<String> progress) {
 

@@ -6,8 +6,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What may differ from a cell's own sizes.
  *
- * <p>Immutable.
- *
  * @param engines number of engines; null for the cell's own
  * @param requests the most requests; null for the cell's own
  * @param trace a Mooncake trace instead of synthetic chats; null for synthetic ones

@@ -8,11 +8,7 @@ import dev.warmpath.simulator.trace.TraceFormat;
 import java.io.IOException;
 import java.util.List;
 
-/**
- * The corpora that can be made here.
- *
- * <p>Immutable.
- */
+/** The corpora that can be made here. */
 public final class Corpora {
 
   private static final int BALLAST_FAMILIES = 125_000;

@@ -19,8 +19,6 @@ import java.util.stream.IntStream;
  * A recording of engines of the model that serve a trace, one request after the other: each goes to
  * the engine with the least (blocks to compute + decayed load), is recorded as a query, and then
  * what its engine stores and evicts. The exact answers are the engines' own.
- *
- * <p>Immutable.
  */
 record RecordedCorpus(String name, Trace load, RecordedFleet fleet) implements CorpusSource {
 

@@ -7,8 +7,6 @@ import java.util.List;
 /**
  * The engines that serve a workload, and how what they do is recorded.
  *
- * <p>Immutable.
- *
  * @param engines number of engines
  * @param groups of each engine's cache
  * @param capacityBlocks full blocks that each engine can hold, of all groups

@@ -12,8 +12,6 @@ import java.util.Random;
  *
  * <p>Every other burst takes up the prefix of an earlier one.
  *
- * <p>Immutable.
- *
  * @param requests how many
  * @param seed of all random choices
  */

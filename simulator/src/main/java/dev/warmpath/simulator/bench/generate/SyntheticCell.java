@@ -2,8 +2,6 @@ package dev.warmpath.simulator.bench.generate;
 
 /**
  * The workloads that are made here rather than read from a file, by the letters that users know.
- *
- * <p>Immutable.
  */
 public enum SyntheticCell {
   /** Chats on many engines. */

@@ -12,8 +12,6 @@ import java.util.Random;
  * <p>Sizes follow the Mooncake conversation trace: about 90 blocks of 128 tokens a request, most of
  * them fresh.
  *
- * <p>Immutable.
- *
  * @param requests how many
  * @param systemPrompts how many different system prompts
  * @param openChats chats that take turns at a time

@@ -11,11 +11,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/**
- * The figures of all rounds, and their medians.
- *
- * <p>Immutable.
- */
+/** The figures of all rounds, and their medians. */
 public record BenchReport(
     Corpus corpus, List<Round> rounds, MemoryPass.Figures memory, double nanosPerReading) {
 

@@ -7,8 +7,6 @@ import dev.warmpath.simulator.statistics.Percentiles;
 /**
  * What one round measured, each part on a fresh index.
  *
- * <p>Immutable.
- *
  * @param exact whether all answers summed up to what they should
  * @param atEnd queries after the last event, on the index that {@code bulk} filled
  * @param interleaved queries between the events

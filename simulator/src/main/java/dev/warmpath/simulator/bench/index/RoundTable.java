@@ -10,8 +10,6 @@ import java.util.function.ToDoubleFunction;
 /**
  * Rounds as the lines of a table, with their medians as the last one.
  *
- * <p>Immutable.
- *
  * @param eventBlocks blocks in all events of the corpus
  */
 record RoundTable(long eventBlocks) {

@@ -9,8 +9,6 @@ import java.util.stream.Stream;
 /**
  * What was measured, medians over the rounds.
  *
- * <p>Immutable.
- *
  * @param filling in process, with caches that are not full yet
  */
 public record IngestReport(

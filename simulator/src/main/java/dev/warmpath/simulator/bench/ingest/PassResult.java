@@ -7,8 +7,6 @@ import java.util.function.ToDoubleFunction;
 /**
  * One pass over a corpus.
  *
- * <p>Immutable.
- *
  * @param cpuNanos of the threads between socket and index
  * @param exact whether the index holds what the engines hold, and each probe was answered in full
  */

@@ -4,8 +4,6 @@ package dev.warmpath.simulator.bench.process;
  * CPU time that some processes have used so far, read twice: exact but rough, and fine but without
  * threads that have ended.
  *
- * <p>Immutable.
- *
  * @param tickNanos user and system time of the processes, ended threads included, in whole clock
  *     ticks
  * @param threadNanos time on a processor of the threads that live, to the nanosecond; {@link

@@ -6,11 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Command lines that run this very program in another process.
- *
- * <p>Immutable.
- */
+/** Command lines that run this very program in another process. */
 public final class JavaCommand {
 
   /** {@code bin/warmpath} says here where it is. */

@@ -3,8 +3,6 @@ package dev.warmpath.simulator.bench.process;
 /**
  * Time of all processors of the machine so far.
  *
- * <p>Immutable.
- *
  * @param busyTicks of these, those in which a processor had work
  */
 public record MachineTime(long busyTicks, long ticks) {

@@ -6,11 +6,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/**
- * Folders for the logs of a bench.
- *
- * <p>Immutable.
- */
+/** Folders for the logs of a bench. */
 public final class TemporaryFolder {
 
   private TemporaryFolder() {}

@@ -6,8 +6,6 @@ import java.util.Arrays;
 /**
  * A prompt whose blocks follow from its number, so that nobody has to keep them; its first blocks
  * are a system prompt's.
- *
- * <p>Immutable.
  */
 record Conversation(long number) {
 

@@ -3,8 +3,6 @@ package dev.warmpath.simulator.bench.recovery;
 /**
  * What a bench of recovery has found.
  *
- * <p>Immutable.
- *
  * @param memberships blocks that the engines hold at the end, each engine's counted
  * @param recoveredShare part of them that the new router knows when it is ready
  * @param secondsToReady from the start of its process until it knows 99 % and routes by it

@@ -20,8 +20,6 @@ import java.util.zip.GZIPInputStream;
  * Texts of recorded calls: one JSON object a line, whose input is the whole prompt and whose output
  * is the answer.
  *
- * <p>Immutable.
- *
  * @param inputs the prompts in the order of the file
  * @param outputs the answers, each once, behind each other
  */

@@ -11,8 +11,6 @@ package dev.warmpath.simulator.bench.wpix;
  * </pre>
  *
  * All numbers are little endian; a parent of 0 means that the blocks begin a prompt.
- *
- * <p>Immutable.
  */
 final class Wpix {
 

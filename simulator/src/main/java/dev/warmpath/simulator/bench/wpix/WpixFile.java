@@ -8,11 +8,7 @@ import dev.warmpath.simulator.bench.corpus.ExactAnswers;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/**
- * A corpus in a WPIX file; its exact answers are worked out from what it says.
- *
- * <p>Immutable.
- */
+/** A corpus in a WPIX file; its exact answers are worked out from what it says. */
 public record WpixFile(Path file) implements CorpusSource {
 
   @Override

@@ -3,8 +3,6 @@ package dev.warmpath.simulator.chaos.client;
 /**
  * A chat request and the only right answer to it.
  *
- * <p>Immutable.
- *
  * @param body the JSON of the request
  * @param streamed whether it asks for an event stream
  * @param answer the text that every engine gives

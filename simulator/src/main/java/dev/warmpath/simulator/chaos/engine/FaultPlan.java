@@ -7,8 +7,6 @@ import java.util.Random;
 /**
  * The faults of one engine, one after another; those of several engines overlap.
  *
- * <p>Immutable.
- *
  * @param faults in order of time
  */
 public record FaultPlan(List<Timed> faults) {
@@ -16,7 +14,7 @@ public record FaultPlan(List<Timed> faults) {
   private static final int SHORTEST_MILLIS = 300;
   private static final int LONGEST_MILLIS = 4_000;
 
-  /** A fault from one time of the run to another. Immutable. */
+  /** A fault from one time of the run to another. */
   public record Timed(EngineFault fault, long fromMillis, long toMillis) {}
 
   public FaultPlan {

@@ -4,11 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.encode.CutCheck;
 
-/**
- * What came out of trying a tokenizer's cuts, as one JSON object.
- *
- * <p>Immutable.
- */
+/** What came out of trying a tokenizer's cuts, as one JSON object. */
 public final class CutReport {
 
   private CutReport() {}

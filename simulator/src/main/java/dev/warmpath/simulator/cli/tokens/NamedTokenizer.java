@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  * A tokenizer as a flag names it: a model directory, a {@code tokenizer.json}, or a place on the
  * hub.
  *
- * <p>Immutable.
- *
  * @param place as given
  */
 public record NamedTokenizer(String place) {

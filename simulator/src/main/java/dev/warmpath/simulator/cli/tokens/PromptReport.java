@@ -13,8 +13,6 @@ import java.util.Arrays;
 /**
  * One prompt as its text, its tokens and the keys of its blocks.
  *
- * <p>Immutable.
- *
  * @param space where the block keys live
  */
 public record PromptReport(ChainSpace space, PromptResult result) {

@@ -10,8 +10,6 @@ import java.util.List;
  * <p>A state of linear attention, of which one block at the end of a prefix is enough, is a sliding
  * window of one block and one token.
  *
- * <p>Immutable.
- *
  * @param blockSizeTokens tokens a block, in every group
  * @param blocks physical blocks that the groups share, the null block included
  * @param groups full-attention group first, then sliding-window groups; indices count from 0

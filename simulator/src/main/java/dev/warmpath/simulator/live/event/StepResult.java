@@ -5,8 +5,6 @@ import java.util.List;
 /**
  * What one step brought: tokens for its requests, in scheduling order, and the cache events to
  * publish as one batch.
- *
- * <p>Immutable.
  */
 public record StepResult(List<Token> tokens, List<CacheEvent> events) {
 

@@ -94,7 +94,7 @@ final class AnswerJson {
     tokens((chat() ? answer : body).putArray("prompt_token_ids"), prompt);
   }
 
-  /** What a request cost. Immutable. */
+  /** What a request cost. */
   record Usage(int promptTokens, int completionTokens, int cachedTokens) {}
 
   private boolean chat() {

@@ -49,7 +49,7 @@ final class Call {
     }
   }
 
-  /** Where a call gets its tokens and leaves its traces. Immutable. */
+  /** Where a call gets its tokens and leaves its traces. */
   record Surroundings(EngineDriver driver, EngineMetrics metrics) {}
 
   Call(

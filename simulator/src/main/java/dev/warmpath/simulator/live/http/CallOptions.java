@@ -8,8 +8,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a completion request asks for besides its prompt.
  *
- * <p>Immutable.
- *
  * @param maxTokens limit of the answer, 0 for none
  * @param minTokens at least so many, or as many as {@code maxTokens} with {@code ignore_eos}
  */

@@ -50,7 +50,7 @@ public final class EngineApi {
   private final AtomicLong calls = new AtomicLong();
 
   /**
-   * What stands behind the routes. Immutable.
+   * What stands behind the routes.
    *
    * @param eventSources body of {@code /kv_event_sources}
    * @param answerTokens usual length of an answer that nobody limits

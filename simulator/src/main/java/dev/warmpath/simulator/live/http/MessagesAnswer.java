@@ -3,11 +3,7 @@ package dev.warmpath.simulator.live.http;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/**
- * Answers of {@code /v1/messages} as vLLM writes them.
- *
- * <p>Immutable.
- */
+/** Answers of {@code /v1/messages} as vLLM writes them. */
 record MessagesAnswer(String id, String model) implements EventAnswer {
 
   @Override

@@ -6,8 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 /**
  * Answers of {@code /v1/responses} as vLLM writes them, without the events that only tell what
  * comes next.
- *
- * <p>Immutable.
  */
 record ResponsesAnswer(String id, String model, long createdSeconds) implements EventAnswer {
 

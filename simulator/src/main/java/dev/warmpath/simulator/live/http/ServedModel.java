@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The model that an engine serves and its LoRA adapters.
  *
- * <p>Immutable.
- *
  * @param adapters path of each adapter by name
  * @param createdSeconds when the engine began, seconds since the epoch
  * @param joinsNames whether requests name an adapter BASE:ADAPTER, as SGLang's do

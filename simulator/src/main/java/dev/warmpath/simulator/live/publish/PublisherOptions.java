@@ -3,8 +3,6 @@ package dev.warmpath.simulator.live.publish;
 /**
  * How an engine publishes its events.
  *
- * <p>Immutable.
- *
  * @param bytesHashes whole digests as bytes, not their low 64 bits as integers
  * @param topic first frame of each message
  * @param bufferBatches batches kept for replay ({@code buffer_steps})

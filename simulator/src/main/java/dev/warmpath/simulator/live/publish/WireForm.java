@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.live.publish;
 
-/** How events are written: the form changed between vLLM's releases. Immutable. */
+/** How events are written: the form changed between vLLM's releases. */
 public enum WireForm {
   /** Positional arrays and two-frame replay answers, as vLLM to 0.22. */
   ARRAY,

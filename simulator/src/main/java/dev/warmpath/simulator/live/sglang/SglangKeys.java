@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * What tells a request's pages apart on SGLang beside its adapter, as the one text for which a
  * simulated request has room, its salt.
- *
- * <p>Immutable.
  */
 public record SglangKeys(@Nullable String extraKey, @Nullable String salt) {
 

@@ -13,8 +13,6 @@ import java.util.Map;
 /**
  * Two studies side by side: what the second one has of each figure for one of the first.
  *
- * <p>Immutable.
- *
  * @param pairs cells that both have, in the first one's order
  * @param onlyInOne cells that the other study does not have
  */
@@ -23,7 +21,7 @@ public record Comparison(List<Pair> pairs, int onlyInOne) {
   private static final List<Figure> COLUMNS =
       List.of(Figure.TTFT_MEAN, Figure.TTFT_P90, Figure.TTFT_P99, Figure.TPOT, Figure.HIT_RATE);
 
-  /** A cell of both. Immutable. */
+  /** A cell of both. */
   public record Pair(ReportCell before, ReportCell after) {
 
     /** The second study's figure divided by the first one's. */

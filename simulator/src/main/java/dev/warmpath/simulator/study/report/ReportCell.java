@@ -16,8 +16,6 @@ import java.util.stream.Stream;
 /**
  * A cell as it is reported.
  *
- * <p>Immutable.
- *
  * @param requests that were counted, on the average of the seeds
  */
 public record ReportCell(

@@ -2,11 +2,7 @@ package dev.warmpath.simulator.study.report;
 
 import java.util.List;
 
-/**
- * All that a study found, and what was run.
- *
- * <p>Immutable.
- */
+/** All that a study found, and what was run. */
 public record StudyReport(Setup setup, List<ReportCell> cells, Speed speed) {
 
   /**

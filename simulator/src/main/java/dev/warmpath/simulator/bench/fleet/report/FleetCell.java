@@ -9,11 +9,7 @@ import java.math.MathContext;
 import java.util.Locale;
 import java.util.TreeMap;
 
-/**
- * One turn of one router.
- *
- * <p>Immutable.
- */
+/** One turn of one router. */
 public record FleetCell(String router, long seed, SessionReport report) {
 
   private static final MathContext DIGITS = new MathContext(5);

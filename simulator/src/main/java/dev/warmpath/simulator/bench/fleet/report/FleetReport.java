@@ -12,8 +12,6 @@ import java.util.Set;
 /**
  * All that was measured.
  *
- * <p>Immutable.
- *
  * @param routers names, in the order in which they were given; the first is what the others are
  *     compared to
  * @param cells turns that ran to their end
@@ -23,7 +21,7 @@ public record FleetReport(List<String> routers, List<FleetCell> cells, List<Fail
 
   private static final String LINE = "%-20s %14s %16s %7s %7s %7s %7s %7s %6s %16s%n";
 
-  /** A router that did not come up, or ended. Immutable. */
+  /** A router that did not come up, or ended. */
   public record Failure(String router, long seed, String error) {}
 
   public FleetReport {

@@ -7,8 +7,6 @@ import java.util.List;
 /**
  * One router over all seeds, compared with the first router by seeds that both have.
  *
- * <p>Immutable.
- *
  * @param cells of the router
  * @param first the cells of the first router
  */

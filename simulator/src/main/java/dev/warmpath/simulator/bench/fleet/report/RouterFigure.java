@@ -2,11 +2,7 @@ package dev.warmpath.simulator.bench.fleet.report;
 
 import dev.warmpath.simulator.load.LoadReport;
 
-/**
- * A figure that is averaged over seeds and compared between routers.
- *
- * <p>Immutable.
- */
+/** A figure that is averaged over seeds and compared between routers. */
 enum RouterFigure {
   HIT_RATE("hitRate"),
   TTFT_MEAN("ttftMeanMs"),

@@ -8,8 +8,6 @@ import java.util.List;
 /**
  * What one load is to do.
  *
- * <p>Immutable.
- *
  * @param targets addresses, which get the requests in turns
  * @param requests in the order in which they are due
  * @param streamed whether answers must end as an event stream does

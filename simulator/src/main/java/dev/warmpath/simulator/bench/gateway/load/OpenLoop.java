@@ -6,8 +6,6 @@ import java.util.function.LongSupplier;
 /**
  * Starts each request at its instant, whatever became of those before it. One that is late starts
  * at once, and the instants of the others stay where they are.
- *
- * <p>Immutable.
  */
 record OpenLoop(LongSupplier nanoClock, Sleeper sleeper) {
 

@@ -3,8 +3,6 @@ package dev.warmpath.simulator.bench.gateway.load;
 /**
  * The instants at which requests are due, evenly spaced, fixed before the first is sent.
  *
- * <p>Immutable.
- *
  * @param beginNanos when request 0 is due, by the clock of the load
  * @param perSecond requests a second
  * @param count requests in all

@@ -9,8 +9,6 @@ import java.util.Map;
 /**
  * A router under full load from its first ready moment on.
  *
- * <p>Immutable.
- *
  * @param cpuSecondsToReady CPU time that its process took until then
  * @param answeredShare of all requests, those answered within a second after the last was due
  * @param answered requests that were answered at some time

@@ -13,8 +13,6 @@ import java.util.function.ToLongFunction;
 /**
  * One gateway in one cell: medians over the rounds.
  *
- * <p>Immutable.
- *
  * @param turns of the gateway, at least one
  * @param direct of the replicas themselves, one for each round
  */

@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * All that was measured.
  *
- * <p>Immutable.
- *
  * @param turns in any order
  * @param cold null if it was left out
  * @param idleMillis CPU milliseconds a second of an idle router; NaN if it was left out

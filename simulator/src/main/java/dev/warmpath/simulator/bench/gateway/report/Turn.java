@@ -6,8 +6,6 @@ import java.util.Map;
 /**
  * What one gateway did in one cell of one round. Times are nanoseconds.
  *
- * <p>Immutable.
- *
  * @param round from 0
  * @param answered requests of the measured part that were answered in whole
  * @param failures the others, by reason

@@ -1,10 +1,6 @@
 package dev.warmpath.simulator.bench.gateway.stub;
 
-/**
- * How a stub replica answers chat requests.
- *
- * <p>Immutable.
- */
+/** How a stub replica answers chat requests. */
 public enum AnswerShape {
   /** One JSON object of half a kilobyte. */
   PLAIN("plain", 0),

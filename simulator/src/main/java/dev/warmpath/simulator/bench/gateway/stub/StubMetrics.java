@@ -5,8 +5,6 @@ import java.util.List;
 /**
  * A page of metrics with the names and about the size of vLLM's, so that reading it costs a gateway
  * what it costs in a fleet.
- *
- * <p>Immutable.
  */
 record StubMetrics(String model) {
 

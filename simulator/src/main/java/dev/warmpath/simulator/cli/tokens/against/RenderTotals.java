@@ -3,8 +3,6 @@ package dev.warmpath.simulator.cli.tokens.against;
 /**
  * How many prompts were compared with the engine's own tokens, and how that went.
  *
- * <p>Immutable.
- *
  * @param exact equal to the last token
  * @param wrong rendered here, and not equal
  * @param refused not rendered here, with a reason

@@ -8,7 +8,7 @@ import java.util.Locale;
 public final class BarPlot {
 
   /**
-   * A row. Immutable.
+   * A row.
    *
    * @param shown the value as text
    * @param emphasis a class of the bar, such as {@code best}

@@ -10,11 +10,11 @@ import java.util.stream.DoubleStream;
 /** Lines over one axis, with confidence intervals and their names at their ends. Thread-safe. */
 public final class LinePlot {
 
-  /** A place on a line. Immutable. */
+  /** A place on a line. */
   public record Point(double x, Estimate y) {}
 
   /**
-   * A line. Immutable.
+   * A line.
    *
    * @param style a class of the line
    */

@@ -7,8 +7,6 @@ import java.util.Locale;
 /**
  * An axis: values to places, linear or logarithmic.
  *
- * <p>Immutable.
- *
  * @param low the value at {@code from}, above 0 if logarithmic
  * @param high the value at {@code to}
  */
