@@ -16,7 +16,6 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
-import dev.warmpath.router.fleet.dispatch.ModelPolicies;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.membership.Membership;
@@ -29,7 +28,6 @@ import dev.warmpath.router.prompt.PromptReader;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.prompt.body.BodyParser;
-import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.RestoredState;
 import dev.warmpath.router.snapshot.RestoredStateReading;
@@ -42,9 +40,7 @@ import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.router.trace.Tracing;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,14 +77,12 @@ final class Core implements AutoCloseable {
   private final EventStreams streams;
   private final Dispatcher dispatcher;
   private final Tokenizers models;
+  private final ConfiguredModels configured;
   private final @Nullable Parity comparison;
   private final @Nullable Remote remote;
   private final BodyParser bodies;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper keeper;
-
-  /** The model that another name means. */
-  private volatile Map<String, String> aliases;
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
@@ -139,8 +133,8 @@ final class Core implements AutoCloseable {
             Policies.named(config.policy().name(), config.policy().options()),
             limits(config),
             new Dispatcher.Environment(environment.nanoClock(), environment.random(), listener()));
-    dispatcher.policies(policies(config, config));
-    this.aliases = aliases(config);
+    this.configured = new ConfiguredModels(models);
+    configured.apply(config, config, dispatcher);
     this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());
     this.prompts = newPrompts();
     try {
@@ -343,36 +337,7 @@ final class Core implements AutoCloseable {
       membership.set(Membership.CONFIGURATION, now.replicas());
     }
     dispatcher.limits(limits(now));
-    dispatcher.policies(policies(before, now));
-    aliases = aliases(now);
-  }
-
-  /** What policies remember outlives a reload that does not change them. */
-  private ModelPolicies policies(RouterConfig before, RouterConfig now) {
-    ModelPolicies known = dispatcher.policies();
-    RouterConfig.Policy one = now.policy();
-    boolean same =
-        one.name().equals(before.policy().name())
-            && one.options().equals(before.policy().options());
-    Map<String, Policy> byModel = new HashMap<>();
-    for (RouterConfig.Model model : now.models()) {
-      if (model.policy() != null) {
-        Policy own = known.byModel().get(model.name());
-        boolean keeps = own != null && before.models().stream().anyMatch(model::hasPolicyOf);
-        byModel.put(
-            model.name(), keeps ? own : Policies.named(model.policy(), model.policyOptions()));
-      }
-    }
-    return new ModelPolicies(
-        same ? known.usual() : Policies.named(one.name(), one.options()), byModel, models::modelOf);
-  }
-
-  private static Map<String, String> aliases(RouterConfig config) {
-    Map<String, String> names = new HashMap<>();
-    config
-        .models()
-        .forEach(model -> model.aliases().forEach(alias -> names.put(alias, model.name())));
-    return Map.copyOf(names);
+    configured.apply(before, now, dispatcher);
   }
 
   private static IndexLimits limits(RouterConfig.Index bounds) {
@@ -393,7 +358,7 @@ final class Core implements AutoCloseable {
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(models, bodies, name -> aliases.getOrDefault(name, name)),
+        new PromptReader(models, bodies, configured::modelOf),
         comparison == null ? BodyWatch.NONE : comparison.watch(),
         remote == null ? RemoteReader.NONE : remote.prompts(),
         config.tokenizing(),

@@ -5,6 +5,7 @@ import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.discovery.ReplicaSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.membership.NamedReplicas.Wanted;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -97,12 +98,9 @@ public final class Membership implements AutoCloseable {
     }
   }
 
-  /** A replica that a source names. */
-  private record Wanted(String source, ReplicaConfig config) {}
-
   private final Environment around;
   private final ScheduledExecutorService thread;
-  private final Map<String, List<ReplicaConfig>> named = new LinkedHashMap<>();
+  private final NamedReplicas named = new NamedReplicas();
   private final Map<String, ReplicaSource> sources = new ConcurrentHashMap<>();
   private final Map<String, Entry> entries = new LinkedHashMap<>();
   private final Set<String> drained = ConcurrentHashMap.newKeySet();
@@ -113,8 +111,8 @@ public final class Membership implements AutoCloseable {
   public Membership(Environment around) {
     this.around = around;
     this.thread = Executors.newSingleThreadScheduledExecutor(around.threads());
-    named.put(CONFIGURATION, List.of());
-    named.put(ADMIN, List.of());
+    named.add(CONFIGURATION);
+    named.add(ADMIN);
   }
 
   /** The replicas of the fleet now, as a list that does not change any more. */
@@ -130,7 +128,7 @@ public final class Membership implements AutoCloseable {
   /** The kinds of discovery, in the order in which they came. */
   public List<ReplicaSource> sources() {
     synchronized (this) {
-      return named.keySet().stream().filter(sources::containsKey).map(sources::get).toList();
+      return named.sources().stream().filter(sources::containsKey).map(sources::get).toList();
     }
   }
 
@@ -156,7 +154,7 @@ public final class Membership implements AutoCloseable {
 
   private void follow(ReplicaSource source) {
     synchronized (this) {
-      if (named.putIfAbsent(source.name(), List.of()) != null) {
+      if (!named.add(source.name())) {
         throw new IllegalArgumentException("source=" + source.name());
       }
       sources.put(source.name(), source);
@@ -187,15 +185,12 @@ public final class Membership implements AutoCloseable {
    * @param replicas with different names
    */
   public synchronized FleetChange set(String source, List<ReplicaConfig> replicas) {
-    List<ReplicaConfig> before = named.get(source);
-    if (before == null) {
-      throw new IllegalArgumentException("source=" + source);
-    }
-    named.put(source, List.copyOf(replicas));
+    List<ReplicaConfig> before = named.of(source);
+    named.set(source, replicas);
     try {
       return apply();
     } catch (RuntimeException e) {
-      named.put(source, before);
+      named.set(source, before);
       throw e;
     }
   }
@@ -206,20 +201,14 @@ public final class Membership implements AutoCloseable {
     if (refused != null) {
       return FleetChange.refused(new Refusal(source, replica.name(), refused));
     }
-    List<ReplicaConfig> replicas = without(source, replica.name());
+    List<ReplicaConfig> replicas = named.without(source, replica.name());
     replicas.add(replica);
     return set(source, replicas);
   }
 
   /** The source names that replica no more. */
   public synchronized FleetChange drop(String source, String name) {
-    return set(source, without(source, name));
-  }
-
-  private List<ReplicaConfig> without(String source, String name) {
-    List<ReplicaConfig> replicas = new ArrayList<>(named.getOrDefault(source, List.of()));
-    replicas.removeIf(replica -> replica.name().equals(name));
-    return replicas;
+    return set(source, named.without(source, name));
   }
 
   /**
@@ -254,8 +243,8 @@ public final class Membership implements AutoCloseable {
   }
 
   private FleetChange apply() {
-    List<Refusal> refused = new ArrayList<>();
-    Map<String, Wanted> wanted = wanted(refused);
+    NamedReplicas.Merged merged = named.merged(this::refusal);
+    Map<String, Wanted> wanted = merged.wanted();
     Difference difference = new Difference();
     wanted.values().forEach(difference::see);
     entries.values().stream()
@@ -263,28 +252,9 @@ public final class Membership implements AutoCloseable {
         .forEach(difference.leave::add);
     difference.follow();
     difference.commit();
-    FleetChange change = difference.change(refused);
+    FleetChange change = difference.change(merged.refused());
     publish(change);
     return change;
-  }
-
-  /** One replica for each name that may be there. */
-  private Map<String, Wanted> wanted(List<Refusal> refused) {
-    Map<String, Wanted> wanted = new LinkedHashMap<>();
-    named.forEach((source, replicas) ->
-        replicas.forEach(replica -> {
-          Wanted earlier = wanted.get(replica.name());
-          String reason =
-              earlier == null
-                  ? refusal(source, replica)
-                  : "the name is taken by a replica of " + earlier.source();
-          if (reason == null) {
-            wanted.put(replica.name(), new Wanted(source, replica));
-          } else {
-            refused.add(new Refusal(source, replica.name(), reason));
-          }
-        }));
-    return wanted;
   }
 
   /** A replica that is there already was judged when it came. */
@@ -374,6 +344,7 @@ public final class Membership implements AutoCloseable {
       List<Replica> added = new ArrayList<>();
       come.forEach(wanted -> added.add(enter(wanted)));
       replace.values().forEach(wanted -> added.add(enter(wanted)));
+      show(); // whoever finds a replica in the fleet may ask how it was described
       around.fleet().change(gone, added);
       adjust.forEach(Membership.this::adjust);
       leave.forEach(Membership.this::leave);

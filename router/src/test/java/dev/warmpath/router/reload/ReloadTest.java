@@ -93,6 +93,31 @@ class ReloadTest {
   }
 
   @Test
+  void changesTimeLimitsAndRetries() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.forEach(backend ->
+          backend.script = (request, body) -> request.response().setStatusCode(503).end());
+      assertThat(rig.chat(BODY).statusCode()).isEqualTo(503);
+      assertThat(requests(rig)).as("both were tried").isEqualTo(2);
+      rig.write(tree ->
+          tree.set("retry.attempts", 1, "test")
+              .set("timeouts.first-byte-ms", 50, "test")
+              .set("health.fall", 1, "test"));
+      rig.router.reload("test");
+      assertThat(rig.chat(BODY).statusCode()).isEqualTo(503);
+      assertThat(requests(rig)).as("one more").isEqualTo(3);
+      rig.backends.forEach(backend -> backend.script = (request, body) -> {});
+      assertThat(rig.chat(BODY).statusCode()).isEqualTo(504);
+      rig.backends.get(0).health = 500;
+      Rig.until(() -> rig.up() == 1);
+    }
+  }
+
+  private static int requests(Rig rig) {
+    return rig.backends.stream().mapToInt(backend -> backend.bodies.size()).sum();
+  }
+
+  @Test
   void saysWhatNeedsARestartAndLeavesIt() throws Exception {
     try (Rig rig = new Rig(1)) {
       rig.write(tree ->
