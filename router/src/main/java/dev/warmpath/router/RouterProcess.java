@@ -4,6 +4,7 @@ import dev.warmpath.router.admin.AdminContext;
 import dev.warmpath.router.admin.AdminVerticle;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.discovery.PolledSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
@@ -11,6 +12,7 @@ import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.membership.Membership;
+import dev.warmpath.router.observe.DiscoveryMetrics;
 import dev.warmpath.router.observe.FileMetrics;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
@@ -62,6 +64,7 @@ public final class RouterProcess implements AutoCloseable {
   private static final int LOOPS_BESIDES_THE_PROXY = 2;
 
   private final RunningConfig running;
+  private final List<PolledSource> sources;
   private final Core core;
   private final Vertx vertx;
   private final Lifecycle lifecycle;
@@ -83,6 +86,7 @@ public final class RouterProcess implements AutoCloseable {
     RestoredStateReading reading = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
     this.vertx = newVertx();
+    this.sources = ReplicaSources.of(config.discovery(), environment.nanoClock());
     this.core = newCore(environment, metrics, reading);
     this.reloader =
         new Reloader(
@@ -102,6 +106,7 @@ public final class RouterProcess implements AutoCloseable {
         new TokenizerCollector(
                 core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote())
             ::collect);
+    metrics.add(to -> sources.forEach(source -> DiscoveryMetrics.source(to, source.status())));
     core.captured().ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
     DecisionLog decisions = core.decisions();
     if (decisions != null) {
@@ -228,8 +233,9 @@ public final class RouterProcess implements AutoCloseable {
   private Core newCore(
       Environment environment, RouterMetrics metrics, RestoredStateReading reading) {
     try {
-      return new Core(running, environment, metrics, reading, List.of());
+      return new Core(running, environment, metrics, reading, List.copyOf(sources));
     } catch (RuntimeException e) {
+      sources.forEach(PolledSource::close);
       vertx.close();
       throw e;
     }

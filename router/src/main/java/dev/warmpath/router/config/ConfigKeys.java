@@ -12,6 +12,9 @@ import java.util.stream.Stream;
 /** Every key that the records of {@link RouterConfig} declare, by section. */
 final class ConfigKeys {
 
+  /** The section of a replica's keys. */
+  static final String REPLICAS = "replicas[]";
+
   private static final Map<String, Map<String, ConfigKey>> SECTIONS = sections();
 
   /** The keys in the order of their records. */

@@ -18,6 +18,19 @@ sealed interface ConfigNode {
   /** The same as YAML has it: a scalar, null, a list or a map. */
   @Nullable Object value();
 
+  /** The node of a scalar, a list or a map. */
+  static ConfigNode of(@Nullable Object value, String origin) {
+    if (value instanceof Map<?, ?> map) {
+      Map<String, ConfigNode> entries = new LinkedHashMap<>();
+      map.forEach((key, item) -> entries.put(String.valueOf(key), of(item, origin)));
+      return new Mapping(entries, origin);
+    }
+    if (value instanceof List<?> list) {
+      return new Listing(list.stream().map(item -> of(item, origin)).toList(), origin);
+    }
+    return new Scalar(value, origin);
+  }
+
   /** A string, number, boolean or null. */
   record Scalar(@Nullable Object value, String origin) implements ConfigNode {}
 

@@ -36,6 +36,26 @@ final class ConfigReader {
     return (RouterConfig) config;
   }
 
+  /**
+   * Reads replicas that stand in a list of their own.
+   *
+   * @throws ConfigException with every problem of any of them
+   */
+  static List<ReplicaConfig> replicas(Listing list) throws ConfigException {
+    ConfigReader reader = new ConfigReader();
+    List<ReplicaConfig> replicas = new ArrayList<>();
+    for (ConfigNode item : list.items()) {
+      if (reader.section(ReplicaConfig.class, ConfigKeys.REPLICAS, item)
+          instanceof ReplicaConfig replica) {
+        replicas.add(replica);
+      }
+    }
+    if (!reader.problems.isEmpty()) {
+      throw new ConfigException(reader.problems);
+    }
+    return replicas;
+  }
+
   private @Nullable Object root(Mapping root) {
     RecordComponent[] sections = RouterConfig.class.getRecordComponents();
     rejectUnknown(root, "", Stream.of(sections).map(ConfigKey::name).toList());
@@ -117,6 +137,9 @@ final class ConfigReader {
 
   private @Nullable Object value(ConfigKey key, Mapping mapping) {
     ConfigNode node = mapping.given(key.name());
+    if (key.type() == ReplicaTemplate.class) {
+      return node == null ? ReplicaTemplate.USUAL : template(key, node);
+    }
     ConfigKey file = ConfigKeys.of(key.section()).get(key.fileName());
     if (file != null && mapping.given(file.name()) != null) {
       return secret(key, file, mapping);
@@ -149,6 +172,23 @@ final class ConfigReader {
       }
     }
     return null;
+  }
+
+  /** A template is tried with an address, so that its problems show now and with their lines. */
+  private @Nullable ReplicaTemplate template(ConfigKey key, ConfigNode node) {
+    if (!(node instanceof Mapping given)) {
+      report(node.origin(), "'" + key.path() + "' must hold keys and values");
+      return null;
+    }
+    int before = problems.size();
+    rejectUnknown(given, key.path() + ".", ConfigKeys.of(ConfigKeys.REPLICAS).keySet());
+    try {
+      Mapping tried = ReplicaTemplate.fill(ReplicaTemplate.complete(given), ReplicaTemplate.SAMPLE);
+      fields(ReplicaConfig.class, ConfigKeys.REPLICAS, tried);
+    } catch (ConfigException e) {
+      problems.addAll(e.problems());
+    }
+    return problems.size() > before ? null : new ReplicaTemplate(given);
   }
 
   private @Nullable Object construct(

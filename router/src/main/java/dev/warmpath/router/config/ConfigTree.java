@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A configuration as written, before it is checked: a file, or nothing, with flags laid over it.
@@ -52,10 +51,21 @@ public final class ConfigTree {
 
   /** Reads one replica, in JSON or YAML; {@code origin} is what errors call the text. */
   public static ReplicaConfig replica(String text, String origin) throws ConfigException {
-    Mapping replica = YamlReader.read(text, origin);
-    Listing replicas = new Listing(List.of(replica), origin);
-    Mapping root = new Mapping(Map.of("replicas", replicas), origin);
-    return ConfigReader.read(root).replicas().get(0);
+    Listing replicas = new Listing(List.of(YamlReader.read(text, origin)), origin);
+    return ConfigReader.replicas(replicas).get(0);
+  }
+
+  /**
+   * Reads a list of replicas and nothing else, in YAML or JSON; {@code file} is what errors call it.
+   */
+  public static List<ReplicaConfig> replicas(String text, String file) throws ConfigException {
+    List<ReplicaConfig> replicas = ConfigReader.replicas(YamlReader.readList(text, file));
+    try {
+      RouterConfig.distinct("replicas", replicas.stream().map(ReplicaConfig::name).toList());
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(file, String.valueOf(e.getMessage()));
+    }
+    return List.copyOf(replicas);
   }
 
   /** Sets one value; {@code path} is {@code key} or {@code section.key}. */
@@ -87,7 +97,7 @@ public final class ConfigTree {
   /** Adds an item to a list of sections, in place of the one of the same name. */
   public ConfigTree put(String list, Map<String, ?> item, String origin) {
     Map<String, ConfigNode> entries = new LinkedHashMap<>();
-    item.forEach((key, value) -> entries.put(key, node(value, origin)));
+    item.forEach((key, value) -> entries.put(key, ConfigNode.of(value, origin)));
     String name = String.valueOf(item.get("name"));
     List<ConfigNode> items = root.items(list);
     items.removeIf(other -> other instanceof Mapping mapping && mapping.named(name));
@@ -98,12 +108,5 @@ public final class ConfigTree {
   /** The validated configuration; its error holds every problem. */
   public RouterConfig config() throws ConfigException {
     return ConfigReader.read(root);
-  }
-
-  private static ConfigNode node(@Nullable Object value, String origin) {
-    if (value instanceof List<?> list) {
-      return new Listing(list.stream().map(item -> node(item, origin)).toList(), origin);
-    }
-    return new Scalar(value, origin);
   }
 }

@@ -39,10 +39,25 @@ final class YamlReader {
   }
 
   static Mapping read(String text, String file) throws ConfigException {
-    return new YamlReader(file).document(text);
+    ConfigNode root = new YamlReader(file).document(text);
+    if (root == null) {
+      return new Mapping(Map.of(), file + ":1");
+    }
+    if (root instanceof Mapping mapping) {
+      return mapping;
+    }
+    throw new ConfigException(file + ":1", "keys and values expected");
   }
 
-  private Mapping document(String text) throws ConfigException {
+  static Listing readList(String text, String file) throws ConfigException {
+    if (new YamlReader(file).document(text) instanceof Listing list) {
+      return list;
+    }
+    throw new ConfigException(file + ":1", "a list expected");
+  }
+
+  /** The document, or null if there is nothing in it. */
+  private @Nullable ConfigNode document(String text) throws ConfigException {
     Optional<Node> root;
     try {
       root = new Compose(LoadSettings.builder().setLabel(file).build()).composeString(text);
@@ -53,13 +68,9 @@ final class YamlReader {
       throw new ConfigException(
           file, String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
     }
-    if (root.isEmpty() || isNull(root.get())) {
-      return new Mapping(Map.of(), file + ":1");
-    }
-    if (node(root.get(), at(root.get().getStartMark()), 0) instanceof Mapping mapping) {
-      return mapping;
-    }
-    throw new ConfigException(file + ":1", "keys and values expected");
+    return root.isEmpty() || isNull(root.get())
+        ? null
+        : node(root.get(), at(root.get().getStartMark()), 0);
   }
 
   private ConfigNode node(Node node, String origin, int depth) throws ConfigException {

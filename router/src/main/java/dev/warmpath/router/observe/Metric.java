@@ -139,6 +139,13 @@ public enum Metric {
       Type.GAUGE,
       "As many get no more: configured, or learned from its waiting requests.",
       "replica"),
+  DISCOVERY_AGE_SECONDS(
+      Type.GAUGE, "Since the source's last good look, or since its start without one.", "source"),
+  DISCOVERY_FAILURES_TOTAL(
+      Type.COUNTER, "Looks that failed; the replicas found before stay.", "source"),
+  DISCOVERY_REPLICAS(Type.GAUGE, "Replicas that the last good look found.", "source"),
+  DISCOVERY_REFUSED(
+      Type.GAUGE, "Addresses of the last good look that make no replica; see the log.", "source"),
   ENGINE_SUSPENDED(Type.GAUGE, "1 when it failed too often just now.", "engine"),
   ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
   ENGINE_OTHER_REQUESTS(

@@ -195,6 +195,80 @@ class ConfigTreeTest {
   }
 
   @Test
+  void readsWhereReplicasAreFound() throws ConfigException {
+    List<RouterConfig.Discovery> sources =
+        read("""
+        discovery:
+          - {kind: file, file: /etc/replicas.yaml, interval-ms: 500}
+          - kind: dns
+            source: fleet-b
+            host: vllm-headless
+            port: 8000
+            replica:
+              events: tcp://{host}:5557
+          - {kind: kubernetes, service: vllm, port-name: http}
+        """)
+            .discovery();
+    assertThat(sources)
+        .extracting(RouterConfig.Discovery::name)
+        .containsExactly("file", "fleet-b", "kubernetes");
+    assertThat(sources)
+        .extracting(RouterConfig.Discovery::interval)
+        .containsExactly(500L, 5_000L, 30_000L);
+    assertThat(sources.get(0).replica()).isEqualTo(ReplicaTemplate.USUAL);
+    assertThat(sources.get(1).replica()).isNotEqualTo(ReplicaTemplate.USUAL);
+  }
+
+  @Test
+  void aSourceThatCannotWorkNamesItsLineAndWhy() {
+    Map<String, String> wrong =
+        Map.ofEntries(
+            Map.entry("kind: file", "kind file needs 'file'"),
+            Map.entry("kind: file, file: f, host: h", "'host' needs kind dns"),
+            Map.entry("kind: dns", "kind dns needs either 'host' or 'srv'"),
+            Map.entry("kind: dns, host: h", "kind dns needs 'port' with 'host' only"),
+            Map.entry("kind: dns, srv: s, port: 1", "kind dns needs 'port' with 'host' only"),
+            Map.entry("kind: dns, srv: s, server: h", "'server' must be ADDRESS:PORT"),
+            Map.entry("kind: kubernetes", "kind kubernetes needs 'service' or 'selector'"),
+            Map.entry(
+                "kind: kubernetes, service: s, port: 1, port-name: p",
+                "'port-name' and 'port' exclude each other"),
+            Map.entry(
+                "kind: file, file: f, interval-ms: 50", "'interval-ms' must be 0 or at least 100"),
+            Map.entry("kind: file, file: f, source: admin", "'source' must be lower-case letters"));
+    wrong.forEach((keys, problem) ->
+        assertThat(problems("discovery:\n  - {" + keys + "}"))
+            .singleElement()
+            .asString()
+            .startsWith("f.yaml:2: discovery[]: " + problem));
+    assertThat(problems("discovery:\n  - {kind: file, file: f}\n  - {kind: file, file: g}"))
+        .singleElement()
+        .asString()
+        .contains("'discovery': name 'file' is given twice");
+  }
+
+  @Test
+  void aTemplateIsTriedWhenItIsRead() {
+    String source = "discovery:\n  - kind: dns\n    srv: s\n    replica:\n";
+    assertThat(problems(source + "      event: tcp://h:1\n"))
+        .containsExactly(
+            "f.yaml:5: unknown key 'discovery[].replica.event'; did you mean"
+                + " 'discovery[].replica.events'?");
+    assertThat(problems(source + "      url: http://{address}:{port}\n"))
+        .containsExactly("f.yaml:5: '{address}' is none of {name}, {host}, {port}");
+    assertThat(problems(source + "      dialect: vlm\n      ranks: many\n"))
+        .satisfiesExactlyInAnyOrder(
+            dialect -> assertThat(dialect).startsWith("f.yaml:5: 'replicas[].dialect' must be one"),
+            ranks -> assertThat(ranks).startsWith("f.yaml:6: 'replicas[].ranks' must be a whole"));
+    assertThat(problems(source + "      events: '{host}:5557'\n"))
+        .singleElement()
+        .asString()
+        .startsWith("f.yaml:4: replicas[]: 'events' must be a ZMQ endpoint");
+    assertThat(problems("discovery:\n  - {kind: dns, srv: s, replica: vllm}"))
+        .containsExactly("f.yaml:2: 'discovery[].replica' must hold keys and values");
+  }
+
+  @Test
   void whatIsNotYamlNamesItsLine() {
     assertThat(problems("listen:\n  port: [1\n")).singleElement().asString().startsWith("f.yaml:");
     assertThat(problems("a: 1\na: 2")).containsExactly("f.yaml:2: key 'a' is given twice");

@@ -1,0 +1,31 @@
+package dev.warmpath.router;
+
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.discovery.FileLook;
+import dev.warmpath.router.discovery.Look;
+import dev.warmpath.router.discovery.PolledSource;
+import dev.warmpath.router.discovery.dns.DnsLook;
+import dev.warmpath.router.discovery.kubernetes.KubernetesLook;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/** Makes the sources of replicas that are configured. */
+final class ReplicaSources {
+
+  private ReplicaSources() {}
+
+  static List<PolledSource> of(List<RouterConfig.Discovery> configured, LongSupplier nanoClock) {
+    return configured.stream()
+        .map(source -> new PolledSource(source.name(), look(source), source.interval(), nanoClock))
+        .toList();
+  }
+
+  private static Look look(RouterConfig.Discovery source) {
+    return switch (source.kind()) {
+      case FILE -> new FileLook(Path.of(String.valueOf(source.file())));
+      case DNS -> new DnsLook(source);
+      case KUBERNETES -> new KubernetesLook(source);
+    };
+  }
+}

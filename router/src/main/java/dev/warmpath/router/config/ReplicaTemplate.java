@@ -1,0 +1,138 @@
+package dev.warmpath.router.config;
+
+import dev.warmpath.router.config.ConfigNode.Listing;
+import dev.warmpath.router.config.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigNode.Scalar;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes replicas of addresses that a source finds: the keys of a replica, with {@code {name}},
+ * {@code {host}} and {@code {port}} in the place of what only the address tells.
+ *
+ * <p>Immutable.
+ */
+public final class ReplicaTemplate {
+
+  /** The template of a source that is given none. */
+  public static final ReplicaTemplate USUAL = new ReplicaTemplate(new Mapping(Map.of(), "default"));
+
+  /** An address by which a template can be tried. */
+  static final Map<String, String> SAMPLE =
+      Map.of("name", "replica", "host", "192.0.2.1", "port", "8000");
+
+  private static final Pattern PLACEHOLDER = Pattern.compile("\\{([^{}]*)}");
+
+  private final Mapping keys;
+
+  /**
+   * @param given keys that were checked; those that every replica needs may be missing
+   */
+  ReplicaTemplate(Mapping given) {
+    keys = complete(given);
+  }
+
+  /**
+   * The replica at an address.
+   *
+   * @param origin what errors call the address
+   * @param address values of the placeholders
+   * @param ports ports that replace those of the keys {@code events} and {@code replay}
+   * @param own keys that replace those of the template: text, Long or a list of text
+   * @throws ConfigException if that makes no replica
+   */
+  public ReplicaConfig replica(
+      String origin, Map<String, String> address, Map<String, Integer> ports, Map<String, ?> own)
+      throws ConfigException {
+    Mapping replica = fill(new Mapping(keys.entries(), origin), address);
+    for (Map.Entry<String, ?> key : own.entrySet()) {
+      replica = replica.with(key.getKey(), ConfigNode.of(key.getValue(), origin));
+    }
+    for (Map.Entry<String, Integer> port : ports.entrySet()) {
+      String endpoint = withPort(replica.given(port.getKey()), address, port.getValue());
+      replica = replica.with(port.getKey(), new Scalar(endpoint, origin));
+    }
+    return ConfigReader.replicas(new Listing(List.of(replica), origin)).get(0);
+  }
+
+  private static String withPort(
+      @Nullable ConfigNode endpoint, Map<String, String> address, int port) {
+    String base =
+        endpoint == null ? "tcp://" + address.get("host") : String.valueOf(endpoint.value());
+    return base.replaceFirst(":[0-9]+$", "") + ":" + port;
+  }
+
+  /** The given keys, and those that every replica needs. */
+  static Mapping complete(Mapping given) {
+    Map<String, ConfigNode> keys = new LinkedHashMap<>();
+    keys.put("name", new Scalar("{name}", given.origin()));
+    keys.put("url", new Scalar("http://{host}:{port}", given.origin()));
+    keys.putAll(given.entries());
+    return new Mapping(keys, given.origin());
+  }
+
+  /** The keys with values in the place of their placeholders. */
+  static Mapping fill(Mapping keys, Map<String, String> address) throws ConfigException {
+    Map<String, ConfigNode> filled = new LinkedHashMap<>();
+    for (Map.Entry<String, ConfigNode> key : keys.entries().entrySet()) {
+      filled.put(key.getKey(), fill(key.getValue(), address));
+    }
+    return new Mapping(filled, keys.origin());
+  }
+
+  private static ConfigNode fill(ConfigNode node, Map<String, String> address)
+      throws ConfigException {
+    if (node instanceof Listing list) {
+      List<ConfigNode> items = new ArrayList<>();
+      for (ConfigNode item : list.items()) {
+        items.add(fill(item, address));
+      }
+      return new Listing(items, node.origin());
+    }
+    return node.value() instanceof String text
+        ? new Scalar(fill(text, address, node.origin()), node.origin())
+        : node;
+  }
+
+  private static String fill(String text, Map<String, String> address, String origin)
+      throws ConfigException {
+    Matcher placeholder = PLACEHOLDER.matcher(text);
+    StringBuilder filled = new StringBuilder();
+    while (placeholder.find()) {
+      String value = address.get(placeholder.group(1));
+      if (value == null) {
+        throw new ConfigException(
+            origin, "'" + placeholder.group() + "' is none of {name}, {host}, {port}");
+      }
+      placeholder.appendReplacement(filled, Matcher.quoteReplacement(value));
+    }
+    return placeholder.appendTail(filled).toString();
+  }
+
+  /** Whether the values are the same, wherever they were written. */
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof ReplicaTemplate template && values().equals(template.values());
+  }
+
+  @Override
+  public int hashCode() {
+    return values().hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return values().toString();
+  }
+
+  private Map<String, @Nullable Object> values() {
+    Map<String, @Nullable Object> values = new LinkedHashMap<>();
+    keys.entries().forEach((key, node) -> values.put(key, node.value()));
+    return values;
+  }
+}

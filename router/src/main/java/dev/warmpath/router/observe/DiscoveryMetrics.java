@@ -1,0 +1,16 @@
+package dev.warmpath.router.observe;
+
+import dev.warmpath.router.discovery.SourceStatus;
+
+/** How a source of replicas stands. */
+public final class DiscoveryMetrics {
+
+  private DiscoveryMetrics() {}
+
+  public static void source(MetricValues to, SourceStatus now) {
+    to.add(Metric.DISCOVERY_AGE_SECONDS, now.goodSeconds(), now.source());
+    to.add(Metric.DISCOVERY_FAILURES_TOTAL, now.failures(), now.source());
+    to.add(Metric.DISCOVERY_REPLICAS, now.replicas(), now.source());
+    to.add(Metric.DISCOVERY_REFUSED, now.refused(), now.source());
+  }
+}

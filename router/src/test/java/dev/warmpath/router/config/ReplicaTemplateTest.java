@@ -1,0 +1,81 @@
+package dev.warmpath.router.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ReplicaTemplateTest {
+
+  private static final Map<String, String> ADDRESS =
+      Map.of("name", "pod-0", "host", "10.0.0.1", "port", "8000");
+
+  private static ReplicaTemplate template(String keys) throws ConfigException {
+    String yaml = "discovery:\n  - kind: dns\n    srv: s\n    replica: {" + keys + "}\n";
+    return ConfigTree.parse(yaml, "f.yaml").config().discovery().get(0).replica();
+  }
+
+  private static ReplicaConfig replica(ReplicaTemplate template) throws ConfigException {
+    return template.replica("here", ADDRESS, Map.of(), Map.of());
+  }
+
+  @Test
+  void placeholdersAreFilledInAnyKey() throws ConfigException {
+    ReplicaConfig replica =
+        replica(
+            template(
+                "name: 'gpu-{name}', url: 'http://{host}:{port}', events: 'tcp://{name}.vllm:5557',"
+                    + " ranks: 2, dialect: sglang, models: ['{name}', m]"));
+    assertThat(replica.name()).isEqualTo("gpu-pod-0");
+    assertThat(replica.url()).isEqualTo(URI.create("http://10.0.0.1:8000"));
+    assertThat(replica.events()).isEqualTo("tcp://pod-0.vllm:5557");
+    assertThat(replica.ranks()).isEqualTo(2);
+    assertThat(replica.dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
+    assertThat(replica.models()).containsExactly("pod-0", "m");
+  }
+
+  @Test
+  void theUsualTemplateHasNameAndUrlOnly() throws ConfigException {
+    assertThat(replica(ReplicaTemplate.USUAL)).isEqualTo(replica(template("dialect: vllm")));
+    assertThat(replica(ReplicaTemplate.USUAL).url()).isEqualTo(URI.create("http://10.0.0.1:8000"));
+    assertThat(replica(ReplicaTemplate.USUAL).name()).isEqualTo("pod-0");
+  }
+
+  @Test
+  void whatAnAddressTellsOfItselfComesFirst() throws ConfigException {
+    ReplicaTemplate template = template("events: 'tcp://{host}:5557', dialect: vllm, models: [m]");
+    ReplicaConfig replica =
+        template.replica(
+            "here",
+            ADDRESS,
+            Map.of("events", 6001, "replay", 6101),
+            Map.of("dialect", "sglang", "ranks", 2L, "models", List.of("a", "b")));
+    assertThat(replica.events()).isEqualTo("tcp://10.0.0.1:6001");
+    assertThat(replica.replay()).isEqualTo("tcp://10.0.0.1:6101");
+    assertThat(replica.dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
+    assertThat(replica.ranks()).isEqualTo(2);
+    assertThat(replica.models()).containsExactly("a", "b");
+  }
+
+  @Test
+  void anAddressThatMakesNoReplicaNamesItselfAndTheKey() throws ConfigException {
+    ReplicaTemplate template = template("events: 'tcp://{host}:5557'");
+    ConfigException e =
+        catchThrowableOfType(
+            ConfigException.class,
+            () -> template.replica("10.0.0.1:8000", ADDRESS, Map.of(), Map.of("dialect", "other")));
+    assertThat(e.problems())
+        .singleElement()
+        .asString()
+        .startsWith("10.0.0.1:8000: 'replicas[].dialect' must be one of vllm,");
+  }
+
+  @Test
+  void templatesOfTheSameValuesAreEqualWhereverTheyStand() throws ConfigException {
+    assertThat(template("dialect: sglang")).isEqualTo(template("\n      dialect: sglang"));
+    assertThat(template("dialect: sglang")).isNotEqualTo(template("dialect: trtllm"));
+  }
+}
