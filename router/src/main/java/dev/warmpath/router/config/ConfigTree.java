@@ -56,7 +56,8 @@ public final class ConfigTree {
   }
 
   /**
-   * Reads a list of replicas and nothing else, in YAML or JSON; {@code file} is what errors call it.
+   * Reads a list of replicas and nothing else, in YAML or JSON; {@code file} is what errors call
+   * it.
    */
   public static List<ReplicaConfig> replicas(String text, String file) throws ConfigException {
     List<ReplicaConfig> replicas = ConfigReader.replicas(YamlReader.readList(text, file));

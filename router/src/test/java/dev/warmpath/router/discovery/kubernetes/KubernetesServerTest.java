@@ -125,11 +125,7 @@ class KubernetesServerTest extends KubernetesScenarios {
 
   @Override
   String put(HasMetadata object) {
-    return objects
-        .resource(object)
-        .createOr(NonDeletingOperation::update)
-        .getMetadata()
-        .getUid();
+    return objects.resource(object).createOr(NonDeletingOperation::update).getMetadata().getUid();
   }
 
   @Override
