@@ -144,9 +144,13 @@ final class Timeline {
       return "rejected";
     }
     if (ending != Ending.COMPLETE) {
-      return ending.name().toLowerCase(Locale.ROOT);
+      return word(ending);
     }
     return status < 400 ? "completed" : "error";
+  }
+
+  static String word(Ending ending) {
+    return ending.name().toLowerCase(Locale.ROOT);
   }
 
   private static double millis(long nanos) {

@@ -1,5 +1,6 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.decision.Decision;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
@@ -36,6 +37,7 @@ final class Tunnel {
   static final int FRAME_BYTES = 1 << 20;
 
   private static final int SWITCHING = 101;
+  private static final double NANOS_PER_MILLI = 1e6;
   private static final short GOING_AWAY = 1001;
   private static final short TRY_AGAIN = 1013;
   private static final int FIRST_CODE = 1000;
@@ -230,5 +232,22 @@ final class Tunnel {
     }
     long lasted = proxy.nanoClock().getAsLong() - startNanos;
     proxy.listener().ended(Routes.REALTIME, status, ending, lasted);
+    if (proxy.access() != null) {
+      proxy.access().add(decision(status, ending, lasted));
+    }
+  }
+
+  private Decision decision(int status, Ending ending, long lastedNanos) {
+    boolean whole = ending == Ending.COMPLETE && status == SWITCHING;
+    String otherwise = ending == Ending.COMPLETE ? "rejected" : Timeline.word(ending);
+    return new Decision(
+        new Decision.Request(
+            requestId, "GET", Routes.REALTIME.path(), request.getParam("model"), null),
+        assignment,
+        new Decision.Times(0, Double.NaN, Double.NaN, lastedNanos / NANOS_PER_MILLI),
+        new Decision.Tokens(Decision.UNKNOWN, Decision.UNKNOWN, Decision.UNKNOWN, 0),
+        new Decision.Result(
+            whole ? "completed" : otherwise, status, null, assignment == null ? 0 : 1),
+        null);
   }
 }

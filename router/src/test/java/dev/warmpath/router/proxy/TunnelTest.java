@@ -12,6 +12,8 @@ import io.vertx.core.http.UpgradeRejectedException;
 import io.vertx.core.http.WebSocket;
 import io.vertx.core.http.WebSocketConnectOptions;
 import io.vertx.core.http.WebSocketFrame;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -20,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** WebSockets of clients, joined to those of replicas. */
 class TunnelTest {
@@ -126,6 +129,22 @@ class TunnelTest {
       assertThat(rig.get("/v1/realtime").statusCode()).isEqualTo(426);
       rig.untilIdle();
     }
+  }
+
+  @Test
+  void eachIsALineOfTheAccessLog(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("access.jsonl");
+    try (Rig rig = new Rig(1, tree -> tree.set("access-log.file", file.toString(), "test"))) {
+      accept(rig, socket -> {});
+      connect(rig, "/v1/realtime?model=m").close();
+      rig.untilIdle();
+      refusal(rig, "/v1/realtime?model=unknown");
+    }
+    List<String> lines = Files.readAllLines(file);
+    assertThat(lines.get(0))
+        .contains("\"path\":\"/v1/realtime\",\"model\":\"m\",\"engine\":\"r0\"")
+        .contains("\"outcome\":\"completed\",\"status\":101");
+    assertThat(lines.get(1)).contains("\"outcome\":\"rejected\",\"status\":503");
   }
 
   @Test
