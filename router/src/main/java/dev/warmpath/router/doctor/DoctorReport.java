@@ -52,7 +52,7 @@ public record DoctorReport(List<Finding> findings) {
             : finding.level().label().toUpperCase(Locale.ROOT);
     text.append(String.format("  %-4s  %-13s  %s%n", level, finding.check(), finding.found()));
     if (finding.change() != null) {
-      text.append(String.format("  %-4s  %-13s  → %s%n", "", "", finding.change()));
+      text.append(String.format("  %-4s  %-13s  -> %s%n", "", "", finding.change()));
     }
   }
 

@@ -24,6 +24,7 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The doctor against engines that are well, and against each thing that can be wrong. */
@@ -339,6 +340,16 @@ final class DoctorCommandTest {
   @Test
   void noReplicas() throws Exception {
     run().fails("router", "config", "no replica", "--replica");
+  }
+
+  @Test
+  void discoveredReplicasAreNotExamined(@TempDir Path folder) throws Exception {
+    Path config = folder.resolve("warmpath.yaml");
+    Files.writeString(config, "discovery: [{kind: dns, host: nowhere.invalid, port: 8000}]\n");
+    Run run = run("--config", config.toString());
+
+    run.warns("router", "config", "`discovery` finds are not examined", "--replica");
+    assertThat(run.exitCode()).isEqualTo(Exit.OK);
   }
 
   private static TamperedEngine engine() throws IOException {

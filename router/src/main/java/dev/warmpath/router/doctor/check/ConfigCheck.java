@@ -14,7 +14,12 @@ final class ConfigCheck implements Check {
   @Override
   public void look(FleetFacts fleet, Findings into) {
     RouterConfig config = fleet.config();
-    if (config.replicas().isEmpty()) {
+    if (!config.discovery().isEmpty()) {
+      into.warn(
+          Finding.ROUTER,
+          "replicas that `discovery` finds are not examined",
+          "name one of each kind: --replica NAME=URL,events=...,replay=...");
+    } else if (config.replicas().isEmpty()) {
       into.fail(Finding.ROUTER, "no replica is configured", "add `replicas` or --replica");
     }
     if (config.models().isEmpty()) {

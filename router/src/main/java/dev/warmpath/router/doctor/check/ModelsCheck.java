@@ -48,8 +48,11 @@ final class ModelsCheck implements Check {
   }
 
   private static void notServed(FleetFacts fleet, Findings into) {
+    boolean allKnown = !fleet.replicas().isEmpty() && fleet.config().discovery().isEmpty();
     boolean allTold =
-        fleet.replicas().stream().noneMatch(replica -> replica.http().baseModels().isEmpty());
+        allKnown
+            && fleet.replicas().stream()
+                .noneMatch(replica -> replica.http().baseModels().isEmpty());
     for (RouterConfig.Model model : fleet.config().models()) {
       boolean served =
           fleet.replicas().stream()
