@@ -18,8 +18,8 @@ import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.health.ModelCatalog;
+import dev.warmpath.router.membership.HostRules;
 import dev.warmpath.router.membership.Membership;
-import dev.warmpath.router.membership.ReplicaCheck;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.prompt.BodyWatch;
@@ -38,6 +38,7 @@ import dev.warmpath.router.tokenize.TextMemory;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.router.trace.Tracing;
+import dev.warmpath.router.upstream.Upstreams;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -62,7 +63,9 @@ final class Core implements AutoCloseable {
 
   private final RouterConfig config;
   private final Supplier<RouterConfig> running;
+  private final HostRules hosts;
   private final RouterMetrics metrics;
+  private final Upstreams upstreams;
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog;
   private final Membership membership;
@@ -93,11 +96,14 @@ final class Core implements AutoCloseable {
       Supplier<RouterConfig> running,
       Environment environment,
       RouterMetrics metrics,
+      Upstreams upstreams,
       RestoredStateReading reading,
       List<ReplicaSource> sources) {
     this.config = running.get();
     this.running = running;
+    this.hosts = hosts(config);
     this.metrics = metrics;
+    this.upstreams = upstreams;
     this.catalog = new ModelCatalog(fleet, this::isSglang);
     this.tokenizers = tokenizers(config, environment, reading);
     this.models = new Tokenizers(tokenizers, catalog);
@@ -121,6 +127,7 @@ final class Core implements AutoCloseable {
         config.tokenizing().asksEngines()
             ? Remote.begin(
                 config,
+                upstreams,
                 http ->
                     new RemotePrompts.Sources(
                         fleet, models::adapterOf, http, environment.nanoClock(), metrics::remote))
@@ -153,7 +160,13 @@ final class Core implements AutoCloseable {
         new Membership.Follower() {
           @Override
           public void follow(ReplicaConfig replica) {
+            prepare(replica);
             streams.follow(replica, model(replica));
+          }
+
+          @Override
+          public void entering(Replica replica, ReplicaConfig config) {
+            upstreams.add(replica, config.upstream());
           }
 
           @Override
@@ -175,7 +188,7 @@ final class Core implements AutoCloseable {
         new Membership.Environment(
             fleet,
             followed,
-            ReplicaCheck.ANY,
+            hosts,
             () -> running.get().fleet().drainMs(),
             environment.nanoClock(),
             work -> {
@@ -183,6 +196,22 @@ final class Core implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             }));
+  }
+
+  private static HostRules hosts(RouterConfig config) {
+    try {
+      return new HostRules(config.fleet().allowedHosts());
+    } catch (IllegalArgumentException e) {
+      throw new StartException("fleet.allowed-hosts: " + e.getMessage(), e);
+    }
+  }
+
+  private void prepare(ReplicaConfig replica) {
+    try {
+      upstreams.prepare(replica.url(), replica.upstream());
+    } catch (IOException e) {
+      throw new IllegalArgumentException("replica " + replica.name() + ": " + e.getMessage(), e);
+    }
   }
 
   /** Whether the replica was said to run SGLang. */
@@ -194,6 +223,7 @@ final class Core implements AutoCloseable {
     return config.parity().enabled()
         ? Parity.begin(
             config,
+            upstreams,
             http ->
                 new ParityWatch.Sources(
                     fleet, tokenizers, models::modelOf, http, environment.nanoClock()))
@@ -459,6 +489,7 @@ final class Core implements AutoCloseable {
     if (remote != null) {
       remote.prompts().removed(replica);
     }
+    upstreams.remove(replica);
     metrics.forget(replica);
   }
 

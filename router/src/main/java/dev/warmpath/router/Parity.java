@@ -3,6 +3,8 @@ package dev.warmpath.router;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
+import dev.warmpath.router.upstream.EngineClient;
+import dev.warmpath.router.upstream.Upstreams;
 import java.time.Duration;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -15,17 +17,18 @@ import java.util.function.Function;
  */
 record Parity(EngineHttp http, ParityWatch watch) implements AutoCloseable {
 
+  private static final int CONNECTIONS = 2;
   private static final int ANSWER_BYTES = 16 << 20;
   private static final long LONGEST_TICK_MILLIS = 500;
   private static final long RETRY_SECONDS = 30;
 
-  static Parity begin(RouterConfig config, Function<EngineHttp, ParityWatch.Sources> sources) {
+  static Parity begin(
+      RouterConfig config, Upstreams upstreams, Function<EngineHttp, ParityWatch.Sources> sources) {
     RouterConfig.Parity parity = config.parity();
+    EngineClient.Limits limits =
+        new EngineClient.Limits(config.timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES);
     EngineHttp http =
-        new EngineHttp(
-            thread("warmpath-parity-http"),
-            Duration.ofMillis(config.timeouts().connectMs()),
-            ANSWER_BYTES);
+        new EngineHttp(thread("warmpath-parity-http"), upstreams.newClient("parity", limits));
     ParityWatch.Times times =
         new ParityWatch.Times(
             Math.min(LONGEST_TICK_MILLIS, config.health().intervalMs()),

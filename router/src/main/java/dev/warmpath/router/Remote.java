@@ -3,6 +3,8 @@ package dev.warmpath.router;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
+import dev.warmpath.router.upstream.EngineClient;
+import dev.warmpath.router.upstream.Upstreams;
 import java.time.Duration;
 import java.util.function.Function;
 
@@ -15,11 +17,18 @@ record Remote(EngineHttp http, RemotePrompts prompts) implements AutoCloseable {
 
   private static final int ANSWER_BYTES = 16 << 20;
 
+  /** As many prompts may be rendered by one replica at a time. */
+  private static final int CONNECTIONS = 64;
+
   /** Two questions may follow one another, and reading took time before. */
   private static final int QUESTIONS_IN_A_DEADLINE = 3;
 
-  static Remote begin(RouterConfig config, Function<EngineHttp, RemotePrompts.Sources> sources) {
-    Duration connect = Duration.ofMillis(config.timeouts().connectMs());
+  static Remote begin(
+      RouterConfig config,
+      Upstreams upstreams,
+      Function<EngineHttp, RemotePrompts.Sources> sources) {
+    EngineClient.Limits limits =
+        new EngineClient.Limits(config.timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES);
     EngineHttp http =
         new EngineHttp(
             work -> {
@@ -27,8 +36,7 @@ record Remote(EngineHttp http, RemotePrompts prompts) implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             },
-            connect,
-            ANSWER_BYTES);
+            upstreams.newClient("render", limits));
     int millis = Math.max(1, config.tokenizing().deadlineMs() / QUESTIONS_IN_A_DEADLINE);
     return new Remote(http, new RemotePrompts(sources.apply(http), Duration.ofMillis(millis)));
   }

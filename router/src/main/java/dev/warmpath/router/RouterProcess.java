@@ -17,6 +17,7 @@ import dev.warmpath.router.observe.FileMetrics;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
+import dev.warmpath.router.observe.SecurityCollector;
 import dev.warmpath.router.observe.TokenizerCollector;
 import dev.warmpath.router.proxy.BodyRoom;
 import dev.warmpath.router.proxy.Connections;
@@ -30,6 +31,8 @@ import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.reload.RunningConfig;
 import dev.warmpath.router.snapshot.RestoredStateReading;
 import dev.warmpath.router.trace.Tracing;
+import dev.warmpath.router.upstream.Upstreams;
+import dev.warmpath.router.watch.FileWatch;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -67,6 +70,8 @@ public final class RouterProcess implements AutoCloseable {
   private final List<PolledSource> sources;
   private final Core core;
   private final Vertx vertx;
+  private final FileWatch files;
+  private final Upstreams upstreams;
   private final Lifecycle lifecycle;
   private final ProxyContext.Entrance entrance;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
@@ -76,16 +81,21 @@ public final class RouterProcess implements AutoCloseable {
   private RouterProcess(RouterConfig config, Environment environment, Runnable beforeListening) {
     this.running = new RunningConfig(config);
     this.lifecycle = new Lifecycle(() -> running().limits().requests());
+    this.files = new FileWatch(config.auth().pollMs());
+    this.vertx = newVertx();
+    Secured secured = Secured.begin(config, files, vertx, environment.nanoClock());
     this.entrance =
         new ProxyContext.Entrance(
             lifecycle,
             new BodyRoom(() -> bodyRoom(running().limits().bodiesMb())),
             new Connections.Count(() -> running().limits().connections()),
             new RetryBudget(() -> running().retry().budgetPercent()),
-            new StoredResponses(config.limits().storedResponses()));
+            new StoredResponses(config.limits().storedResponses()),
+            secured.keys(),
+            secured.clientsTls());
     RestoredStateReading reading = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
-    this.vertx = newVertx();
+    this.upstreams = new Upstreams(config.upstream(), vertx, files);
     this.sources = ReplicaSources.of(config.discovery(), environment.nanoClock());
     this.core = newCore(environment, metrics, reading);
     this.reloader =
@@ -99,8 +109,9 @@ public final class RouterProcess implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             });
-    this.admin = new AdminVerticle(adminContext());
+    this.admin = new AdminVerticle(adminContext(secured.admin()));
     metrics.add(collector()::collect);
+    metrics.add(new SecurityCollector(files, secured.keys(), secured.certificates())::collect);
     metrics.add(new MemoryCollector(core.memory(environment.nanoClock()))::collect);
     metrics.add(
         new TokenizerCollector(
@@ -222,6 +233,7 @@ public final class RouterProcess implements AutoCloseable {
 
   private void release() {
     reloader.close();
+    files.close();
     try {
       await(vertx.close(), STOP_SECONDS, "closing");
     } catch (StartException e) {
@@ -233,8 +245,9 @@ public final class RouterProcess implements AutoCloseable {
   private Core newCore(
       Environment environment, RouterMetrics metrics, RestoredStateReading reading) {
     try {
-      return new Core(running, environment, metrics, reading, List.copyOf(sources));
+      return new Core(running, environment, metrics, upstreams, reading, List.copyOf(sources));
     } catch (RuntimeException e) {
+      files.close();
       sources.forEach(PolledSource::close);
       vertx.close();
       throw e;
@@ -265,6 +278,7 @@ public final class RouterProcess implements AutoCloseable {
         new ProxyContext(
             running,
             core.dispatcher(),
+            upstreams,
             core.prompts(),
             new RouterPages(core),
             core.metrics(),
@@ -291,7 +305,7 @@ public final class RouterProcess implements AutoCloseable {
   private HealthChecker newHealthChecker() {
     Function<Replica, String> path = replica -> core.isSglang(replica) ? "/model_info" : "/health";
     return new HealthChecker(
-        () -> running().health(), core.fleet(), core.catalog(), path, core.streams());
+        () -> running().health(), core.fleet(), upstreams, core.catalog(), path, core.streams());
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {
@@ -315,9 +329,10 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private AdminContext adminContext() {
+  private AdminContext adminContext(AdminContext.Access access) {
     return new AdminContext(
         running,
+        access,
         reloader,
         core.fleet(),
         core.membership(),

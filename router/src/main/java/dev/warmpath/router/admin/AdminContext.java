@@ -2,6 +2,7 @@ package dev.warmpath.router.admin;
 
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.router.auth.AdminKey;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
@@ -9,6 +10,7 @@ import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.reload.Reloader;
+import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import java.util.List;
@@ -27,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record AdminContext(
     Supplier<RouterConfig> running,
+    Access access,
     Reloader reloader,
     Fleet fleet,
     Membership membership,
@@ -43,4 +46,12 @@ public record AdminContext(
   RouterConfig config() {
     return running.get();
   }
+
+  /**
+   * What those that ask need.
+   *
+   * @param key null for none
+   * @param tls null for none
+   */
+  public record Access(@Nullable AdminKey key, @Nullable ServerTls tls) {}
 }

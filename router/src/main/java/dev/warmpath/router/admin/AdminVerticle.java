@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.reload.ReloadResult;
+import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -13,9 +14,11 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
 import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -38,13 +41,17 @@ public final class AdminVerticle extends VerticleBase {
   private static final Pattern RELEASE = Pattern.compile("/admin/tokenizers/(.+)/release");
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  private static final int IDLE_SECONDS = 120;
+
   private final AdminContext admin;
+  private final AdminGuard guard;
   private final ReplicaEndpoints replicas;
   private volatile int port;
   private @Nullable HttpServer server;
 
   public AdminVerticle(AdminContext admin) {
     this.admin = admin;
+    this.guard = new AdminGuard(admin.config().admin(), admin.access().key());
     this.replicas = new ReplicaEndpoints(admin);
   }
 
@@ -55,11 +62,24 @@ public final class AdminVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    HttpServerOptions options = new HttpServerOptions().setHttp2ClearTextEnabled(false);
-    server = vertx.createHttpServer(options).requestHandler(this::serve);
+    HttpServerOptions options =
+        new HttpServerOptions()
+            .setHttp2ClearTextEnabled(false)
+            .setAlpnVersions(List.of(HttpVersion.HTTP_1_1))
+            .setMaxHeaderSize(admin.config().limits().headerBytes())
+            .setMaxInitialLineLength(admin.config().limits().headerBytes())
+            .setIdleTimeout(IDLE_SECONDS);
+    ServerTls tls = admin.access().tls();
+    server = vertx.createHttpServer(tls == null ? options : tls.on(options));
     return server
+        .requestHandler(this::serve)
         .listen(admin.config().admin().port(), admin.config().admin().host())
-        .onSuccess(listening -> port = listening.actualPort());
+        .onSuccess(listening -> {
+          port = listening.actualPort();
+          if (tls != null) {
+            tls.listening(listening);
+          }
+        });
   }
 
   @Override
@@ -68,8 +88,9 @@ public final class AdminVerticle extends VerticleBase {
   }
 
   private void serve(HttpServerRequest request) {
-    if (!request.method().equals(HttpMethod.GET) && isCrossSite(request)) {
-      fail(request.response(), 403, "a page of another site may not ask for this");
+    AdminGuard.Refusal refusal = guard.refusal(request);
+    if (refusal != null) {
+      fail(request.response(), refusal.status(), refusal.why());
       return;
     }
     switch (request.method().name() + " " + request.path()) {
@@ -84,21 +105,10 @@ public final class AdminVerticle extends VerticleBase {
     }
   }
 
-  /** Browsers say from where a page's request comes; other clients say nothing. */
-  private static boolean isCrossSite(HttpServerRequest request) {
-    String site = request.getHeader("sec-fetch-site");
-    if (site != null) {
-      return !site.equals("same-origin") && !site.equals("none");
-    }
-    String origin = request.getHeader("origin");
-    String host = request.getHeader("host");
-    return origin != null && (host == null || !origin.equalsIgnoreCase("http://" + host));
-  }
-
   private void act(HttpServerRequest request) {
     Matcher release = RELEASE.matcher(request.path());
     if (release.matches() && request.method().equals(HttpMethod.POST)) {
-      release(request.response(), URLDecoder.decode(release.group(1), StandardCharsets.UTF_8));
+      release(request.response(), release.group(1));
     } else if (ReplicaEndpoints.takes(request.path())) {
       withBody(request, ReplicaEndpoints.MAX_BODY_BYTES, body -> replicas(request, body));
     } else {
@@ -106,7 +116,14 @@ public final class AdminVerticle extends VerticleBase {
     }
   }
 
-  private void release(HttpServerResponse response, String model) {
+  private void release(HttpServerResponse response, String encoded) {
+    String model;
+    try {
+      model = URLDecoder.decode(encoded, StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      fail(response, 400, "the path is not encoded as URLs are");
+      return;
+    }
     if (admin.tokenizers().status(model) == null) {
       fail(response, 404, "no tokenizer is configured for " + model);
       return;

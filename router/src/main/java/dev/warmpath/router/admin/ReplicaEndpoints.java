@@ -68,7 +68,7 @@ final class ReplicaEndpoints {
       };
     }
     Matcher one = ONE.matcher(path);
-    String name = one.matches() ? URLDecoder.decode(one.group(1), StandardCharsets.UTF_8) : "";
+    String name = one.matches() ? decoded(one.group(1)) : "";
     String action =
         one.matches() ? method + " " + Optional.ofNullable(one.group(2)).orElse("") : "";
     return switch (action) {
@@ -78,6 +78,15 @@ final class ReplicaEndpoints {
       case "POST clear" -> withMember(name, this::clear);
       default -> Reply.failed(404, "no such path, or not with this method");
     };
+  }
+
+  /** What is not encoded is no name. */
+  private static String decoded(String name) {
+    try {
+      return URLDecoder.decode(name, StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      return name;
+    }
   }
 
   private interface Action {

@@ -6,7 +6,9 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.Doctor;
 import dev.warmpath.router.doctor.DoctorReport;
 import dev.warmpath.router.doctor.probe.FleetProbe;
+import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Objects;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -56,9 +58,18 @@ public final class DoctorCommand implements WarmpathCommand {
     }
     FleetProbe.Options options =
         new FleetProbe.Options(!noRequests, Duration.ofSeconds(waitSeconds));
-    DoctorReport report = Doctor.examine(config(), options);
+    DoctorReport report = examine(options);
     System.out.println(json ? report.json() : report.text());
     return report.passed() ? Exit.OK : Exit.FAILED;
+  }
+
+  private DoctorReport examine(FleetProbe.Options options) throws InterruptedException {
+    try {
+      return Doctor.examine(config(), options);
+    } catch (UncheckedIOException e) {
+      throw CommandException.failed(
+          String.valueOf(Objects.requireNonNull(e.getCause()).getMessage()));
+    }
   }
 
   private RouterConfig config() {

@@ -54,6 +54,12 @@ public final class ExplainCommand implements WarmpathCommand {
   private URI admin = URI.create("http://127.0.0.1:8081");
 
   @Option(
+      names = "--key-file",
+      paramLabel = "FILE",
+      description = "The admin key, as admin.key-file of the router holds it; its first line.")
+  private @Nullable Path keyFile;
+
+  @Option(
       names = "--path",
       paramLabel = "PATH",
       description = "What the request is for, such as /v1/messages; default: as it looks.")
@@ -97,14 +103,15 @@ public final class ExplainCommand implements WarmpathCommand {
 
   private JsonNode ask(byte[] body) throws InterruptedException {
     try {
+      HttpRequest.Builder request =
+          HttpRequest.newBuilder(admin.resolve(route()))
+              .timeout(PATIENCE)
+              .POST(HttpRequest.BodyPublishers.ofByteArray(body));
+      if (keyFile != null) {
+        request.header("authorization", "Bearer " + key(keyFile));
+      }
       HttpResponse<String> response =
-          HttpClient.newHttpClient()
-              .send(
-                  HttpRequest.newBuilder(admin.resolve(route()))
-                      .timeout(PATIENCE)
-                      .POST(HttpRequest.BodyPublishers.ofByteArray(body))
-                      .build(),
-                  HttpResponse.BodyHandlers.ofString());
+          HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
       JsonNode answer = JSON.readTree(response.body());
       if (response.statusCode() != 200) {
         String why = answer.path("error").path("message").asText("no reason");
@@ -114,6 +121,14 @@ public final class ExplainCommand implements WarmpathCommand {
     } catch (IOException | IllegalArgumentException e) {
       throw CommandException.failed(
           "--admin " + admin + ": no router answers there (" + e.getClass().getSimpleName() + ")");
+    }
+  }
+
+  private static String key(Path file) {
+    try {
+      return Files.readString(file).lines().findFirst().orElse("").strip();
+    } catch (IOException e) {
+      throw CommandException.usage("--key-file " + file + ": cannot be read");
     }
   }
 

@@ -9,6 +9,7 @@ import dev.warmpath.router.cli.serve.LogFormat;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.EnvironmentKeys;
+import dev.warmpath.router.config.ListenTls;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.snapshot.DataDirectory;
 import java.nio.file.Path;
@@ -85,11 +86,17 @@ public final class ServeCommand implements WarmpathCommand {
     }
   }
 
+  private static String scheme(ListenTls tls) {
+    return tls.tlsCert() == null ? "http" : "https";
+  }
+
   private static void announce(RouterConfig config, RouterProcess router) {
     String host = config.listen().host();
-    System.out.printf("warmpath listens on http://%s:%d%n", host, router.port());
     System.out.printf(
-        "  admin    http://%s:%d/admin/fleet%n", config.admin().host(), router.adminPort());
+        "warmpath listens on %s://%s:%d%n", scheme(config.listen().tls()), host, router.port());
+    System.out.printf(
+        "  admin    %s://%s:%d/admin/fleet%n",
+        scheme(config.admin().tls()), config.admin().host(), router.adminPort());
     System.out.printf("  policy   %s%n", config.policy().name());
     System.out.printf("  replicas %d%n", config.replicas().size());
     System.out.flush();

@@ -2,6 +2,7 @@ package dev.warmpath.router.config;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -9,30 +10,35 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Every key that the records of {@link RouterConfig} declare, by section. */
+/**
+ * Every key that the records of {@link RouterConfig} and {@link ApiKeyFile} declare, by section.
+ */
 final class ConfigKeys {
 
   /** The section of a replica's keys. */
   static final String REPLICAS = "replicas[]";
 
-  private static final Map<String, Map<String, ConfigKey>> SECTIONS = sections();
+  private static final Map<String, Map<String, ConfigKey>> SECTIONS = new LinkedHashMap<>();
 
-  /** The keys in the order of their records. */
-  static final List<ConfigKey> ALL =
-      SECTIONS.values().stream().flatMap(section -> section.values().stream()).toList();
+  /** The keys of the configuration, in the order of their records. */
+  static final List<ConfigKey> ALL = add(RouterConfig.class);
+
+  /** The keys of the file of API keys, in their order. */
+  static final List<ConfigKey> OF_API_KEYS = add(ApiKeyFile.class);
 
   private ConfigKeys() {}
 
-  private static Map<String, Map<String, ConfigKey>> sections() {
-    Map<String, Map<String, ConfigKey>> sections = new LinkedHashMap<>();
-    for (RecordComponent component : RouterConfig.class.getRecordComponents()) {
+  private static List<ConfigKey> add(Class<? extends Record> root) {
+    List<ConfigKey> added = new ArrayList<>();
+    for (RecordComponent component : root.getRecordComponents()) {
       Map<String, ConfigKey> section = new LinkedHashMap<>();
       boolean reloadable = component.isAnnotationPresent(Reloadable.class);
       keys(path(component), type(component), reloadable)
           .forEach(key -> section.put(key.name(), key));
-      sections.put(path(component), section);
+      SECTIONS.put(path(component), section);
+      added.addAll(section.values());
     }
-    return sections;
+    return List.copyOf(added);
   }
 
   private static Stream<ConfigKey> keys(String section, Class<?> type, boolean reloadable) {
@@ -43,7 +49,7 @@ final class ConfigKeys {
                 : ConfigKey.of(section, component, reloadable));
   }
 
-  /** The path of a section of {@link RouterConfig}, with {@code []} if it is a list. */
+  /** The path of a section, with {@code []} if it is a list. */
   static String path(RecordComponent component) {
     return ConfigKey.name(component) + (isList(component) ? "[]" : "");
   }

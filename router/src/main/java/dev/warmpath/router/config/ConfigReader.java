@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns nodes into the records of {@link RouterConfig}. A value that is not given has its key's
+ * Turns nodes into records, such as {@link RouterConfig}. A value that is not given has its key's
  * default. Finds all problems, not the first one: unknown keys, wrong types, values out of bounds,
  * and what a record rejects.
  *
@@ -27,13 +27,13 @@ final class ConfigReader {
 
   private ConfigReader() {}
 
-  static RouterConfig read(Mapping root) throws ConfigException {
+  static <T extends Record> T read(Class<T> type, Mapping root) throws ConfigException {
     ConfigReader reader = new ConfigReader();
-    Object config = reader.root(root);
+    Object config = reader.root(type, root);
     if (config == null) {
       throw new ConfigException(reader.problems);
     }
-    return (RouterConfig) config;
+    return type.cast(config);
   }
 
   /**
@@ -56,15 +56,15 @@ final class ConfigReader {
     return replicas;
   }
 
-  private @Nullable Object root(Mapping root) {
-    RecordComponent[] sections = RouterConfig.class.getRecordComponents();
+  private @Nullable Object root(Class<? extends Record> type, Mapping root) {
+    RecordComponent[] sections = type.getRecordComponents();
     rejectUnknown(root, "", Stream.of(sections).map(ConfigKey::name).toList());
     List<@Nullable Object> values = new ArrayList<>();
     for (RecordComponent section : sections) {
       ConfigNode node = root.given(ConfigKey.name(section));
       values.add(ConfigKeys.isList(section) ? list(section, node) : section(section, node, root));
     }
-    return problems.isEmpty() ? construct(RouterConfig.class, values, root.origin()) : null;
+    return problems.isEmpty() ? construct(type, values, root.origin()) : null;
   }
 
   private @Nullable Object section(

@@ -108,6 +108,6 @@ public final class ConfigTree {
 
   /** The validated configuration; its error holds every problem. */
   public RouterConfig config() throws ConfigException {
-    return ConfigReader.read(root);
+    return ConfigReader.read(RouterConfig.class, root);
   }
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ReplicaConfig(
     @Key("required | | Name in metrics, headers and admin answers.") String name,
-    @Key("required | | Base URL of the engine, `http://host:port`.") URI url,
+    @Key("required | | Base URL of the engine, `http://host:port` or `https://host:port`.") URI url,
     @Key(" | | ZMQ endpoint of the engine's KV events; none: the replica is chosen on load.")
         @Nullable String events,
     @Key(" | | ZMQ endpoint that replays missed events.") @Nullable String replay,
@@ -53,7 +53,8 @@ public record ReplicaConfig(
                 + " | 0 … 1000000 | SGLang: hits on the host shorter than this stay there (`load_back_threshold`).")
         int loadBackTokens,
     @Key(" | | Models that the replica serves until its `/v1/models` answers; empty: all.")
-        List<String> models) {
+        List<String> models,
+    UpstreamConfig upstream) {
 
   /** What the removal of a block means that was announced several times. */
   public enum Removals {
@@ -107,6 +108,9 @@ public record ReplicaConfig(
           "'name' must be letters, digits, '.', '_', '-', at most 63: '" + name + "'");
     }
     checkUrl(url);
+    if (upstream.hasTls() && !isHttps(url)) {
+      throw new IllegalArgumentException("'tls-ca' and 'tls-cert' need a 'url' with https://");
+    }
     checkEndpoint("events", events, ranks);
     checkEndpoint("replay", replay, ranks);
     if (events == null && (replay != null || bind)) {
@@ -148,17 +152,22 @@ public record ReplicaConfig(
         + (Integer.parseInt(endpoint.substring(colon + 1)) + rank);
   }
 
-  /** The port of {@link #url}, 80 when it names none. */
+  /** The port of {@link #url}, that of its scheme when it names none. */
   public int port() {
-    return url.getPort() < 0 ? 80 : url.getPort();
+    return url.getPort() >= 0 ? url.getPort() : isHttps(url) ? 443 : 80;
+  }
+
+  private static boolean isHttps(URI url) {
+    return "https".equals(url.getScheme());
   }
 
   private static void checkUrl(URI url) {
     boolean bare = url.getRawQuery() == null && url.getRawUserInfo() == null;
     boolean noPath = url.getRawPath() == null || url.getRawPath().matches("/?");
-    if (!"http".equals(url.getScheme()) || url.getHost() == null || !bare || !noPath) {
+    boolean known = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
+    if (!known || url.getHost() == null || !bare || !noPath) {
       throw new IllegalArgumentException(
-          "'url' must be http://host:port without path: '" + url + "'");
+          "'url' must be http://host:port or https://host:port without path: '" + url + "'");
     }
   }
 

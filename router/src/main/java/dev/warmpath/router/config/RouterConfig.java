@@ -30,11 +30,13 @@ import org.jspecify.annotations.Nullable;
 public record RouterConfig(
     Listen listen,
     Admin admin,
+    AuthConfig auth,
     @Reloadable Policy policy,
     List<Model> models,
     @Reloadable List<ReplicaConfig> replicas,
     List<Discovery> discovery,
     Fleet fleet,
+    UpstreamConfig upstream,
     @Reloadable Health health,
     @Reloadable Timeouts timeouts,
     Limits limits,
@@ -103,7 +105,8 @@ public record RouterConfig(
           boolean http2,
       @AdvancedKey(
               " | | Further paths that are passed on, to a replica chosen by load: each `/PATH` for POST, or `METHOD /PATH`.")
-          List<String> paths) {
+          List<String> paths,
+      ListenTls tls) {
 
     public Listen {
       paths = List.copyOf(paths);
@@ -121,7 +124,12 @@ public record RouterConfig(
       @Key(
               "127.0.0.1 | | Address of the admin endpoints; keep it private: they show what the fleet holds.")
           String host,
-      @Key("8081 | 0 … 65535 | Port of the admin endpoints; 0 takes any.") int port) {}
+      @Key("8081 | 0 … 65535 | Port of the admin endpoints; 0 takes any.") int port,
+      @Key(
+              " | | File with the keys that admin requests need, in clear, one a line, sent as `Authorization: Bearer`; read again when it changes. None: no key.")
+          @Nullable String keyFile,
+      @Key("false | | Serve `/metrics` on the admin port without the key.") boolean openMetrics,
+      ListenTls tls) {}
 
   /**
    * How a replica is chosen.
@@ -354,7 +362,15 @@ public record RouterConfig(
       @Reloadable
           @AdvancedKey(
               "600000 | 0 … 86400000 | Longest time that a removed replica stays to finish its requests; what runs then runs on unseen.")
-          int drainMs) {}
+          int drainMs,
+      @Key(
+              " | | Hosts that replicas added at run time may have: ranges of addresses (`10.0.0.0/8`), names, `*.name`; empty: addresses of this machine and of private networks ([security](security.md#replicas-added-at-run-time)).")
+          List<String> allowedHosts) {
+
+    public Fleet {
+      allowedHosts = List.copyOf(allowedHosts);
+    }
+  }
 
   /** When a replica counts as up, and as full. */
   public record Health(
@@ -614,8 +630,11 @@ public record RouterConfig(
     }
   }
 
-  /** What the router adds to responses. */
+  /** What the router adds to responses, and takes from requests. */
   public record Headers(
+      @Key(
+              "auto | auto, always, never | Pass the credentials of clients (`authorization`, `x-api-key`, `api-key`, `cookie`) to replicas; `auto`: if there are no `auth.keys-file` and no `api-key-file` of the replica.")
+          String passCredentials,
       @AdvancedKey("true | | Add the response header `x-warmpath-replica`.") boolean enabled,
       @AdvancedKey(
               "false | | Add `x-warmpath-cached-tokens` too, the predicted cached tokens; it shows clients what others have cached.")

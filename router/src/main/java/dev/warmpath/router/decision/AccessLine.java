@@ -33,6 +33,7 @@ final class AccessLine implements LineFormat {
       json.writeStringField("id", decision.request().id());
       json.writeStringField("method", decision.request().method());
       json.writeStringField("path", decision.request().path());
+      DecisionLine.text(json, "client", decision.request().client());
       DecisionLine.text(json, "model", decision.request().model());
       Assignment assignment = decision.assignment();
       if (assignment != null) {

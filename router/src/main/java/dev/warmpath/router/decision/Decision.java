@@ -31,11 +31,17 @@ public record Decision(
    *
    * @param id its name in logs
    * @param path the route, or the path itself if there is no such route
+   * @param client the name of its API key, or null
    * @param model the model it named, or null
    * @param session its session in clear, or null; the log holds a keyed hash
    */
   public record Request(
-      String id, String method, String path, @Nullable String model, @Nullable String session) {}
+      String id,
+      String method,
+      String path,
+      @Nullable String client,
+      @Nullable String model,
+      @Nullable String session) {}
 
   /** A request that the router answered at once. */
   public static Decision declined(Request request, int status, String code) {

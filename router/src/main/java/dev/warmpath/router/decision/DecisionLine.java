@@ -63,6 +63,7 @@ final class DecisionLine implements LineFormat {
   private void fields(JsonGenerator json, Decision decision) throws IOException {
     String session = session(decision.request().session());
     text(json, "path", decision.request().path());
+    text(json, "client", decision.request().client());
     text(json, "model", decision.request().model());
     text(json, "session", session);
     Assignment assignment = decision.assignment();

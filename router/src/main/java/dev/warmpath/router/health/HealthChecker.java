@@ -4,20 +4,14 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.upstream.EngineClient;
+import dev.warmpath.router.upstream.Upstreams;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpClient;
-import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpClientRequest;
-import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpClosedException;
-import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.PoolOptions;
-import io.vertx.core.http.RequestOptions;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -41,14 +35,12 @@ public final class HealthChecker extends VerticleBase {
 
   private static final int ANSWER_LIMIT_BYTES = 4 << 20;
 
-  /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
-  private static final int KEEP_ALIVE_SECONDS = 4;
-
   /** A replica that is up is asked for its models at every so many checks. */
   private static final int CHECKS_A_LIST = 5;
 
   private final Supplier<RouterConfig.Health> health;
   private final Fleet fleet;
+  private final Upstreams upstreams;
   private final ModelCatalog catalog;
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
@@ -71,7 +63,7 @@ public final class HealthChecker extends VerticleBase {
 
   private long timer = -1;
   private long metricsTimer = -1;
-  private @Nullable HttpClient client;
+  private @Nullable EngineClient client;
 
   /**
    * Checks the replicas of {@code fleet}.
@@ -82,12 +74,14 @@ public final class HealthChecker extends VerticleBase {
   public HealthChecker(
       Supplier<RouterConfig.Health> health,
       Fleet fleet,
+      Upstreams upstreams,
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
       EngineEvents port) {
     this.health = health;
     this.port = port;
     this.fleet = fleet;
+    this.upstreams = upstreams;
     this.catalog = catalog;
     this.healthPath = healthPath;
   }
@@ -95,12 +89,10 @@ public final class HealthChecker extends VerticleBase {
   @Override
   public Future<?> start() {
     client =
-        vertx.createHttpClient(
-            new HttpClientOptions()
-                .setMetricsName("health")
-                .setKeepAliveTimeout(KEEP_ALIVE_SECONDS)
-                .setConnectTimeout(health.get().timeoutMs()),
-            new PoolOptions().setHttp1MaxSize(CONNECTIONS_PER_REPLICA));
+        upstreams.newClient(
+            "health",
+            new EngineClient.Limits(
+                health.get().timeoutMs(), CONNECTIONS_PER_REPLICA, ANSWER_LIMIT_BYTES));
     checks();
     looks();
     return Future.succeededFuture();
@@ -209,47 +201,14 @@ public final class HealthChecker extends VerticleBase {
   }
 
   private Future<Buffer> ask(Replica replica, String path) {
-    int port = replica.baseUrl().getPort();
-    RequestOptions options =
-        new RequestOptions()
-            .setMethod(HttpMethod.GET)
-            .setHost(replica.baseUrl().getHost())
-            .setPort(port < 0 ? 80 : port)
-            .setConnectTimeout(health.get().timeoutMs())
-            .setURI(path);
     if (client == null) {
       return Future.failedFuture("not started");
     }
     return client
-        .request(options)
-        .compose(request -> answer(request))
-        .timeout(health.get().timeoutMs(), TimeUnit.MILLISECONDS);
-  }
-
-  private Future<Buffer> answer(HttpClientRequest request) {
-    return request
-        .send()
-        .compose(HealthChecker::body)
-        .timeout(health.get().timeoutMs(), TimeUnit.MILLISECONDS)
-        .onFailure(e -> request.reset());
-  }
-
-  private static Future<Buffer> body(HttpClientResponse response) {
-    if (response.statusCode() != 200) {
-      response.exceptionHandler(reset -> {}); // its end is known; else it is logged as an error
-      return Future.failedFuture("status " + response.statusCode());
-    }
-    Buffer body = Buffer.buffer();
-    return Future.future(promise -> {
-      response.handler(chunk -> {
-        if (body.length() + chunk.length() > ANSWER_LIMIT_BYTES) {
-          promise.tryFail("answer too large");
-        } else {
-          body.appendBuffer(chunk);
-        }
-      });
-      response.endHandler(v -> promise.tryComplete(body));
-      response.exceptionHandler(promise::tryFail);
-    });
+        .get(replica, path, health.get().timeoutMs())
+        .compose(answer ->
+            answer.status() == 200
+                ? Future.succeededFuture(answer.buffer())
+                : Future.failedFuture("status " + answer.status()));
   }
 }

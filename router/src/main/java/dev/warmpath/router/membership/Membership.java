@@ -58,6 +58,9 @@ public final class Membership implements AutoCloseable {
     /** Follows the replica's events, if it has any; of all its ranks or, if it throws, of none. */
     void follow(ReplicaConfig replica);
 
+    /** The fleet will have the replica, whose events are followed. */
+    default void entering(Replica replica, ReplicaConfig config) {}
+
     /** Forgets all that the replica's events told. */
     void unfollow(ReplicaConfig replica);
 
@@ -374,6 +377,7 @@ public final class Membership implements AutoCloseable {
         new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
     replica.weight(config.weight());
     replica.draining(drained.contains(config.name()));
+    around.follower().entering(replica, config);
     entries.put(config.name(), new Entry(new Member(wanted.source(), config, replica, false), 0));
     return replica;
   }

@@ -233,6 +233,26 @@ public enum Metric {
   CAPTURE_QUEUE_BYTES(Type.GAUGE, "Bytes that wait to be captured."),
   CAPTURE_QUEUE_SHARE(Type.GAUGE, "These, of those that find room; at 1 more are left out."),
   CAPTURE_FAILING(Type.GAUGE, "1 while no capture file can be written."),
+  CLIENT_REQUESTS_TOTAL(
+      Type.COUNTER,
+      "Requests with an API key, by its name: admitted, too_many_requests, too_many_tokens,"
+          + " not_its_model.",
+      "client",
+      "result"),
+  CLIENT_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Tokens of admitted requests with an API key, by its name: prompt, answer.",
+      "client",
+      "kind"),
+  SECRET_FILE_STALE(
+      Type.GAUGE,
+      "1 while files of keys or certificates hold what cannot be used, and older contents are: an"
+          + " alarm.",
+      "file"),
+  SECRET_FILE_CHANGES_TOTAL(
+      Type.COUNTER, "Changes of files of keys or certificates: read, failed.", "file", "result"),
+  CERTIFICATE_EXPIRY_SECONDS(
+      Type.GAUGE, "Unix time at which the certificate of a port ends.", "file"),
   DECISION_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written to the decision log."),
   DECISION_LOG_DROPPED_TOTAL(
       Type.COUNTER,

@@ -2,6 +2,8 @@ package dev.warmpath.router.proxy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.auth.Client;
+import dev.warmpath.router.auth.Client.Verdict;
 import dev.warmpath.router.proxy.path.Route;
 import io.vertx.core.http.HttpServerResponse;
 
@@ -14,8 +16,15 @@ import io.vertx.core.http.HttpServerResponse;
  * @param type OpenAI's kind of error
  * @param code what happened, in lower case with underscores; also a metric label
  * @param message for people; holds nothing of the prompt
+ * @param retrySeconds when it may be tried again; 0 if that is not said
  */
-record ApiError(int status, String type, String code, String message) {
+record ApiError(int status, String type, String code, String message, int retrySeconds) {
+
+  private static final int SOON = 1;
+
+  private ApiError(int status, String type, String code, String message) {
+    this(status, type, code, message, 0);
+  }
 
   /** Whose form an error has. */
   enum Form {
@@ -58,7 +67,11 @@ record ApiError(int status, String type, String code, String message) {
   }
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String RETRY_AFTER_SECONDS = "1";
+
+  static ApiError badRequest() {
+    String message = "The request can be understood in more than one way.";
+    return new ApiError(400, "invalid_request_error", "bad_request", message);
+  }
 
   static ApiError notFound(String what) {
     return new ApiError(404, "invalid_request_error", "not_found", what);
@@ -79,6 +92,23 @@ record ApiError(int status, String type, String code, String message) {
     return new ApiError(426, "invalid_request_error", "upgrade_required", message);
   }
 
+  static ApiError unauthorized() {
+    String message =
+        "A valid API key is needed, as `Authorization: Bearer KEY` or `x-api-key: KEY`.";
+    return new ApiError(401, "invalid_request_error", "invalid_api_key", message);
+  }
+
+  /** The client's key does not do for the request. */
+  static ApiError of(Client.Answer refusal) {
+    String limit = refusal.verdict() == Verdict.TOO_MANY_TOKENS ? "tokens" : "requests";
+    if (refusal.verdict() == Verdict.NOT_ITS_MODEL) {
+      String message = "The request names no model that this API key may use.";
+      return new ApiError(403, "invalid_request_error", "model_not_allowed", message);
+    }
+    String message = "This API key has used its " + limit + " of the last minute.";
+    return new ApiError(429, limit, "rate_limit_exceeded", message, refusal.retrySeconds());
+  }
+
   static ApiError tooLarge(int limitBytes) {
     String message = "The request body is larger than " + limitBytes + " bytes.";
     return new ApiError(413, "invalid_request_error", "body_too_large", message);
@@ -89,7 +119,7 @@ record ApiError(int status, String type, String code, String message) {
   }
 
   static ApiError unavailable(String code, String message) {
-    return new ApiError(503, "service_unavailable_error", code, message);
+    return new ApiError(503, "service_unavailable_error", code, message, SOON);
   }
 
   /** Too much is going on in the router itself. */
@@ -113,8 +143,11 @@ record ApiError(int status, String type, String code, String message) {
   /** Anthropic's kind of error for the status, as its API documents them. */
   private static String anthropicType(ApiError error) {
     return switch (error.status) {
+      case 401 -> "authentication_error";
+      case 403 -> "permission_error";
       case 404 -> "not_found_error";
       case 413 -> "request_too_large";
+      case 429 -> "rate_limit_error";
       case 503 -> "overloaded_error";
       case 504 -> "timeout_error";
       default -> error.status < 500 ? "invalid_request_error" : "api_error";
@@ -133,8 +166,11 @@ record ApiError(int status, String type, String code, String message) {
   /** Answers a request with it. */
   void send(HttpServerResponse response, Form form) {
     response.setStatusCode(status).putHeader("content-type", "application/json");
-    if (status == 503) {
-      response.putHeader("retry-after", RETRY_AFTER_SECONDS);
+    if (retrySeconds > 0) {
+      response.putHeader("retry-after", Integer.toString(retrySeconds));
+    }
+    if (status == 401) {
+      response.putHeader("www-authenticate", "Bearer");
     }
     response.end(json(form));
   }

@@ -9,6 +9,7 @@ import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.proxy.usage.UsageScanner;
 import dev.warmpath.router.trace.RequestTrace;
+import dev.warmpath.router.upstream.Upstream;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -110,20 +111,23 @@ final class Attempt {
 
   private RequestOptions options(HttpServerRequest client, String requestId) {
     Replica replica = assignment.replica();
-    MultiMap headers = Headers.upwards(client.headers());
+    Upstream upstream = proxy.upstreams().of(replica);
+    String own = upstream.authorization();
+    MultiMap headers = Headers.upwards(client.headers(), proxy.passesCredentials(own));
+    if (own != null) {
+      headers.set("authorization", own);
+    }
     headers.set(RequestIds.HEADER, requestId);
     if (replica.ranks() > 1) {
       headers.set("x-data-parallel-rank", Integer.toString(assignment.dpRank()));
     }
     trace(headers);
-    int port = replica.baseUrl().getPort();
-    return new RequestOptions()
+    return upstream
+        .options()
         .setMethod(client.method())
-        .setHost(replica.baseUrl().getHost())
-        .setPort(port < 0 ? 80 : port)
         .setURI(client.uri())
-        .setConnectTimeout(proxy.config().timeouts().connectMs())
-        .setHeaders(headers);
+        .setHeaders(headers)
+        .setConnectTimeout(proxy.config().timeouts().connectMs());
   }
 
   private void trace(MultiMap headers) {

@@ -74,6 +74,7 @@ public final class Connections {
     private int requests;
     private long idleNanos;
     private long patienceNanos;
+    private boolean ending;
   }
 
   private final Vertx vertx;
@@ -126,13 +127,26 @@ public final class Connections {
     return connection;
   }
 
-  /** A request's head has come. */
-  void began(HttpServerRequest request) {
+  /** A request's head has come; false if its connection ends, and nothing is to be answered. */
+  boolean began(HttpServerRequest request) {
     Connection connection = open.get(request.connection());
+    if (connection != null && connection.ending) {
+      return false;
+    }
     if (connection != null) {
       connection.requests++;
       request.response().endHandler(v -> ended(connection));
     }
+    return true;
+  }
+
+  /** Ends the request's connection; further requests that have come on it are not read. */
+  void end(HttpServerRequest request) {
+    Connection connection = open.get(request.connection());
+    if (connection != null) {
+      connection.ending = true;
+    }
+    request.connection().close();
   }
 
   private void ended(Connection connection) {

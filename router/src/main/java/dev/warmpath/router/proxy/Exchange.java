@@ -1,6 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.decision.Decision;
 import dev.warmpath.router.decision.PromptPieces;
 import dev.warmpath.router.fleet.dispatch.Assignment;
@@ -68,6 +69,13 @@ final class Exchange {
     }
   }
 
+  /**
+   * A request whose head has come.
+   *
+   * @param client whose API key it came with, or null
+   */
+  record Arrival(Route route, HttpServerRequest request, @Nullable Client client) {}
+
   private final ProxyContext proxy;
   private final Loop loop;
   private final Route route;
@@ -77,6 +85,7 @@ final class Exchange {
   private final long startNanos;
   private final Runnable onEnd;
   private final RequestBody body;
+  private final Access access;
   private final TimeLimit limit = new TimeLimit();
   private final Set<String> tried = new HashSet<>();
   private final @Nullable String storedId;
@@ -93,11 +102,12 @@ final class Exchange {
   private @Nullable PreparedRequest prepared;
   private @Nullable Attempt attempt;
 
-  Exchange(ProxyContext proxy, Loop loop, Route route, HttpServerRequest request, Runnable onEnd) {
+  Exchange(ProxyContext proxy, Loop loop, Arrival arrival, Runnable onEnd) {
     this.proxy = proxy;
     this.loop = loop;
-    this.route = route;
-    this.request = request;
+    this.route = arrival.route();
+    this.request = arrival.request();
+    this.access = new Access(arrival.client(), proxy.nanoClock());
     this.response = request.response();
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
     this.storedId = Routes.storedId(request.path());
@@ -190,22 +200,14 @@ final class Exchange {
     }
   }
 
-  /**
-   * Answers while the body still comes. The rest of it is thrown away for a while, for a client
-   * that reads only after writing; then the connection ends.
-   */
+  /** Answers while the body still comes. */
   private void refuse(ApiError error) {
     if (over || bodyRefused) {
       return;
     }
     bodyRefused = true;
     reject(error);
-    if (!request.isEnded()) {
-      int patience = proxy.config().timeouts().requestBodyMs();
-      long closing = loop.vertx().setTimer(patience, id -> sever());
-      request.endHandler(v -> loop.vertx().cancelTimer(closing));
-      request.exceptionHandler(e -> loop.vertx().cancelTimer(closing));
-    }
+    UnreadBody.discard(loop.vertx(), request, proxy.config().timeouts().requestBodyMs());
   }
 
   private void bodyEnd() {
@@ -217,7 +219,7 @@ final class Exchange {
       trace.tokenizing();
     }
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    RequestHead head = RequestHeads.of(proxy.config(), request.headers());
+    RequestHead head = RequestHeads.of(proxy.config(), request.headers(), access.client());
     ticket =
         readPrompt(read -> {
           try {
@@ -256,18 +258,23 @@ final class Exchange {
    * What a thread of the pool found out and did.
    *
    * @param unread why the prompt was not read, or null
+   * @param refusal why no engine was asked for, or null
    * @param result null if no engine was asked for
    * @param pieces of the prompt, for the decision log
    */
   private record First(
       PreparedRequest request,
       @Nullable Unread unread,
+      @Nullable ApiError refusal,
       @Nullable DispatchResult result,
       @Nullable BlockChain pieces) {}
 
   private First first(ReadRequest read, RequestHead head) {
     PreparedRequest request = read.prepare(head).only(keeper(read));
-    boolean isRoutable = read.unread() != Unread.UNREADABLE;
+    ApiError refusal =
+        read.unread() == Unread.UNREADABLE
+            ? ApiError.overloaded("too many bodies wait to be read")
+            : access.refusal(request);
     BlockChain pieces = proxy.decisions() == null ? null : PromptPieces.of(request);
     if (trace != null) {
       Unread unread = read.unread();
@@ -276,11 +283,11 @@ final class Exchange {
           request.prompt().lengthTokens(),
           unread == null ? request.prompt().fallback() : unread.label());
     }
-    DispatchResult result = isRoutable ? admit(request) : null;
+    DispatchResult result = refusal == null ? admit(request) : null;
     if (trace != null) {
       trace.decided(word(result));
     }
-    return new First(request, read.unread(), result, pieces);
+    return new First(request, read.unread(), refusal, result, pieces);
   }
 
   private static String word(@Nullable DispatchResult result) {
@@ -331,8 +338,8 @@ final class Exchange {
     }
     if (first.result != null) {
       placed(first.result);
-    } else if (!over) {
-      reject(ApiError.overloaded("too many bodies wait to be read"));
+    } else if (first.refusal != null) {
+      reject(first.refusal);
     }
   }
 
@@ -561,6 +568,7 @@ final class Exchange {
   void end(int status, Ending ending) {
     if (finish()) {
       proxy.listener().ended(route, status, ending, elapsedNanos());
+      access.over(timeline);
       if (trace != null) {
         trace.ended(status, timeline.outcome(status, ending));
       }
@@ -575,6 +583,7 @@ final class Exchange {
         requestId,
         request.method().name(),
         route.path(),
+        access.name(),
         prepared == null ? null : prepared.model(),
         prepared == null ? null : prepared.sessionKey());
   }

@@ -5,11 +5,15 @@ import java.util.HashSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Which headers are passed on. Those of one connection (RFC 9110, 7.6.1) never are, in either
- * direction. Upwards neither are the ones that steer the engine, which are the router's to set, and
- * {@code accept-encoding}, so that responses stay readable here.
+ * direction. Upwards neither are the ones that steer the engine, which are the router's to set,
+ * {@code accept-encoding}, so that responses stay readable here, and credentials unless they are
+ * meant for the engine. Downwards neither are an engine's CORS permissions: which pages may call
+ * the router is not the engine's to say.
  *
  * <p>Immutable.
  */
@@ -37,14 +41,34 @@ final class Headers {
           "x-data-parallel-rank",
           "x-vllm-priority");
 
+  private static final Set<String> CREDENTIALS =
+      Set.of("authorization", "x-api-key", "api-key", "cookie");
+
+  private static final Set<String> NOT_UPWARDS_NOR_CREDENTIALS =
+      Stream.concat(NOT_UPWARDS.stream(), CREDENTIALS.stream())
+          .collect(Collectors.toUnmodifiableSet());
+
   /** The client gets the id that it gave, or that the router made. */
-  private static final Set<String> NOT_DOWNWARDS = Set.of(RequestIds.HEADER);
+  private static final Set<String> NOT_DOWNWARDS =
+      Set.of(
+          RequestIds.HEADER,
+          "access-control-allow-origin",
+          "access-control-allow-credentials",
+          "access-control-allow-headers",
+          "access-control-allow-methods",
+          "access-control-expose-headers",
+          "access-control-max-age");
 
   private Headers() {}
 
-  /** The headers of a client's request that its replica sees. */
-  static MultiMap upwards(MultiMap client) {
-    return copy(client, NOT_UPWARDS, MultiMap.caseInsensitiveMultiMap());
+  /**
+   * The headers of a client's request that its replica sees.
+   *
+   * @param credentials whether they are for the replica too
+   */
+  static MultiMap upwards(MultiMap client, boolean credentials) {
+    Set<String> without = credentials ? NOT_UPWARDS : NOT_UPWARDS_NOR_CREDENTIALS;
+    return copy(client, without, MultiMap.caseInsensitiveMultiMap());
   }
 
   /** Adds the headers of a replica's response that the client sees to {@code client}. */

@@ -1,12 +1,15 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.path.StoredResponses;
+import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.router.trace.Tracing;
+import dev.warmpath.router.upstream.Upstreams;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -26,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public record ProxyContext(
     Supplier<RouterConfig> running,
     Dispatcher dispatcher,
+    Upstreams upstreams,
     PromptPool prompts,
     Pages pages,
     ProxyListener listener,
@@ -40,6 +44,7 @@ public record ProxyContext(
   public ProxyContext(
       Supplier<RouterConfig> running,
       Dispatcher dispatcher,
+      Upstreams upstreams,
       PromptPool prompts,
       Pages pages,
       ProxyListener listener,
@@ -52,6 +57,7 @@ public record ProxyContext(
     this(
         running,
         dispatcher,
+        upstreams,
         prompts,
         pages,
         listener,
@@ -72,13 +78,29 @@ public record ProxyContext(
   /**
    * What bounds the requests that are served at a time, and their retries; and where their
    * predecessors are.
+   *
+   * @param keys the keys that clients need, null if they need none
+   * @param tls the port's certificate, null for no TLS
    */
   public record Entrance(
       Lifecycle lifecycle,
       BodyRoom bodies,
       Connections.Count connections,
       RetryBudget retries,
-      StoredResponses responses) {}
+      StoredResponses responses,
+      @Nullable ApiKeys keys,
+      @Nullable ServerTls tls) {}
+
+  /**
+   * Whether a client's credentials go to a replica.
+   *
+   * @param own what the router itself shows there, or null
+   */
+  boolean passesCredentials(@Nullable String own) {
+    String passes = config().headers().passCredentials();
+    return passes.equals("always")
+        || (passes.equals("auto") && own == null && entrance.keys() == null);
+  }
 
   RetryBudget retries() {
     return entrance.retries();

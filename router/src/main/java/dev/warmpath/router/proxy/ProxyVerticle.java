@@ -1,16 +1,22 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.auth.ApiKeys;
+import dev.warmpath.router.auth.Client;
+import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.Decision;
 import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.proxy.ApiError.Form;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.path.Routes;
+import dev.warmpath.router.tls.ServerTls;
 import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
@@ -56,6 +62,7 @@ public final class ProxyVerticle extends VerticleBase {
   private static final int RESET_WINDOW_SECONDS = 30;
   private static final int IDLE_MARGIN_MS = 1_000;
   private static final int LONGEST_LOGGED_PATH = 200;
+  private static final List<String> CHUNKED = List.of("chunked");
   private static final String JSON = "application/json";
 
   private final ProxyContext proxy;
@@ -92,14 +99,22 @@ public final class ProxyVerticle extends VerticleBase {
     exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
     loop = new Exchange.Loop(vertx, context, this::upstream, new RequestIds(proxy.random()));
     webSockets = vertx.createWebSocketClient(webSocketOptions());
-    server = vertx.createHttpServer(serverOptions()).requestHandler(this::serve);
+    ServerTls tls = proxy.entrance().tls();
+    HttpServerOptions options = serverOptions();
+    server = vertx.createHttpServer(tls == null ? options : tls.on(options));
+    server.requestHandler(this::serve);
     connections =
         new Connections(
             vertx, proxy.nanoClock(), this::connectionTimeouts, proxy.entrance().connections());
     connections.watch(server);
     return server
         .listen(at.port() == 0 ? ANY_PORT_SHARED_BY_ALL_LOOPS : at.port(), at.host())
-        .onSuccess(listening -> port = listening.actualPort());
+        .onSuccess(listening -> {
+          port = listening.actualPort();
+          if (tls != null) {
+            tls.listening(listening);
+          }
+        });
   }
 
   /** Stops listening; waits for nothing. */
@@ -155,6 +170,8 @@ public final class ProxyVerticle extends VerticleBase {
             .setPerFrameWebSocketCompressionSupported(false)
             .setPerMessageWebSocketCompressionSupported(false)
             .setHandle100ContinueAutomatically(true)
+            .setSslHandshakeTimeout(proxy.config().timeouts().requestHeadMs())
+            .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS)
             .setTcpNoDelay(true);
     boolean http2 = proxy.config().listen().http2();
     options.setHttp2ClearTextEnabled(http2).setAlpnVersions(http2 ? BOTH_VERSIONS : HTTP_1_ONLY);
@@ -236,14 +253,62 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private void serve(HttpServerRequest request) {
-    Objects.requireNonNull(connections).began(request);
+    if (!Objects.requireNonNull(connections).began(request)) {
+      return;
+    }
     Route route = proxy.routes().find(request.path()).orElse(null);
+    ApiKeys keys = proxy.entrance().keys();
+    if (isAmbiguous(request)) {
+      request.response().putHeader("connection", "close");
+      decline(request, Form.OPENAI, ApiError.badRequest());
+      connections.end(request);
+      return;
+    }
     if (route == null || !isServed(route)) {
       decline(request, Form.OPENAI, ApiError.notFound("There is no such path here."));
     } else if (!route.takes(request.method().name())) {
       request.response().putHeader("allow", route.allowed());
       decline(request, Form.of(route), ApiError.methodNotAllowed(route.allowed()));
-    } else if (route.page() != null) {
+    } else if (keys == null || !route.needsKey()) {
+      serve(new Exchange.Arrival(route, request, null));
+    } else {
+      identify(route, request, keys);
+    }
+  }
+
+  /** Whether a proxy before this one may see the body end, or the request lead, elsewhere. */
+  private static boolean isAmbiguous(HttpServerRequest request) {
+    if (request.version() == HttpVersion.HTTP_2) {
+      return false;
+    }
+    MultiMap headers = request.headers();
+    boolean isCoded = headers.contains(HttpHeaders.TRANSFER_ENCODING);
+    return !request.uri().startsWith("/")
+        || (isCoded && !CHUNKED.equals(headers.getAll(HttpHeaders.TRANSFER_ENCODING)));
+  }
+
+  private void identify(Route route, HttpServerRequest request, ApiKeys keys) {
+    String bearer = Secrets.bearer(request.getHeader("authorization"));
+    Client client = keys.find(bearer == null ? request.getHeader("x-api-key") : bearer);
+    if (client == null) {
+      decline(request, Form.of(route), ApiError.unauthorized());
+      return;
+    }
+    Client.Answer answer =
+        route.page() == null
+            ? client.request(proxy.nanoClock().getAsLong())
+            : Client.Answer.ADMITTED;
+    if (answer.isAdmitted()) {
+      serve(new Exchange.Arrival(route, request, client));
+    } else {
+      decline(request, Form.of(route), ApiError.of(answer));
+    }
+  }
+
+  private void serve(Exchange.Arrival arrival) {
+    Route route = arrival.route();
+    HttpServerRequest request = arrival.request();
+    if (route.page() != null) {
       page(route.page(), request.response());
     } else if (route.equals(Routes.REALTIME) && !Tunnel.isAskedFor(request)) {
       decline(request, Form.OPENAI, ApiError.upgradeRequired());
@@ -253,9 +318,9 @@ public final class ProxyVerticle extends VerticleBase {
     } else if (!lifecycle().enter()) {
       decline(request, Form.of(route), ApiError.overloaded("it serves all the requests it may"));
     } else if (route.equals(Routes.REALTIME)) {
-      tunnel(request);
+      tunnel(arrival);
     } else {
-      exchange(route, request);
+      exchange(arrival);
     }
   }
 
@@ -283,33 +348,34 @@ public final class ProxyVerticle extends VerticleBase {
       access.add(Decision.declined(asked(request), error.status(), error.code()));
     }
     error.send(request.response(), form);
+    UnreadBody.discard(vertx, request, proxy.config().timeouts().requestBodyMs());
   }
 
   private Decision.Request asked(HttpServerRequest request) {
     String id = Objects.requireNonNull(loop).ids().accept(request.getHeader(RequestIds.HEADER));
     String path = Objects.requireNonNullElse(request.path(), "");
     String shown = path.substring(0, Math.min(path.length(), LONGEST_LOGGED_PATH));
-    return new Decision.Request(id, request.method().name(), shown, null, null);
+    return new Decision.Request(id, request.method().name(), shown, null, null, null);
   }
 
-  private void exchange(Route route, HttpServerRequest request) {
+  private void exchange(Exchange.Arrival arrival) {
     Exchange.Loop own = Objects.requireNonNull(loop);
     Exchange[] self = new Exchange[1];
-    Exchange exchange = new Exchange(proxy, own, route, request, () -> ended(self));
+    Exchange exchange = new Exchange(proxy, own, arrival, () -> ended(self));
     self[0] = exchange;
     proxy.retries().earn();
     Objects.requireNonNull(exchanges).add(exchange);
     exchange.guarded(v -> exchange.start()).handle(null);
   }
 
-  private void tunnel(HttpServerRequest request) {
+  private void tunnel(Exchange.Arrival arrival) {
     Tunnel[] self = new Tunnel[1];
     Tunnel tunnel =
         new Tunnel(
             proxy,
             Objects.requireNonNull(loop),
             Objects.requireNonNull(webSockets),
-            request,
+            arrival,
             () -> {
               tunnels.remove(self[0]);
               lifecycle().leave();

@@ -1,5 +1,6 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.RequestHead;
 import io.vertx.core.MultiMap;
@@ -10,21 +11,30 @@ final class RequestHeads {
 
   private RequestHeads() {}
 
-  static RequestHead of(RouterConfig config, MultiMap headers) {
+  /**
+   * Reads a request's headers.
+   *
+   * @param client whose API key it came with, or null
+   */
+  static RequestHead of(RouterConfig config, MultiMap headers, @Nullable Client client) {
     String priorityHeader = config.queue().priorityHeader();
     String clientHeader = config.queue().clientHeader();
-    return new RequestHead(
-        headers.get(config.policy().sessionHeader()),
-        priorityHeader == null ? 0 : priority(headers.get(priorityHeader)),
-        clientHeader == null ? null : headers.get(clientHeader));
+    String session = headers.get(config.policy().sessionHeader());
+    String said = priorityHeader == null ? null : headers.get(priorityHeader);
+    if (client == null) {
+      String named = clientHeader == null ? null : headers.get(clientHeader);
+      return new RequestHead(session, priority(said, 0), named);
+    }
+    int own = client.priority();
+    return new RequestHead(session, Math.max(own, priority(said, own)), client.name());
   }
 
   /** What is no number is no priority. */
-  private static int priority(@Nullable String text) {
+  private static int priority(@Nullable String text, int standard) {
     try {
-      return text == null ? 0 : Integer.parseInt(text);
+      return text == null ? standard : Integer.parseInt(text);
     } catch (NumberFormatException e) {
-      return 0;
+      return standard;
     }
   }
 }

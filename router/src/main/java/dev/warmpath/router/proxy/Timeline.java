@@ -94,6 +94,18 @@ final class Timeline {
     code = errorCode;
   }
 
+  /** What the last engine said; without a count of the answer, as many as its events. */
+  Usage usage() {
+    UsageScanner scanner = answer;
+    if (scanner == null) {
+      return Usage.NONE;
+    }
+    Usage said = scanner.usage();
+    int answered =
+        said.answerTokens() == Usage.ABSENT ? scanner.contentEvents() : said.answerTokens();
+    return new Usage(said.promptTokens(), said.cachedTokens(), answered);
+  }
+
   /** How many engines were sent the request. */
   int attempts() {
     return attempts;

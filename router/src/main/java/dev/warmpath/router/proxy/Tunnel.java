@@ -10,6 +10,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.path.Routes;
+import dev.warmpath.router.upstream.Upstream;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
@@ -47,6 +48,7 @@ final class Tunnel {
   private final Exchange.Loop loop;
   private final WebSocketClient client;
   private final HttpServerRequest request;
+  private final Access access;
   private final String requestId;
   private final long startNanos;
   private final Runnable onEnd;
@@ -60,12 +62,13 @@ final class Tunnel {
       ProxyContext proxy,
       Exchange.Loop loop,
       WebSocketClient client,
-      HttpServerRequest request,
+      Exchange.Arrival arrival,
       Runnable onEnd) {
     this.proxy = proxy;
     this.loop = loop;
     this.client = client;
-    this.request = request;
+    this.request = arrival.request();
+    this.access = new Access(arrival.client(), proxy.nanoClock());
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
@@ -82,7 +85,7 @@ final class Tunnel {
     request.pause(); // it can be accepted later only if its end was not seen
     request.exceptionHandler(
         e -> end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS));
-    RequestHead head = RequestHeads.of(proxy.config(), request.headers());
+    RequestHead head = RequestHeads.of(proxy.config(), request.headers(), access.client());
     PreparedRequest asked =
         new PreparedRequest(
             request.getParam("model"),
@@ -92,6 +95,11 @@ final class Tunnel {
             0,
             head.priority(),
             head.client());
+    ApiError refusal = access.refusal(asked);
+    if (refusal != null) {
+      refuse(refusal, null);
+      return;
+    }
     DispatchResult result = proxy.dispatcher().assign(asked, Set.of());
     if (result instanceof Assignment given) {
       assignment = given;
@@ -102,15 +110,18 @@ final class Tunnel {
   }
 
   private void connect(Replica replica) {
-    MultiMap headers = Headers.upwards(request.headers());
+    Upstream upstream = proxy.upstreams().of(replica);
+    String own = upstream.authorization();
+    MultiMap headers = Headers.upwards(request.headers(), proxy.passesCredentials(own));
+    if (own != null) {
+      headers.set("authorization", own);
+    }
     headers.names().stream()
         .filter(name -> name.toLowerCase(Locale.ROOT).startsWith("sec-websocket-"))
         .toList()
         .forEach(headers::remove);
     headers.set(RequestIds.HEADER, requestId);
-    int port = replica.baseUrl().getPort();
-    WebSocketConnectOptions options = new WebSocketConnectOptions();
-    options.setHost(replica.baseUrl().getHost()).setPort(port < 0 ? 80 : port);
+    WebSocketConnectOptions options = upstream.on(new WebSocketConnectOptions());
     options.setURI(request.uri()).setHeaders(headers);
     options.setConnectTimeout(proxy.config().timeouts().connectMs());
     options.setTimeout(proxy.config().timeouts().firstByteMs());
@@ -242,7 +253,12 @@ final class Tunnel {
     String otherwise = ending == Ending.COMPLETE ? "rejected" : Timeline.word(ending);
     return new Decision(
         new Decision.Request(
-            requestId, "GET", Routes.REALTIME.path(), request.getParam("model"), null),
+            requestId,
+            "GET",
+            Routes.REALTIME.path(),
+            access.name(),
+            request.getParam("model"),
+            null),
         assignment,
         new Decision.Times(0, Double.NaN, Double.NaN, lastedNanos / NANOS_PER_MILLI),
         new Decision.Tokens(Decision.UNKNOWN, Decision.UNKNOWN, Decision.UNKNOWN, 0),

@@ -29,9 +29,11 @@ class ConfigTreeTest {
   @Test
   void defaultsAreThoseOfTheKeys() throws ConfigException {
     RouterConfig config = ConfigTree.empty().config();
+    ListenTls none = new ListenTls(null, null, null);
     assertThat(config.listen())
-        .isEqualTo(new RouterConfig.Listen("127.0.0.1", 8080, 0, false, false, List.of()));
-    assertThat(config.admin()).isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081));
+        .isEqualTo(new RouterConfig.Listen("127.0.0.1", 8080, 0, false, false, List.of(), none));
+    assertThat(config.admin())
+        .isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081, null, false, none));
     assertThat(config.policy().name()).isEqualTo("warm");
     assertThat(config.replicas()).isEmpty();
     assertThat(config.ingest().options()).isEqualTo(IngestOptions.DEFAULT);
@@ -285,8 +287,8 @@ class ConfigTreeTest {
             .put("replicas", Map.of("name", "a", "url", "http://h:1"), "--replica")
             .put("replicas", Map.of("name", "a", "url", "http://h:2"), "--replica")
             .config();
-    assertThat(config.listen())
-        .isEqualTo(new RouterConfig.Listen("h", 0, 0, false, false, List.of()));
+    assertThat(config.listen().host()).isEqualTo("h");
+    assertThat(config.listen().port()).isZero();
     assertThat(config.policy().options()).containsEntry("miss-weight", 0.5);
     assertThat(config.replicas()).singleElement().extracting(ReplicaConfig::port).isEqualTo(2);
   }
@@ -354,6 +356,15 @@ class ConfigTreeTest {
     expected.add("### Advanced");
     expected.addAll(rows(true));
     assertThat(rows).isEqualTo(expected);
+  }
+
+  @Test
+  void documentationListsEveryKeyOfTheFileOfApiKeys() throws Exception {
+    List<String> rows =
+        Files.readAllLines(Path.of("../docs/security.md")).stream()
+            .filter(line -> line.startsWith("| `keys[]."))
+            .toList();
+    assertThat(rows).isEqualTo(ConfigKeys.OF_API_KEYS.stream().map(ConfigTreeTest::row).toList());
   }
 
   @Test

@@ -122,7 +122,7 @@ class DecisionWriterTest {
   private static Waiting record(String model) {
     Decision decision =
         new Decision(
-            new Decision.Request("wp-1", "POST", "/v1/completions", model, null),
+            new Decision.Request("wp-1", "POST", "/v1/completions", null, model, null),
             null,
             new Decision.Times(0, Double.NaN, Double.NaN, 1),
             new Decision.Tokens(-1, -1, -1, 0),

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.upstream.Upstreams;
+import dev.warmpath.router.watch.FileWatch;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -56,7 +59,10 @@ class HealthCheckerTest {
     Fleet fleet = new Fleet();
     fleet.add(replica);
     var catalog = new ModelCatalog(fleet, r -> false);
-    var checker = new HealthChecker(() -> HEALTH, fleet, catalog, r -> "/health", new Told(heard));
+    var upstreams =
+        new Upstreams(new UpstreamConfig(null, null, null, null), vertx, new FileWatch(1_000));
+    var checker =
+        new HealthChecker(() -> HEALTH, fleet, upstreams, catalog, r -> "/health", new Told(heard));
     vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
 
     assertThat(heard.take()).isEqualTo("recovered a");

@@ -184,6 +184,30 @@ class PassThroughTest {
   }
 
   @Test
+  void whichPagesMayCallTheRouterIsNotTheReplicasToSay() throws Exception {
+    backend.script =
+        (request, body) ->
+            request
+                .response()
+                .putHeader("Access-Control-Allow-Origin", "*")
+                .putHeader("access-control-allow-credentials", "true")
+                .end("{}");
+    HttpRequest request =
+        rig.post("/v1/completions", "{}".getBytes(UTF_8)).header("origin", "http://evil").build();
+    assertThat(rig.send(request).headers().map().keySet())
+        .noneMatch(name -> name.startsWith("access-control"));
+    HttpRequest preflight =
+        HttpRequest.newBuilder(rig.uri("/v1/completions"))
+            .method("OPTIONS", HttpRequest.BodyPublishers.noBody())
+            .header("origin", "http://evil")
+            .build();
+    HttpResponse<byte[]> refused = rig.send(preflight);
+    assertThat(refused.statusCode()).isEqualTo(405);
+    assertThat(refused.headers().map().keySet())
+        .noneMatch(name -> name.startsWith("access-control"));
+  }
+
+  @Test
   void requestIdsAreKeptIfHarmlessAndMadeIfNot() throws Exception {
     HttpRequest.Builder post = rig.post("/v1/completions", "{}".getBytes(UTF_8));
     HttpResponse<byte[]> kept = rig.send(post.header("x-request-id", "abc-1.2:3_4").build());

@@ -9,6 +9,8 @@ import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.ServerWebSocket;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +30,10 @@ public final class Backend implements AutoCloseable {
   private final int port;
   public final List<Buffer> bodies = new CopyOnWriteArrayList<>();
   public final List<Map<String, String>> headers = new CopyOnWriteArrayList<>();
+
+  /** The {@code Authorization} headers that came with each path; an empty one for none. */
+  public final Map<String, Set<String>> authorizations = new ConcurrentHashMap<>();
+
   public final AtomicInteger resets = new AtomicInteger();
   public volatile Script script = (request, body) -> request.response().end("{}");
   public volatile String models = "{\"object\":\"list\",\"data\":[{\"id\":\"m\",\"root\":\"m\"}]}";
@@ -69,6 +75,9 @@ public final class Backend implements AutoCloseable {
   }
 
   private void serve(HttpServerRequest request) {
+    authorizations
+        .computeIfAbsent(request.path(), path -> ConcurrentHashMap.newKeySet())
+        .add(Objects.requireNonNullElse(request.getHeader("authorization"), ""));
     if (onWebSocket != null && request.headers().contains("sec-websocket-key")) {
       request.toWebSocket().onSuccess(onWebSocket::accept);
       return;

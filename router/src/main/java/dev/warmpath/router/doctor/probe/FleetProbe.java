@@ -9,7 +9,14 @@ import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.parity.ProbeComparison;
+import dev.warmpath.router.upstream.EngineClient;
+import dev.warmpath.router.upstream.Upstreams;
+import dev.warmpath.router.watch.FileWatch;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
+import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,6 +52,14 @@ public final class FleetProbe implements AutoCloseable {
   private final RouterConfig config;
   private final Options options;
   private final Duration timeout;
+  private final Vertx vertx =
+      Vertx.vertx(
+          new VertxOptions()
+              .setFileSystemOptions(
+                  new FileSystemOptions()
+                      .setFileCachingEnabled(false)
+                      .setClassPathResolvingEnabled(false)));
+  private final FileWatch files;
   private final EngineHttp http;
   private final StreamProbe streams;
   private final LoadedTokenizers tokenizers;
@@ -52,22 +67,35 @@ public final class FleetProbe implements AutoCloseable {
   private final HttpProbe routes;
   private final TrialProbe trials;
 
+  /**
+   * Begins to follow the fleet.
+   *
+   * @throws UncheckedIOException if files of keys or certificates cannot be used
+   */
   public FleetProbe(RouterConfig config, Options options) {
     this.config = config;
     this.options = options;
+    this.files = new FileWatch(config.auth().pollMs());
     this.timeout = Duration.ofMillis(config.parity().timeoutMs());
+    Upstreams upstreams = new Upstreams(config.upstream(), vertx, files);
     this.http =
         new EngineHttp(
-            FleetProbe::daemon, Duration.ofMillis(config.timeouts().connectMs()), ANSWER_BYTES);
+            FleetProbe::daemon,
+            upstreams.newClient(
+                "doctor",
+                new EngineClient.Limits(config.timeouts().connectMs(), AT_ONCE, ANSWER_BYTES)));
     this.tokenizers = LoadedTokenizers.begin(config, System::nanoTime);
     this.streams = new StreamProbe(config);
-    this.fleet = config.replicas().stream().map(FleetProbe::replica).toList();
+    this.fleet = config.replicas().stream().map(replica -> replica(replica, upstreams)).toList();
     this.routes = new HttpProbe(http, timeout, Clock.systemUTC());
     this.trials = new TrialProbe(http, streams, fleet, options.patience());
   }
 
-  private static Replica replica(ReplicaConfig config) {
-    return new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
+  private static Replica replica(ReplicaConfig config, Upstreams upstreams) {
+    Replica replica =
+        new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
+    upstreams.add(replica, config.upstream());
+    return replica;
   }
 
   private static Thread daemon(Runnable work) {
@@ -100,7 +128,7 @@ public final class FleetProbe implements AutoCloseable {
 
   private ReplicaFacts look(Replica replica) throws InterruptedException {
     ReplicaConfig configured = config.replicas().get(fleet.indexOf(replica));
-    HttpFacts told = routes.ask(configured);
+    HttpFacts told = routes.ask(replica, configured.dialect().isSglang());
     List<EngineSource> sources = EventStreams.sources(configured, model(configured));
     for (EngineSource source : sources) {
       if (portProblem(source) == null) {
@@ -176,6 +204,8 @@ public final class FleetProbe implements AutoCloseable {
   public void close() {
     streams.close();
     http.close();
+    files.close();
+    vertx.close();
     tokenizers.close();
   }
 }

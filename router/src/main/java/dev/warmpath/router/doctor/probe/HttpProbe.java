@@ -3,16 +3,16 @@ package dev.warmpath.router.doctor.probe;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineMetrics;
 import dev.warmpath.router.health.ServedModel;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
-import dev.warmpath.router.tokenize.engine.EngineHttp.Answer;
+import dev.warmpath.router.upstream.EngineClient.Answer;
+import io.netty.channel.ConnectTimeoutException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
-import java.net.http.HttpTimeoutException;
-import java.nio.channels.UnresolvedAddressException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.DateTimeException;
@@ -51,67 +51,66 @@ final class HttpProbe {
     this.clock = clock;
   }
 
-  HttpFacts ask(ReplicaConfig replica) {
-    URI base = replica.url();
-    String path = replica.dialect().isSglang() ? "/model_info" : "/health";
+  HttpFacts ask(Replica replica, boolean isSglang) {
+    String path = isSglang ? "/model_info" : "/health";
     Instant began = clock.instant();
     Answer health;
     try {
-      health = http.get(base, path, timeout).join();
+      health = http.get(replica, path, timeout).join();
     } catch (CompletionException | CancellationException e) {
-      return HttpFacts.unreachable(problem(e, base, timeout), path);
+      return HttpFacts.unreachable(problem(e, replica.baseUrl(), timeout), path);
     }
     Instant ended = clock.instant();
-    String page = page(base, "/metrics");
-    EngineKind kind = kind(base, page);
-    JsonNode sources = kind == EngineKind.VLLM ? json(base, "/kv_event_sources") : null;
+    String page = page(replica, "/metrics");
+    EngineKind kind = kind(replica, page);
+    JsonNode sources = kind == EngineKind.VLLM ? json(replica, "/kv_event_sources") : null;
     return new HttpFacts(
         null,
         path,
         health.status(),
         Duration.between(began, ended).toMillis(),
         kind,
-        version(base, kind),
-        ServedModel.read(page(base, "/v1/models")).orElse(null),
+        version(replica, kind),
+        ServedModel.read(page(replica, "/v1/models")).orElse(null),
         EngineMetrics.read(page.getBytes(StandardCharsets.UTF_8)),
         sources == null ? null : EventSource.read(sources),
         clockAhead(health, ended));
   }
 
   /** SGLang's metrics are off by default; it has no {@code /version}. */
-  private EngineKind kind(URI base, String metrics) {
+  private EngineKind kind(Replica replica, String metrics) {
     if (metrics.contains("\nsglang:")) {
       return EngineKind.SGLANG;
     }
-    if (metrics.contains("\nvllm:") || json(base, "/version") != null) {
+    if (metrics.contains("\nvllm:") || json(replica, "/version") != null) {
       return EngineKind.VLLM;
     }
-    return json(base, "/server_info") != null ? EngineKind.SGLANG : EngineKind.OTHER;
+    return json(replica, "/server_info") != null ? EngineKind.SGLANG : EngineKind.OTHER;
   }
 
-  private String version(URI base, EngineKind kind) {
+  private String version(Replica replica, EngineKind kind) {
     JsonNode told =
         switch (kind) {
-          case VLLM -> json(base, "/version");
-          case SGLANG -> json(base, "/server_info");
+          case VLLM -> json(replica, "/version");
+          case SGLANG -> json(replica, "/server_info");
           case OTHER -> null;
         };
     return told == null ? "" : told.path("version").asText("");
   }
 
   /** The route's answer, empty if it gives none. */
-  private String page(URI base, String path) {
+  private String page(Replica replica, String path) {
     try {
-      Answer answer = http.get(base, path, timeout).join();
+      Answer answer = http.get(replica, path, timeout).join();
       return answer.status() == OK ? new String(answer.body(), StandardCharsets.UTF_8) : "";
     } catch (CompletionException | CancellationException e) {
       return "";
     }
   }
 
-  private @Nullable JsonNode json(URI base, String path) {
+  private @Nullable JsonNode json(Replica replica, String path) {
     try {
-      JsonNode read = JSON.readTree(page(base, path));
+      JsonNode read = JSON.readTree(page(replica, path));
       return read.isObject() ? read : null;
     } catch (JsonProcessingException e) {
       return null;
@@ -119,7 +118,7 @@ final class HttpProbe {
   }
 
   private static double clockAhead(Answer answer, Instant received) {
-    String date = answer.headers().firstValue("date").orElse("");
+    String date = Objects.requireNonNullElse(answer.headers().get("date"), "");
     try {
       Instant told = ZonedDateTime.parse(date, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
       return Duration.between(received, told).toMillis() / 1e3 + HALF_A_SECOND;
@@ -131,10 +130,10 @@ final class HttpProbe {
   /** Why an exchange failed, for people. */
   static String problem(RuntimeException failure, URI base, Duration timeout) {
     List<Throwable> causes = causes(failure);
-    if (causes.stream().anyMatch(UnresolvedAddressException.class::isInstance)) {
+    if (causes.stream().anyMatch(UnknownHostException.class::isInstance)) {
       return "the host name '" + base.getHost() + "' cannot be resolved";
     }
-    if (causes.stream().anyMatch(HttpTimeoutException.class::isInstance)
+    if (causes.stream().anyMatch(ConnectTimeoutException.class::isInstance)
         || causes.stream().anyMatch(TimeoutException.class::isInstance)) {
       return "no answer within " + timeout.toMillis() + " ms";
     }

@@ -6,7 +6,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.proxy.usage.UsageScanner;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
-import dev.warmpath.router.tokenize.engine.EngineHttp.Answer;
+import dev.warmpath.router.upstream.EngineClient.Answer;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -91,8 +91,7 @@ final class TrialProbe {
   private Answer send(Replica replica, int rank, TrialPrompt prompt) {
     Map<String, String> headers =
         replica.ranks() > 1 ? Map.of("x-data-parallel-rank", Integer.toString(rank)) : Map.of();
-    return http.post(replica.baseUrl(), prompt.path(), prompt.bytes(), headers, REQUEST_LIMIT)
-        .join();
+    return http.post(replica, prompt.path(), prompt.bytes(), headers, REQUEST_LIMIT).join();
   }
 
   private @Nullable EngineId heldBy(Replica asked, int askedRank, TrialPrompt prompt) {

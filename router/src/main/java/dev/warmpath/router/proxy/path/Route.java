@@ -75,6 +75,11 @@ public record Route(
     return String.join(", ", methods);
   }
 
+  /** Whether it is answered to clients with an API key only, if there are keys. */
+  public boolean needsKey() {
+    return page == null || page == Page.MODELS || page == Page.METRICS;
+  }
+
   /** Whether clients expect errors in Anthropic's form, and not in OpenAI's. */
   public boolean isAnthropic() {
     return path.startsWith("/v1/messages");

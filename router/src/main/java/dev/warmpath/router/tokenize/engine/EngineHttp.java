@@ -1,22 +1,22 @@
 package dev.warmpath.router.tokenize.engine;
 
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpHeaders;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.upstream.EngineClient;
+import dev.warmpath.router.upstream.EngineClient.Answer;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks engines over connections of its own. An answer that comes too late or is too long is an
- * exception in the future, and its exchange is broken off.
+ * Asks engines, and gives their answers to threads of its own: reading many tokens would hold up an
+ * event loop. An answer that comes too late or is too long is an exception in the future.
  *
  * <p>Thread-safe.
  */
@@ -24,90 +24,56 @@ public final class EngineHttp implements AutoCloseable {
 
   private static final int THREADS = 2;
 
-  /** What an engine answered. Immutable, if nobody changes the bytes. */
-  public static final class Answer {
-    private final int status;
-    private final HttpHeaders headers;
-    private final byte[] body;
-
-    Answer(HttpResponse<byte[]> response) {
-      this.status = response.statusCode();
-      this.headers = response.headers();
-      this.body = response.body();
-    }
-
-    public int status() {
-      return status;
-    }
-
-    public HttpHeaders headers() {
-      return headers;
-    }
-
-    /** The bytes, not to be changed. */
-    public byte[] body() {
-      return body;
-    }
-  }
-
   private final ExecutorService threads;
-  private final HttpClient client;
-  private final int answerBytes;
+  private final EngineClient client;
 
-  /**
-   * A client.
-   *
-   * @param answerBytes longest answer that is read
-   */
-  public EngineHttp(ThreadFactory factory, Duration connect, int answerBytes) {
+  public EngineHttp(ThreadFactory factory, EngineClient client) {
     this.threads = Executors.newFixedThreadPool(THREADS, factory);
-    this.answerBytes = answerBytes;
-    this.client =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .followRedirects(HttpClient.Redirect.NEVER)
-            .connectTimeout(connect)
-            .executor(threads)
-            .build();
+    this.client = client;
   }
 
-  /** Posts {@code json} to {@code path} of the engine at {@code base}. */
-  public CompletableFuture<Answer> post(URI base, String path, byte[] json, Duration timeout) {
-    return post(base, path, json, Map.of(), timeout);
+  /** Posts {@code json} to {@code path} of the replica's engine. */
+  public CompletableFuture<Answer> post(
+      Replica replica, String path, byte[] json, Duration timeout) {
+    return post(replica, path, json, Map.of(), timeout);
   }
 
   /** The same with more headers. */
   public CompletableFuture<Answer> post(
-      URI base, String path, byte[] json, Map<String, String> headers, Duration timeout) {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(base.resolve(path))
-            .header("content-type", "application/json")
-            .POST(BodyPublishers.ofByteArray(json));
-    headers.forEach(request::header);
-    return send(request.build(), timeout);
+      Replica replica, String path, byte[] json, Map<String, String> headers, Duration timeout) {
+    return given(client.post(replica, path, json, headers, timeout.toMillis()), timeout);
   }
 
-  /** Gets {@code path} of the engine at {@code base}. */
-  public CompletableFuture<Answer> get(URI base, String path, Duration timeout) {
-    return send(HttpRequest.newBuilder(base.resolve(path)).build(), timeout);
+  /** Gets {@code path} of the replica's engine. */
+  public CompletableFuture<Answer> get(Replica replica, String path, Duration timeout) {
+    return given(client.get(replica, path, timeout.toMillis()), timeout);
   }
 
-  private CompletableFuture<Answer> send(HttpRequest request, Duration timeout) {
-    CompletableFuture<HttpResponse<byte[]>> exchange =
-        client.sendAsync(request, head -> new BoundedBody(answerBytes));
-    return exchange
-        .copy()
-        .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
-        .whenComplete((answer, failure) -> {
-          if (failure != null) {
-            exchange.cancel(true);
-          }
-        })
-        .thenApply(Answer::new);
+  private CompletableFuture<Answer> given(Future<Answer> asked, Duration timeout) {
+    CompletableFuture<Answer> answer = new CompletableFuture<>();
+    asked.onComplete(done -> deliver(answer, done));
+    return answer.orTimeout(2 * timeout.toMillis(), TimeUnit.MILLISECONDS); // should all be closed
+  }
+
+  private void deliver(CompletableFuture<Answer> answer, AsyncResult<Answer> done) {
+    try {
+      threads.execute(() -> settle(answer, done));
+    } catch (RejectedExecutionException e) {
+      answer.completeExceptionally(e);
+    }
+  }
+
+  private static void settle(CompletableFuture<Answer> answer, AsyncResult<Answer> done) {
+    if (done.succeeded()) {
+      answer.complete(done.result());
+    } else {
+      answer.completeExceptionally(done.cause());
+    }
   }
 
   @Override
   public void close() {
     threads.shutdownNow();
+    client.close();
   }
 }

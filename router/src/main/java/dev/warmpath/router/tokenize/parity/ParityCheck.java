@@ -3,9 +3,9 @@ package dev.warmpath.router.tokenize.parity;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
-import dev.warmpath.router.tokenize.engine.EngineHttp.Answer;
 import dev.warmpath.router.tokenize.engine.RenderCall;
 import dev.warmpath.router.tokenize.engine.TokenizeCall;
+import dev.warmpath.router.upstream.EngineClient.Answer;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.RequestKind;
@@ -121,7 +121,7 @@ final class ParityCheck {
   }
 
   private Answer post(Replica replica, String path, byte[] body) {
-    return http.post(replica.baseUrl(), path, body, timeout).join();
+    return http.post(replica, path, body, timeout).join();
   }
 
   private static Verdict judge(

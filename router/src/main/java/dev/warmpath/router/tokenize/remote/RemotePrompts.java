@@ -8,9 +8,9 @@ import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
-import dev.warmpath.router.tokenize.engine.EngineHttp.Answer;
 import dev.warmpath.router.tokenize.engine.RenderCall;
 import dev.warmpath.router.tokenize.engine.TokenizeCall;
+import dev.warmpath.router.upstream.EngineClient.Answer;
 import dev.warmpath.tokenizer.EnginePrompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
@@ -182,7 +182,7 @@ public final class RemotePrompts implements RemoteReader {
     Gate gate = gate(replica, source);
     return sources
         .http()
-        .post(replica.baseUrl(), path, body, timeout)
+        .post(replica, path, body, timeout)
         .handle((answer, failure) -> {
           if (answer == null) {
             gate.failed();

@@ -1,0 +1,74 @@
+package dev.warmpath.router;
+
+import dev.warmpath.router.admin.AdminContext;
+import dev.warmpath.router.auth.AdminKey;
+import dev.warmpath.router.auth.ApiKeys;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.tls.ServerTls;
+import dev.warmpath.router.watch.FileWatch;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The keys and certificates of the router's own ports.
+ *
+ * @param keys that clients need; null if they need none
+ * @param clientsTls of the clients' port; null for no TLS
+ */
+record Secured(@Nullable ApiKeys keys, @Nullable ServerTls clientsTls, AdminContext.Access admin) {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Secured.class);
+
+  /**
+   * Reads their files.
+   *
+   * @throws StartException if one cannot be used; watch and Vert.x are closed then
+   */
+  static Secured begin(RouterConfig config, FileWatch watch, Vertx vertx, LongSupplier nanoClock) {
+    try {
+      String keys = config.auth().keysFile();
+      String adminKey = config.admin().keyFile();
+      if (adminKey == null) {
+        warnIfOpen(config.admin().host());
+      }
+      return new Secured(
+          keys == null ? null : ApiKeys.begin(Path.of(keys), watch, nanoClock),
+          ServerTls.begin("listen", config.listen().tls(), watch, vertx),
+          new AdminContext.Access(
+              adminKey == null ? null : AdminKey.begin(Path.of(adminKey), watch),
+              ServerTls.begin("admin", config.admin().tls(), watch, vertx)));
+    } catch (IOException e) {
+      watch.close();
+      vertx.close();
+      throw new StartException(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private static void warnIfOpen(String host) {
+    try {
+      if (!InetAddress.getByName(host).isLoopbackAddress()) {
+        LOG.warn(
+            "ADMIN PORT WITHOUT A KEY: whoever reaches {} may add and remove replicas and read the"
+                + " fleet's state; set admin.key-file, or admin.host to 127.0.0.1",
+            host);
+      }
+    } catch (UnknownHostException e) {
+      LOG.debug("host={} is unknown, which listening will say", host);
+    }
+  }
+
+  /** The certificates that are shown. */
+  List<ServerTls> certificates() {
+    return Stream.of(clientsTls, admin.tls()).filter(Objects::nonNull).toList();
+  }
+}

@@ -1,0 +1,144 @@
+package dev.warmpath.router.auth;
+
+import dev.warmpath.router.config.ApiKeyConfig;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client with an API key: what it may do, and what it has used. It outlives changes of the file
+ * of keys.
+ *
+ * <p>Thread-safe.
+ */
+public final class Client {
+
+  /** Whether a request may go on. */
+  public enum Verdict {
+    ADMITTED,
+    TOO_MANY_REQUESTS,
+    TOO_MANY_TOKENS,
+    NOT_ITS_MODEL
+  }
+
+  /**
+   * An answer to a request, or to its prompt.
+   *
+   * @param retrySeconds when it may be tried again, at least 1; 0 if that would not help
+   */
+  public record Answer(Verdict verdict, int retrySeconds) {
+
+    /** It may go on. */
+    public static final Answer ADMITTED = new Answer(Verdict.ADMITTED, 0);
+
+    public boolean isAdmitted() {
+      return verdict == Verdict.ADMITTED;
+    }
+
+    private static Answer of(Verdict verdict, long waitNanos) {
+      return new Answer(verdict, 1 + (int) TimeUnit.NANOSECONDS.toSeconds(waitNanos));
+    }
+  }
+
+  /** What it has used so far. Immutable. */
+  public record Counts(
+      long admitted,
+      long tooManyRequests,
+      long tooManyTokens,
+      long notItsModel,
+      long promptTokens,
+      long answerTokens) {}
+
+  private final String name;
+  private final TokenBucket requests;
+  private final TokenBucket tokens;
+  private final LongAdder[] verdicts = new LongAdder[Verdict.values().length];
+  private final LongAdder promptTokens = new LongAdder();
+  private final LongAdder answerTokens = new LongAdder();
+  private volatile ApiKeyConfig config;
+
+  Client(ApiKeyConfig config, long nowNanos) {
+    this.name = config.name();
+    this.config = config;
+    this.requests = new TokenBucket(config.requestsPerMinute(), nowNanos);
+    this.tokens = new TokenBucket(config.tokensPerMinute(), nowNanos);
+    for (int i = 0; i < verdicts.length; i++) {
+      verdicts[i] = new LongAdder();
+    }
+  }
+
+  void change(ApiKeyConfig changed, long nowNanos) {
+    config = changed;
+    requests.limit(changed.requestsPerMinute(), nowNanos);
+    tokens.limit(changed.tokensPerMinute(), nowNanos);
+  }
+
+  /** Its name in metrics and logs. */
+  public String name() {
+    return name;
+  }
+
+  /** The lower, the earlier its requests leave the queue. */
+  public int priority() {
+    return config.priority();
+  }
+
+  /** Whether it may use {@code model}; one that may not use all must name one. */
+  public boolean mayUse(@Nullable String model) {
+    List<String> models = config.models();
+    return models.isEmpty() || (model != null && models.contains(model));
+  }
+
+  /** A request's head has come; it is counted unless it is refused. */
+  public Answer request(long nowNanos) {
+    long wait = tokens.take(0, 1, nowNanos);
+    if (wait > 0) {
+      return refused(Verdict.TOO_MANY_TOKENS, wait);
+    }
+    wait = requests.take(1, 1, nowNanos);
+    return wait > 0 ? refused(Verdict.TOO_MANY_REQUESTS, wait) : Answer.ADMITTED;
+  }
+
+  /** Its prompt is known, or its length estimated; both are counted unless it is refused. */
+  public Answer prompt(@Nullable String model, int promptLength, long nowNanos) {
+    if (!mayUse(model)) {
+      verdicts[Verdict.NOT_ITS_MODEL.ordinal()].increment();
+      return new Answer(Verdict.NOT_ITS_MODEL, 0);
+    }
+    long wait = tokens.take(promptLength, 1, nowNanos);
+    if (wait > 0) {
+      return refused(Verdict.TOO_MANY_TOKENS, wait);
+    }
+    verdicts[Verdict.ADMITTED.ordinal()].increment();
+    promptTokens.add(promptLength);
+    return Answer.ADMITTED;
+  }
+
+  private Answer refused(Verdict verdict, long waitNanos) {
+    verdicts[verdict.ordinal()].increment();
+    return Answer.of(verdict, waitNanos);
+  }
+
+  /** An admitted request is over: what it used beyond what was counted, or less. */
+  public void used(int morePromptTokens, int answerLength, long nowNanos) {
+    tokens.settle((double) morePromptTokens + answerLength, nowNanos);
+    promptTokens.add(morePromptTokens);
+    answerTokens.add(answerLength);
+  }
+
+  /** What it has used so far. */
+  public Counts counts() {
+    return new Counts(
+        count(Verdict.ADMITTED),
+        count(Verdict.TOO_MANY_REQUESTS),
+        count(Verdict.TOO_MANY_TOKENS),
+        count(Verdict.NOT_ITS_MODEL),
+        promptTokens.sum(),
+        answerTokens.sum());
+  }
+
+  private long count(Verdict verdict) {
+    return verdicts[verdict.ordinal()].sum();
+  }
+}

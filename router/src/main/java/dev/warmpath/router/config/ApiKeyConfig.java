@@ -1,0 +1,43 @@
+package dev.warmpath.router.config;
+
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * One client of the file of API keys.
+ *
+ * <p>Immutable.
+ */
+public record ApiKeyConfig(
+    @Key("required | | The client's name in metrics and logs.") String name,
+    @Key(
+            "required | | SHA-256 of each of its keys, in hexadecimal; several while a key is replaced.")
+        List<String> sha256,
+    @Key(" | | Models that it may name; empty: all. With a list, its requests must name a model.")
+        List<String> models,
+    @Key(
+            "0 | -1000000 … 1000000 | Priority in the queue: the lower, the earlier. `queue.priority-header` can only lower it.")
+        int priority,
+    @Key("0 | 0 … 1000000000 | Requests a minute; 0: any number.") int requestsPerMinute,
+    @Key("0 | 0 … 2000000000 | Tokens a minute, of prompts and answers; 0: any number.")
+        int tokensPerMinute) {
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+  private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");
+
+  public ApiKeyConfig {
+    sha256 = List.copyOf(sha256);
+    models = List.copyOf(models);
+    if (!NAME.matcher(name).matches()) {
+      throw new IllegalArgumentException(
+          "'name' must be letters, digits, '.', '_', '-', at most 63");
+    }
+    if (sha256.isEmpty()) {
+      throw new IllegalArgumentException("'sha256' of '" + name + "' has no hash");
+    }
+    if (!sha256.stream().allMatch(hash -> HASH.matcher(hash).matches())) {
+      throw new IllegalArgumentException(
+          "'sha256' of '" + name + "' must be 64 hexadecimal digits in lower case");
+    }
+  }
+}

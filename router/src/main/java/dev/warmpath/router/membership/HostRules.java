@@ -1,0 +1,114 @@
+package dev.warmpath.router.membership;
+
+import dev.warmpath.router.config.ReplicaConfig;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which hosts replicas that are added at run time may have, so that nobody makes the router connect
+ * to what it should not. Replicas of the configuration are not judged.
+ *
+ * <p>Thread-safe. Looks up names, so it is not for event loops.
+ */
+public final class HostRules implements ReplicaCheck {
+
+  private final List<Rule> allowed;
+
+  /** A name pattern or a range of addresses. */
+  private sealed interface Rule {
+
+    static Rule of(String text) {
+      return text.indexOf('/') >= 0 || AddressRange.isAddress(text)
+          ? new Addresses(AddressRange.of(text))
+          : new Name(text.toLowerCase(Locale.ROOT));
+    }
+  }
+
+  private record Addresses(AddressRange range) implements Rule {}
+
+  /** A host name; one that begins with {@code *.} stands for all names below. */
+  private record Name(String pattern) implements Rule {
+
+    boolean matches(String host) {
+      return pattern.startsWith("*.") ? host.endsWith(pattern.substring(1)) : host.equals(pattern);
+    }
+  }
+
+  /**
+   * Rules by the key {@code fleet.allowed-hosts}.
+   *
+   * @throws IllegalArgumentException if one of them is none
+   */
+  public HostRules(List<String> allowedHosts) {
+    this.allowed = allowedHosts.stream().map(Rule::of).toList();
+  }
+
+  @Override
+  public @Nullable String refusal(String source, ReplicaConfig replica) {
+    if (source.equals(Membership.CONFIGURATION)) {
+      return null;
+    }
+    if (source.equals(Membership.ADMIN) && !replica.upstream().files().isEmpty()) {
+      return "only the configuration may name files: use upstream.api-key-file and upstream.tls-…";
+    }
+    if (replica.bind()) {
+      return "only a replica of the configuration may have 'bind'";
+    }
+    return Stream.of(host(replica.url().getHost()), host(replica.events()), host(replica.replay()))
+        .map(this::refusal)
+        .filter(reason -> reason != null)
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** The host of a URL or of a ZMQ endpoint, without port and brackets; empty for none. */
+  private static String host(@Nullable String text) {
+    if (text == null) {
+      return "";
+    }
+    int scheme = text.indexOf("://");
+    int port = scheme < 0 ? text.length() : text.lastIndexOf(':');
+    String host = scheme < 0 ? text : text.substring(scheme + 3, Math.max(port, scheme + 3));
+    boolean local = scheme >= 0 && !text.startsWith("tcp://");
+    String bare = host.startsWith("[") ? host.replaceAll("[\\[\\]]", "") : host;
+    return local ? text : bare.toLowerCase(Locale.ROOT);
+  }
+
+  private @Nullable String refusal(String host) {
+    if (host.isEmpty()) {
+      return null;
+    }
+    if (host.contains("://") || host.contains("*")) {
+      return "'" + host + "' is no endpoint for a replica that is added at run time";
+    }
+    try {
+      for (InetAddress address : InetAddress.getAllByName(host)) {
+        if (!isAllowed(host, address)) {
+          return "host '%s' (%s) is not in fleet.allowed-hosts"
+              .formatted(host, address.getHostAddress());
+        }
+      }
+      return null;
+    } catch (UnknownHostException e) {
+      return "host '" + host + "' is unknown";
+    }
+  }
+
+  private boolean isAllowed(String host, InetAddress address) {
+    if (AddressRange.isForbidden(address)) {
+      return false;
+    }
+    if (allowed.isEmpty()) {
+      return AddressRange.isPrivate(address);
+    }
+    return allowed.stream()
+        .anyMatch(rule ->
+            rule instanceof Name name
+                ? name.matches(host)
+                : ((Addresses) rule).range().contains(address));
+  }
+}

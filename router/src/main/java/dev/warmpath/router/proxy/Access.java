@@ -1,0 +1,66 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.router.auth.Client;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.router.routing.RoutingRequest;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one request may do by its API key, and what it has used of the key's rates. Without keys it
+ * may do everything.
+ *
+ * <p>Its prompt is judged by one thread of the pool, all else happens on its event loop.
+ */
+final class Access {
+
+  private static final int NOT_ADMITTED = -1;
+
+  private final @Nullable Client client;
+  private final LongSupplier nanoClock;
+  private volatile int promptTokens = NOT_ADMITTED;
+
+  /**
+   * @param client whose key the request came with; null without keys
+   */
+  Access(@Nullable Client client, LongSupplier nanoClock) {
+    this.client = client;
+    this.nanoClock = nanoClock;
+  }
+
+  @Nullable Client client() {
+    return client;
+  }
+
+  /** The client's name; null without keys. */
+  @Nullable String name() {
+    return client == null ? null : client.name();
+  }
+
+  /** Why the request is refused, now that its model and prompt are known; null if it is not. */
+  @Nullable ApiError refusal(PreparedRequest request) {
+    if (client == null) {
+      return null;
+    }
+    int known = request.prompt().lengthTokens();
+    int length = known == RoutingRequest.UNKNOWN_TOKENS ? request.estimatedTokens() : known;
+    Client.Answer answer = client.prompt(request.model(), length, nanoClock.getAsLong());
+    if (answer.isAdmitted()) {
+      promptTokens = length;
+      return null;
+    }
+    return ApiError.of(answer);
+  }
+
+  /** The request is over; what no engine was given is given back. */
+  void over(Timeline timeline) {
+    int counted = promptTokens;
+    if (client == null || counted == NOT_ADMITTED) {
+      return;
+    }
+    Usage usage = timeline.attempts() == 0 ? new Usage(0, 0, 0) : timeline.usage();
+    int prompt = usage.promptTokens() == Usage.ABSENT ? counted : usage.promptTokens();
+    client.used(prompt - counted, Math.max(0, usage.answerTokens()), nanoClock.getAsLong());
+  }
+}

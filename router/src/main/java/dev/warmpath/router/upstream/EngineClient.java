@@ -1,0 +1,127 @@
+package dev.warmpath.router.upstream;
+
+import dev.warmpath.router.fleet.Replica;
+import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks replicas the router's own questions, over connections of its own so that load does not
+ * starve them. An answer that comes too late or is too long is a failure, and its exchange is
+ * broken off.
+ *
+ * <p>Thread-safe; futures complete on the caller's context.
+ */
+public final class EngineClient {
+
+  /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
+  private static final int KEEP_ALIVE_SECONDS = 4;
+
+  /**
+   * Bounds of one client.
+   *
+   * @param connectMs to connect
+   * @param connections to one replica
+   * @param answerBytes of one answer
+   */
+  public record Limits(int connectMs, int connections, int answerBytes) {}
+
+  /** What a replica answered. */
+  public record Answer(int status, MultiMap headers, Buffer buffer) {
+
+    /** A copy of the body's bytes. */
+    public byte[] body() {
+      return buffer.getBytes();
+    }
+  }
+
+  private final Upstreams upstreams;
+  private final HttpClient client;
+  private final int answerBytes;
+
+  EngineClient(Vertx vertx, Upstreams upstreams, String name, Limits limits) {
+    this.upstreams = upstreams;
+    this.answerBytes = limits.answerBytes();
+    this.client =
+        vertx.createHttpClient(
+            new HttpClientOptions()
+                .setMetricsName(name)
+                .setKeepAliveTimeout(KEEP_ALIVE_SECONDS)
+                .setConnectTimeout(limits.connectMs()),
+            new PoolOptions().setHttp1MaxSize(limits.connections()));
+  }
+
+  /** Gets {@code path}. */
+  public Future<Answer> get(Replica replica, String path, long timeoutMs) {
+    return ask(options(replica, HttpMethod.GET, path), null, timeoutMs);
+  }
+
+  /** Posts {@code json} to {@code path}, with more headers. */
+  public Future<Answer> post(
+      Replica replica, String path, byte[] json, Map<String, String> headers, long timeoutMs) {
+    RequestOptions options =
+        options(replica, HttpMethod.POST, path).putHeader("content-type", "application/json");
+    headers.forEach(options::putHeader);
+    return ask(options, Buffer.buffer(json), timeoutMs);
+  }
+
+  private RequestOptions options(Replica replica, HttpMethod method, String path) {
+    Upstream upstream = upstreams.of(replica);
+    RequestOptions options = upstream.options().setMethod(method).setURI(path);
+    String authorization = upstream.authorization();
+    return authorization == null ? options : options.putHeader("authorization", authorization);
+  }
+
+  private Future<Answer> ask(RequestOptions options, @Nullable Buffer json, long timeoutMs) {
+    return connect(options)
+        .compose(request -> answer(request, json, timeoutMs))
+        .timeout(timeoutMs, TimeUnit.MILLISECONDS);
+  }
+
+  private Future<HttpClientRequest> connect(RequestOptions options) {
+    try {
+      return client.request(options);
+    } catch (IllegalStateException e) {
+      return Future.failedFuture(e); // it was closed
+    }
+  }
+
+  private Future<Answer> answer(HttpClientRequest request, @Nullable Buffer json, long timeoutMs) {
+    Future<HttpClientResponse> sent = json == null ? request.send() : request.send(json);
+    return sent.compose(this::body)
+        .timeout(timeoutMs, TimeUnit.MILLISECONDS)
+        .onFailure(e -> request.reset());
+  }
+
+  private Future<Answer> body(HttpClientResponse response) {
+    Buffer body = Buffer.buffer();
+    return Future.future(promise -> {
+      response.handler(chunk -> {
+        if (body.length() + chunk.length() > answerBytes) {
+          promise.tryFail("an answer longer than " + answerBytes + " bytes");
+        } else {
+          body.appendBuffer(chunk);
+        }
+      });
+      response.endHandler(
+          v -> promise.tryComplete(new Answer(response.statusCode(), response.headers(), body)));
+      response.exceptionHandler(promise::tryFail);
+    });
+  }
+
+  /** Ends its connections. */
+  public Future<Void> close() {
+    return client.close();
+  }
+}

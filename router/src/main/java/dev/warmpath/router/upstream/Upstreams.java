@@ -1,0 +1,102 @@
+package dev.warmpath.router.upstream;
+
+import dev.warmpath.router.config.UpstreamConfig;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.watch.FileWatch;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * How each replica of the fleet is reached. Traffic, health checks and questions about tokens all
+ * go by it.
+ *
+ * <p>Thread-safe.
+ */
+public final class Upstreams {
+
+  private final UpstreamConfig standard;
+  private final Vertx vertx;
+  private final FileWatch watch;
+  private final Map<Replica, Upstream> upstreams = new ConcurrentHashMap<>();
+  private final Map<UpstreamConfig, Credentials> shared = new HashMap<>();
+
+  /**
+   * No replicas yet.
+   *
+   * @param standard for what a replica's own configuration leaves open
+   */
+  public Upstreams(UpstreamConfig standard, Vertx vertx, FileWatch watch) {
+    this.standard = standard;
+    this.vertx = vertx;
+    this.watch = watch;
+  }
+
+  /**
+   * Reads the files of a replica that may come.
+   *
+   * @throws IOException if one of them cannot be used; the message names it
+   */
+  public synchronized void prepare(URI url, UpstreamConfig own) throws IOException {
+    credentials(used(url, own));
+  }
+
+  /**
+   * Adds a replica that was prepared, before the fleet has it.
+   *
+   * @throws UncheckedIOException if its files cannot be used any more
+   */
+  public synchronized void add(Replica replica, UpstreamConfig own) {
+    try {
+      Credentials credentials = credentials(used(replica.baseUrl(), own));
+      upstreams.put(replica, new Upstream(replica, credentials));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private UpstreamConfig used(URI url, UpstreamConfig own) {
+    UpstreamConfig all = own.or(standard);
+    return Upstream.isHttps(url) ? all : all.withoutTls();
+  }
+
+  private Credentials credentials(UpstreamConfig config) throws IOException {
+    Credentials known = shared.get(config);
+    if (known != null || config.files().isEmpty()) {
+      return known == null ? Credentials.NONE : known;
+    }
+    Credentials fresh = new Credentials(config);
+    watch.add(fresh.name(), config.files(), contents -> fresh.load(vertx, contents));
+    shared.put(config, fresh);
+    return fresh;
+  }
+
+  /** Forgets a replica that has left the fleet. */
+  public synchronized void remove(Replica replica) {
+    Upstream gone = upstreams.remove(replica);
+    if (gone != null
+        && upstreams.values().stream().noneMatch(u -> u.credentials() == gone.credentials())) {
+      shared.remove(gone.credentials().config());
+      watch.remove(gone.credentials().name());
+    }
+  }
+
+  /** How a replica is reached; one that was never added, by its URL alone. */
+  public Upstream of(Replica replica) {
+    Upstream known = upstreams.get(replica);
+    return known == null ? new Upstream(replica, Credentials.NONE) : known;
+  }
+
+  /**
+   * A client for questions to replicas, with connections of its own.
+   *
+   * @param name tells its connections apart in metrics
+   */
+  public EngineClient newClient(String name, EngineClient.Limits limits) {
+    return new EngineClient(vertx, this, name, limits);
+  }
+}

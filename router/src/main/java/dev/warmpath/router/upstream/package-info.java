@@ -1,0 +1,5 @@
+/** How replicas are reached: addresses, TLS, and the router's own credentials. */
+@NullMarked
+package dev.warmpath.router.upstream;
+
+import org.jspecify.annotations.NullMarked;
