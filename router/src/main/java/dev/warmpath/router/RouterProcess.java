@@ -63,6 +63,7 @@ public final class RouterProcess implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RouterProcess.class);
   private static final long START_SECONDS = 30;
   private static final long STOP_SECONDS = 5;
+  private static final long QUIET_MILLIS = 250;
   private static final long CUT_MILLIS = 1_000;
   private static final int LOOPS_BESIDES_THE_PROXY = 2;
 
@@ -220,10 +221,11 @@ public final class RouterProcess implements AutoCloseable {
   @Override
   public void close() {
     LOG.info("leaving, {} requests in flight", lifecycle.serving());
+    RouterConfig.Shutdown shutdown = running().shutdown();
     lifecycle.advance(Lifecycle.Stage.LEAVING);
-    lifecycle.awaitEnd(running().shutdown().delayMs());
+    lifecycle.awaitEnd(shutdown.delayMs());
     lifecycle.advance(Lifecycle.Stage.CLOSING);
-    if (!lifecycle.awaitEmpty(running().shutdown().deadlineMs())) {
+    if (!lifecycle.awaitQuiet(shutdown.deadlineMs(), Math.min(shutdown.delayMs(), QUIET_MILLIS))) {
       LOG.warn("cutting off {} requests", lifecycle.serving());
       List.copyOf(loops).forEach(ProxyVerticle::cut);
       lifecycle.awaitEmpty(CUT_MILLIS);

@@ -72,6 +72,7 @@ public final class Connections {
 
   private static final class Connection {
     private int requests;
+    private boolean served;
     private long idleNanos;
     private long patienceNanos;
     private boolean ending;
@@ -140,6 +141,12 @@ public final class Connections {
     return true;
   }
 
+  /** Whether an earlier request on the same connection was answered. */
+  boolean isReused(HttpServerRequest request) {
+    Connection connection = open.get(request.connection());
+    return connection != null && connection.served;
+  }
+
   /** Ends the request's connection; further requests that have come on it are not read. */
   void end(HttpServerRequest request) {
     Connection connection = open.get(request.connection());
@@ -151,6 +158,7 @@ public final class Connections {
 
   private void ended(Connection connection) {
     connection.requests--;
+    connection.served = true;
     idle(connection, timeouts.get().keepAliveMs());
   }
 

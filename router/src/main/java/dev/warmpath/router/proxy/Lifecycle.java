@@ -26,6 +26,7 @@ public final class Lifecycle {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private int serving;
+  private long entered;
   private volatile Stage stage = Stage.OPEN;
 
   /**
@@ -74,6 +75,7 @@ public final class Lifecycle {
     try {
       boolean fits = serving < limit.getAsInt();
       serving += fits ? 1 : 0;
+      entered += fits ? 1 : 0;
       return fits;
     } finally {
       lock.unlock();
@@ -85,6 +87,34 @@ public final class Lifecycle {
     try {
       serving--;
       changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits until nothing is being served, and no request comes for a while after it: a client may
+   * have sent its next one before it knew that this process leaves.
+   *
+   * @return false if that takes longer than {@code limitMs}
+   */
+  public boolean awaitQuiet(long limitMs, long quietMs) {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMs);
+    long before;
+    do {
+      before = entered();
+      if (!awaitEmpty(TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime()))) {
+        return false;
+      }
+      awaitEnd(quietMs);
+    } while (before != entered());
+    return true;
+  }
+
+  private long entered() {
+    lock.lock();
+    try {
+      return entered;
     } finally {
       lock.unlock();
     }

@@ -308,12 +308,14 @@ public final class ProxyVerticle extends VerticleBase {
   private void serve(Exchange.Arrival arrival) {
     Route route = arrival.route();
     HttpServerRequest request = arrival.request();
+    if (lifecycle().stage() != Lifecycle.Stage.OPEN) {
+      leave(request);
+    }
     if (route.page() != null) {
       page(route.page(), request.response());
     } else if (route.equals(Routes.REALTIME) && !Tunnel.isAskedFor(request)) {
       decline(request, Form.OPENAI, ApiError.upgradeRequired());
-    } else if (lifecycle().stage() == Lifecycle.Stage.CLOSING) {
-      leave(request);
+    } else if (isRefused(request)) {
       decline(request, Form.of(route), ApiError.shuttingDown());
     } else if (!lifecycle().enter()) {
       decline(request, Form.of(route), ApiError.overloaded("it serves all the requests it may"));
@@ -322,6 +324,12 @@ public final class ProxyVerticle extends VerticleBase {
     } else {
       exchange(arrival);
     }
+  }
+
+  /** A connection that was not told to go elsewhere has a request that it sent in good faith. */
+  private boolean isRefused(HttpServerRequest request) {
+    return lifecycle().stage() == Lifecycle.Stage.CLOSING
+        && !Objects.requireNonNull(connections).isReused(request);
   }
 
   /** Has the client connect elsewhere for its next request. */
