@@ -111,6 +111,17 @@ public final class RouterProcess implements AutoCloseable {
               return thread;
             });
     this.admin = new AdminVerticle(adminContext(secured.admin()));
+    measure(metrics, secured, environment);
+    try {
+      beforeListening.run();
+      deploy(environment);
+    } catch (StartException e) {
+      release();
+      throw e;
+    }
+  }
+
+  private void measure(RouterMetrics metrics, Secured secured, Environment environment) {
     metrics.add(collector()::collect);
     metrics.add(new SecurityCollector(files, secured.keys(), secured.certificates())::collect);
     metrics.add(new MemoryCollector(core.memory(environment.nanoClock()))::collect);
@@ -131,13 +142,6 @@ public final class RouterProcess implements AutoCloseable {
     Tracing tracing = core.tracing();
     if (tracing != null) {
       metrics.add(to -> FileMetrics.traces(to, tracing));
-    }
-    try {
-      beforeListening.run();
-      deploy(environment);
-    } catch (StartException e) {
-      release();
-      throw e;
     }
   }
 

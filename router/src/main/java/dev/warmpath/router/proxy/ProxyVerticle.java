@@ -332,10 +332,11 @@ public final class ProxyVerticle extends VerticleBase {
         && !Objects.requireNonNull(connections).isReused(request);
   }
 
-  /** Has the client connect elsewhere for its next request. */
-  private static void leave(HttpServerRequest request) {
+  /** Has the client connect elsewhere for its next request; its streams may end in their time. */
+  private void leave(HttpServerRequest request) {
     if (request.version() == HttpVersion.HTTP_2) {
-      request.connection().shutdown();
+      int patience = proxy.config().timeouts().totalMs();
+      request.connection().shutdown(patience, TimeUnit.MILLISECONDS);
     } else {
       request.response().putHeader("connection", "close");
     }
