@@ -3,6 +3,7 @@ package dev.warmpath.router;
 import dev.warmpath.router.admin.AdminContext;
 import dev.warmpath.router.admin.AdminVerticle;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.console.Console;
 import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.discovery.PolledSource;
 import dev.warmpath.router.fleet.Fleet;
@@ -16,6 +17,7 @@ import dev.warmpath.router.observe.DiscoveryMetrics;
 import dev.warmpath.router.observe.FileMetrics;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
+import dev.warmpath.router.observe.Metric;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.SecurityCollector;
 import dev.warmpath.router.observe.TokenizerCollector;
@@ -110,7 +112,14 @@ public final class RouterProcess implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             });
-    this.admin = new AdminVerticle(adminContext(secured.admin()));
+    Console console =
+        new Console(
+            metrics,
+            core.dispatcher(),
+            core.ingest()::status,
+            environment.clock(),
+            environment.nanoClock());
+    this.admin = new AdminVerticle(adminContext(secured.admin(), console));
     measure(metrics, secured, environment);
     try {
       beforeListening.run();
@@ -129,6 +138,7 @@ public final class RouterProcess implements AutoCloseable {
         new TokenizerCollector(
                 core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote())
             ::collect);
+    metrics.add(to -> to.add(Metric.CONSOLE_LISTENERS, admin.listeners()));
     metrics.add(to -> sources.forEach(source -> DiscoveryMetrics.source(to, source.status())));
     core.captured().ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
     DecisionLog decisions = core.decisions();
@@ -335,7 +345,7 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private AdminContext adminContext(AdminContext.Access access) {
+  private AdminContext adminContext(AdminContext.Access access, Console console) {
     return new AdminContext(
         running,
         access,
@@ -350,7 +360,8 @@ public final class RouterProcess implements AutoCloseable {
         replica -> core.streams().clear(replica, "cleared by the operator"),
         lifecycle,
         core.tokenizers(),
-        core.parity());
+        core.parity(),
+        console);
   }
 
   private FleetCollector collector() {

@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.auth.AdminKey;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.console.Console;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.membership.Membership;
@@ -41,7 +42,8 @@ public record AdminContext(
     ToIntFunction<String> clear,
     Lifecycle lifecycle,
     LoadedTokenizers tokenizers,
-    @Nullable ParityWatch parity) {
+    @Nullable ParityWatch parity,
+    Console console) {
 
   RouterConfig config() {
     return running.get();

@@ -3,6 +3,8 @@ package dev.warmpath.router.admin;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.console.Console;
+import dev.warmpath.router.console.LiveStream;
 import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.tokenizer.RequestKind;
@@ -19,7 +21,9 @@ import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,8 +34,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code GET
  * /admin/tokenizers}, {@code POST /admin/explain}, {@code POST /admin/tokenizers/MODEL/release},
- * those of {@link ReplicaEndpoints}, {@code POST /admin/reload}, {@code GET /metrics}. All work is
- * done off the event loop.
+ * those of {@link ReplicaEndpoints} and {@link ConsoleEndpoints}, {@code POST /admin/reload},
+ * {@code GET /metrics}. All work is done off the event loop.
  *
  * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
  */
@@ -46,13 +50,16 @@ public final class AdminVerticle extends VerticleBase {
   private final AdminContext admin;
   private final AdminGuard guard;
   private final ReplicaEndpoints replicas;
+  private final ConsoleEndpoints console;
   private volatile int port;
   private @Nullable HttpServer server;
+  private volatile @Nullable LiveStream live;
 
   public AdminVerticle(AdminContext admin) {
     this.admin = admin;
     this.guard = new AdminGuard(admin.config().admin(), admin.access().key());
     this.replicas = new ReplicaEndpoints(admin);
+    this.console = new ConsoleEndpoints(admin);
   }
 
   /** The port that it listens on. */
@@ -60,8 +67,17 @@ public final class AdminVerticle extends VerticleBase {
     return port;
   }
 
+  /** How many listen to the console's events; any thread may ask. */
+  public int listeners() {
+    LiveStream stream = live;
+    return stream == null ? 0 : stream.listeners();
+  }
+
   @Override
   public Future<?> start() {
+    live = new LiveStream(vertx, console, ConsoleEndpoints.TURN_MILLIS);
+    vertx.setPeriodic(
+        TimeUnit.SECONDS.toMillis(Console.STEP_SECONDS), id -> vertx.executeBlocking(this::step));
     HttpServerOptions options =
         new HttpServerOptions()
             .setHttp2ClearTextEnabled(false)
@@ -80,6 +96,11 @@ public final class AdminVerticle extends VerticleBase {
             tls.listening(listening);
           }
         });
+  }
+
+  private boolean step() {
+    admin.console().step();
+    return true;
   }
 
   @Override
@@ -101,7 +122,15 @@ public final class AdminVerticle extends VerticleBase {
           withBody(request, admin.config().limits().bodyBytes(), body -> explain(request, body));
       case "POST /admin/reload" -> reload(request.response());
       case "GET /metrics" -> metrics(request.response());
+      case "GET " + ConsoleEndpoints.LIVE -> listen(request);
       default -> act(request);
+    }
+  }
+
+  private void listen(HttpServerRequest request) {
+    LiveStream stream = Objects.requireNonNull(live);
+    if (!stream.join(request, () -> guard.refusal(request) == null)) {
+      fail(request.response(), 503, "too many look at the console already");
     }
   }
 
@@ -109,6 +138,8 @@ public final class AdminVerticle extends VerticleBase {
     Matcher release = RELEASE.matcher(request.path());
     if (release.matches() && request.method().equals(HttpMethod.POST)) {
       release(request.response(), release.group(1));
+    } else if (request.method().equals(HttpMethod.GET) && ConsoleEndpoints.takes(request.path())) {
+      reply(request.response(), () -> console.answer(request.path(), request::getParam));
     } else if (ReplicaEndpoints.takes(request.path())) {
       withBody(request, ReplicaEndpoints.MAX_BODY_BYTES, body -> replicas(request, body));
     } else {
@@ -140,12 +171,14 @@ public final class AdminVerticle extends VerticleBase {
   }
 
   private void replicas(HttpServerRequest request, byte[] body) {
-    HttpServerResponse response = request.response();
+    reply(request.response(), () -> replicas.answer(request.method().name(), request.path(), body));
+  }
+
+  private void reply(HttpServerResponse response, Callable<ReplicaEndpoints.Reply> work) {
     answer(
         response,
         () -> {
-          ReplicaEndpoints.Reply reply =
-              replicas.answer(request.method().name(), request.path(), body);
+          ReplicaEndpoints.Reply reply = work.call();
           response.setStatusCode(reply.status());
           return reply.body().toString();
         });

@@ -8,9 +8,12 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.router.console.EngineRates;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.ReportedLoad;
 import dev.warmpath.router.fleet.dispatch.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.membership.Member;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -31,12 +34,16 @@ final class FleetReport {
 
   private final AdminContext admin;
   private final Map<EngineId, EngineStatus> streams;
+  private final Map<Replica, Member> members;
 
   private FleetReport(AdminContext admin) {
     this.admin = admin;
     this.streams =
         admin.streams().get().stream()
             .collect(Collectors.toMap(EngineStatus::id, Function.identity()));
+    this.members =
+        admin.membership().members().stream()
+            .collect(Collectors.toMap(Member::replica, Function.identity(), (one, same) -> one));
   }
 
   static ObjectNode of(AdminContext admin) {
@@ -73,11 +80,14 @@ final class FleetReport {
     return root;
   }
 
-  private static ArrayNode replica(ObjectNode to, Replica replica) {
+  private ArrayNode replica(ObjectNode to, Replica replica) {
     to.put("name", replica.name());
     to.put("url", replica.baseUrl().toString());
     to.put("health", lower(replica.health()));
     to.put("draining", replica.draining());
+    to.put("weight", replica.weight());
+    Member member = members.get(replica);
+    to.put("source", member == null ? null : member.source());
     ArrayNode models = to.putArray("models");
     replica.models().stream().sorted().forEach(models::add);
     return to.putArray("engines");
@@ -89,6 +99,14 @@ final class FleetReport {
     to.put("requestsInFlight", report.load().requestsInFlight());
     to.put("queuedPrefillTokens", report.load().queuedPrefillTokens());
     to.put("suspended", report.suspended());
+    to.put("circuit", lower(report.circuit()));
+    ReportedLoad load = report.replica().reportedLoad(report.dpRank());
+    number(to, "requestsRunning", load.running());
+    number(to, "requestsWaiting", load.waiting());
+    number(to, "kvUse", load.kvUse());
+    EngineRates rates = admin.console().rates(report.engine());
+    number(to, "hitRate", rates.hitRate());
+    number(to, "predictionError", rates.predictionError());
     to.putObject("prefill")
         .put("millisPerToken", report.prefillCost().millisPerToken())
         .put("millisPerTokenPair", report.prefillCost().millisPerTokenPair())
@@ -100,6 +118,17 @@ final class FleetReport {
     } else {
       events(to.putObject("events"), stream);
       index(to, stream.slot());
+    }
+  }
+
+  /** Null for NaN; whole numbers without a point. */
+  private static void number(ObjectNode to, String name, double value) {
+    if (Double.isNaN(value)) {
+      to.putNull(name);
+    } else if (value == Math.rint(value)) {
+      to.put(name, (long) value);
+    } else {
+      to.put(name, value);
     }
   }
 

@@ -37,6 +37,7 @@ public final class Replica {
   private volatile long gpuBlocks;
   private final AtomicIntegerArray rankRequests;
   private final AtomicReferenceArray<OtherLoad> otherLoads;
+  private final AtomicReferenceArray<ReportedLoad> reportedLoads;
   private volatile double weight = 1;
   private volatile boolean gone;
 
@@ -60,6 +61,7 @@ public final class Replica {
     this.ranks = ranks;
     this.rankRequests = new AtomicIntegerArray(ranks);
     this.otherLoads = new AtomicReferenceArray<>(ranks);
+    this.reportedLoads = new AtomicReferenceArray<>(ranks);
   }
 
   public String name() {
@@ -147,6 +149,16 @@ public final class Replica {
 
   public void otherLoad(int rank, OtherLoad seen) {
     otherLoads.set(rank, seen);
+  }
+
+  /** What one of its ranks has to do for all its clients, by its own metrics. */
+  public ReportedLoad reportedLoad(int rank) {
+    ReportedLoad known = reportedLoads.get(rank);
+    return known == null ? ReportedLoad.UNKNOWN : known;
+  }
+
+  public void reportedLoad(int rank, ReportedLoad seen) {
+    reportedLoads.set(rank, seen);
   }
 
   /** Whether it gets no new requests while the old ones run out. */

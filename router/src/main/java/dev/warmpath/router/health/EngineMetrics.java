@@ -1,5 +1,6 @@
 package dev.warmpath.router.health;
 
+import dev.warmpath.router.fleet.ReportedLoad;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,45 +23,19 @@ public record EngineMetrics(
     double startSeconds,
     boolean asleep,
     @Nullable String cacheConfig,
-    Map<Integer, RankLoad> ranks) {
-
-  /**
-   * What one rank has to do, NaN for what the page does not say.
-   *
-   * @param waiting requests in its queue
-   * @param running requests that it computes
-   * @param kvUse the part of its KV cache that these use, 0 to 1
-   */
-  public record RankLoad(double waiting, double running, double kvUse) {
-    static final RankLoad UNSAID = new RankLoad(Double.NaN, Double.NaN, Double.NaN);
-
-    private RankLoad with(Load load, double value) {
-      return switch (load) {
-        case WAITING -> new RankLoad(sum(waiting, value), running, kvUse);
-        case RUNNING -> new RankLoad(waiting, sum(running, value), kvUse);
-        case KV_USE -> new RankLoad(waiting, running, Double.isNaN(kvUse) ? value : kvUse);
-      };
-    }
-
-    /** The two as one: what is counted adds up, of what is full the fullest counts. */
-    RankLoad and(RankLoad other) {
-      return new RankLoad(
-          sum(waiting, other.waiting), sum(running, other.running), fuller(other.kvUse));
-    }
-
-    private double fuller(double other) {
-      return Double.isNaN(kvUse) || other > kvUse ? other : kvUse;
-    }
-
-    private static double sum(double one, double other) {
-      return Double.isNaN(one) ? other : Double.isNaN(other) ? one : one + other;
-    }
-  }
+    Map<Integer, ReportedLoad> ranks) {
 
   private enum Load {
     WAITING,
     RUNNING,
-    KV_USE
+    KV_USE;
+
+    ReportedLoad of(double value) {
+      return new ReportedLoad(
+          this == WAITING ? value : Double.NaN,
+          this == RUNNING ? value : Double.NaN,
+          this == KV_USE ? value : Double.NaN);
+    }
   }
 
   /**
@@ -117,7 +92,7 @@ public record EngineMetrics(
     private double startSeconds = Double.NaN;
     private boolean asleep;
     private @Nullable String cacheConfig;
-    private final Map<Integer, RankLoad> ranks = new HashMap<>();
+    private final Map<Integer, ReportedLoad> ranks = new HashMap<>();
 
     void line(byte[] page, int from, int to) {
       if (from < to && FIRST_LETTERS.indexOf(page[from]) >= 0) {
@@ -151,8 +126,8 @@ public record EngineMetrics(
       if (load != null && value >= 0) {
         Matcher rank = RANK.matcher(line);
         int number = rank.find() ? Integer.parseInt(rank.group(1)) : 0;
-        RankLoad known = ranks.getOrDefault(number, RankLoad.UNSAID);
-        ranks.put(number, known.with(load, value));
+        ReportedLoad known = ranks.getOrDefault(number, ReportedLoad.UNKNOWN);
+        ranks.put(number, known.and(load.of(value)));
       }
     }
   }
@@ -163,13 +138,13 @@ public record EngineMetrics(
   }
 
   /** The load of one rank. */
-  RankLoad rank(int rank) {
-    return ranks.getOrDefault(rank, RankLoad.UNSAID);
+  ReportedLoad rank(int rank) {
+    return ranks.getOrDefault(rank, ReportedLoad.UNKNOWN);
   }
 
   /** The load of all ranks together. */
-  RankLoad all() {
-    return ranks.values().stream().reduce(RankLoad.UNSAID, RankLoad::and);
+  ReportedLoad all() {
+    return ranks.values().stream().reduce(ReportedLoad.UNKNOWN, ReportedLoad::and);
   }
 
   /** {@code num_gpu_blocks} of {@link #cacheConfig}, of all ranks together; 0 if it is not said. */

@@ -165,11 +165,7 @@ public final class HealthChecker extends VerticleBase {
   private void saw(Replica replica, Checked state, EngineMetrics metrics) {
     state.restarts.saw(metrics);
     LearnedLimit.saw(replica, metrics, health.get().engineQueue());
-    if (health.get().otherLoad()) {
-      state.others.saw(metrics);
-    } else {
-      state.others.forget();
-    }
+    state.others.saw(metrics, health.get().otherLoad());
   }
 
   /** Asks for the models; a replica without an answer to that keeps what was configured. */

@@ -2,11 +2,11 @@ package dev.warmpath.router.health;
 
 import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.health.EngineMetrics.RankLoad;
+import dev.warmpath.router.fleet.ReportedLoad;
 
 /**
- * Finds out what the engines of one replica do for others than this router: what their metrics show
- * beyond the router's own requests.
+ * Keeps what the metrics of one replica's engines show of their load, and how much of it is for
+ * others than this router: what is beyond the router's own requests.
  *
  * <p>A page and the router's count are never of the same moment. So the own requests are taken to
  * be as many as there were before or after the page was read, whichever is more; and only what two
@@ -38,12 +38,18 @@ final class OtherLoadWatch {
     }
   }
 
-  /** They say this. */
-  void saw(EngineMetrics metrics) {
+  /**
+   * They say this.
+   *
+   * @param countsOthers whether load of others matters
+   */
+  void saw(EngineMetrics metrics, boolean countsOthers) {
     misses = 0;
     for (int rank = 0; rank < last.length; rank++) {
-      RankLoad said = last.length == 1 ? metrics.all() : metrics.rank(rank);
-      OtherLoad now = others(said, Math.max(ownBefore[rank], replica.requests(rank)));
+      ReportedLoad said = last.length == 1 ? metrics.all() : metrics.rank(rank);
+      replica.reportedLoad(rank, said);
+      int own = Math.max(ownBefore[rank], replica.requests(rank));
+      OtherLoad now = countsOthers ? others(said, own) : OtherLoad.NONE;
       replica.otherLoad(rank, less(now, last[rank]));
       last[rank] = now;
     }
@@ -61,11 +67,12 @@ final class OtherLoadWatch {
     for (int rank = 0; rank < last.length; rank++) {
       last[rank] = OtherLoad.NONE;
       replica.otherLoad(rank, OtherLoad.NONE);
+      replica.reportedLoad(rank, ReportedLoad.UNKNOWN);
     }
   }
 
   /** The own requests are taken to be those that run. */
-  private static OtherLoad others(RankLoad said, int own) {
+  private static OtherLoad others(ReportedLoad said, int own) {
     int running = count(said.running());
     int waiting = count(said.waiting());
     int others = Math.max(0, running + waiting - own);

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -120,14 +121,44 @@ final class Meters {
   private Timer timer(Key key) {
     return Timer.builder(key.metric.registered())
         .description(key.metric.meaning())
-        .serviceLevelObjectives(buckets(key.metric))
+        .serviceLevelObjectives(bounds(key.metric))
         .tags(key.tags())
         .register(registry);
   }
 
-  private static Duration[] buckets(Metric metric) {
+  private static Duration[] bounds(Metric metric) {
     boolean isShort = metric == Metric.ROUTING_SECONDS || metric == Metric.INTER_TOKEN_SECONDS;
     return isShort ? SHORT_BUCKETS : BUCKETS;
+  }
+
+  /** Shows {@code reader} each counter as it stands. */
+  void read(CounterReader reader) {
+    counters.forEach((key, counter) ->
+        reader.counter(key.metric, key.first, key.second, key.third, counter.count()));
+  }
+
+  /** The histograms of a metric as they stand, one for each value of its label. */
+  List<Buckets> buckets(Metric metric) {
+    return timers.entrySet().stream()
+        .filter(timer -> timer.getKey().metric == metric)
+        .map(timer -> buckets(timer.getKey(), timer.getValue()))
+        .toList();
+  }
+
+  private static Buckets buckets(Key key, Timer timer) {
+    Duration[] bounds = bounds(key.metric);
+    CountAtBucket[] reached = timer.takeSnapshot().histogramCounts();
+    double[] boundsMillis = new double[bounds.length];
+    long[] counts = new long[bounds.length + 1];
+    long before = 0;
+    for (int i = 0; i < bounds.length; i++) {
+      boundsMillis[i] = bounds[i].toNanos() / 1e6;
+      long now = Math.round(reached[i].count());
+      counts[i] = now - before;
+      before = now;
+    }
+    counts[bounds.length] = Math.max(0, timer.count() - before);
+    return new Buckets(key.first, boundsMillis, counts);
   }
 
   /** Drops what was counted of a replica and its engines. */

@@ -69,6 +69,12 @@ public enum Metric {
       "Predicted cached tokens compared with the engine's: exact, over, under.",
       "engine",
       "result"),
+  PREDICTED_TOKENS_TOTAL(
+      Type.COUNTER,
+      "Tokens of these predictions: hit (predicted and cached), over (predicted only), under (cached"
+          + " only).",
+      "engine",
+      "result"),
   PREDICTION_ERROR_TOKENS(
       Type.HISTOGRAM, "Predicted minus actual cached tokens of one request.", "engine"),
   PROMPT_MISCOUNTS_TOTAL(
@@ -253,6 +259,7 @@ public enum Metric {
       Type.COUNTER, "Changes of files of keys or certificates: read, failed.", "file", "result"),
   CERTIFICATE_EXPIRY_SECONDS(
       Type.GAUGE, "Unix time at which the certificate of a port ends.", "file"),
+  CONSOLE_LISTENERS(Type.GAUGE, "Listeners to the console's events; at most 16."),
   DECISION_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written to the decision log."),
   DECISION_LOG_DROPPED_TOTAL(
       Type.COUNTER,

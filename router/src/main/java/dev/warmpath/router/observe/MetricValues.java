@@ -27,7 +27,7 @@ public final class MetricValues {
   private final Map<Metric, CounterSnapshot.Builder> counters = new EnumMap<>(Metric.class);
   private final List<HistogramSnapshot> histograms = new ArrayList<>();
 
-  void add(Metric metric, Number number, String... labelValues) {
+  public void add(Metric metric, Number number, String... labelValues) {
     double value = number.doubleValue();
     Labels labels = Labels.of(metric.labels(), Arrays.asList(labelValues));
     if (metric.type() == Metric.Type.COUNTER) {

@@ -19,6 +19,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.MultiCollector;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -70,7 +71,8 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
     add(to -> to.add(Metric.BUILD_INFO, 1, version(), Runtime.version().toString()));
   }
 
-  private static String version() {
+  /** The version that runs; {@code dev} for classes that were not packed. */
+  public static String version() {
     String version = RouterMetrics.class.getPackage().getImplementationVersion();
     return version == null ? "dev" : version;
   }
@@ -103,6 +105,16 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
     if (replica.isGone()) {
       forget(replica);
     }
+  }
+
+  /** Shows {@code reader} each counter of requests as it stands. */
+  public void read(CounterReader reader) {
+    meters.read(reader);
+  }
+
+  /** The histogram of {@code metric}, one for each value of its label. */
+  public List<Buckets> buckets(Metric metric) {
+    return meters.buckets(metric);
   }
 
   /** The metrics as text. */
@@ -218,6 +230,10 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
     int error = predictedTokens - actualTokens;
     String result = error == 0 ? "exact" : error > 0 ? "over" : "under";
     meters.count(Metric.PREDICTIONS_TOTAL, engine, result);
+    int hit = Math.min(predictedTokens, actualTokens);
+    meters.count(Metric.PREDICTED_TOKENS_TOTAL, engine, "hit", hit);
+    meters.count(Metric.PREDICTED_TOKENS_TOTAL, engine, "over", predictedTokens - hit);
+    meters.count(Metric.PREDICTED_TOKENS_TOTAL, engine, "under", actualTokens - hit);
     predictionError.labelValues(engine).observe(error);
   }
 

@@ -116,7 +116,10 @@ class MetricsTest {
             "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"63.0\"} 3",
             "warmpath_predictions_total{engine=\"e\",result=\"over\"} 1.0",
             "warmpath_predictions_total{engine=\"e\",result=\"under\"} 1.0",
-            "warmpath_predictions_total{engine=\"e\",result=\"exact\"} 1.0");
+            "warmpath_predictions_total{engine=\"e\",result=\"exact\"} 1.0",
+            "warmpath_predicted_tokens_total{engine=\"e\",result=\"hit\"} 32.0",
+            "warmpath_predicted_tokens_total{engine=\"e\",result=\"over\"} 16.0",
+            "warmpath_predicted_tokens_total{engine=\"e\",result=\"under\"} 16.0");
   }
 
   @Test

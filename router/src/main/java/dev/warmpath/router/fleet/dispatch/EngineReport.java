@@ -4,6 +4,7 @@ import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.fleet.engine.Suspension;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 
@@ -33,6 +34,11 @@ public record EngineReport(
   /** Requests from which {@link #prefillCost} was learned. */
   public long prefillSamples() {
     return state.prefillSamples();
+  }
+
+  /** Whether it gets requests after its failures. */
+  public Suspension.Circuit circuit() {
+    return state.circuit();
   }
 
   /** Whether it failed too often just now to be taken. */

@@ -22,7 +22,8 @@ public final class EngineState {
       ExpectedBlocks.Counts expectedBlocks,
       PrefillCost prefillCost,
       long prefillSamples,
-      boolean suspended) {}
+      boolean suspended,
+      Suspension.Circuit circuit) {}
 
   private final Replica replica;
   private final int dpRank;
@@ -216,6 +217,7 @@ public final class EngineState {
         expected.counts(nowNanos),
         prefill.cost(),
         prefill.samples(),
-        suspension.active(nowNanos));
+        suspension.active(nowNanos),
+        suspension.circuit(nowNanos));
   }
 }

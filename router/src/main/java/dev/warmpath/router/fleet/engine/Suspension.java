@@ -16,6 +16,16 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Suspension {
 
+  /** Whether the engine gets requests. */
+  public enum Circuit {
+    /** As any other. */
+    CLOSED,
+    /** Only if there is no other engine. */
+    OPEN,
+    /** One request at a time, until one is answered. */
+    HALF_OPEN
+  }
+
   private static final int FAILURES = 3;
   private static final int MOST_DOUBLINGS = 5;
   private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -62,6 +72,15 @@ public final class Suspension {
   /** A probe ended without showing anything, as when its client left. */
   public void probeEnded() {
     probing = false;
+  }
+
+  /** How it stands at {@code nowNanos}. */
+  public Circuit circuit(long nowNanos) {
+    boolean waits = failuresInRow >= FAILURES && nowNanos - untilNanos < 0;
+    if (waits || (resting && nowNanos - restUntilNanos < 0)) {
+      return Circuit.OPEN;
+    }
+    return failuresInRow >= FAILURES ? Circuit.HALF_OPEN : Circuit.CLOSED;
   }
 
   /** Whether it should get nothing at {@code nowNanos} if there is another engine. */

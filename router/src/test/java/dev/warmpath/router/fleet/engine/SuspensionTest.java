@@ -22,6 +22,19 @@ class SuspensionTest {
   }
 
   @Test
+  void theCircuitOpensAndIsHalfOpenUntilAnAnswer() {
+    assertThat(suspension.circuit(0)).isEqualTo(Suspension.Circuit.CLOSED);
+    fail(3, 0);
+    assertThat(suspension.circuit(SECOND - 1)).isEqualTo(Suspension.Circuit.OPEN);
+    assertThat(suspension.circuit(SECOND)).isEqualTo(Suspension.Circuit.HALF_OPEN);
+    suspension.answered();
+    assertThat(suspension.circuit(SECOND)).isEqualTo(Suspension.Circuit.CLOSED);
+    suspension.rest(1, SECOND);
+    assertThat(suspension.circuit(SECOND)).isEqualTo(Suspension.Circuit.OPEN);
+    assertThat(suspension.circuit(2 * SECOND)).isEqualTo(Suspension.Circuit.CLOSED);
+  }
+
+  @Test
   void endsByItself() {
     fail(3, 0);
     assertThat(suspension.active(SECOND - 1)).isTrue();

@@ -1,0 +1,252 @@
+package dev.warmpath.router.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.router.fleet.EngineEvents;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.Dispatcher;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.observe.RouterMetrics;
+import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.proxy.path.Routes;
+import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.router.routing.policy.Policies;
+import java.net.URI;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The numbers of the console, from the counters of a dispatcher that really dispatches. */
+class ConsoleTest {
+
+  private static final Route ROUTE = Routes.ALWAYS.find("/v1/completions").orElseThrow();
+  private static final Instant BEGIN = Instant.ofEpochSecond(1_000_000);
+
+  private final RouterMetrics metrics = new RouterMetrics();
+  private final Fleet fleet = new Fleet();
+  private final List<EngineStatus> streams = new ArrayList<>();
+  private final Dispatcher dispatcher =
+      new Dispatcher(
+          fleet,
+          new RunKvIndex(IndexLimits.unbounded(100)),
+          EngineEvents.NONE,
+          Policies.named("round-robin", Map.of()),
+          new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, 100, 10),
+          new Dispatcher.Environment(() -> this.nanos, new Random(1), metrics));
+  private long nanos;
+  private final Console console =
+      new Console(
+          metrics, dispatcher, () -> streams, Clock.fixed(BEGIN, ZoneOffset.UTC), () -> this.nanos);
+
+  @AfterEach
+  void close() {
+    metrics.close();
+  }
+
+  @Test
+  void aStepHasTheRatesOfItsTenSeconds() {
+    Replica replica = add("a");
+    serve(replica, new Usage(1_000, 600, 10), 30);
+    serve(replica, new Usage(1_000, 200, 10), 30);
+    metrics.rejected("overloaded");
+    metrics.ended(ROUTE, 429, Ending.COMPLETE, 1);
+    pass(10);
+    console.step();
+
+    JsonNode series = console.history(10).path("series");
+    assertThat(only(series, "requests")).isEqualTo(0.3);
+    assertThat(only(series, "refused")).isEqualTo(0.1);
+    assertThat(only(series, "hitRate")).isEqualTo(0.4);
+    assertThat(only(series, "tokensSaved")).isEqualTo(80);
+    assertThat(only(series, "prefillMillisSaved")).isCloseTo(5.632, within(0.001));
+    assertThat(only(series, "inFlight")).isZero();
+    assertThat(series.path("refusals").path("overloaded").get(0).asDouble()).isEqualTo(0.1);
+    assertThat(series.path("picks").elements().next().get(0).asDouble()).isEqualTo(0.2);
+  }
+
+  @Test
+  void timesAreReadFromTheBucketsOfTheStepAlone() {
+    Replica replica = add("a");
+    for (int i = 0; i < 100; i++) {
+      metrics.firstByte(ROUTE, replica, TimeUnit.SECONDS.toNanos(50));
+    }
+    pass(10);
+    console.step();
+    for (int i = 0; i < 90; i++) {
+      metrics.firstByte(ROUTE, replica, TimeUnit.MILLISECONDS.toNanos(20));
+    }
+    for (int i = 0; i < 10; i++) {
+      metrics.firstByte(ROUTE, replica, TimeUnit.MILLISECONDS.toNanos(200));
+      metrics.tokens(replica, TimeUnit.MILLISECONDS.toNanos(9));
+    }
+    metrics.firstByte(ROUTE, replica, TimeUnit.SECONDS.toNanos(1_000));
+    pass(10);
+    console.step();
+
+    JsonNode series = console.history(10).path("series");
+    assertThat(only(series, "ttftP50")).isBetween(10.0, 30.0);
+    assertThat(only(series, "ttftP90")).isBetween(30.0, 300.0);
+    assertThat(only(series, "ttftP99")).isBetween(100.0, 300.0);
+    assertThat(only(series, "itlP50")).isBetween(5.0, 10.0);
+    assertThat(console.history(20).path("series").path("ttftP50").get(0).asDouble())
+        .isBetween(30_000.0, 100_000.0);
+  }
+
+  @Test
+  void whatIsNotKnownIsNull() {
+    pass(10);
+    console.step();
+    JsonNode series = console.history(3_600).path("series");
+    for (String name : List.of("hitRate", "ttftP50", "itlP99", "eventLagMillis")) {
+      assertThat(series.path(name).get(0).isNull()).as(name).isTrue();
+    }
+    assertThat(only(series, "requests")).isZero();
+  }
+
+  @Test
+  void anHourIsKeptInArraysOfOneLength() {
+    Replica replica = add("a");
+    for (int i = 0; i < 400; i++) {
+      if (i % 100 == 99) {
+        metrics.rejected("code_" + i);
+        serve(replica, new Usage(10, 5, 1), 1);
+      }
+      pass(10);
+      console.step();
+    }
+    JsonNode history = console.history(3_600);
+    assertThat(history.path("stepSeconds").asInt()).isEqualTo(10);
+    assertThat(history.path("from").asLong()).isEqualTo(BEGIN.toEpochMilli() - 3_600_000);
+    assertThat(lengths(history.path("series"))).containsOnly(360);
+    assertThat(history.path("series").path("refusals").size()).isEqualTo(4);
+    assertThat(lengths(console.history(15).path("series"))).containsOnly(2);
+  }
+
+  @Test
+  void namesBeyondABoundAreCountedTogether() {
+    for (int i = 0; i < 100; i++) {
+      metrics.rejected("code_" + i);
+    }
+    pass(10);
+    console.step();
+    JsonNode refusals = console.history(10).path("series").path("refusals");
+    assertThat(refusals.size()).isEqualTo(65);
+    assertThat(refusals.path("other").get(0).asDouble()).isEqualTo(3.6);
+  }
+
+  @Test
+  void countersThatLeftOrBeganAgainTakeNothingBack() {
+    Replica first = add("a");
+    serve(first, new Usage(1_000, 500, 10), 10);
+    console.now();
+    fleet.remove("a");
+    metrics.forget(first);
+    Replica second = add("a");
+    serve(second, new Usage(100, 50, 10), 10);
+    pass(10);
+    console.step();
+    JsonNode series = console.history(10).path("series");
+    assertThat(only(series, "tokensSaved")).isEqualTo(55);
+    assertThat(only(series, "ttftP50")).isPositive();
+  }
+
+  @Test
+  void nowIsTheLastTenSecondsAsSoonAsThereAreSome() {
+    Replica replica = add("a");
+    serve(replica, new Usage(100, 50, 10), 10);
+    pass(5);
+    assertThat(console.now().path("tokensSaved").asDouble()).isEqualTo(10);
+    pass(5);
+    console.step();
+    for (int second = 0; second < 12; second++) {
+      pass(1);
+      serve(replica, new Usage(100, second, 10), 10);
+      console.now();
+    }
+    pass(1);
+    // seconds 13 back to 3: what was served from the third second on
+    assertThat(console.now().path("tokensSaved").asDouble())
+        .isEqualTo((3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11) / 10.0);
+  }
+
+  @Test
+  void anEngineHasTheRatesOfItsLastFiveMinutes() {
+    Replica replica = add("a");
+    Replica silent = add("silent");
+    serve(silent, new Usage(100, Usage.ABSENT, 1), 10);
+    Assignment old = serve(replica, new Usage(1_000, 0, 1), 10);
+    metrics.compared(old, 1_000, 0);
+    pass(10);
+    console.step();
+    assertThat(console.rates("a")).isEqualTo(new EngineRates(0, 1));
+    for (int i = 0; i < 30; i++) {
+      Assignment assignment = serve(replica, new Usage(100, 80, 1), 10);
+      metrics.compared(assignment, 64, 80);
+      pass(10);
+      console.step();
+    }
+    assertThat(console.rates("a")).isEqualTo(new EngineRates(0.8, 0.2));
+    assertThat(console.rates("silent").hitRate()).isNaN();
+    assertThat(console.rates("nobody").predictionError()).isNaN();
+  }
+
+  private Replica add(String name) {
+    Replica replica = new Replica(name, URI.create("http://" + name), Set.of("m"), 1);
+    replica.health(Replica.Health.UP);
+    fleet.add(replica);
+    return replica;
+  }
+
+  /** One request from dispatch to its end. */
+  private Assignment serve(Replica replica, Usage usage, int firstByteMillis) {
+    PreparedRequest request =
+        new PreparedRequest("m", Prompt.of(null), null, false, 10, 0, null).only(replica.name());
+    Assignment assignment = (Assignment) dispatcher.assign(request, Set.of());
+    long nanos = TimeUnit.MILLISECONDS.toNanos(firstByteMillis);
+    metrics.firstByte(ROUTE, replica, nanos);
+    metrics.usage(assignment, "m", usage);
+    assignment.finished(Outcome.COMPLETED);
+    metrics.ended(ROUTE, 200, Ending.COMPLETE, nanos);
+    return assignment;
+  }
+
+  private void pass(int seconds) {
+    nanos += TimeUnit.SECONDS.toNanos(seconds);
+  }
+
+  private static double only(JsonNode series, String name) {
+    assertThat(series.path(name)).hasSize(1);
+    return series.path(name).get(0).asDouble();
+  }
+
+  private static List<Integer> lengths(JsonNode series) {
+    List<Integer> lengths = new ArrayList<>();
+    series.forEach(values -> {
+      if (values.isArray()) {
+        lengths.add(values.size());
+      } else {
+        values.forEach(each -> lengths.add(each.size()));
+      }
+    });
+    return lengths;
+  }
+}
