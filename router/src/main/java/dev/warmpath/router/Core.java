@@ -502,6 +502,10 @@ final class Core implements AutoCloseable {
     }
   }
 
+  Tokenizers models() {
+    return models;
+  }
+
   LoadedTokenizers tokenizers() {
     return tokenizers;
   }

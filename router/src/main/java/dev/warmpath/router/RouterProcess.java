@@ -4,7 +4,10 @@ import dev.warmpath.router.admin.AdminContext;
 import dev.warmpath.router.admin.AdminVerticle;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
+import dev.warmpath.router.console.RecentDecisions;
+import dev.warmpath.router.console.Totals;
 import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.decision.RequestLogs;
 import dev.warmpath.router.discovery.PolledSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
@@ -78,6 +81,7 @@ public final class RouterProcess implements AutoCloseable {
   private final Lifecycle lifecycle;
   private final ProxyContext.Entrance entrance;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
+  private final Console console;
   private final AdminVerticle admin;
   private final Reloader reloader;
 
@@ -112,14 +116,8 @@ public final class RouterProcess implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             });
-    Console console =
-        new Console(
-            metrics,
-            core.dispatcher(),
-            core.ingest()::status,
-            environment.clock(),
-            environment.nanoClock());
-    this.admin = new AdminVerticle(adminContext(secured.admin(), console));
+    this.console = newConsole(metrics, environment);
+    this.admin = new AdminVerticle(adminContext(secured.admin()));
     measure(metrics, secured, environment);
     try {
       beforeListening.run();
@@ -139,6 +137,7 @@ public final class RouterProcess implements AutoCloseable {
                 core.tokenizers()::status, core.bodies()::counts, core.parity(), core.remote())
             ::collect);
     metrics.add(to -> to.add(Metric.CONSOLE_LISTENERS, admin.listeners()));
+    metrics.add(console::collect);
     metrics.add(to -> sources.forEach(source -> DiscoveryMetrics.source(to, source.status())));
     core.captured().ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
     DecisionLog decisions = core.decisions();
@@ -153,6 +152,16 @@ public final class RouterProcess implements AutoCloseable {
     if (tracing != null) {
       metrics.add(to -> FileMetrics.traces(to, tracing));
     }
+  }
+
+  private Console newConsole(RouterMetrics metrics, Environment environment) {
+    RouterConfig.Admin config = running().admin();
+    return new Console(
+        new Totals.Sources(
+            metrics, core.dispatcher(), core.ingest()::status, environment.nanoClock()),
+        new RecentDecisions.Bounds(
+            config.decisionsKept(), (long) config.decisionsMb() << 20, config.showPrompts()),
+        environment.clock());
   }
 
   private RouterConfig running() {
@@ -301,8 +310,7 @@ public final class RouterProcess implements AutoCloseable {
             environment.random(),
             environment.nanoClock(),
             entrance,
-            core.decisions(),
-            core.access(),
+            new RequestLogs(core.decisions(), core.access(), console),
             core.tracing());
     deploy(
         () -> newLoop(proxy),
@@ -345,7 +353,7 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private AdminContext adminContext(AdminContext.Access access, Console console) {
+  private AdminContext adminContext(AdminContext.Access access) {
     return new AdminContext(
         running,
         access,
@@ -361,6 +369,7 @@ public final class RouterProcess implements AutoCloseable {
         lifecycle,
         core.tokenizers(),
         core.parity(),
+        core.models(),
         console);
   }
 

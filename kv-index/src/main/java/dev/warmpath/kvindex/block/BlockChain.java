@@ -97,6 +97,17 @@ public final class BlockChain {
     return new BlockChain(space, promptTokens, localHashes.clone());
   }
 
+  /**
+   * The same blocks in {@code other}, which may be of another model; null if blocks there are not
+   * as long or look otherwise ahead.
+   */
+  public @Nullable BlockChain in(ChainSpace other) {
+    boolean isAlike =
+        other.blockSizeTokens() == space.blockSizeTokens()
+            && other.lookaheadTokens() == space.lookaheadTokens();
+    return isAlike ? new BlockChain(other, promptTokens, localHashes) : null;
+  }
+
   public ChainSpace space() {
     return space;
   }

@@ -40,6 +40,18 @@ class BlockChainTest {
   }
 
   @Test
+  void isTheChainOfTheSameTokensInAnotherSpaceOfEqualBlocks() {
+    ChainSpace other = new ChainSpace("n", 4, 0);
+    BlockChain moved = BlockChain.of(SPACE, PROMPT, PromptKeys.NONE).in(other);
+    BlockChain made = BlockChain.of(other, PROMPT, PromptKeys.NONE);
+    assertThat(moved).isNotNull();
+    assertThat(moved.space()).isEqualTo(other);
+    assertThat(moved.sharedBlocks(made)).isEqualTo(3);
+    assertThat(moved.in(new ChainSpace("n", 8, 0))).isNull();
+    assertThat(moved.in(new ChainSpace("n", 4, 1))).isNull();
+  }
+
+  @Test
   void changedTokenChangesItsBlockAndAllLaterKeys() {
     int[] other = PROMPT.clone();
     other[5] = 99;

@@ -9,6 +9,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.prompt.PromptPool;
+import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.tls.ServerTls;
@@ -43,6 +44,7 @@ public record AdminContext(
     Lifecycle lifecycle,
     LoadedTokenizers tokenizers,
     @Nullable ParityWatch parity,
+    Tokenizers models,
     Console console) {
 
   RouterConfig config() {

@@ -218,6 +218,10 @@ public final class AdminVerticle extends VerticleBase {
   private void explain(HttpServerRequest request, byte[] body) {
     HttpServerResponse response = request.response();
     String path = request.getParam("path");
+    ExplainReport.Detail detail =
+        new ExplainReport.Detail(
+            "tokens".equals(request.getParam("detail")),
+            "all".equals(request.getParam("policies")));
     String session = request.getParam("session");
     String named =
         session == null ? request.getHeader(admin.config().policy().sessionHeader()) : session;
@@ -234,7 +238,7 @@ public final class AdminVerticle extends VerticleBase {
             response.setStatusCode(400);
             return error("no prompt is read for that path");
           }
-          return ExplainReport.of(admin, kind, body, named).toString();
+          return ExplainReport.of(admin, kind, body, named, detail).toString();
         });
   }
 

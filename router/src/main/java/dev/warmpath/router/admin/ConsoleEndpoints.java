@@ -1,19 +1,24 @@
 package dev.warmpath.router.admin;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.admin.ReplicaEndpoints.Reply;
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.LiveStream;
+import dev.warmpath.router.console.RecentDecisions;
 import dev.warmpath.router.observe.RouterMetrics;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the console asks for: {@code GET /admin/console/history}, {@code …/settings}, and the events
- * of {@code …/live}.
+ * What the console asks for: {@code GET /admin/console/history}, {@code …/settings}, the events of
+ * {@code …/live}, {@code GET /admin/decisions} and {@code GET /admin/decisions/ID/explain}.
  *
- * <p>Thread-safe.
+ * <p>Thread-safe; events are computed one turn at a time.
  */
 final class ConsoleEndpoints implements LiveStream.Source {
 
@@ -22,55 +27,118 @@ final class ConsoleEndpoints implements LiveStream.Source {
 
   private static final String HISTORY = "/admin/console/history";
   private static final String SETTINGS = "/admin/console/settings";
+  private static final String DECISIONS = "/admin/decisions";
+  private static final Pattern EXPLAIN = Pattern.compile(DECISIONS + "/([0-9]{1,18})/explain");
+
+  private static final int MOST_SHOWN = 1_000;
+  private static final int USUALLY_SHOWN = 100;
+
+  /** Decisions in one turn. */
+  private static final int MOST_NEW = 50;
 
   /** Turns between two looks at the whole fleet. */
   private static final int FLEET_TURNS = 2;
 
+  /** The values of a query, by name. */
+  interface Parameters extends Function<String, @Nullable String> {}
+
   private final AdminContext admin;
+  private volatile long lastSent;
 
   ConsoleEndpoints(AdminContext admin) {
     this.admin = admin;
   }
 
   static boolean takes(String path) {
-    return path.equals(HISTORY) || path.equals(SETTINGS);
+    return path.equals(HISTORY)
+        || path.equals(SETTINGS)
+        || path.equals(DECISIONS)
+        || path.startsWith(DECISIONS + "/");
   }
 
-  /**
-   * Answers a GET.
-   *
-   * @param parameter takes the name of a parameter of the query
-   */
-  Reply answer(String path, Function<String, @Nullable String> parameter) {
-    return path.equals(SETTINGS) ? Reply.ok(settings()) : history(parameter.apply("seconds"));
+  /** Answers a GET. */
+  Reply answer(String path, Parameters parameters) {
+    Matcher explained = EXPLAIN.matcher(path);
+    if (explained.matches()) {
+      return explain(Long.parseLong(explained.group(1)), parameters);
+    }
+    try {
+      return switch (path) {
+        case HISTORY ->
+            Reply.ok(
+                admin
+                    .console()
+                    .history(
+                        whole(
+                            "seconds",
+                            parameters,
+                            Console.HISTORY_SECONDS,
+                            Console.HISTORY_SECONDS)));
+        case SETTINGS -> Reply.ok(settings());
+        case DECISIONS -> Reply.ok(admin.console().decisions(query(parameters)));
+        default -> Reply.failed(404, "no such path, or not with this method");
+      };
+    } catch (IllegalArgumentException e) {
+      return Reply.failed(400, String.valueOf(e.getMessage()));
+    }
   }
 
   private ObjectNode settings() {
+    RouterConfig.Admin config = admin.config().admin();
     return JsonNodeFactory.instance
         .objectNode()
         .put("policy", admin.dispatcher().policy().name())
         .put("version", RouterMetrics.version())
-        .put("stepSeconds", Console.STEP_SECONDS);
+        .put("stepSeconds", Console.STEP_SECONDS)
+        .put("showPrompts", config.showPrompts())
+        .put("decisionsKept", config.decisionsKept());
   }
 
-  private Reply history(@Nullable String seconds) {
-    Integer wanted = whole(seconds, Console.HISTORY_SECONDS);
-    return wanted == null
-        ? Reply.failed(400, "seconds must be a whole number from 1 to " + Console.HISTORY_SECONDS)
-        : Reply.ok(admin.console().history(wanted));
+  private static RecentDecisions.Query query(Parameters parameters) {
+    String before = parameters.apply("before");
+    boolean over = "true".equals(parameters.apply("over"));
+    String replica = parameters.apply("replica");
+    String reason = parameters.apply("reason");
+    return new RecentDecisions.Query(
+        whole("limit", parameters, USUALLY_SHOWN, MOST_SHOWN),
+        before == null ? Long.MAX_VALUE : whole("before", before, Long.MAX_VALUE),
+        decision ->
+            (!over || decision.overTokens() > 0)
+                && (replica == null || decision.isOf(replica))
+                && (reason == null || reason.equals(decision.reason())));
   }
 
-  /** A number from 1 to {@code most}, which is also what none means; null if it is none. */
-  private static @Nullable Integer whole(@Nullable String text, int most) {
-    if (text == null) {
-      return most;
-    }
+  private Reply explain(long id, Parameters parameters) {
+    ExplainReport.Detail detail =
+        new ExplainReport.Detail(true, "all".equals(parameters.apply("policies")));
+    return admin
+        .console()
+        .decision(id)
+        .map(decision -> Reply.ok(ExplainReport.of(admin, decision, detail)))
+        .orElseGet(() -> Reply.failed(404, "this decision is not kept any more"));
+  }
+
+  private static int whole(String name, Parameters parameters, int usual, int most) {
+    String text = parameters.apply(name);
+    return text == null ? usual : (int) whole(name, text, most);
+  }
+
+  /** A number from 1 to {@code most}. */
+  private static long whole(String name, String text, long most) {
     try {
-      int number = Integer.parseInt(text);
-      return number >= 1 && number <= most ? number : null;
+      long number = Long.parseLong(text);
+      if (number >= 1 && number <= most) {
+        return number;
+      }
     } catch (NumberFormatException e) {
-      return null;
+      // reported below
     }
+    throw new IllegalArgumentException(name + " must be a whole number from 1 to " + most);
+  }
+
+  @Override
+  public void begin() {
+    lastSent = admin.console().lastDecision();
   }
 
   @Override
@@ -80,7 +148,8 @@ final class ConsoleEndpoints implements LiveStream.Source {
 
   @Override
   public String next(long turn) {
-    return turn % FLEET_TURNS == 0 ? now() + fleet() : now();
+    String events = turn % FLEET_TURNS == 0 ? now() + fleet() : now();
+    return events + decisions();
   }
 
   private String fleet() {
@@ -89,5 +158,14 @@ final class ConsoleEndpoints implements LiveStream.Source {
 
   private String now() {
     return LiveStream.event("now", admin.console().now().toString());
+  }
+
+  private String decisions() {
+    ArrayNode made = admin.console().decisionsSince(lastSent, MOST_NEW);
+    if (made.isEmpty()) {
+      return "";
+    }
+    lastSent = made.get(made.size() - 1).path("id").asLong();
+    return LiveStream.event("decision", made.toString());
   }
 }

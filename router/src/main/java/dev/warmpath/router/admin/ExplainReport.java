@@ -3,57 +3,132 @@ package dev.warmpath.router.admin;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.console.KeptDecision;
 import dev.warmpath.router.fleet.dispatch.Explanation;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.prompt.ReadRequest;
+import dev.warmpath.router.prompt.Tokenizers;
+import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.Score;
+import dev.warmpath.router.routing.policy.Policies;
+import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer of {@code POST /admin/explain}: how a request would be read, what each engine holds of
- * its prompt, what choosing it would cost, and who would win. Holds nothing of the prompt's text.
+ * The answers of {@code POST /admin/explain} and {@code GET /admin/decisions/ID/explain}: how a
+ * request would be read, what each engine holds of its prompt, what choosing it would cost, and who
+ * would win. The prompt's text is in them only block by block: of a request that was sent for that,
+ * or of a decision with {@code admin.show-prompts}.
  *
  * <p>Confined to the asking thread.
  */
 final class ExplainReport {
 
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String FORGETFUL =
+      "it remembers earlier choices, and was asked without them";
 
   private ExplainReport() {}
 
+  /**
+   * What is added to the plain answer.
+   *
+   * @param blocks each block of the prompt, with its text and who holds it
+   * @param policies what other policies would do
+   */
+  record Detail(boolean blocks, boolean policies) {}
+
   static ObjectNode of(
-      AdminContext admin, RequestKind kind, byte[] body, @Nullable String session) {
+      AdminContext admin, RequestKind kind, byte[] body, @Nullable String session, Detail detail) {
     ReadRequest read = admin.prompts().readNow(kind, body);
     Explanation explanation =
-        admin.dispatcher().explain(read.prepare(new RequestHead(session, 0, null)));
+        explain(admin, read.prepare(new RequestHead(session, 0, null)), detail);
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
     root.put("model", read.model());
-    prompt(root.putObject("prompt"), read, explanation);
-    root.put("policy", explanation.policy());
-    root.put("winner", explanation.winner());
-    root.put("reason", explanation.reason());
-    ArrayNode engines = root.putArray("engines");
-    explanation.engines().forEach(engine -> row(engines.addObject(), engine));
-    ObjectNode passedOver = root.putObject("passedOver");
-    new TreeMap<>(explanation.passedOver())
-        .forEach((name, cause) -> passedOver.put(name, cause.label()));
+    ObjectNode prompt = prompt(root, explanation);
+    if (read.unread() != null) {
+      prompt.put("reason", read.unread().label());
+    }
+    if (read.prompt() instanceof PromptResult.Inexact inexact) {
+      prompt.put("detail", inexact.detail());
+    }
+    choice(root, explanation, detail);
+    if (detail.blocks()) {
+      int[] ids =
+          read.prompt() instanceof PromptResult.Tokens tokens
+              ? tokens.first(Integer.MAX_VALUE)
+              : null;
+      new ExplainedBlocks(ids, tokenizer(admin, read.model())).write(root, explanation);
+    }
     return root;
   }
 
-  private static void prompt(ObjectNode to, ReadRequest read, Explanation explanation) {
-    to.put("exact", explanation.fallback() == null);
-    if (explanation.fallback() == null) {
-      to.put("tokens", explanation.promptTokens());
-    } else {
-      to.put("reason", read.unread() == null ? explanation.fallback() : read.unread().label());
+  /** A request that was decided, against what the engines hold now. */
+  static ObjectNode of(AdminContext admin, KeptDecision decision, Detail detail) {
+    Explanation explanation = explain(admin, decision.again(), detail);
+    ObjectNode root = JSON.createObjectNode();
+    root.set("decision", decision.json());
+    root.put("model", decision.request().model());
+    prompt(root, explanation);
+    choice(root, explanation, detail);
+    if (detail.blocks()) {
+      int[] ids = decision.prompt().tokenIds();
+      ModelTokenizer tokenizer = ids == null ? null : tokenizer(admin, decision.request().model());
+      new ExplainedBlocks(ids, tokenizer).write(root, explanation);
     }
-    if (read.prompt() instanceof PromptResult.Inexact inexact) {
-      to.put("detail", inexact.detail());
+    return root;
+  }
+
+  private static Explanation explain(AdminContext admin, PreparedRequest request, Detail detail) {
+    List<Policy> others =
+        detail.policies()
+            ? Policies.names().stream().map(name -> Policies.named(name, Map.of())).toList()
+            : List.of();
+    return admin.dispatcher().explain(request, others);
+  }
+
+  private static @Nullable ModelTokenizer tokenizer(AdminContext admin, @Nullable String model) {
+    String read = admin.models().modelOf(model);
+    Tokenizers.Local local = read == null ? null : admin.tokenizers().of(read);
+    return local == null ? null : local.tokenizer();
+  }
+
+  private static ObjectNode prompt(ObjectNode to, Explanation explanation) {
+    ObjectNode prompt = to.putObject("prompt");
+    prompt.put("exact", explanation.fallback() == null);
+    return explanation.fallback() == null
+        ? prompt.put("tokens", explanation.promptTokens())
+        : prompt.put("reason", explanation.fallback());
+  }
+
+  private static void choice(ObjectNode to, Explanation explanation, Detail detail) {
+    to.put("policy", explanation.policy());
+    to.put("winner", explanation.winner());
+    to.put("reason", explanation.reason());
+    to.put("runnerUp", explanation.runnerUp());
+    ArrayNode engines = to.putArray("engines");
+    explanation.engines().forEach(engine -> row(engines.addObject(), engine));
+    ObjectNode passedOver = to.putObject("passedOver");
+    new TreeMap<>(explanation.passedOver())
+        .forEach((name, cause) -> passedOver.put(name, cause.label()));
+    if (detail.policies()) {
+      ArrayNode others = to.putArray("otherPolicies");
+      for (Explanation.Other other : explanation.others()) {
+        others
+            .addObject()
+            .put("policy", other.policy())
+            .put("winner", other.winner())
+            .put("reason", other.reason())
+            .put("note", other.remembers() ? FORGETFUL : null);
+      }
     }
   }
 

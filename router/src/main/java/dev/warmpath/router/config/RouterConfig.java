@@ -129,6 +129,15 @@ public record RouterConfig(
               " | | File with the keys that admin requests need, in clear, one a line, sent as `Authorization: Bearer`; read again when it changes. None: no key.")
           @Nullable String keyFile,
       @Key("false | | Serve `/metrics` on the admin port without the key.") boolean openMetrics,
+      @Key(
+              "1000 | 0 … 100000 | Decisions that the admin port shows and explains; the oldest give way. 0: none.")
+          int decisionsKept,
+      @AdvancedKey(
+              "32 | 1 … 4096 | Max MiB of the decisions that the admin port shows, with the hashes of their blocks.")
+          int decisionsMb,
+      @Key(
+              "false | | Keep token ids of these decisions, and show prompts as text on the admin port ([security](security.md#prompts-on-the-admin-port)).")
+          boolean showPrompts,
       ListenTls tls) {}
 
   /**

@@ -1,21 +1,25 @@
 package dev.warmpath.router.console;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.eventingest.EngineStatus;
-import dev.warmpath.router.fleet.dispatch.Dispatcher;
-import dev.warmpath.router.observe.RouterMetrics;
+import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.decision.RequestLogs;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.observe.Metric;
+import dev.warmpath.router.observe.MetricValues;
 import java.time.Clock;
 import java.util.List;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the console shows beyond the state of the fleet: the last hour and the last seconds in
- * numbers.
+ * numbers, and the last decisions.
  *
  * <p>Thread-safe. Answers take milliseconds: ask off the event loop.
  */
-public final class Console {
+public final class Console implements RequestLogs.Recent {
 
   /** Length of a step of the history, in seconds. */
   public static final int STEP_SECONDS = History.STEP_SECONDS;
@@ -25,17 +29,14 @@ public final class Console {
 
   private final Totals totals;
   private final History history;
+  private final RecentDecisions decisions;
   private final Clock clock;
 
-  public Console(
-      RouterMetrics metrics,
-      Dispatcher dispatcher,
-      Supplier<List<EngineStatus>> streams,
-      Clock clock,
-      LongSupplier nanoClock) {
+  public Console(Totals.Sources sources, RecentDecisions.Bounds bounds, Clock clock) {
     this.clock = clock;
-    this.totals = new Totals(new Totals.Sources(metrics, dispatcher, streams, nanoClock));
+    this.totals = new Totals(sources);
     this.history = new History(totals.read());
+    this.decisions = new RecentDecisions(bounds, clock);
   }
 
   /** A step of the history is over; to be called every {@link #STEP_SECONDS}. */
@@ -56,5 +57,48 @@ public final class Console {
   /** How an engine's cache and its predictions did in the last five minutes. */
   public EngineRates rates(String engine) {
     return history.rates(engine);
+  }
+
+  @Override
+  public void add(Decision decision, @Nullable PreparedRequest request) {
+    decisions.add(decision, request);
+  }
+
+  /** The kept decisions that match, the newest first. */
+  public ObjectNode decisions(RecentDecisions.Query query) {
+    ObjectNode root = JsonNodeFactory.instance.objectNode();
+    root.set("decisions", json(decisions.newest(query)));
+    root.put("kept", decisions.fill().kept());
+    return root.put("maxKept", decisions.bounds().mostKept());
+  }
+
+  private static ArrayNode json(List<KeptDecision> shown) {
+    ArrayNode list = JsonNodeFactory.instance.arrayNode(shown.size());
+    shown.forEach(decision -> list.add(decision.json()));
+    return list;
+  }
+
+  /** The number of the last decision. */
+  public long lastDecision() {
+    return decisions.lastId();
+  }
+
+  /** The decisions after {@code id}, the oldest first; of more than {@code most} the newest. */
+  public ArrayNode decisionsSince(long id, int most) {
+    return json(decisions.since(id, most));
+  }
+
+  /** A decision that is still kept. */
+  public Optional<KeptDecision> decision(long id) {
+    return decisions.find(id);
+  }
+
+  /** Shows how full the decisions' room is. */
+  public void collect(MetricValues to) {
+    RecentDecisions.Fill fill = decisions.fill();
+    to.add(Metric.CONSOLE_DECISIONS, fill.kept());
+    to.add(Metric.CONSOLE_DECISIONS_LIMIT, decisions.bounds().mostKept());
+    to.add(Metric.CONSOLE_DECISIONS_BYTES, fill.bytes());
+    to.add(Metric.CONSOLE_DECISIONS_MAX_BYTES, decisions.bounds().mostBytes());
   }
 }

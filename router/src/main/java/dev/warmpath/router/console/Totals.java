@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe: one reading at a time.
  */
-final class Totals {
+public final class Totals {
 
   /*
    * Counters of replicas come and go, so sums of them may fall. Each counter is therefore remembered
@@ -32,7 +32,7 @@ final class Totals {
    */
 
   /** Where the counters are. */
-  record Sources(
+  public record Sources(
       RouterMetrics metrics,
       Dispatcher dispatcher,
       Supplier<List<EngineStatus>> streams,

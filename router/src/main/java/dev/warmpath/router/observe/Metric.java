@@ -259,6 +259,10 @@ public enum Metric {
       Type.COUNTER, "Changes of files of keys or certificates: read, failed.", "file", "result"),
   CERTIFICATE_EXPIRY_SECONDS(
       Type.GAUGE, "Unix time at which the certificate of a port ends.", "file"),
+  CONSOLE_DECISIONS(Type.GAUGE, "Decisions that the admin port can show."),
+  CONSOLE_DECISIONS_LIMIT(Type.GAUGE, "As many may be kept; the oldest give way."),
+  CONSOLE_DECISIONS_BYTES(Type.GAUGE, "Bytes that they take."),
+  CONSOLE_DECISIONS_MAX_BYTES(Type.GAUGE, "Bytes that they may take."),
   CONSOLE_LISTENERS(Type.GAUGE, "Listeners to the console's events; at most 16."),
   DECISION_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written to the decision log."),
   DECISION_LOG_DROPPED_TOTAL(

@@ -275,7 +275,7 @@ final class Exchange {
         read.unread() == Unread.UNREADABLE
             ? ApiError.overloaded("too many bodies wait to be read")
             : access.refusal(request);
-    BlockChain pieces = proxy.decisions() == null ? null : PromptPieces.of(request);
+    BlockChain pieces = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
     if (trace != null) {
       Unread unread = read.unread();
       trace.deciding(
@@ -572,9 +572,8 @@ final class Exchange {
       if (trace != null) {
         trace.ended(status, timeline.outcome(status, ending));
       }
-      if (proxy.decisions() != null || proxy.access() != null) {
-        log(timeline.decision(asked(), prepared, new Timeline.Ended(status, ending)));
-      }
+      Timeline.Ended ended = new Timeline.Ended(status, ending);
+      proxy.logs().ended(timeline.decision(asked(), prepared, ended), prepared);
     }
   }
 
@@ -586,15 +585,6 @@ final class Exchange {
         access.name(),
         prepared == null ? null : prepared.model(),
         prepared == null ? null : prepared.sessionKey());
-  }
-
-  private void log(Decision decision) {
-    if (proxy.decisions() != null) {
-      proxy.decisions().add(decision);
-    }
-    if (proxy.access() != null) {
-      proxy.access().add(decision);
-    }
   }
 
   /** Lets go of all that the exchange holds, once. */

@@ -2,7 +2,7 @@ package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.decision.RequestLogs;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.path.Routes;
@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param running the configuration that holds at the moment
  * @param random thread-safe
- * @param decisions null for no log
- * @param access null for no log
+ * @param logs where requests that are over are noted
  * @param tracing null for no traces
  */
 public record ProxyContext(
@@ -36,8 +35,7 @@ public record ProxyContext(
     RandomGenerator random,
     LongSupplier nanoClock,
     Entrance entrance,
-    @Nullable DecisionLog decisions,
-    @Nullable DecisionLog access,
+    RequestLogs logs,
     @Nullable Tracing tracing,
     Routes routes) {
 
@@ -51,8 +49,7 @@ public record ProxyContext(
       RandomGenerator random,
       LongSupplier nanoClock,
       Entrance entrance,
-      @Nullable DecisionLog decisions,
-      @Nullable DecisionLog access,
+      RequestLogs logs,
       @Nullable Tracing tracing) {
     this(
         running,
@@ -64,8 +61,7 @@ public record ProxyContext(
         random,
         nanoClock,
         entrance,
-        decisions,
-        access,
+        logs,
         tracing,
         new Routes(running.get().listen().passedPaths()));
   }

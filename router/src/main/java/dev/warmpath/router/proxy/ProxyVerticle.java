@@ -5,7 +5,6 @@ import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.Decision;
-import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.proxy.ApiError.Form;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.path.Routes;
@@ -352,10 +351,7 @@ public final class ProxyVerticle extends VerticleBase {
 
   private void decline(HttpServerRequest request, Form form, ApiError error) {
     proxy.listener().rejected(error.code());
-    DecisionLog access = proxy.access();
-    if (access != null) {
-      access.add(Decision.declined(asked(request), error.status(), error.code()));
-    }
+    proxy.logs().accessed(Decision.declined(asked(request), error.status(), error.code()));
     error.send(request.response(), form);
     UnreadBody.discard(vertx, request, proxy.config().timeouts().requestBodyMs());
   }

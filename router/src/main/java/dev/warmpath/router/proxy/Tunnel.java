@@ -243,9 +243,7 @@ final class Tunnel {
     }
     long lasted = proxy.nanoClock().getAsLong() - startNanos;
     proxy.listener().ended(Routes.REALTIME, status, ending, lasted);
-    if (proxy.access() != null) {
-      proxy.access().add(decision(status, ending, lasted));
-    }
+    proxy.logs().accessed(decision(status, ending, lasted));
   }
 
   private Decision decision(int status, Ending ending, long lastedNanos) {

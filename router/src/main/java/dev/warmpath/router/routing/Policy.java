@@ -32,6 +32,11 @@ public interface Policy {
    */
   default void committed(RoutingRequest request, Candidates candidates, int winner) {}
 
+  /** Whether {@link #committed} remembers anything. */
+  default boolean remembers() {
+    return false;
+  }
+
   /** The part of the room for what it remembers that is taken, 0 to 1; then the oldest goes. */
   default double memoryShare() {
     return 0;

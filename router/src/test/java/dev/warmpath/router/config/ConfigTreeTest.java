@@ -33,7 +33,7 @@ class ConfigTreeTest {
     assertThat(config.listen())
         .isEqualTo(new RouterConfig.Listen("127.0.0.1", 8080, 0, false, false, List.of(), none));
     assertThat(config.admin())
-        .isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081, null, false, none));
+        .isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081, null, false, 1000, 32, false, none));
     assertThat(config.policy().name()).isEqualTo("warm");
     assertThat(config.replicas()).isEmpty();
     assertThat(config.ingest().options()).isEqualTo(IngestOptions.DEFAULT);

@@ -55,7 +55,9 @@ class ConsoleTest {
   private long nanos;
   private final Console console =
       new Console(
-          metrics, dispatcher, () -> streams, Clock.fixed(BEGIN, ZoneOffset.UTC), () -> this.nanos);
+          new Totals.Sources(metrics, dispatcher, () -> streams, () -> this.nanos),
+          new RecentDecisions.Bounds(10, 1_000, false),
+          Clock.fixed(BEGIN, ZoneOffset.UTC));
 
   @AfterEach
   void close() {

@@ -3,6 +3,7 @@ package dev.warmpath.router.rig;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 import org.zeromq.SocketType;
@@ -31,6 +32,15 @@ public final class EventFeed implements AutoCloseable {
 
   /** A prompt of so many blocks that no other begins like is stored. */
   public void stored(int blocks) {
+    int[] tokens = new int[blocks * BLOCK_TOKENS];
+    long first = (hashes + blocks) * BLOCK_TOKENS;
+    Arrays.setAll(tokens, i -> (int) (first + i) & 0xffff);
+    stored(tokens);
+  }
+
+  /** The whole blocks of a prompt of these tokens are stored. */
+  public void stored(int[] tokens) {
+    int blocks = tokens.length / BLOCK_TOKENS;
     try (MessageBufferPacker packer = MessagePack.newDefaultBufferPacker()) {
       packer.packArrayHeader(3).packDouble(0).packArrayHeader(1);
       packer.packArrayHeader(9).packString("BlockStored").packArrayHeader(blocks);
@@ -39,7 +49,7 @@ public final class EventFeed implements AutoCloseable {
       }
       packer.packNil().packArrayHeader(blocks * BLOCK_TOKENS);
       for (int i = 0; i < blocks * BLOCK_TOKENS; i++) {
-        packer.packInt((int) (hashes * BLOCK_TOKENS + i) & 0xffff);
+        packer.packInt(tokens[i]);
       }
       packer.packInt(BLOCK_TOKENS).packNil().packString("GPU").packNil().packNil();
       packer.packInt(0);

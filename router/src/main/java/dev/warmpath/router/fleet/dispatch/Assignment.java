@@ -85,6 +85,11 @@ public final class Assignment implements DispatchResult {
     return prediction.cachedTokens();
   }
 
+  /** The prompt's blocks in the engine's space, null if its tokens are not known. */
+  public @Nullable BlockChain blocks() {
+    return reservation.chain();
+  }
+
   /** Why the engine was chosen; null until the policy has said it. */
   public @Nullable Grounds grounds() {
     return grounds;

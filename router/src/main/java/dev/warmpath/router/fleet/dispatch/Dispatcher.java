@@ -300,6 +300,11 @@ public final class Dispatcher {
 
   /** Says who would get the request now, and why. Reserves nothing. */
   public Explanation explain(PreparedRequest request) {
+    return explain(request, List.of());
+  }
+
+  /** The same, and whom these policies would choose. */
+  public Explanation explain(PreparedRequest request, List<Policy> others) {
     Selection selection = new Selection();
     Policy chooser = policies.of(request.model());
     long now = nanos();
@@ -308,7 +313,7 @@ public final class Dispatcher {
     selection.match(index);
     RoutingRequest routed = routed(selection, request, turns.get(), now);
     return stand(selection, request, now, explanation)
-        ? explanation.chosen(chooser, routed, selection)
+        ? explanation.chosen(chooser, others, routed, selection)
         : explanation.nobody(selection.nearest());
   }
 

@@ -1,5 +1,6 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.match.Prompt;
@@ -8,6 +9,7 @@ import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * @param reason why it would, or why nobody would
  * @param engines the candidates
  * @param passedOver the replicas and engines that are none, by name, and why
+ * @param blocks the prompt's blocks on the winner, or else on the first candidate on which they are
+ *     known; null if they are known on none
+ * @param others what other policies would do
  */
 public record Explanation(
     String policy,
@@ -33,12 +38,31 @@ public record Explanation(
     @Nullable String winner,
     String reason,
     List<Row> engines,
-    Map<String, Cause> passedOver) {
+    Map<String, Cause> passedOver,
+    @Nullable BlockChain blocks,
+    List<Other> others) {
 
   public Explanation {
     engines = List.copyOf(engines);
     passedOver = Map.copyOf(passedOver);
+    others = List.copyOf(others);
   }
+
+  /** The candidate with the lowest score beside the winner; null if there is none. */
+  public @Nullable String runnerUp() {
+    return engines.stream()
+        .filter(row -> !row.engine().equals(winner))
+        .min(Comparator.comparingDouble(row -> row.score().total()))
+        .map(Row::engine)
+        .orElse(null);
+  }
+
+  /**
+   * What another policy would do, if it remembered nothing.
+   *
+   * @param remembers whether it would otherwise remember earlier choices
+   */
+  public record Other(String policy, String winner, String reason, boolean remembers) {}
 
   /**
    * One candidate.
@@ -90,10 +114,13 @@ public record Explanation(
           null,
           nearest.label(),
           List.of(),
-          passedOver);
+          passedOver,
+          null,
+          List.of());
     }
 
-    Explanation chosen(Policy chooser, RoutingRequest request, Selection selection) {
+    Explanation chosen(
+        Policy chooser, List<Policy> others, RoutingRequest request, Selection selection) {
       Candidates candidates = selection.candidates();
       int winner = chooser.choose(request, candidates);
       List<Row> rows = new ArrayList<>(candidates.count());
@@ -107,7 +134,23 @@ public record Explanation(
           candidates.name(winner),
           chooser.reason(request, candidates, winner),
           rows,
-          passedOver);
+          passedOver,
+          blocks(selection, winner),
+          others.stream().map(other -> other(other, request, candidates)).toList());
+    }
+
+    private static @Nullable BlockChain blocks(Selection selection, int winner) {
+      BlockChain chain = selection.row(winner).chain();
+      return chain == null ? selection.firstBlocks() : chain;
+    }
+
+    private static Other other(Policy policy, RoutingRequest request, Candidates candidates) {
+      int winner = policy.choose(request, candidates);
+      return new Other(
+          policy.name(),
+          candidates.name(winner),
+          policy.reason(request, candidates, winner),
+          policy.remembers());
     }
 
     private Row row(Selection selection, int row, Score score) {

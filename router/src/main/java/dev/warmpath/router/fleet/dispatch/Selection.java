@@ -198,6 +198,11 @@ final class Selection {
     return blocks;
   }
 
+  /** The same as they are; null if they are not known. */
+  @Nullable BlockChain firstBlocks() {
+    return blocks.chain;
+  }
+
   /** The engine of a candidate. */
   Contender row(int row) {
     return rows.get(row);

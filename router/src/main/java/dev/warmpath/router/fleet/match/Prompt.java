@@ -131,7 +131,7 @@ public final class Prompt {
    */
   public @Nullable BlockChain chain(EngineView view) {
     if (blocks != null) {
-      return view.space() == null || blocks.space().equals(view.space()) ? blocks : null;
+      return view.space() == null ? blocks : chain(blocks, view.space());
     }
     PromptResult.Tokens known = tokens;
     if (known == null || (known.extraKey() != null && !shows(view, known))) {
@@ -139,14 +139,33 @@ public final class Prompt {
     }
     ChainSpace space = view.space() == null ? ASSUMED : view.space();
     SglangNamespaces namespaces = known.extraKey() == null ? null : view.namespaces();
+    BlockChain before = made(space, namespaces);
+    return before == null ? keep(space, namespaces, made(known, space, namespaces)) : before;
+  }
+
+  /** The blocks may have been sent to an engine that had announced none, and are asked about. */
+  private @Nullable BlockChain chain(BlockChain recorded, ChainSpace space) {
+    BlockChain there = recorded.space().equals(space) ? recorded : made(space, null);
+    if (there != null) {
+      return there;
+    }
+    BlockChain moved = recorded.in(space);
+    return moved == null ? null : keep(space, null, moved);
+  }
+
+  private @Nullable BlockChain made(ChainSpace space, @Nullable SglangNamespaces namespaces) {
     for (Named made = named; made != null; made = made.before) {
       if (made.space.equals(space) && Objects.equals(made.namespaces, namespaces)) {
         return made.chain;
       }
     }
-    Named made = new Named(space, namespaces, made(known, space, namespaces), named);
-    named = made;
-    return made.chain;
+    return null;
+  }
+
+  private BlockChain keep(
+      ChainSpace space, @Nullable SglangNamespaces namespaces, BlockChain chain) {
+    named = new Named(space, namespaces, chain, named);
+    return chain;
   }
 
   private static BlockChain made(

@@ -65,6 +65,11 @@ public final class StickyPolicy implements RankingPolicy {
   }
 
   @Override
+  public boolean remembers() {
+    return true;
+  }
+
+  @Override
   public void committed(RoutingRequest request, Candidates candidates, int winner) {
     lmetric.committed(request, candidates, winner);
     String session = request.sessionKey();

@@ -90,6 +90,11 @@ public final class WarmPolicy implements RankingPolicy {
   }
 
   @Override
+  public boolean remembers() {
+    return true;
+  }
+
+  @Override
   public void committed(RoutingRequest request, Candidates candidates, int winner) {
     demand.add(request, candidates);
   }

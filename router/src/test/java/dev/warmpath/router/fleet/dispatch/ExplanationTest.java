@@ -10,6 +10,7 @@ import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
@@ -193,6 +194,28 @@ class ExplanationTest {
     assertThat(winner.score().terms())
         .extracting(Score.Term::name)
         .containsExactly("queue_millis", "prefill_millis", "miss_millis", "decode_millis");
+  }
+
+  @Test
+  void asksOtherPoliciesWithoutDisturbingTheOneThatServes() {
+    World world = new World("warm").with(3);
+    world.store("r1", 30, prompt(1000));
+    world.assign(prompt(160)).finished(Outcome.COMPLETED);
+    Explanation plain = world.dispatcher.explain(request(prompt(1000)));
+    List<Policy> others =
+        Policies.names().stream().map(name -> Policies.named(name, Map.of())).toList();
+    Explanation asked = world.dispatcher.explain(request(prompt(1000)), others);
+
+    assertThat(asked.winner()).isEqualTo("r1");
+    assertThat(asked.runnerUp()).isEqualTo(plain.runnerUp()).isIn("r0", "r2");
+    assertThat(asked.engines()).isEqualTo(plain.engines());
+    assertThat(asked.blocks()).isNotNull();
+    assertThat(asked.others()).extracting(Explanation.Other::policy).isEqualTo(Policies.names());
+    assertThat(asked.others())
+        .filteredOn(other -> other.policy().equals("warm"))
+        .containsExactly(new Explanation.Other("warm", "r1", "cache", true));
+    assertThat(world.dispatcher.explain(request(prompt(1000))).engines())
+        .isEqualTo(plain.engines());
   }
 
   @Test

@@ -3,6 +3,9 @@ package dev.warmpath.router.routing.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.router.routing.Candidates;
+import dev.warmpath.router.routing.Policy;
+import dev.warmpath.router.routing.RoutingRequest;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +32,21 @@ class PoliciesTest {
             "sticky",
             "warm")
         .allSatisfy(name -> assertThat(Policies.named(name, Map.of()).name()).isEqualTo(name));
+  }
+
+  @Test
+  void thoseThatRememberSaySo() {
+    assertThat(Policies.names())
+        .allSatisfy(name -> {
+          Policy policy = Policies.named(name, Map.of());
+          boolean overrides =
+              policy
+                      .getClass()
+                      .getMethod("committed", RoutingRequest.class, Candidates.class, int.class)
+                      .getDeclaringClass()
+                  != Policy.class;
+          assertThat(policy.remembers()).as(name).isEqualTo(overrides);
+        });
   }
 
   @Test

@@ -86,6 +86,11 @@ public final class CacheAwarePolicy implements RankingPolicy {
   }
 
   @Override
+  public boolean remembers() {
+    return true;
+  }
+
+  @Override
   public void committed(RoutingRequest request, Candidates candidates, int winner) {
     routed.add(request.blocks(), candidates.number(winner));
   }

@@ -94,6 +94,11 @@ public final class LlmdAffinityPolicy implements RankingPolicy {
   }
 
   @Override
+  public boolean remembers() {
+    return true;
+  }
+
+  @Override
   public void committed(RoutingRequest request, Candidates candidates, int winner) {
     if (longestMatch(request, candidates) == 0) {
       lastColdTurns.put(candidates.number(winner), coldTurns.incrementAndGet());

@@ -64,6 +64,11 @@ public final class PreblePolicy implements RankingPolicy {
   }
 
   @Override
+  public boolean remembers() {
+    return true;
+  }
+
+  @Override
   public void committed(RoutingRequest request, Candidates candidates, int winner) {
     RecentWork known = work.get(candidates.number(winner));
     RecentWork done = known == null ? new RecentWork() : known;

@@ -73,6 +73,11 @@ public final class LmetricPolicy implements RankingPolicy {
   }
 
   @Override
+  public boolean remembers() {
+    return true;
+  }
+
+  @Override
   public void committed(RoutingRequest request, Candidates candidates, int winner) {
     classes.add(request.prefixHash());
   }

@@ -1,0 +1,106 @@
+package dev.warmpath.router.console;
+
+import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last decisions, bounded in number and bytes; the oldest give way.
+ *
+ * <p>Thread-safe. Adding takes the lock for a moment, and looking for as long as the ring is long.
+ */
+public final class RecentDecisions {
+
+  /**
+   * What is kept.
+   *
+   * @param mostKept 0 keeps nothing
+   * @param keepsTokens whether token ids are kept, which are as good as text
+   */
+  public record Bounds(int mostKept, long mostBytes, boolean keepsTokens) {}
+
+  /** How full it is. */
+  record Fill(int kept, long bytes) {}
+
+  /**
+   * Which decisions are wanted.
+   *
+   * @param most so many at most
+   * @param before only older ones than this id
+   */
+  public record Query(int most, long before, Predicate<KeptDecision> matches) {}
+
+  private final Bounds bounds;
+  private final Clock clock;
+  private final Deque<KeptDecision> kept = new ArrayDeque<>();
+  private long bytes;
+  private long lastId;
+
+  RecentDecisions(Bounds bounds, Clock clock) {
+    this.bounds = bounds;
+    this.clock = clock;
+  }
+
+  Bounds bounds() {
+    return bounds;
+  }
+
+  void add(Decision decision, @Nullable PreparedRequest request) {
+    if (bounds.mostKept() == 0) {
+      return;
+    }
+    long now = clock.millis();
+    KeptDecision made = KeptDecision.of(now, decision, request, bounds.keepsTokens());
+    synchronized (this) {
+      KeptDecision next = made.as(++lastId);
+      kept.addLast(next);
+      bytes += next.bytes();
+      while (kept.size() > bounds.mostKept() || bytes > bounds.mostBytes()) {
+        bytes -= kept.removeFirst().bytes();
+      }
+    }
+  }
+
+  synchronized Fill fill() {
+    return new Fill(kept.size(), bytes);
+  }
+
+  /** The number of the last one; 0 before the first. */
+  synchronized long lastId() {
+    return lastId;
+  }
+
+  /** Those that match, the newest first. */
+  synchronized List<KeptDecision> newest(Query query) {
+    List<KeptDecision> found = new ArrayList<>();
+    Iterator<KeptDecision> each = kept.descendingIterator();
+    while (each.hasNext() && found.size() < query.most()) {
+      KeptDecision next = each.next();
+      if (next.id() < query.before() && query.matches().test(next)) {
+        found.add(next);
+      }
+    }
+    return found;
+  }
+
+  /** Those after {@code id}, oldest first; of more than {@code most} the newest. */
+  List<KeptDecision> since(long id, int most) {
+    List<KeptDecision> found = newest(new Query(most, Long.MAX_VALUE, next -> next.id() > id));
+    Collections.reverse(found);
+    return found;
+  }
+
+  /** The one with this id, if it is still there. */
+  Optional<KeptDecision> find(long id) {
+    return newest(new Query(1, id + 1, next -> next.id() == id)).stream().findFirst();
+  }
+}
