@@ -5,7 +5,7 @@ import dev.warmpath.router.admin.AdminVerticle;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.RecentDecisions;
-import dev.warmpath.router.console.Totals;
+import dev.warmpath.router.console.history.Totals;
 import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.decision.RequestLogs;
 import dev.warmpath.router.discovery.PolledSource;

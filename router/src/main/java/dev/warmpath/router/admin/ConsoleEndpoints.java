@@ -8,6 +8,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.LiveStream;
 import dev.warmpath.router.console.RecentDecisions;
+import dev.warmpath.router.console.prefix.HotPrefixes;
 import dev.warmpath.router.observe.RouterMetrics;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -16,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the console asks for: {@code GET /admin/console/history}, {@code …/settings}, the events of
- * {@code …/live}, {@code GET /admin/decisions} and {@code GET /admin/decisions/ID/explain}.
+ * {@code …/live}, {@code GET /admin/decisions}, {@code GET /admin/decisions/ID/explain} and {@code
+ * GET /admin/prefixes}.
  *
  * <p>Thread-safe; events are computed one turn at a time.
  */
@@ -28,10 +30,12 @@ final class ConsoleEndpoints implements LiveStream.Source {
   private static final String HISTORY = "/admin/console/history";
   private static final String SETTINGS = "/admin/console/settings";
   private static final String DECISIONS = "/admin/decisions";
+  private static final String PREFIXES = "/admin/prefixes";
   private static final Pattern EXPLAIN = Pattern.compile(DECISIONS + "/([0-9]{1,18})/explain");
 
   private static final int MOST_SHOWN = 1_000;
   private static final int USUALLY_SHOWN = 100;
+  private static final int PREFIXES_SHOWN = 50;
 
   /** Decisions in one turn. */
   private static final int MOST_NEW = 50;
@@ -52,6 +56,7 @@ final class ConsoleEndpoints implements LiveStream.Source {
   static boolean takes(String path) {
     return path.equals(HISTORY)
         || path.equals(SETTINGS)
+        || path.equals(PREFIXES)
         || path.equals(DECISIONS)
         || path.startsWith(DECISIONS + "/");
   }
@@ -76,6 +81,10 @@ final class ConsoleEndpoints implements LiveStream.Source {
                             Console.HISTORY_SECONDS)));
         case SETTINGS -> Reply.ok(settings());
         case DECISIONS -> Reply.ok(admin.console().decisions(query(parameters)));
+        case PREFIXES ->
+            Reply.ok(
+                PrefixReport.of(
+                    admin, whole("limit", parameters, PREFIXES_SHOWN, HotPrefixes.MOST_NODES)));
         default -> Reply.failed(404, "no such path, or not with this method");
       };
     } catch (IllegalArgumentException e) {

@@ -95,7 +95,8 @@ final class ExplainReport {
     return admin.dispatcher().explain(request, others);
   }
 
-  private static @Nullable ModelTokenizer tokenizer(AdminContext admin, @Nullable String model) {
+  /** What the prompts of {@code model} are read with; null if nothing is. */
+  static @Nullable ModelTokenizer tokenizer(AdminContext admin, @Nullable String model) {
     String read = admin.models().modelOf(model);
     Tokenizers.Local local = read == null ? null : admin.tokenizers().of(read);
     return local == null ? null : local.tokenizer();

@@ -8,7 +8,7 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
 import dev.warmpath.kvindex.block.ChainSpace;
-import dev.warmpath.router.console.EngineRates;
+import dev.warmpath.router.console.history.EngineRates;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.ReportedLoad;
 import dev.warmpath.router.fleet.dispatch.EngineReport;

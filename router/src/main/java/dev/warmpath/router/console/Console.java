@@ -3,11 +3,19 @@ package dev.warmpath.router.console;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.console.history.EngineRates;
+import dev.warmpath.router.console.history.History;
+import dev.warmpath.router.console.history.Totals;
+import dev.warmpath.router.console.prefix.HotPrefix;
+import dev.warmpath.router.console.prefix.HotPrefixes;
 import dev.warmpath.router.decision.Decision;
 import dev.warmpath.router.decision.RequestLogs;
+import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.observe.Metric;
 import dev.warmpath.router.observe.MetricValues;
+import dev.warmpath.tokenizer.PromptResult;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
@@ -15,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the console shows beyond the state of the fleet: the last hour and the last seconds in
- * numbers, and the last decisions.
+ * numbers, the last decisions, and the hottest prefixes.
  *
  * <p>Thread-safe. Answers take milliseconds: ask off the event loop.
  */
@@ -27,26 +35,25 @@ public final class Console implements RequestLogs.Recent {
   /** The longest history, in seconds. */
   public static final int HISTORY_SECONDS = History.STEPS * History.STEP_SECONDS;
 
-  private final Totals totals;
   private final History history;
   private final RecentDecisions decisions;
-  private final Clock clock;
+  private final HotPrefixes prefixes;
 
   public Console(Totals.Sources sources, RecentDecisions.Bounds bounds, Clock clock) {
-    this.clock = clock;
-    this.totals = new Totals(sources);
-    this.history = new History(totals.read());
+    this.history = new History(sources, clock);
     this.decisions = new RecentDecisions(bounds, clock);
+    this.prefixes = new HotPrefixes(sources.nanoClock());
   }
 
   /** A step of the history is over; to be called every {@link #STEP_SECONDS}. */
   public void step() {
-    history.add(totals.read(), clock.millis());
+    prefixes.expire();
+    history.step();
   }
 
   /** The numbers of the last ten seconds. */
   public ObjectNode now() {
-    return history.now(totals.read()).json();
+    return history.now();
   }
 
   /** The numbers of the last {@code seconds}, step by step. */
@@ -62,6 +69,23 @@ public final class Console implements RequestLogs.Recent {
   @Override
   public void add(Decision decision, @Nullable PreparedRequest request) {
     decisions.add(decision, request);
+    Assignment assignment = decision.assignment();
+    BlockChain blocks = assignment == null ? null : assignment.blocks();
+    int cached = decision.tokens().cached();
+    if (request != null && blocks != null && cached > 0 && request.prompt().comparable()) {
+      PromptResult.Tokens tokens =
+          decisions.bounds().keepsTokens() ? request.prompt().tokens() : null;
+      prefixes.add(
+          request.model(),
+          blocks,
+          cached / blocks.space().blockSizeTokens(),
+          tokens == null ? null : tokens.first(cached));
+    }
+  }
+
+  /** The prefixes that saved most tokens, {@code most} at most. */
+  public List<HotPrefix> prefixes(int most) {
+    return prefixes.hottest(most);
   }
 
   /** The kept decisions that match, the newest first. */
@@ -100,5 +124,6 @@ public final class Console implements RequestLogs.Recent {
     to.add(Metric.CONSOLE_DECISIONS_LIMIT, decisions.bounds().mostKept());
     to.add(Metric.CONSOLE_DECISIONS_BYTES, fill.bytes());
     to.add(Metric.CONSOLE_DECISIONS_MAX_BYTES, decisions.bounds().mostBytes());
+    to.add(Metric.CONSOLE_PREFIXES, prefixes.nodes());
   }
 }

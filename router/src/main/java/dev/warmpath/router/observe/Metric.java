@@ -263,6 +263,7 @@ public enum Metric {
   CONSOLE_DECISIONS_LIMIT(Type.GAUGE, "As many may be kept; the oldest give way."),
   CONSOLE_DECISIONS_BYTES(Type.GAUGE, "Bytes that they take."),
   CONSOLE_DECISIONS_MAX_BYTES(Type.GAUGE, "Bytes that they may take."),
+  CONSOLE_PREFIXES(Type.GAUGE, "Prefixes remembered for the admin port; at most 1000."),
   CONSOLE_LISTENERS(Type.GAUGE, "Listeners to the console's events; at most 16."),
   DECISION_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written to the decision log."),
   DECISION_LOG_DROPPED_TOTAL(

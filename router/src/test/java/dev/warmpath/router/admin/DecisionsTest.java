@@ -172,11 +172,12 @@ class DecisionsTest {
   @Test
   void nothingShowsAPromptUnlessThatIsWanted() throws Exception {
     try (Rig rig = rig(1, tree -> tree)) {
-      complete(rig, SECRET);
+      complete(rig, SECRET.repeat(4));
       for (String path :
           List.of(
               "/admin/decisions",
               "/admin/decisions/1/explain?policies=all",
+              "/admin/prefixes",
               "/admin/console/history",
               "/admin/console/settings",
               "/admin/fleet",
@@ -189,10 +190,40 @@ class DecisionsTest {
       assertThat(json(rig, "/admin/console/settings").path("showPrompts").asBoolean()).isFalse();
     }
     try (Rig rig = rig(1, tree -> tree.set("admin.show-prompts", true, "test"))) {
-      complete(rig, SECRET);
-      assertThat(String.join("", texts(explain(rig, 1), "text"))).isEqualTo(SECRET);
+      String prompt = SECRET.repeat(4);
+      complete(rig, prompt);
+      assertThat(String.join("", texts(explain(rig, 1), "text"))).isEqualTo(prompt);
       assertThat(decisions(rig, "").toString()).doesNotContain("unmistakable");
+      JsonNode prefix = json(rig, "/admin/prefixes").path("prefixes").get(0);
+      assertThat(prompt).startsWith(prefix.path("firstWords").asText());
+      assertThat(prefix.path("lastWords").asText()).isNotEmpty();
       assertThat(json(rig, "/admin/console/settings").path("showPrompts").asBoolean()).isTrue();
+    }
+  }
+
+  @Test
+  void hotPrefixesNameTheirHolders() throws Exception {
+    try (EventFeed feed = new EventFeed();
+        Rig rig = rig(1, tree -> tree)) {
+      assertThat(addWithEvents(rig, feed)).isEqualTo(200);
+      int[] prompt = IntStream.range(100, 100 + 40).toArray();
+      Rig.until(() -> {
+        feed.stored(Arrays.copyOf(prompt, 16));
+        return json(rig, "/admin/fleet").findPath("heldBlocks").asInt() > 0;
+      });
+      rig.router.membership().drain("r0");
+      completeTokens(rig, prompt);
+      prompt[20] = 7;
+      completeTokens(rig, prompt);
+      JsonNode prefix = json(rig, "/admin/prefixes?limit=1").path("prefixes").get(0);
+      assertThat(prefix.path("tokens").asInt()).isEqualTo(16);
+      assertThat(prefix.path("requests").asInt()).isEqualTo(2);
+      assertThat(prefix.path("tokensSaved").asInt()).isEqualTo(32);
+      assertThat(prefix.path("engines").asInt()).isEqualTo(1);
+      assertThat(prefix.path("holders").get(0).asText()).isEqualTo("told");
+      assertThat(prefix.path("firstWords").isNull()).isTrue();
+      assertThat(rig.metrics()).containsEntry("warmpath_console_prefixes", 1.0);
+      assertThat(rig.admin("/admin/prefixes?limit=0").statusCode()).isEqualTo(400);
     }
   }
 
@@ -231,7 +262,7 @@ class DecisionsTest {
         "{\"name\":\"told\",\"url\":\"%s\",\"events\":\"%s\",\"models\":[\"m\"]}"
             .formatted(rig.backends.get(0).url(), feed.endpoint());
     int status = rig.send(adminPost(rig, "/admin/replicas", body)).statusCode();
-    Rig.until(() -> rig.up() == 3);
+    Rig.until(() -> rig.up() == rig.backends.size() + 1);
     return status;
   }
 

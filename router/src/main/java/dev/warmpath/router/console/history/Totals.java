@@ -1,4 +1,4 @@
-package dev.warmpath.router.console;
+package dev.warmpath.router.console.history;
 
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.count.StreamCounter;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Adds up what the metrics of requests count over all replicas. What a replica counted before it
  * left stays in the sums.
  *
- * <p>Thread-safe: one reading at a time.
+ * <p>Confined to its history's lock.
  */
 public final class Totals {
 
@@ -61,7 +61,7 @@ public final class Totals {
   }
 
   /** How everything stands now. */
-  synchronized Reading read() {
+  Reading read() {
     Pass pass = new Pass();
     sources.metrics().read(pass);
     Map<String, PrefillCost> costs = new HashMap<>();
@@ -80,8 +80,8 @@ public final class Totals {
     double lagMillis = streams(pass);
     last = pass.seen;
     Map<Object, long[]> seen = new HashMap<>();
-    firstBytes = firstBytes(seen);
-    interTokens = interTokens(seen);
+    firstBytes = grown(firstBytes, Metric.FIRST_BYTE_SECONDS, seen);
+    interTokens = grown(interTokens, Metric.INTER_TOKEN_SECONDS, seen);
     lastBuckets = seen;
     return new Reading(
         sources.nanoClock().getAsLong(),
@@ -94,14 +94,6 @@ public final class Totals {
         new Reading.Events(lagMillis, gaps, replays),
         new Reading.Load(inFlight, sources.dispatcher().queued()),
         engines);
-  }
-
-  private Latencies firstBytes(Map<Object, long[]> seen) {
-    return grown(firstBytes, Metric.FIRST_BYTE_SECONDS, seen);
-  }
-
-  private Latencies interTokens(Map<Object, long[]> seen) {
-    return grown(interTokens, Metric.INTER_TOKEN_SECONDS, seen);
   }
 
   private Latencies grown(Latencies before, Metric metric, Map<Object, long[]> seen) {

@@ -1,4 +1,4 @@
-package dev.warmpath.router.console;
+package dev.warmpath.router.console.history;
 
 import java.util.Map;
 

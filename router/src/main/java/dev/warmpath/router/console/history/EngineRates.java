@@ -1,4 +1,4 @@
-package dev.warmpath.router.console;
+package dev.warmpath.router.console.history;
 
 /**
  * How well an engine's cache and its predictions did in the last minutes; NaN if that is not known.

@@ -1,4 +1,4 @@
-package dev.warmpath.router.console;
+package dev.warmpath.router.console.history;
 
 import dev.warmpath.router.observe.Buckets;
 import java.util.Arrays;

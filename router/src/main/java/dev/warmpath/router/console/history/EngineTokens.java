@@ -1,4 +1,4 @@
-package dev.warmpath.router.console;
+package dev.warmpath.router.console.history;
 
 /**
  * Tokens of an engine's prompts that were counted.

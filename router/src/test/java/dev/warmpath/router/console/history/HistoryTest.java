@@ -1,4 +1,4 @@
-package dev.warmpath.router.console;
+package dev.warmpath.router.console.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -35,8 +35,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The numbers of the console, from the counters of a dispatcher that really dispatches. */
-class ConsoleTest {
+/** The numbers of the last hour, from the counters of a dispatcher that really dispatches. */
+class HistoryTest {
 
   private static final Route ROUTE = Routes.ALWAYS.find("/v1/completions").orElseThrow();
   private static final Instant BEGIN = Instant.ofEpochSecond(1_000_000);
@@ -53,10 +53,9 @@ class ConsoleTest {
           new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, 100, 10),
           new Dispatcher.Environment(() -> this.nanos, new Random(1), metrics));
   private long nanos;
-  private final Console console =
-      new Console(
+  private final History history =
+      new History(
           new Totals.Sources(metrics, dispatcher, () -> streams, () -> this.nanos),
-          new RecentDecisions.Bounds(10, 1_000, false),
           Clock.fixed(BEGIN, ZoneOffset.UTC));
 
   @AfterEach
@@ -72,9 +71,9 @@ class ConsoleTest {
     metrics.rejected("overloaded");
     metrics.ended(ROUTE, 429, Ending.COMPLETE, 1);
     pass(10);
-    console.step();
+    history.step();
 
-    JsonNode series = console.history(10).path("series");
+    JsonNode series = history.json(10).path("series");
     assertThat(only(series, "requests")).isEqualTo(0.3);
     assertThat(only(series, "refused")).isEqualTo(0.1);
     assertThat(only(series, "hitRate")).isEqualTo(0.4);
@@ -92,7 +91,7 @@ class ConsoleTest {
       metrics.firstByte(ROUTE, replica, TimeUnit.SECONDS.toNanos(50));
     }
     pass(10);
-    console.step();
+    history.step();
     for (int i = 0; i < 90; i++) {
       metrics.firstByte(ROUTE, replica, TimeUnit.MILLISECONDS.toNanos(20));
     }
@@ -102,22 +101,22 @@ class ConsoleTest {
     }
     metrics.firstByte(ROUTE, replica, TimeUnit.SECONDS.toNanos(1_000));
     pass(10);
-    console.step();
+    history.step();
 
-    JsonNode series = console.history(10).path("series");
+    JsonNode series = history.json(10).path("series");
     assertThat(only(series, "ttftP50")).isBetween(10.0, 30.0);
     assertThat(only(series, "ttftP90")).isBetween(30.0, 300.0);
     assertThat(only(series, "ttftP99")).isBetween(100.0, 300.0);
     assertThat(only(series, "itlP50")).isBetween(5.0, 10.0);
-    assertThat(console.history(20).path("series").path("ttftP50").get(0).asDouble())
+    assertThat(history.json(20).path("series").path("ttftP50").get(0).asDouble())
         .isBetween(30_000.0, 100_000.0);
   }
 
   @Test
   void whatIsNotKnownIsNull() {
     pass(10);
-    console.step();
-    JsonNode series = console.history(3_600).path("series");
+    history.step();
+    JsonNode series = history.json(3_600).path("series");
     for (String name : List.of("hitRate", "ttftP50", "itlP99", "eventLagMillis")) {
       assertThat(series.path(name).get(0).isNull()).as(name).isTrue();
     }
@@ -133,14 +132,14 @@ class ConsoleTest {
         serve(replica, new Usage(10, 5, 1), 1);
       }
       pass(10);
-      console.step();
+      history.step();
     }
-    JsonNode history = console.history(3_600);
-    assertThat(history.path("stepSeconds").asInt()).isEqualTo(10);
-    assertThat(history.path("from").asLong()).isEqualTo(BEGIN.toEpochMilli() - 3_600_000);
-    assertThat(lengths(history.path("series"))).containsOnly(360);
-    assertThat(history.path("series").path("refusals").size()).isEqualTo(4);
-    assertThat(lengths(console.history(15).path("series"))).containsOnly(2);
+    JsonNode shown = history.json(3_600);
+    assertThat(shown.path("stepSeconds").asInt()).isEqualTo(10);
+    assertThat(shown.path("from").asLong()).isEqualTo(BEGIN.toEpochMilli() - 3_600_000);
+    assertThat(lengths(shown.path("series"))).containsOnly(360);
+    assertThat(shown.path("series").path("refusals").size()).isEqualTo(4);
+    assertThat(lengths(history.json(15).path("series"))).containsOnly(2);
   }
 
   @Test
@@ -149,8 +148,8 @@ class ConsoleTest {
       metrics.rejected("code_" + i);
     }
     pass(10);
-    console.step();
-    JsonNode refusals = console.history(10).path("series").path("refusals");
+    history.step();
+    JsonNode refusals = history.json(10).path("series").path("refusals");
     assertThat(refusals.size()).isEqualTo(65);
     assertThat(refusals.path("other").get(0).asDouble()).isEqualTo(3.6);
   }
@@ -159,14 +158,14 @@ class ConsoleTest {
   void countersThatLeftOrBeganAgainTakeNothingBack() {
     Replica first = add("a");
     serve(first, new Usage(1_000, 500, 10), 10);
-    console.now();
+    history.now();
     fleet.remove("a");
     metrics.forget(first);
     Replica second = add("a");
     serve(second, new Usage(100, 50, 10), 10);
     pass(10);
-    console.step();
-    JsonNode series = console.history(10).path("series");
+    history.step();
+    JsonNode series = history.json(10).path("series");
     assertThat(only(series, "tokensSaved")).isEqualTo(55);
     assertThat(only(series, "ttftP50")).isPositive();
   }
@@ -176,17 +175,17 @@ class ConsoleTest {
     Replica replica = add("a");
     serve(replica, new Usage(100, 50, 10), 10);
     pass(5);
-    assertThat(console.now().path("tokensSaved").asDouble()).isEqualTo(10);
+    assertThat(history.now().path("tokensSaved").asDouble()).isEqualTo(10);
     pass(5);
-    console.step();
+    history.step();
     for (int second = 0; second < 12; second++) {
       pass(1);
       serve(replica, new Usage(100, second, 10), 10);
-      console.now();
+      history.now();
     }
     pass(1);
     // seconds 13 back to 3: what was served from the third second on
-    assertThat(console.now().path("tokensSaved").asDouble())
+    assertThat(history.now().path("tokensSaved").asDouble())
         .isEqualTo((3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11) / 10.0);
   }
 
@@ -198,17 +197,17 @@ class ConsoleTest {
     Assignment old = serve(replica, new Usage(1_000, 0, 1), 10);
     metrics.compared(old, 1_000, 0);
     pass(10);
-    console.step();
-    assertThat(console.rates("a")).isEqualTo(new EngineRates(0, 1));
+    history.step();
+    assertThat(history.rates("a")).isEqualTo(new EngineRates(0, 1));
     for (int i = 0; i < 30; i++) {
       Assignment assignment = serve(replica, new Usage(100, 80, 1), 10);
       metrics.compared(assignment, 64, 80);
       pass(10);
-      console.step();
+      history.step();
     }
-    assertThat(console.rates("a")).isEqualTo(new EngineRates(0.8, 0.2));
-    assertThat(console.rates("silent").hitRate()).isNaN();
-    assertThat(console.rates("nobody").predictionError()).isNaN();
+    assertThat(history.rates("a")).isEqualTo(new EngineRates(0.8, 0.2));
+    assertThat(history.rates("silent").hitRate()).isNaN();
+    assertThat(history.rates("nobody").predictionError()).isNaN();
   }
 
   private Replica add(String name) {

@@ -1,8 +1,9 @@
-package dev.warmpath.router.console;
+package dev.warmpath.router.console.history;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -19,10 +20,13 @@ import java.util.stream.Stream;
  *
  * <p>Thread-safe.
  */
-final class History {
+public final class History {
 
-  static final int STEP_SECONDS = 10;
-  static final int STEPS = 360;
+  /** Length of a step. */
+  public static final int STEP_SECONDS = 10;
+
+  /** So many are kept. */
+  public static final int STEPS = 360;
 
   /** Readings that {@link #rates} looks back over: five minutes. */
   private static final int RATE_STEPS = 30;
@@ -32,6 +36,8 @@ final class History {
   /** Readings in between are at least as far apart, so that their number is bounded. */
   private static final long RECENT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  private final Totals totals;
+  private final Clock clock;
   private final Deque<Step> steps = new ArrayDeque<>();
   private final Deque<Reading> readings = new ArrayDeque<>();
 
@@ -40,16 +46,19 @@ final class History {
 
   private long endMillis;
 
-  /** Begins at {@code first}. */
-  History(Reading first) {
-    readings.add(first);
+  /** Begins now. */
+  public History(Totals.Sources sources, Clock clock) {
+    this.totals = new Totals(sources);
+    this.clock = clock;
+    readings.add(totals.read());
   }
 
   /** Another step is over. */
-  synchronized void add(Reading reading, long nowMillis) {
+  public synchronized void step() {
+    Reading reading = totals.read();
     steps.add(new Step(readings.getLast(), reading));
     readings.add(reading);
-    endMillis = nowMillis;
+    endMillis = clock.millis();
     if (steps.size() > STEPS) {
       steps.remove();
     }
@@ -59,16 +68,17 @@ final class History {
   }
 
   /**
-   * The step that ends with {@code reading}: as long as the others if there is a reading to begin
-   * with, else a little longer, or shorter in a young process.
+   * The step that ends now: as long as the others if there is a reading to begin with, else a
+   * little longer, or shorter in a young process.
    */
-  synchronized Step now(Reading reading) {
+  public synchronized ObjectNode now() {
+    Reading reading = totals.read();
     recent.removeIf(old -> reading.nanos() - old.nanos() > 2 * STEP_NANOS);
     Reading begin = begin(reading);
     if (recent.isEmpty() || reading.nanos() - recent.getFirst().nanos() >= RECENT_NANOS) {
       recent.addFirst(reading);
     }
-    return new Step(begin, reading);
+    return new Step(begin, reading).json();
   }
 
   private Reading begin(Reading reading) {
@@ -88,7 +98,7 @@ final class History {
   }
 
   /** How an engine's cache did in the last five minutes. */
-  synchronized EngineRates rates(String engine) {
+  public synchronized EngineRates rates(String engine) {
     EngineTokens now = readings.getLast().engines().get(engine);
     return now == null
         ? EngineRates.UNKNOWN
@@ -96,7 +106,7 @@ final class History {
   }
 
   /** The last {@code seconds}, as far as they are known. */
-  synchronized ObjectNode json(int seconds) {
+  public synchronized ObjectNode json(int seconds) {
     int wanted = Math.min(steps.size(), (seconds + STEP_SECONDS - 1) / STEP_SECONDS);
     List<Step> shown = new ArrayList<>(steps).subList(steps.size() - wanted, steps.size());
     ObjectNode root = JsonNodeFactory.instance.objectNode();

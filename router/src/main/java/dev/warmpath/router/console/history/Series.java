@@ -1,4 +1,4 @@
-package dev.warmpath.router.console;
+package dev.warmpath.router.console.history;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ValueNode;

@@ -1,0 +1,70 @@
+package dev.warmpath.router.admin;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.router.console.prefix.HotPrefix;
+import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.router.fleet.dispatch.EngineReport;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answer of {@code GET /admin/prefixes}: the prefixes that saved most tokens, and which engines
+ * hold them now. It holds text only with {@code admin.show-prompts}.
+ *
+ * <p>Confined to the asking thread.
+ */
+final class PrefixReport {
+
+  private final AdminContext admin;
+  private final List<EngineReport> engines;
+  private final PrefixMatches matches = new PrefixMatches();
+
+  private PrefixReport(AdminContext admin) {
+    this.admin = admin;
+    this.engines = admin.dispatcher().report();
+  }
+
+  static ObjectNode of(AdminContext admin, int most) {
+    PrefixReport report = new PrefixReport(admin);
+    ObjectNode root = JsonNodeFactory.instance.objectNode();
+    ArrayNode list = root.putArray("prefixes");
+    admin.console().prefixes(most).forEach(prefix -> report.prefix(list.addObject(), prefix));
+    return root;
+  }
+
+  private void prefix(ObjectNode to, HotPrefix prefix) {
+    to.put("id", prefix.id());
+    to.put("model", prefix.model());
+    to.put("tokens", prefix.tokens());
+    to.put("tokensSaved", prefix.tokensSaved());
+    to.put("requests", prefix.requests());
+    ArrayNode holders = JsonNodeFactory.instance.arrayNode();
+    admin.index().match(prefix.chain(), matches);
+    engines.stream()
+        .filter(engine -> holds(engine.view(), prefix))
+        .forEach(engine -> holders.add(engine.engine()));
+    to.put("engines", holders.size());
+    to.set("holders", holders);
+    HotPrefix.Ends ends = prefix.ends();
+    ModelTokenizer tokenizer = ends == null ? null : ExplainReport.tokenizer(admin, prefix.model());
+    to.put("firstWords", text(tokenizer, ends == null ? null : ends.first()));
+    to.put("lastWords", text(tokenizer, ends == null ? null : ends.last()));
+  }
+
+  private boolean holds(EngineView view, HotPrefix prefix) {
+    return view.slot() >= 0
+        && view.trust() != Trust.NONE
+        && prefix.chain().space().equals(view.space())
+        && matches.tokens(view.slot()) >= prefix.tokens();
+  }
+
+  private static @Nullable String text(
+      @Nullable ModelTokenizer tokenizer, int @Nullable [] tokenIds) {
+    return tokenizer == null || tokenIds == null ? null : tokenizer.decode(tokenIds);
+  }
+}
