@@ -39,7 +39,8 @@ final class AdminGuard {
   @Nullable Refusal refusal(HttpServerRequest request) {
     boolean isRead =
         request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD);
-    if (!isRead && isCrossSite(request)) {
+    boolean keepsPlace = request.path().equals(ConsoleEndpoints.LIVE); // of which there are few
+    if ((!isRead || keepsPlace) && isCrossSite(request)) {
       return new Refusal(403, "a page of another site may not ask for this");
     }
     if (isRead && request.path().equals("/metrics") && (key == null || config.openMetrics())) {

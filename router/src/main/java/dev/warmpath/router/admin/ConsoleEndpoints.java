@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.admin.ReplicaEndpoints.Reply;
-import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.LiveStream;
 import dev.warmpath.router.console.RecentDecisions;
@@ -93,14 +92,14 @@ final class ConsoleEndpoints implements LiveStream.Source {
   }
 
   private ObjectNode settings() {
-    RouterConfig.Admin config = admin.config().admin();
+    RecentDecisions.Bounds kept = admin.console().bounds();
     return JsonNodeFactory.instance
         .objectNode()
         .put("policy", admin.dispatcher().policy().name())
         .put("version", RouterMetrics.version())
         .put("stepSeconds", Console.STEP_SECONDS)
-        .put("showPrompts", config.showPrompts())
-        .put("decisionsKept", config.decisionsKept());
+        .put("showPrompts", kept.keepsTokens())
+        .put("decisionsKept", kept.mostKept());
   }
 
   private static RecentDecisions.Query query(Parameters parameters) {

@@ -88,6 +88,11 @@ public final class Console implements RequestLogs.Recent {
     return prefixes.hottest(most);
   }
 
+  /** How many decisions are kept, and what of them. */
+  public RecentDecisions.Bounds bounds() {
+    return decisions.bounds();
+  }
+
   /** The kept decisions that match, the newest first. */
   public ObjectNode decisions(RecentDecisions.Query query) {
     ObjectNode root = JsonNodeFactory.instance.objectNode();

@@ -119,6 +119,16 @@ class AdminTest {
   }
 
   @Test
+  void aPageOfAnotherSiteTakesNoPlaceOfAListener() throws Exception {
+    try (Rig rig = new Rig(1);
+        RawClient client = new RawClient(rig.router.adminPort())) {
+      client.write(
+          "GET /admin/console/live HTTP/1.1\r\nhost: 127.0.0.1\r\nsec-fetch-site: cross-site\r\n\r\n");
+      assertThat(client.readUntil("\r\n")).contains(" 403 ");
+    }
+  }
+
+  @Test
   void cachesAreClearedByName() throws Exception {
     try (Rig rig = new Rig(1)) {
       HttpResponse<byte[]> known = post(rig, "/admin/replicas/r0/clear");

@@ -78,7 +78,7 @@ public final class History {
     if (recent.isEmpty() || reading.nanos() - recent.getFirst().nanos() >= RECENT_NANOS) {
       recent.addFirst(reading);
     }
-    return new Step(begin, reading).json();
+    return new Step(begin, reading).json().put("at", clock.millis());
   }
 
   private Reading begin(Reading reading) {

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.RingFill;
+import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.fleet.EngineEvents;
@@ -121,6 +124,42 @@ class HistoryTest {
       assertThat(series.path(name).get(0).isNull()).as(name).isTrue();
     }
     assertThat(only(series, "requests")).isZero();
+  }
+
+  @Test
+  void eventStreamsShowTheirLagGapsAndReplays() {
+    streams.add(stream("a", 3, 1, 0.02));
+    pass(10);
+    history.step();
+    streams.set(0, stream("a", 5, 2, 0.5));
+    streams.add(stream("b", 0, 0, 0.1));
+    pass(10);
+    history.step();
+    streams.set(0, stream("a", 1, 0, 0)); // it began again
+    pass(10);
+    history.step();
+    JsonNode series = history.json(30).path("series");
+    assertThat(series.path("eventLagMillis").toString()).isEqualTo("[20.0,500.0,100.0]");
+    assertThat(series.path("gaps").toString()).isEqualTo("[0.3,0.2,0.1]");
+    assertThat(series.path("replays").toString()).isEqualTo("[0.1,0.1,0.0]");
+  }
+
+  private static EngineStatus stream(String replica, long gaps, long replays, double lagSeconds) {
+    return new EngineStatus(
+        new EngineId(replica, 0),
+        0,
+        Trust.EXACT,
+        "",
+        BEGIN,
+        1,
+        null,
+        "unknown",
+        Map.of("gaps", gaps, "replays", replays),
+        lagSeconds,
+        new RingFill(0, 0, 0, 1),
+        0,
+        0,
+        null);
   }
 
   @Test
