@@ -39,8 +39,10 @@ final class ConsoleEndpoints implements LiveStream.Source {
   /** Decisions in one turn. */
   private static final int MOST_NEW = 50;
 
-  /** Turns between two looks at the whole fleet. */
+  /** Turns between two looks at the whole fleet; one that is larger is looked at less often. */
   private static final int FLEET_TURNS = 2;
+
+  private static final int REPLICAS_A_TURN = 100;
 
   /** The values of a query, by name. */
   interface Parameters extends Function<String, @Nullable String> {}
@@ -156,7 +158,8 @@ final class ConsoleEndpoints implements LiveStream.Source {
 
   @Override
   public String next(long turn) {
-    String events = turn % FLEET_TURNS == 0 ? now() + fleet() : now();
+    int turns = Math.max(FLEET_TURNS, admin.fleet().replicas().size() / REPLICAS_A_TURN);
+    String events = turn % turns == 0 ? now() + fleet() : now();
     return events + decisions();
   }
 

@@ -5,11 +5,16 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.console.prefix.HotPrefix;
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.dispatch.EngineReport;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,12 +26,20 @@ import org.jspecify.annotations.Nullable;
 final class PrefixReport {
 
   private final AdminContext admin;
-  private final List<EngineReport> engines;
+
+  /** The engines with an index, by the space of their blocks. */
+  private final Map<ChainSpace, List<EngineReport>> engines = new LinkedHashMap<>();
+
   private final PrefixMatches matches = new PrefixMatches();
 
   private PrefixReport(AdminContext admin) {
     this.admin = admin;
-    this.engines = admin.dispatcher().report();
+    for (EngineReport engine : admin.dispatcher().report()) {
+      EngineView view = engine.view();
+      if (view.space() != null && view.slot() >= 0 && view.trust() != Trust.NONE) {
+        engines.computeIfAbsent(view.space(), space -> new ArrayList<>()).add(engine);
+      }
+    }
   }
 
   static ObjectNode of(AdminContext admin, int most) {
@@ -44,23 +57,21 @@ final class PrefixReport {
     to.put("tokensSaved", prefix.tokensSaved());
     to.put("requests", prefix.requests());
     ArrayNode holders = JsonNodeFactory.instance.arrayNode();
-    admin.index().match(prefix.chain(), matches);
-    engines.stream()
-        .filter(engine -> holds(engine.view(), prefix))
-        .forEach(engine -> holders.add(engine.engine()));
+    engines.forEach((space, there) -> {
+      BlockChain chain = prefix.chain().in(space);
+      if (chain != null) {
+        admin.index().match(chain, matches);
+        there.stream()
+            .filter(engine -> matches.tokens(engine.view().slot()) >= prefix.tokens())
+            .forEach(engine -> holders.add(engine.engine()));
+      }
+    });
     to.put("engines", holders.size());
     to.set("holders", holders);
     HotPrefix.Ends ends = prefix.ends();
     ModelTokenizer tokenizer = ends == null ? null : ExplainReport.tokenizer(admin, prefix.model());
     to.put("firstWords", text(tokenizer, ends == null ? null : ends.first()));
     to.put("lastWords", text(tokenizer, ends == null ? null : ends.last()));
-  }
-
-  private boolean holds(EngineView view, HotPrefix prefix) {
-    return view.slot() >= 0
-        && view.trust() != Trust.NONE
-        && prefix.chain().space().equals(view.space())
-        && matches.tokens(view.slot()) >= prefix.tokens();
   }
 
   private static @Nullable String text(

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id stands for it as long as it is remembered
  * @param model as a request named it, or null
- * @param chain its blocks, as of a prompt that goes on behind them
+ * @param chain its blocks, as of a prompt that goes on behind them, in a space of that model: to be
+ *     looked for {@linkplain BlockChain#in in the spaces} of engines
  * @param requests that reused all of it
  * @param tokensSaved the tokens that these did not compute because of it; what is shared with a
  *     prefix that is listed before it counts there

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +43,14 @@ public final class HotPrefixes {
 
   private static final long HOUR_NANOS = 3_600_000_000_000L;
 
-  private record Root(ChainSpace space, @Nullable String model) {}
+  /** Local hashes say nothing of the space, so engines whose space is not known yet count too. */
+  private record Root(@Nullable String model, int blockSizeTokens, int lookaheadTokens) {
+
+    ChainSpace space() {
+      return new ChainSpace(
+          Objects.requireNonNullElse(model, ""), blockSizeTokens, lookaheadTokens);
+    }
+  }
 
   private final LongSupplier nanoClock;
   private final Map<Root, PrefixNode> roots = new HashMap<>();
@@ -75,7 +83,8 @@ public final class HotPrefixes {
     long now = nanoClock.getAsLong();
     int size = chain.space().blockSizeTokens();
     PrefixNode at =
-        roots.computeIfAbsent(new Root(chain.space(), model), root -> PrefixNode.root());
+        roots.computeIfAbsent(
+            new Root(model, size, chain.space().lookaheadTokens()), root -> PrefixNode.root());
     for (int done = 0; done < end; ) {
       PrefixNode next = at.next(chain, done);
       int shared = next == null ? 0 : next.shared(chain, done, end);

@@ -60,11 +60,15 @@ class HotPrefixesTest {
   }
 
   @Test
-  void modelsAndSpacesShareNothing() {
+  void modelsAndSizesOfBlocksShareNothing() {
     add(2, 1, 2, 3);
+    prefixes.add(
+        "m", BlockChain.ofLocalHashes(new ChainSpace("unknown yet", 16, 0), 1, 2, 3), 2, null);
     prefixes.add("other", chain(1, 2, 3), 2, null);
     prefixes.add("m", BlockChain.ofLocalHashes(new ChainSpace("m", 32, 0), 1, 2, 3), 2, null);
-    assertThat(prefixes.hottest(50)).hasSize(3).allMatch(each -> each.requests() == 1);
+    assertThat(prefixes.hottest(50))
+        .extracting(HotPrefix::requests)
+        .containsExactlyInAnyOrder(2L, 1L, 1L);
   }
 
   /** All tokens that were saved are in the list once, and each prefix counts its requests. */
