@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * The admin endpoints, on a port of their own: {@code GET /admin/fleet}, {@code GET
  * /admin/tokenizers}, {@code POST /admin/explain}, {@code POST /admin/tokenizers/MODEL/release},
  * those of {@link ReplicaEndpoints} and {@link ConsoleEndpoints}, {@code POST /admin/reload},
- * {@code GET /metrics}. All work is done off the event loop.
+ * {@code GET /metrics}, and the {@link ConsolePage}. All work is done off the event loop.
  *
  * <p>Confined to its event loop; {@link #port()} may be asked by any thread once it is deployed.
  */
@@ -51,6 +51,7 @@ public final class AdminVerticle extends VerticleBase {
   private final AdminGuard guard;
   private final ReplicaEndpoints replicas;
   private final ConsoleEndpoints console;
+  private final ConsolePage page = new ConsolePage();
   private volatile int port;
   private @Nullable HttpServer server;
   private volatile @Nullable LiveStream live;
@@ -109,6 +110,9 @@ public final class AdminVerticle extends VerticleBase {
   }
 
   private void serve(HttpServerRequest request) {
+    if (page.answers(request)) {
+      return;
+    }
     AdminGuard.Refusal refusal = guard.refusal(request);
     if (refusal != null) {
       fail(request.response(), refusal.status(), refusal.why());

@@ -1,0 +1,144 @@
+// Where a request would go, and why: a pasted request, or one that was decided before, against the index as it is now.
+
+import {ApiError, get, post} from './api.js';
+import {attribute, h, notice, select, text} from './dom.js';
+import {cost, exact, words} from './format.js';
+import {scoreTable} from './scores.js';
+import {TokenText} from './tokens.js';
+
+const PATHS = [['', 'by its fields'], ['/v1/chat/completions', '/v1/chat/completions'], ['/v1/completions', '/v1/completions'],
+  ['/v1/messages', '/v1/messages'], ['/v1/responses', '/v1/responses']];
+
+export class ExplainView {
+  #live;
+  #body = h('textarea', {rows: '9', spellcheck: 'false', placeholder: '{"model": "…", "messages": [{"role": "user", "content": "…"}]}'});
+  #path = select('Path', PATHS, () => {});
+  #session = h('input', {type: 'text', autocomplete: 'off', spellcheck: 'false'});
+  #button = h('button', {type: 'submit', class: 'primary'}, 'Explain');
+  #problem = h('p', {class: 'problem', role: 'alert'});
+  #result = h('div', {class: 'result', 'aria-live': 'polite'});
+  #tokens = new TokenText();
+  #decision = null;
+  #form;
+  #asked = 0;
+
+  constructor({live}) {
+    this.#live = live;
+    const form = h('form', {class: 'explain-form', onsubmit: (event) => {
+      event.preventDefault();
+      this.#explainBody();
+    }, onkeydown: (event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && form.requestSubmit()},
+      h('label', {class: 'field wide'}, h('span', {}, 'Request body'), this.#body),
+      h('div', {class: 'filters'}, this.#path.element, h('label', {class: 'field'}, h('span', {}, 'Session'), this.#session),
+        h('button', {type: 'button', class: 'quiet', onclick: () => this.#example()}, 'Example'), this.#button),
+      this.#problem);
+    this.#form = h('details', {class: 'card', open: true}, h('summary', {}, 'Request'), form);
+    this.element = h('section', {'aria-label': 'Explain'}, this.#form, this.#result);
+    this.#result.append(notice('No request yet', 'Paste the body of a request. Nothing is sent to an engine or reserved. Decisions link here too.'));
+  }
+
+  show(query) {
+    const decision = query.get('decision');
+    if (decision !== null && decision !== this.#decision) {
+      this.#decision = decision;
+      this.#form.open = false;
+      this.#explainDecision(decision);
+    }
+  }
+
+  hide() {}
+
+  #example() {
+    const model = this.#live.fleet?.replicas.flatMap((replica) => replica.models)[0] ?? 'MODEL';
+    this.#body.value = JSON.stringify({model, messages: [{role: 'user', content: 'Hello'}]}, null, 2);
+    this.#body.focus();
+  }
+
+  #explainBody() {
+    try {
+      JSON.parse(this.#body.value);
+    } catch (e) {
+      text(this.#problem, 'This is no JSON: ' + e.message);
+      return;
+    }
+    const query = new URLSearchParams({detail: 'tokens', policies: 'all'});
+    if (this.#path.value !== '') {
+      query.set('path', this.#path.value);
+    }
+    if (this.#session.value !== '') {
+      query.set('session', this.#session.value);
+    }
+    this.#ask(() => post('explain?' + query, this.#body.value), null);
+  }
+
+  #explainDecision(id) {
+    const known = this.#live.decisions.find((each) => String(each.id) === id) ?? null;
+    this.#ask(() => get('decisions/' + encodeURIComponent(id) + '/explain'), known ?? {id});
+  }
+
+  async #ask(call, decision) {
+    const asked = ++this.#asked;
+    text(this.#problem, '');
+    attribute(this.#button, 'disabled', true);
+    attribute(this.#result, 'aria-busy', 'true');
+    try {
+      const answer = await call();
+      if (asked === this.#asked) {
+        this.#show(answer, decision);
+      }
+    } catch (e) {
+      if (!(e instanceof ApiError)) {
+        throw e;
+      }
+      text(this.#problem, e.message);
+      this.#result.replaceChildren();
+    } finally {
+      attribute(this.#button, 'disabled', null);
+      attribute(this.#result, 'aria-busy', null);
+    }
+  }
+
+  #show(answer, decision) {
+    const parts = [this.#verdict(answer, decision)];
+    if (answer.blocks?.length > 0) {
+      this.#tokens.show(answer.blocks, answer.blocksLeftOut ?? 0, answer.engines.length);
+      parts.push(card('Who holds the prompt', this.#tokens.element));
+    }
+    if (answer.engines.length > 0) {
+      parts.push(card('What each engine would cost', scoreTable(answer)));
+    }
+    if (answer.otherPolicies?.length > 0) {
+      parts.push(card('What other policies would do', policies(answer)));
+    }
+    const passed = Object.entries(answer.passedOver ?? {});
+    if (passed.length > 0) {
+      parts.push(card('No candidates', h('ul', {class: 'plain'}, passed.map(([name, cause]) => h('li', {}, h('b', {}, name), ' ', words(cause))))));
+    }
+    this.#result.replaceChildren(...parts);
+  }
+
+  #verdict(answer, decision) {
+    const {prompt} = answer;
+    const winner = answer.engines.find((engine) => engine.engine === answer.winner);
+    const second = answer.engines.find((engine) => engine.engine === answer.runnerUp);
+    const margin = winner && second ? ' ahead of ' + second.engine + ' by ' + cost(second.score - winner.score) : '';
+    const share = winner && prompt.tokens > 0 ? winner.creditTokens / prompt.tokens : null;
+    return h('div', {class: 'verdict'},
+      h('p', {class: 'muted'}, decision === null ? 'This request would go to' : 'Decision ' + decision.id + (decision.engine ? ' went to ' + decision.engine + ' · now it would go to' : ' · now it would go to')),
+      h('p', {class: 'winner'}, answer.winner ?? 'no engine', h('span', {class: 'tag'}, words(answer.reason))),
+      h('p', {}, prompt.exact ? exact(prompt.tokens) + ' prompt tokens' + (share === null ? '' : ', ' + exact(winner.creditTokens) + ' of them warm there') + '; ' + answer.policy + margin
+        : 'The prompt’s tokens are not known (' + words(prompt.reason ?? 'unknown') + (prompt.detail ? ': ' + prompt.detail : '') + '), so load decides; ' + answer.policy + margin));
+  }
+}
+
+function card(title, content) {
+  return h('section', {class: 'card'}, h('h3', {}, title), content);
+}
+
+function policies(answer) {
+  const heads = h('tr', {}, ['Policy', 'Engine', 'Reason', ''].map((head) => h('th', {scope: 'col'}, head)));
+  const body = answer.otherPolicies.map(({policy, winner, reason, note}) =>
+    h('tr', {class: winner === answer.winner ? '' : 'other'}, h('th', {scope: 'row'}, policy), h('td', {}, winner ?? '–'),
+      h('td', {}, words(reason ?? '')), h('td', {class: 'muted'}, note ?? (winner === answer.winner ? 'the same' : ''))));
+  return h('div', {class: 'wide-table', tabindex: '0', role: 'region', 'aria-label': 'Other policies'}, h('table', {}, h('thead', {}, heads), h('tbody', {}, body)));
+}
