@@ -89,7 +89,7 @@ export class TimeChart {
     const parts = [];
     for (const value of [0, top / 2, top]) {
       parts.push(svg('line', {class: 'grid', x1: LEFT, x2: width - 4, y1: y(value), y2: y(value)}));
-      parts.push(svg('text', {class: 'tick', x: LEFT - 6, y: y(value) + 4, 'text-anchor': 'end'}, (this.#options.tick ?? this.#options.format)(value)));
+      parts.push(svg('text', {class: 'tick', x: LEFT - 6, y: y(value) + 4, 'text-anchor': 'end'}, round((this.#options.tick ?? this.#options.format)(value))));
     }
     const every = spacing(end - start, width);
     for (let at = Math.ceil(start / every) * every; at <= end; at += every) {
@@ -236,4 +236,9 @@ function ceiling(value) {
 function spacing(millis, width) {
   const most = Math.max(2, Math.floor(width / 90));
   return [15, 30, 60, 120, 300, 600, 900, 1_800].map((seconds) => seconds * 1_000).find((each) => millis / each <= most) ?? 3_600_000;
+}
+
+/** 2.50 ms becomes 2.5 ms. */
+function round(tick) {
+  return tick.replace(/\.(\d*?)0+(?!\d)/, (zeros, digits) => (digits === '' ? '' : '.' + digits));
 }

@@ -2,7 +2,7 @@
 
 import {ApiError, get, post} from './api.js';
 import {attribute, h, notice, select, text} from './dom.js';
-import {cost, exact, words} from './format.js';
+import {cost, exact, time, words} from './format.js';
 import {scoreTable} from './scores.js';
 import {TokenText} from './tokens.js';
 
@@ -68,15 +68,14 @@ export class ExplainView {
     if (this.#session.value !== '') {
       query.set('session', this.#session.value);
     }
-    this.#ask(() => post('explain?' + query, this.#body.value), null);
+    this.#ask(() => post('explain?' + query, this.#body.value));
   }
 
   #explainDecision(id) {
-    const known = this.#live.decisions.find((each) => String(each.id) === id) ?? null;
-    this.#ask(() => get('decisions/' + encodeURIComponent(id) + '/explain'), known ?? {id});
+    this.#ask(() => get('decisions/' + encodeURIComponent(id) + '/explain?policies=all'));
   }
 
-  async #ask(call, decision) {
+  async #ask(call) {
     const asked = ++this.#asked;
     text(this.#problem, '');
     attribute(this.#button, 'disabled', true);
@@ -84,7 +83,7 @@ export class ExplainView {
     try {
       const answer = await call();
       if (asked === this.#asked) {
-        this.#show(answer, decision);
+        this.#show(answer);
       }
     } catch (e) {
       if (!(e instanceof ApiError)) {
@@ -98,11 +97,13 @@ export class ExplainView {
     }
   }
 
-  #show(answer, decision) {
-    const parts = [this.#verdict(answer, decision)];
+  #show(answer) {
+    const parts = [this.#verdict(answer)];
     if (answer.blocks?.length > 0) {
       this.#tokens.show(answer.blocks, answer.blocksLeftOut ?? 0, answer.engines.length);
       parts.push(card('Who holds the prompt', this.#tokens.element));
+    } else if (answer.decision?.explainable === false) {
+      parts.push(card('Who holds the prompt', h('p', {class: 'muted'}, 'The blocks of this decision are not kept.')));
     }
     if (answer.engines.length > 0) {
       parts.push(card('What each engine would cost', scoreTable(answer)));
@@ -117,18 +118,24 @@ export class ExplainView {
     this.#result.replaceChildren(...parts);
   }
 
-  #verdict(answer, decision) {
+  #verdict(answer) {
     const {prompt} = answer;
+    const decision = answer.decision ?? null;
     const winner = answer.engines.find((engine) => engine.engine === answer.winner);
     const second = answer.engines.find((engine) => engine.engine === answer.runnerUp);
     const margin = winner && second ? ' ahead of ' + second.engine + ' by ' + cost(second.score - winner.score) : '';
     const share = winner && prompt.tokens > 0 ? winner.creditTokens / prompt.tokens : null;
     return h('div', {class: 'verdict'},
-      h('p', {class: 'muted'}, decision === null ? 'This request would go to' : 'Decision ' + decision.id + (decision.engine ? ' went to ' + decision.engine + ' · now it would go to' : ' · now it would go to')),
+      h('p', {class: 'muted'}, decision === null ? 'This request would go to' : before(decision) + ' By the index as it is now, it would go to'),
       h('p', {class: 'winner'}, answer.winner ?? 'no engine', h('span', {class: 'tag'}, words(answer.reason))),
       h('p', {}, prompt.exact ? exact(prompt.tokens) + ' prompt tokens' + (share === null ? '' : ', ' + exact(winner.creditTokens) + ' of them warm there') + '; ' + answer.policy + margin
         : 'The prompt’s tokens are not known (' + words(prompt.reason ?? 'unknown') + (prompt.detail ? ': ' + prompt.detail : '') + '), so load decides; ' + answer.policy + margin));
   }
+}
+
+function before(decision) {
+  return 'Decision ' + decision.id + ' of ' + time(decision.timeMs) + (decision.engine === null ? ' found no engine.'
+    : ' went to ' + decision.engine + ': predicted ' + exact(decision.predictedCachedTokens) + ' cached tokens, the engine reported ' + exact(decision.cachedTokens) + '.');
 }
 
 function card(title, content) {

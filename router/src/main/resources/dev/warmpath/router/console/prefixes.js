@@ -62,7 +62,7 @@ export class PrefixesView {
     const holders = this.#prefixes.flatMap((prefix) => prefix.holders);
     const names = new Set([...(fleet === null ? [] : rows(fleet).map(({name}) => name)), ...holders]);
     this.#engines = [...names].sort((a, b) => a.localeCompare(b, 'en', {numeric: true}));
-    text(this.#note, settings.showPrompts ? 'By tokens saved since the router started.' : 'By tokens saved since the router started. First words need admin.show-prompts.');
+    text(this.#note, settings.showPrompts ? 'By tokens saved since the router started.' : 'By tokens saved since the router started. Their words need admin.show-prompts.');
     this.#drawHeads();
     const none = this.#prefixes.length === 0;
     this.#empty.replaceChildren(...(none ? [notice('None yet', 'Prefixes show up when requests that share one have ended.')] : []));
@@ -74,7 +74,7 @@ export class PrefixesView {
   #row() {
     const number = () => h('td', {class: 'number'});
     const words = h('p');
-    const opened = h('details', {}, h('summary', {}, 'first words'), words);
+    const opened = h('details', {}, h('summary', {}, 'words'), words);
     const rank = h('span');
     const tokens = number();
     const requests = number();
@@ -90,7 +90,7 @@ export class PrefixesView {
         holders = prefix.holders;
         text(rank, '#' + prefix.rank + ' ');
         opened.hidden = prefix.firstWords === null || prefix.firstWords === undefined;
-        text(words, prefix.firstWords ?? '');
+        text(words, [prefix.firstWords, prefix.lastWords].filter((each) => each).join(' … '));
         text(tokens, exact(prefix.tokens));
         text(requests, exact(prefix.requests));
         text(saved, count(prefix.tokensSaved));
@@ -116,7 +116,7 @@ export class PrefixesView {
 
   #step() {
     const engines = this.#engines.length;
-    return engines > 100 ? 4 : engines > 40 ? 8 : engines > 12 ? 20 : 34;
+    return engines > 100 ? 4 : engines > 40 ? 8 : engines > 12 ? 20 : engines > 6 ? 34 : 64;
   }
 
   /** The columns' names, without what all share, where they find room. */

@@ -91,6 +91,7 @@ public final class DemoFleet implements AutoCloseable {
           ConfigTree.empty()
               .set("listen.port", 0, ORIGIN)
               .set("admin.port", 0, ORIGIN)
+              .set("admin.show-prompts", true, ORIGIN)
               .set("headers.cached-tokens", true, ORIGIN)
               .set("policy.name", policy, ORIGIN)
               .set("shutdown.deadline-ms", 2_000, ORIGIN)
