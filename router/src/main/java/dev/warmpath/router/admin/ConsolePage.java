@@ -106,7 +106,8 @@ final class ConsolePage {
     byte[] content = read(file);
     CRC32C sum = new CRC32C();
     sum.update(content);
-    return new Asset(type(file), Buffer.buffer(content), '"' + Long.toHexString(sum.getValue()) + '"');
+    return new Asset(
+        type(file), Buffer.buffer(content), '"' + Long.toHexString(sum.getValue()) + '"');
   }
 
   private static byte[] read(String file) {

@@ -54,7 +54,8 @@ class ConsolePageTest {
   @Test
   void everyFileOfTheFolderIsListedAndNothingNamesAnotherHost() throws Exception {
     URI page =
-        Objects.requireNonNull(ConsolePage.class.getResource("/dev/warmpath/router/console/index.html"))
+        Objects.requireNonNull(
+                ConsolePage.class.getResource("/dev/warmpath/router/console/index.html"))
             .toURI();
     try (Stream<Path> files = Files.list(Path.of(page).getParent())) {
       List<Path> assets =
@@ -131,8 +132,7 @@ class ConsolePageTest {
   private static String raw(Rig rig, String asked) throws Exception {
     try (RawClient client = new RawClient(rig.router.adminPort())) {
       client.write(
-          asked
-              + " HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+          asked + " HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
       return client.readToEnd();
     }
   }
