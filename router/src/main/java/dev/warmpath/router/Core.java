@@ -101,7 +101,7 @@ final class Core implements AutoCloseable {
       List<ReplicaSource> sources) {
     this.config = running.get();
     this.running = running;
-    this.hosts = hosts(config);
+    this.hosts = new HostRules(config.fleet().hostPatterns());
     this.metrics = metrics;
     this.upstreams = upstreams;
     this.catalog = new ModelCatalog(fleet, this::isSglang);
@@ -126,7 +126,7 @@ final class Core implements AutoCloseable {
     this.remote =
         config.tokenizing().asksEngines()
             ? Remote.begin(
-                config,
+                running,
                 upstreams,
                 http ->
                     new RemotePrompts.Sources(
@@ -198,14 +198,6 @@ final class Core implements AutoCloseable {
             }));
   }
 
-  private static HostRules hosts(RouterConfig config) {
-    try {
-      return new HostRules(config.fleet().allowedHosts());
-    } catch (IllegalArgumentException e) {
-      throw new StartException("fleet.allowed-hosts: " + e.getMessage(), e);
-    }
-  }
-
   private void prepare(ReplicaConfig replica) {
     try {
       upstreams.prepare(replica.url(), replica.upstream());
@@ -222,7 +214,7 @@ final class Core implements AutoCloseable {
   private @Nullable Parity comparison(Environment environment) {
     return config.parity().enabled()
         ? Parity.begin(
-            config,
+            running,
             upstreams,
             http ->
                 new ParityWatch.Sources(
@@ -425,6 +417,11 @@ final class Core implements AutoCloseable {
 
   ModelCatalog catalog() {
     return catalog;
+  }
+
+  /** The configured model that another name means. */
+  String modelOf(String name) {
+    return configured.modelOf(name);
   }
 
   KvIndex index() {

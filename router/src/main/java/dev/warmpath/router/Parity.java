@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The comparison of our tokens with the engines', and the connections that it takes.
@@ -23,10 +24,14 @@ record Parity(EngineHttp http, ParityWatch watch) implements AutoCloseable {
   private static final long RETRY_SECONDS = 30;
 
   static Parity begin(
-      RouterConfig config, Upstreams upstreams, Function<EngineHttp, ParityWatch.Sources> sources) {
+      Supplier<RouterConfig> running,
+      Upstreams upstreams,
+      Function<EngineHttp, ParityWatch.Sources> sources) {
+    RouterConfig config = running.get();
     RouterConfig.Parity parity = config.parity();
     EngineClient.Limits limits =
-        new EngineClient.Limits(config.timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES);
+        new EngineClient.Limits(
+            () -> running.get().timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES);
     EngineHttp http =
         new EngineHttp(thread("warmpath-parity-http"), upstreams.newClient("parity", limits));
     ParityWatch.Times times =

@@ -7,6 +7,7 @@ import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
 import java.time.Duration;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Prompts that engines render for us, and the connections that it takes.
@@ -24,11 +25,12 @@ record Remote(EngineHttp http, RemotePrompts prompts) implements AutoCloseable {
   private static final int QUESTIONS_IN_A_DEADLINE = 3;
 
   static Remote begin(
-      RouterConfig config,
+      Supplier<RouterConfig> running,
       Upstreams upstreams,
       Function<EngineHttp, RemotePrompts.Sources> sources) {
     EngineClient.Limits limits =
-        new EngineClient.Limits(config.timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES);
+        new EngineClient.Limits(
+            () -> running.get().timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES);
     EngineHttp http =
         new EngineHttp(
             work -> {
@@ -37,7 +39,7 @@ record Remote(EngineHttp http, RemotePrompts prompts) implements AutoCloseable {
               return thread;
             },
             upstreams.newClient("render", limits));
-    int millis = Math.max(1, config.tokenizing().deadlineMs() / QUESTIONS_IN_A_DEADLINE);
+    int millis = Math.max(1, running.get().tokenizing().deadlineMs() / QUESTIONS_IN_A_DEADLINE);
     return new Remote(http, new RemotePrompts(sources.apply(http), Duration.ofMillis(millis)));
   }
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /** Makes the sources of replicas that are configured. */
-final class ReplicaSources {
+public final class ReplicaSources {
 
   private ReplicaSources() {}
 
@@ -21,7 +21,8 @@ final class ReplicaSources {
         .toList();
   }
 
-  private static Look look(RouterConfig.Discovery source) {
+  /** What looks where {@code source} says. */
+  public static Look look(RouterConfig.Discovery source) {
     return switch (source.kind()) {
       case FILE -> new FileLook(Path.of(String.valueOf(source.file())));
       case DNS -> new DnsLook(source);

@@ -5,6 +5,7 @@ import dev.warmpath.router.proxy.Pages;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.TokenizerStatus.State;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +23,8 @@ final class RouterPages implements Pages {
   }
 
   @Override
-  public @Nullable String models() {
-    return core.catalog().list();
+  public @Nullable String models(Predicate<String> shown) {
+    return core.catalog().list(name -> shown.test(core.modelOf(name)));
   }
 
   @Override

@@ -281,14 +281,19 @@ public final class RouterProcess implements AutoCloseable {
 
   private Vertx newVertx() {
     VertxOptions options =
-        new VertxOptions()
+        vertxOptions()
             .setEventLoopPoolSize(eventLoops() + LOOPS_BESIDES_THE_PROXY)
-            .setPreferNativeTransport(true)
-            .setFileSystemOptions(
-                new FileSystemOptions()
-                    .setFileCachingEnabled(false)
-                    .setClassPathResolvingEnabled(false));
+            .setPreferNativeTransport(true);
     return Vertx.vertx(options);
+  }
+
+  /** Those of a Vert.x that needs no folder for files. */
+  static VertxOptions vertxOptions() {
+    return new VertxOptions()
+        .setFileSystemOptions(
+            new FileSystemOptions()
+                .setFileCachingEnabled(false)
+                .setClassPathResolvingEnabled(false));
   }
 
   private int eventLoops() {

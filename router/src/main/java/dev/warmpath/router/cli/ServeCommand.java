@@ -2,6 +2,7 @@ package dev.warmpath.router.cli;
 
 import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.StartCheck;
 import dev.warmpath.router.StartException;
 import dev.warmpath.router.WarmStart;
 import dev.warmpath.router.cli.serve.Hangup;
@@ -40,7 +41,9 @@ public final class ServeCommand implements WarmpathCommand {
 
   @Mixin private ServeFlags flags = new ServeFlags();
 
-  @Option(names = "--check-config", description = "Check the configuration and end.")
+  @Option(
+      names = "--check-config",
+      description = "Check the configuration and the files that it names, and end.")
   private boolean checkConfig;
 
   @Option(
@@ -53,6 +56,7 @@ public final class ServeCommand implements WarmpathCommand {
     EnvironmentKeys.warnings(System.getenv()).forEach(System.err::println);
     RouterConfig config = config();
     if (checkConfig) {
+      check(config);
       System.out.println("The configuration is fine.");
       return Exit.OK;
     }
@@ -74,6 +78,14 @@ public final class ServeCommand implements WarmpathCommand {
       return flags.config();
     } catch (ConfigException e) {
       throw CommandException.usage(String.join(System.lineSeparator(), e.problems()));
+    }
+  }
+
+  private static void check(RouterConfig config) {
+    try {
+      StartCheck.check(config);
+    } catch (StartException e) {
+      throw CommandException.usage(String.valueOf(e.getMessage()));
     }
   }
 

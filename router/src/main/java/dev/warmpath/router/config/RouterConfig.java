@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.follow.IngestOptions;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.eventingest.transport.RingLimits;
+import dev.warmpath.router.host.HostPattern;
 import dev.warmpath.router.routing.policy.Policies;
 import java.net.URI;
 import java.time.DateTimeException;
@@ -378,6 +379,20 @@ public record RouterConfig(
 
     public Fleet {
       allowedHosts = List.copyOf(allowedHosts);
+      allowedHosts.forEach(Fleet::pattern);
+    }
+
+    /** The allowed hosts as patterns. */
+    public List<HostPattern> hostPatterns() {
+      return allowedHosts.stream().map(Fleet::pattern).toList();
+    }
+
+    private static HostPattern pattern(String host) {
+      try {
+        return HostPattern.of(host);
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException("'fleet.allowed-hosts': " + e.getMessage(), e);
+      }
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.warmpath.router.doctor;
 
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.doctor.check.Checks;
 import dev.warmpath.router.doctor.probe.FleetProbe;
 
 /** Examines a fleet. */

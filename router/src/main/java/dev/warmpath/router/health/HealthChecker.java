@@ -92,7 +92,7 @@ public final class HealthChecker extends VerticleBase {
         upstreams.newClient(
             "health",
             new EngineClient.Limits(
-                health.get().timeoutMs(), CONNECTIONS_PER_REPLICA, ANSWER_LIMIT_BYTES));
+                () -> health.get().timeoutMs(), CONNECTIONS_PER_REPLICA, ANSWER_LIMIT_BYTES));
     checks();
     looks();
     return Future.succeededFuture();

@@ -76,14 +76,18 @@ public final class ModelCatalog implements Tokenizers.Adapters {
   /**
    * The models of all replicas that are up, one entry each, in the form of {@code /v1/models}; null
    * if none is up.
+   *
+   * @param shown whether a model is listed, by its name there
    */
-  public @Nullable String list() {
+  public @Nullable String list(Predicate<String> shown) {
     Map<String, JsonNode> entries = new LinkedHashMap<>();
     boolean anyUp = false;
     for (Replica replica : fleet.replicas()) {
       if (replica.health() == Replica.Health.UP) {
         anyUp = true;
-        of(replica).forEach(model -> entries.putIfAbsent(model.id(), model.entry()));
+        of(replica).stream()
+            .filter(model -> shown.test(model.id()))
+            .forEach(model -> entries.putIfAbsent(model.id(), model.entry()));
       }
     }
     if (!anyUp) {

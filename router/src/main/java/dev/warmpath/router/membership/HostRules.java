@@ -1,6 +1,8 @@
 package dev.warmpath.router.membership;
 
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.host.AddressRange;
+import dev.warmpath.router.host.HostPattern;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
@@ -16,35 +18,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HostRules implements ReplicaCheck {
 
-  private final List<Rule> allowed;
-
-  /** A name pattern or a range of addresses. */
-  private sealed interface Rule {
-
-    static Rule of(String text) {
-      return text.indexOf('/') >= 0 || AddressRange.isAddress(text)
-          ? new Addresses(AddressRange.of(text))
-          : new Name(text.toLowerCase(Locale.ROOT));
-    }
-  }
-
-  private record Addresses(AddressRange range) implements Rule {}
-
-  /** A host name; one that begins with {@code *.} stands for all names below. */
-  private record Name(String pattern) implements Rule {
-
-    boolean matches(String host) {
-      return pattern.startsWith("*.") ? host.endsWith(pattern.substring(1)) : host.equals(pattern);
-    }
-  }
+  private final List<HostPattern> allowed;
 
   /**
    * Rules by the key {@code fleet.allowed-hosts}.
    *
-   * @throws IllegalArgumentException if one of them is none
+   * @param allowed empty for addresses of this machine and of private networks
    */
-  public HostRules(List<String> allowedHosts) {
-    this.allowed = allowedHosts.stream().map(Rule::of).toList();
+  public HostRules(List<HostPattern> allowed) {
+    this.allowed = List.copyOf(allowed);
   }
 
   @Override
@@ -105,10 +87,6 @@ public final class HostRules implements ReplicaCheck {
     if (allowed.isEmpty()) {
       return AddressRange.isPrivate(address);
     }
-    return allowed.stream()
-        .anyMatch(rule ->
-            rule instanceof Name name
-                ? name.matches(host)
-                : ((Addresses) rule).range().contains(address));
+    return allowed.stream().anyMatch(pattern -> pattern.matches(host, address));
   }
 }

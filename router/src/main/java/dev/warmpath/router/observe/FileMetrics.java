@@ -37,5 +37,6 @@ public final class FileMetrics {
   public static void traces(MetricValues to, Tracing tracing) {
     to.add(Metric.TRACE_SPANS_TOTAL, tracing.exported(), "exported");
     to.add(Metric.TRACE_SPANS_TOTAL, tracing.failed(), "failed");
+    to.add(Metric.TRACE_SPANS_TOTAL, tracing.dropped(), "dropped");
   }
 }

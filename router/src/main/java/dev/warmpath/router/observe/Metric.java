@@ -281,7 +281,10 @@ public enum Metric {
   ACCESS_LOG_BYTES(Type.GAUGE, "Bytes of the access log's files."),
   ACCESS_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes of its records that wait for the disk."),
   ACCESS_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Bytes of records that may wait; more are dropped."),
-  TRACE_SPANS_TOTAL(Type.COUNTER, "Spans sent to the collector: exported, failed.", "result");
+  TRACE_SPANS_TOTAL(
+      Type.COUNTER,
+      "Spans: exported, failed at the collector, dropped for a full queue.",
+      "result");
 
   /** Prometheus types. */
   public enum Type {

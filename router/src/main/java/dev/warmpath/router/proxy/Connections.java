@@ -76,6 +76,7 @@ public final class Connections {
     private long idleNanos;
     private long patienceNanos;
     private boolean ending;
+    private boolean leaving;
   }
 
   private final Vertx vertx;
@@ -145,6 +146,19 @@ public final class Connections {
   boolean isReused(HttpServerRequest request) {
     Connection connection = open.get(request.connection());
     return connection != null && connection.served;
+  }
+
+  /**
+   * Tells a client that speaks HTTP/2, once, to connect elsewhere for its next request.
+   *
+   * @param patienceMs for streams to end
+   */
+  void leave(HttpServerRequest request, int patienceMs) {
+    Connection connection = open.get(request.connection());
+    if (connection != null && !connection.leaving) {
+      connection.leaving = true;
+      request.connection().shutdown(patienceMs, TimeUnit.MILLISECONDS);
+    }
   }
 
   /** Ends the request's connection; further requests that have come on it are not read. */

@@ -1,5 +1,6 @@
 package dev.warmpath.router.proxy;
 
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,8 +11,12 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Pages {
 
-  /** The models of all replicas as {@code /v1/models} lists them; null if no replica is up. */
-  @Nullable String models();
+  /**
+   * The models of all replicas as {@code /v1/models} lists them; null if no replica is up.
+   *
+   * @param shown whether a model of the configuration, or one that it does not name, is listed
+   */
+  @Nullable String models(Predicate<String> shown);
 
   /** How many replicas could take a request. */
   int replicasUp();

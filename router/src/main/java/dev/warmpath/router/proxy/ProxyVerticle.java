@@ -214,10 +214,11 @@ public final class ProxyVerticle extends VerticleBase {
         .setConnectTimeout(proxy.config().timeouts().connectMs());
   }
 
+  /** The dispatcher bounds them. */
   private WebSocketClientOptions webSocketOptions() {
     return new WebSocketClientOptions()
         .setMetricsName(name + "-websocket")
-        .setMaxConnections(proxy.config().limits().replicaRequests())
+        .setMaxConnections(Integer.MAX_VALUE)
         .setMaxFrameSize(Tunnel.FRAME_BYTES)
         .setTcpNoDelay(true)
         .setConnectTimeout(proxy.config().timeouts().connectMs());
@@ -311,7 +312,7 @@ public final class ProxyVerticle extends VerticleBase {
       leave(request);
     }
     if (route.page() != null) {
-      page(route.page(), request.response());
+      page(route.page(), request.response(), arrival.client());
     } else if (route.equals(Routes.REALTIME) && !Tunnel.isAskedFor(request)) {
       decline(request, Form.OPENAI, ApiError.upgradeRequired());
     } else if (isRefused(request)) {
@@ -334,8 +335,7 @@ public final class ProxyVerticle extends VerticleBase {
   /** Has the client connect elsewhere for its next request; its streams may end in their time. */
   private void leave(HttpServerRequest request) {
     if (request.version() == HttpVersion.HTTP_2) {
-      int patience = proxy.config().timeouts().totalMs();
-      request.connection().shutdown(patience, TimeUnit.MILLISECONDS);
+      Objects.requireNonNull(connections).leave(request, proxy.config().timeouts().totalMs());
     } else {
       request.response().putHeader("connection", "close");
     }
@@ -395,17 +395,17 @@ public final class ProxyVerticle extends VerticleBase {
     lifecycle().leave();
   }
 
-  private void page(Route.Page page, HttpServerResponse response) {
+  private void page(Route.Page page, HttpServerResponse response, @Nullable Client client) {
     switch (page) {
-      case MODELS -> models(response);
+      case MODELS -> models(response, client);
       case HEALTH, READY -> ready(response);
       case LIVE -> live(response);
       case METRICS -> metrics(response);
     }
   }
 
-  private void models(HttpServerResponse response) {
-    String models = proxy.pages().models();
+  private void models(HttpServerResponse response, @Nullable Client client) {
+    String models = proxy.pages().models(model -> client == null || client.mayUse(model));
     if (models == null) {
       ApiError.unavailable("no_replica", "No replica is up.").send(response, Form.OPENAI);
     } else {

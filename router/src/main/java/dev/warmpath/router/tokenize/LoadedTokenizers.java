@@ -98,6 +98,29 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
             BACKOFF_MILLIS));
   }
 
+  /**
+   * Loads and closes each tokenizer of {@code config} that need not be downloaded.
+   *
+   * @return what is wrong with the first that failed, or null
+   */
+  public static @Nullable String localProblem(RouterConfig config) {
+    for (RouterConfig.Model model : config.models()) {
+      ModelSettings settings = settings(config, model);
+      try {
+        if (!HubPlace.isOne(settings.place()) || settings.files() != null) {
+          settings.load(HubListener.DEAF, TextMemory.of(config).tokenizerBytes()).close();
+        }
+      } catch (RuntimeException | Error e) {
+        return problem(model.name(), String.valueOf(e.getMessage()));
+      }
+    }
+    return null;
+  }
+
+  private static String problem(String model, String why) {
+    return "tokenizer of model '" + model + "': " + why;
+  }
+
   /** How many tokenizers the models of {@code config} need. */
   static int count(RouterConfig config) {
     return (int) config.models().stream().map(model -> settings(config, model)).distinct().count();
@@ -260,7 +283,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       slot.await();
       String problem = slot.content().problem();
       if (problem != null) {
-        return "tokenizer of model '" + models(slot).get(0) + "': " + problem;
+        return problem(models(slot).get(0), problem);
       }
     }
     return null;

@@ -12,7 +12,7 @@ import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
-import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.io.IOException;
 import java.net.URI;
@@ -35,11 +35,11 @@ public final class Tracing implements AutoCloseable {
   private static final long PATIENCE_SECONDS = 2;
 
   private final SdkTracerProvider provider;
-  private final CountedExporter exporter;
+  private final SpanQueue queue;
   private final Tracer tracer;
 
-  private Tracing(RouterConfig.Tracing config, CountedExporter exporter) {
-    this.exporter = exporter;
+  private Tracing(RouterConfig.Tracing config, SpanExporter collector) {
+    this.queue = new SpanQueue(collector, config.queue());
     Sampler sampler = Sampler.parentBased(Sampler.traceIdRatioBased(config.sampleRatio()));
     this.provider =
         SdkTracerProvider.builder()
@@ -50,8 +50,7 @@ public final class Tracing implements AutoCloseable {
                         Resource.create(
                             Attributes.of(
                                 AttributeKey.stringKey("service.name"), config.serviceName()))))
-            .addSpanProcessor(
-                BatchSpanProcessor.builder(exporter).setMaxQueueSize(config.queue()).build())
+            .addSpanProcessor(queue)
             .build();
     this.tracer = provider.get("dev.warmpath.router");
   }
@@ -74,7 +73,7 @@ public final class Tracing implements AutoCloseable {
     if (config.headersFile() != null) {
       addHeaders(builder, Path.of(config.headersFile()));
     }
-    return new Tracing(config, new CountedExporter(builder.build()));
+    return new Tracing(config, builder.build());
   }
 
   private static String address(URI endpoint) {
@@ -122,12 +121,17 @@ public final class Tracing implements AutoCloseable {
 
   /** Spans that the collector has taken. */
   public long exported() {
-    return exporter.exported();
+    return queue.exported();
   }
 
   /** Spans that it has not. */
   public long failed() {
-    return exporter.failed();
+    return queue.failed();
+  }
+
+  /** Spans for which the queue had no room. */
+  public long dropped() {
+    return queue.dropped();
   }
 
   /** Sends what waits, for some seconds at most, and ends. */

@@ -14,6 +14,7 @@ import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,11 +32,11 @@ public final class EngineClient {
   /**
    * Bounds of one client.
    *
-   * @param connectMs to connect
+   * @param connectMs to connect, as it is at the moment
    * @param connections to one replica
    * @param answerBytes of one answer
    */
-  public record Limits(int connectMs, int connections, int answerBytes) {}
+  public record Limits(IntSupplier connectMs, int connections, int answerBytes) {}
 
   /** What a replica answered. */
   public record Answer(int status, MultiMap headers, Buffer buffer) {
@@ -48,17 +49,14 @@ public final class EngineClient {
 
   private final Upstreams upstreams;
   private final HttpClient client;
-  private final int answerBytes;
+  private final Limits limits;
 
   EngineClient(Vertx vertx, Upstreams upstreams, String name, Limits limits) {
     this.upstreams = upstreams;
-    this.answerBytes = limits.answerBytes();
+    this.limits = limits;
     this.client =
         vertx.createHttpClient(
-            new HttpClientOptions()
-                .setMetricsName(name)
-                .setKeepAliveTimeout(KEEP_ALIVE_SECONDS)
-                .setConnectTimeout(limits.connectMs()),
+            new HttpClientOptions().setMetricsName(name).setKeepAliveTimeout(KEEP_ALIVE_SECONDS),
             new PoolOptions().setHttp1MaxSize(limits.connections()));
   }
 
@@ -78,7 +76,12 @@ public final class EngineClient {
 
   private RequestOptions options(Replica replica, HttpMethod method, String path) {
     Upstream upstream = upstreams.of(replica);
-    RequestOptions options = upstream.options().setMethod(method).setURI(path);
+    RequestOptions options =
+        upstream
+            .options()
+            .setMethod(method)
+            .setURI(path)
+            .setConnectTimeout(limits.connectMs().getAsInt());
     String authorization = upstream.authorization();
     return authorization == null ? options : options.putHeader("authorization", authorization);
   }
@@ -108,8 +111,8 @@ public final class EngineClient {
     Buffer body = Buffer.buffer();
     return Future.future(promise -> {
       response.handler(chunk -> {
-        if (body.length() + chunk.length() > answerBytes) {
-          promise.tryFail("an answer longer than " + answerBytes + " bytes");
+        if (body.length() + chunk.length() > limits.answerBytes()) {
+          promise.tryFail("an answer longer than " + limits.answerBytes() + " bytes");
         } else {
           body.appendBuffer(chunk);
         }

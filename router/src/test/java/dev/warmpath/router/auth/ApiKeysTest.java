@@ -14,6 +14,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.assertj.core.api.Assertions;
@@ -140,6 +141,36 @@ class ApiKeysTest {
       assertThat(rig.metrics())
           .containsEntry(counted("requests", "result", "not_its_model"), 1.0)
           .containsEntry(counted("requests", "result", "admitted"), 1.0);
+    }
+  }
+
+  @Test
+  void aKeyIsShownTheModelsThatItMayUse() throws Exception {
+    write(entry("a", "key-a") + "    models: [m]\n" + entry("b", "key-b") + "    models: [x]\n");
+    try (Rig rig =
+        rig(tree ->
+            tree.put(
+                "models",
+                Map.of("name", "m", "tokenizer", "embedded", "aliases", List.of("alias")),
+                "test"))) {
+      rig.backends.get(0).models = "{\"data\":[{\"id\":\"m\"},{\"id\":\"alias\"},{\"id\":\"n\"}]}";
+      Rig.until(() -> models(rig, "key-a").equals(List.of("m", "alias")));
+      assertThat(models(rig, "key-b")).isEmpty();
+      write(entry("c", "key-c"));
+      Rig.until(() -> models(rig, "key-c").equals(List.of("m", "alias", "n")));
+    }
+  }
+
+  private static List<String> models(Rig rig, String key) {
+    try {
+      HttpResponse<byte[]> answer =
+          rig.send(
+              HttpRequest.newBuilder(rig.uri("/v1/models"))
+                  .header("authorization", "Bearer " + key)
+                  .build());
+      return JSON.readTree(answer.body()).findValuesAsText("id");
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 

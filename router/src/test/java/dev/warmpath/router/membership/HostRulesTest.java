@@ -5,11 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.host.HostPattern;
 import dev.warmpath.router.rig.Rig;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class HostRulesTest {
 
-  private static final HostRules USUAL = new HostRules(List.of());
+  private static final HostRules USUAL = rules();
 
   @ParameterizedTest
   @ValueSource(
@@ -35,7 +36,7 @@ class HostRulesTest {
         "http://[64:ff9b::a9fe:a9fe]"
       })
   void whatTellsMachinesTheirSecretsIsNeverAllowed(String url) throws ConfigException {
-    HostRules all = new HostRules(List.of("0.0.0.0/0", "::/0"));
+    HostRules all = rules("0.0.0.0/0", "::/0");
     assertThat(refusal(USUAL, "admin", url, "")).contains("fleet.allowed-hosts");
     assertThat(refusal(all, "admin", url, "")).contains("fleet.allowed-hosts");
     assertThat(refusal(all, "dns", url, "")).contains("fleet.allowed-hosts");
@@ -61,14 +62,14 @@ class HostRulesTest {
 
   @Test
   void rulesAreRangesAndNames() throws ConfigException {
-    HostRules rules = new HostRules(List.of("10.1.0.0/20", "localhost", "2001:db8::/33"));
+    HostRules rules = rules("10.1.0.0/20", "localhost", "2001:db8::/33");
     assertThat(refusal(rules, "admin", "http://10.1.15.255", "")).isNull();
     assertThat(refusal(rules, "admin", "http://10.1.16.0", "")).isNotNull();
     assertThat(refusal(rules, "admin", "http://LOCALHOST:1", "")).isNull();
     assertThat(refusal(rules, "admin", "http://127.0.0.1:1", "")).isNotNull();
     assertThat(refusal(rules, "admin", "http://[2001:db8:7fff::1]", "")).isNull();
     assertThat(refusal(rules, "admin", "http://[2001:db8:8000::1]", "")).isNotNull();
-    HostRules names = new HostRules(List.of("*.invalid"));
+    HostRules names = rules("*.invalid");
     assertThat(refusal(names, "admin", "http://a.invalid", "")).contains("unknown");
   }
 
@@ -103,9 +104,11 @@ class HostRulesTest {
   @ParameterizedTest
   @ValueSource(strings = {"10.0.0.0/33", "10.0.0/8", "a/b", "::/129", "10.0.0.0/x"})
   void aRuleThatIsNoneIsRefused(String rule) {
-    assertThatThrownBy(() -> new HostRules(List.of(rule)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining(rule);
+    String config = "listen: {}\nfleet: {allowed-hosts: ['" + rule + "']}";
+    assertThatThrownBy(() -> ConfigTree.parse(config, "router.yaml").config())
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("router.yaml:2")
+        .hasMessageContaining("'fleet.allowed-hosts': '" + rule + "'");
   }
 
   @ParameterizedTest
@@ -132,6 +135,10 @@ class HostRulesTest {
       assertThat(answer.statusCode()).isEqualTo(400);
       assertThat(rig.router.fleet().replicas()).hasSize(1);
     }
+  }
+
+  private static HostRules rules(String... allowed) {
+    return new HostRules(Stream.of(allowed).map(HostPattern::of).toList());
   }
 
   private static String refusal(HostRules rules, String source, String url, String more)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.rig.Backend;
+import dev.warmpath.router.rig.Certificates;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.Future;
@@ -17,8 +18,10 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.PoolOptions;
+import io.vertx.core.net.PemTrustOptions;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -29,6 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that speak HTTP/2: many requests on one connection, each bounded and ended by itself. */
 class Http2Test {
@@ -239,6 +243,61 @@ class Http2Test {
         RawClient client = new RawClient(rig.router.port())) {
       assertThat(client.readToEnd()).isEmpty();
     }
+  }
+
+  @Test
+  void streamsOverTlsEndInTheirTimeWhenTheRouterLeaves(@TempDir Path folder) throws Exception {
+    Certificates authority = new Certificates();
+    String ca = authority.writeTo(folder.resolve("ca")).toString();
+    Certificates.Issued issued = authority.issue("127.0.0.1");
+    Path cert = Certificates.replace(folder.resolve("cert"), issued.certificatePem());
+    Path key = Certificates.replace(folder.resolve("key"), issued.keyPem());
+    try (Rig rig =
+        rig(tree ->
+            tree.set("listen.tls-cert", cert.toString(), "test")
+                .set("listen.tls-key", key.toString(), "test")
+                .set("shutdown.delay-ms", 1_000, "test")
+                .set("shutdown.deadline-ms", 20_000, "test"))) {
+      List<HttpServerResponse> open = begin(rig.backends.get(0));
+      HttpClient client = rig.vertx().createHttpClient(overTls(ca));
+      List<HttpClientResponse> streams = streams(rig, client, 2);
+      AtomicBoolean toldToLeave = new AtomicBoolean();
+      streams.get(0).request().connection().shutdownHandler(v -> toldToLeave.set(true));
+      List<Future<Void>> ends = streams.stream().map(HttpClientResponse::end).toList();
+      Thread leaving = new Thread(rig.router::close);
+      leaving.start();
+      HttpClient other = rig.vertx().createHttpClient(overTls(ca));
+      Rig.until(() -> isLeaving(rig, other));
+      assertThat(await(send(rig, client, Buffer.buffer("{}"))).statusCode()).isEqualTo(200);
+      Rig.until(toldToLeave::get);
+      open.forEach(response -> response.end(EVENT));
+      for (Future<Void> end : ends) {
+        assertThat(await(end.map(true))).isTrue();
+      }
+      leaving.join(Rig.PATIENCE.toMillis());
+      assertThat(leaving.isAlive()).isFalse();
+    }
+  }
+
+  private static boolean isLeaving(Rig rig, HttpClient client) {
+    try {
+      return await(
+                  client
+                      .request(HttpMethod.GET, rig.router.port(), "127.0.0.1", "/health/ready")
+                      .compose(HttpClientRequest::send))
+              .statusCode()
+          == 503;
+    } catch (Exception e) {
+      return false; // its connection was told to go elsewhere
+    }
+  }
+
+  private static HttpClientOptions overTls(String ca) {
+    return new HttpClientOptions()
+        .setProtocolVersion(HttpVersion.HTTP_2)
+        .setUseAlpn(true)
+        .setSsl(true)
+        .setTrustOptions(new PemTrustOptions().addCertPath(ca));
   }
 
   @Test

@@ -159,6 +159,19 @@ class TunnelTest {
     }
   }
 
+  @Test
+  void aReloadLetsAReplicaHaveMore() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tree.set("limits.replica-requests", 1, "test"))) {
+      accept(rig, socket -> {});
+      connect(rig, "/v1/realtime");
+      rig.write(tree -> tree.set("limits.replica-requests", 3, "test"));
+      assertThat(rig.router.reload("test").problems()).isEmpty();
+      connect(rig, "/v1/realtime");
+      connect(rig, "/v1/realtime");
+      assertThat(rig.inFlight()).isEqualTo(3);
+    }
+  }
+
   private void accept(Rig rig, Consumer<ServerWebSocket> then) {
     rig.backends.forEach(backend ->
         backend.onWebSocket =

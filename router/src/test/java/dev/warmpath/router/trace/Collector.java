@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 
 /** A collector that takes spans by OTLP over HTTP, as protobuf. */
 final class Collector implements AutoCloseable {
@@ -34,6 +35,7 @@ final class Collector implements AutoCloseable {
   final List<String> keys = new CopyOnWriteArrayList<>();
   final StringBuffer raw = new StringBuffer();
   private final HttpServer server;
+  private volatile CountDownLatch held = new CountDownLatch(0);
 
   Collector() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -45,7 +47,21 @@ final class Collector implements AutoCloseable {
     return "http://127.0.0.1:" + server.getAddress().getPort();
   }
 
+  /** Answers nothing until it is released. */
+  void hold() {
+    held = new CountDownLatch(1);
+  }
+
+  void release() {
+    held.countDown();
+  }
+
   private void take(HttpExchange at) throws IOException {
+    try {
+      held.await();
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
     byte[] body = at.getRequestBody().readAllBytes();
     raw.append(new String(body, StandardCharsets.ISO_8859_1));
     keys.add(String.valueOf(at.getRequestHeaders().getFirst("x-key")));

@@ -152,6 +152,25 @@ class TracingTest {
     }
   }
 
+  @Test
+  void spansForWhichTheQueueHasNoRoomAreCounted() throws Exception {
+    collector.hold();
+    try (Rig rig = rig(1, tree -> tree.set("tracing.queue", 512, "test"))) {
+      for (int i = 0; i < 300; i++) {
+        send(rig, SAMPLED);
+      }
+      Rig.until(() -> spans(rig, "dropped") >= 1);
+      collector.release();
+      Rig.until(() -> spans(rig, "exported") + spans(rig, "dropped") == 1_200);
+      assertThat(spans(rig, "exported")).isGreaterThanOrEqualTo(512);
+      assertThat(spans(rig, "failed")).isZero();
+    }
+  }
+
+  private static double spans(Rig rig, String result) {
+    return rig.metrics().get("warmpath_trace_spans_total{result=\"" + result + "\"}");
+  }
+
   private Rig rig(int replicas, UnaryOperator<ConfigTree> change) {
     return new Rig(
         replicas,

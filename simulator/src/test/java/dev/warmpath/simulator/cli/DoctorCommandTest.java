@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpExchange;
 import dev.warmpath.router.cli.DoctorCommand;
 import dev.warmpath.router.cli.Exit;
-import dev.warmpath.router.doctor.check.Checks;
+import dev.warmpath.router.doctor.Checks;
 import dev.warmpath.simulator.live.publish.PublisherOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -343,13 +343,32 @@ final class DoctorCommandTest {
   }
 
   @Test
-  void discoveredReplicasAreNotExamined(@TempDir Path folder) throws Exception {
+  void discoveredReplicasAreExamined(@TempDir Path folder) throws Exception {
+    try (TamperedEngine engine = engine()) {
+      Path list = folder.resolve("replicas.yaml");
+      Files.writeString(
+          list,
+          "- {name: a, url: '%s', events: '%s', replay: '%s'}%n"
+              .formatted(engine.url(), engine.events(), engine.replay()));
+      Path config = folder.resolve("warmpath.yaml");
+      Files.writeString(config, "discovery: [{kind: file, file: '%s'}]%n".formatted(list));
+      Run run = run("--config", config.toString());
+
+      assertThat(run.found("router", "discovery")).isEqualTo("file finds a");
+      assertThat(run.found("a", "cached-tokens"))
+          .matches("([1-9][0-9]*) cached tokens were predicted, and \\1 reused");
+      assertThat(run.exitCode()).as(run.toString()).isEqualTo(Exit.OK);
+    }
+  }
+
+  @Test
+  void sourceOfReplicasThatDoesNotAnswer(@TempDir Path folder) throws Exception {
     Path config = folder.resolve("warmpath.yaml");
     Files.writeString(config, "discovery: [{kind: dns, host: nowhere.invalid, port: 8000}]\n");
     Run run = run("--config", config.toString());
 
-    run.warns("router", "config", "`discovery` finds are not examined", "--replica");
-    assertThat(run.exitCode()).isEqualTo(Exit.OK);
+    run.fails("router", "discovery", "dns: ", "adds no replica");
+    assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
   }
 
   private static TamperedEngine engine() throws IOException {

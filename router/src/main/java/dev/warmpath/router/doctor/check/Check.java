@@ -1,9 +1,9 @@
 package dev.warmpath.router.doctor.check;
 
-import dev.warmpath.router.doctor.probe.FleetFacts;
+import dev.warmpath.router.doctor.facts.FleetFacts;
 
 /** Judges one thing about a fleet. Implementations have no state. */
-interface Check {
+public interface Check {
 
   /** Adds what it finds; nothing where it does not apply. */
   void look(FleetFacts fleet, Findings into);

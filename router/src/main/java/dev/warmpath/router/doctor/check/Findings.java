@@ -9,28 +9,32 @@ import java.util.List;
  *
  * <p>Confined to one thread.
  */
-final class Findings {
+public final class Findings {
 
   private final String check;
   private final List<Finding> all = new ArrayList<>();
 
-  Findings(String check) {
+  public Findings(String check) {
     this.check = check;
   }
 
-  List<Finding> all() {
+  /** In the order in which they were found. */
+  public List<Finding> all() {
     return all;
   }
 
-  void ok(String subject, String found) {
+  /** All is well. */
+  public void ok(String subject, String found) {
     all.add(new Finding(Level.OK, subject, check, found, null));
   }
 
-  void warn(String subject, String found, String change) {
+  /** Something is missing. */
+  public void warn(String subject, String found, String change) {
     all.add(new Finding(Level.WARN, subject, check, found, change));
   }
 
-  void fail(String subject, String found, String change) {
+  /** Something is wrong. */
+  public void fail(String subject, String found, String change) {
     all.add(new Finding(Level.FAIL, subject, check, found, change));
   }
 }

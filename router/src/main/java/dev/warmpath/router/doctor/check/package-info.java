@@ -1,4 +1,4 @@
-/** The checks: each judges the facts of a fleet by itself. */
+/** What a check is, and what it finds. */
 @NullMarked
 package dev.warmpath.router.doctor.check;
 

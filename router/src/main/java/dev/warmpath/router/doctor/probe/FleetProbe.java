@@ -4,6 +4,12 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.router.EventStreams;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.doctor.facts.FleetFacts;
+import dev.warmpath.router.doctor.facts.HostFacts;
+import dev.warmpath.router.doctor.facts.HttpFacts;
+import dev.warmpath.router.doctor.facts.ReplicaFacts;
+import dev.warmpath.router.doctor.facts.StreamFacts;
+import dev.warmpath.router.doctor.facts.Trial;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TokenizerStatus;
@@ -31,8 +37,9 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the facts of a fleet: asks each replica's routes, follows its events as a router does, and
- * sends it two requests if that is allowed. Replicas are asked at the same time, a few at once.
+ * Finds the facts of a fleet: looks once for what {@code discovery} finds, asks each replica's
+ * routes, follows its events as a router does, and sends it two requests if that is allowed.
+ * Replicas are asked at the same time, a few at once.
  *
  * <p>Confined to the thread that made it.
  */
@@ -50,6 +57,8 @@ public final class FleetProbe implements AutoCloseable {
   public record Options(boolean requests, Duration patience) {}
 
   private final RouterConfig config;
+  private final DiscoveryProbe discovered;
+  private final List<ReplicaConfig> replicas;
   private final Options options;
   private final Duration timeout;
   private final Vertx vertx =
@@ -68,13 +77,15 @@ public final class FleetProbe implements AutoCloseable {
   private final TrialProbe trials;
 
   /**
-   * Begins to follow the fleet.
+   * Finds the replicas.
    *
    * @throws UncheckedIOException if files of keys or certificates cannot be used
    */
   public FleetProbe(RouterConfig config, Options options) {
     this.config = config;
     this.options = options;
+    this.discovered = new DiscoveryProbe(config);
+    this.replicas = discovered.replicas();
     this.files = new FileWatch(config.auth().pollMs());
     this.timeout = Duration.ofMillis(config.parity().timeoutMs());
     Upstreams upstreams = new Upstreams(config.upstream(), vertx, files);
@@ -83,10 +94,10 @@ public final class FleetProbe implements AutoCloseable {
             FleetProbe::daemon,
             upstreams.newClient(
                 "doctor",
-                new EngineClient.Limits(config.timeouts().connectMs(), AT_ONCE, ANSWER_BYTES)));
+                new EngineClient.Limits(config.timeouts()::connectMs, AT_ONCE, ANSWER_BYTES)));
     this.tokenizers = LoadedTokenizers.begin(config, System::nanoTime);
     this.streams = new StreamProbe(config);
-    this.fleet = config.replicas().stream().map(replica -> replica(replica, upstreams)).toList();
+    this.fleet = replicas.stream().map(replica -> replica(replica, upstreams)).toList();
     this.routes = new HttpProbe(http, timeout, Clock.systemUTC());
     this.trials = new TrialProbe(http, streams, fleet, options.patience());
   }
@@ -106,15 +117,16 @@ public final class FleetProbe implements AutoCloseable {
 
   /** Finds all facts; takes seconds. */
   public FleetFacts look() throws InterruptedException {
-    config.replicas().forEach(replica -> streams.follow(replica, model(replica)));
+    replicas.forEach(replica -> streams.follow(replica, model(replica)));
+    tokenizers.follow(replicas);
     String unused = tokenizers.await();
-    List<ReplicaFacts> replicas = new ArrayList<>();
+    List<ReplicaFacts> found = new ArrayList<>();
     ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE, FleetProbe::daemon);
     try {
       List<Future<ReplicaFacts>> asked =
           fleet.stream().map(replica -> threads.submit(() -> look(replica))).toList();
       for (Future<ReplicaFacts> facts : asked) {
-        replicas.add(facts.get());
+        found.add(facts.get());
       }
     } catch (ExecutionException e) {
       throw new IllegalStateException("examining a replica failed", e.getCause());
@@ -123,11 +135,16 @@ public final class FleetProbe implements AutoCloseable {
     }
     Clock clock = Clock.systemUTC();
     return new FleetFacts(
-        config, replicas, tokenizerProblems(), HostFacts.ofTheMachine(), clock.instant());
+        config,
+        found,
+        discovered.sources(),
+        tokenizerProblems(),
+        HostFacts.ofTheMachine(),
+        clock.instant());
   }
 
   private ReplicaFacts look(Replica replica) throws InterruptedException {
-    ReplicaConfig configured = config.replicas().get(fleet.indexOf(replica));
+    ReplicaConfig configured = replicas.get(fleet.indexOf(replica));
     HttpFacts told = routes.ask(replica, configured.dialect().isSglang());
     List<EngineSource> sources = EventStreams.sources(configured, model(configured));
     for (EngineSource source : sources) {

@@ -1,5 +1,6 @@
 package dev.warmpath.router.doctor.probe;
 
+import dev.warmpath.router.doctor.facts.TlsFacts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

@@ -1,6 +1,8 @@
 package dev.warmpath.router.doctor.probe;
 
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.router.doctor.facts.HttpFacts;
+import dev.warmpath.router.doctor.facts.Trial;
 import dev.warmpath.router.doctor.probe.StreamProbe.Held;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.proxy.usage.Usage;

@@ -1,4 +1,4 @@
-/** Asks engines and the machine for the facts that the checks judge. */
+/** Finds the facts: asks engines, sources of replicas and the machine. */
 @NullMarked
 package dev.warmpath.router.doctor.probe;
 

@@ -1,0 +1,34 @@
+package dev.warmpath.router.doctor.check.replica;
+
+import dev.warmpath.router.doctor.check.Check;
+import dev.warmpath.router.doctor.check.Findings;
+import dev.warmpath.router.doctor.facts.FleetFacts;
+import dev.warmpath.router.doctor.facts.HttpFacts;
+import dev.warmpath.router.doctor.facts.ReplicaFacts;
+
+/** Whether each replica answers, and is well. */
+public final class ReachableCheck implements Check {
+
+  private static final int OK = 200;
+
+  @Override
+  public void look(FleetFacts fleet, Findings into) {
+    for (ReplicaFacts replica : fleet.replicas()) {
+      HttpFacts http = replica.http();
+      String url = replica.config().url().toString();
+      if (http.problem() != null) {
+        into.fail(
+            replica.name(),
+            url + ": " + http.problem(),
+            "start the engine, or correct `url`; inside a container 127.0.0.1 is the container");
+      } else if (http.health() != OK) {
+        into.fail(
+            replica.name(),
+            "GET %s%s: status %d".formatted(url, http.healthPath(), http.health()),
+            "wait until the engine is up, and look into its log");
+      } else {
+        into.ok(replica.name(), "%s answers in %d ms".formatted(url, http.millis()));
+      }
+    }
+  }
+}

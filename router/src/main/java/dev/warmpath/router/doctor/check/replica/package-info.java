@@ -1,0 +1,5 @@
+/** Checks of each replica by itself. */
+@NullMarked
+package dev.warmpath.router.doctor.check.replica;
+
+import org.jspecify.annotations.NullMarked;

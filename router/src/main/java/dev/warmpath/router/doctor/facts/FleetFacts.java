@@ -1,0 +1,29 @@
+package dev.warmpath.router.doctor.facts;
+
+import dev.warmpath.router.config.RouterConfig;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * All that the checks judge.
+ *
+ * @param replicas those that are configured, and those that were found
+ * @param sources what {@code discovery} found
+ * @param tokenizerProblems for each model whose tokenizer cannot be loaded, why
+ * @param now when this was found
+ */
+public record FleetFacts(
+    RouterConfig config,
+    List<ReplicaFacts> replicas,
+    List<DiscoveryFacts> sources,
+    Map<String, String> tokenizerProblems,
+    HostFacts host,
+    Instant now) {
+
+  public FleetFacts {
+    replicas = List.copyOf(replicas);
+    sources = List.copyOf(sources);
+    tokenizerProblems = Map.copyOf(tokenizerProblems);
+  }
+}

@@ -1,0 +1,22 @@
+package dev.warmpath.router.doctor.facts;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+
+/**
+ * What the machine gives a router that is started like this process.
+ *
+ * @param openFiles most files and connections, 0 if that is not known
+ * @param heapBytes largest Java heap
+ */
+public record HostFacts(long openFiles, long heapBytes) {
+
+  /** What this process is given. */
+  public static HostFacts ofTheMachine() {
+    long files =
+        ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix
+            ? unix.getMaxFileDescriptorCount()
+            : 0;
+    return new HostFacts(files, Runtime.getRuntime().maxMemory());
+  }
+}

@@ -1,0 +1,79 @@
+package dev.warmpath.router.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.auth.Secrets;
+import dev.warmpath.router.rig.Certificates;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** {@code serve --check-config} finds what a start would fail at. */
+class CheckConfigTest {
+
+  @TempDir private Path folder;
+  private final StringWriter err = new StringWriter();
+
+  @BeforeEach
+  void files() throws Exception {
+    Certificates authority = new Certificates();
+    Certificates.Issued issued = authority.issue("127.0.0.1");
+    Files.writeString(folder.resolve("cert"), issued.certificatePem());
+    Files.writeString(folder.resolve("key"), issued.keyPem());
+    Files.writeString(folder.resolve("other-key"), authority.issue("x").keyPem());
+    Files.writeString(folder.resolve("admin"), "0123456789abcdef\n");
+    Files.writeString(folder.resolve("short"), "0123\n");
+    Files.writeString(
+        folder.resolve("keys"), "keys: [{name: a, sha256: [" + Secrets.hash("k") + "]}]");
+    Files.writeString(folder.resolve("headers"), "x-key: v\n");
+  }
+
+  @Test
+  void filesThatCanBeUsedAreFine() throws Exception {
+    assertThat(
+            check(
+                "listen: {tls-cert: F/cert, tls-key: F/key}",
+                "admin: {key-file: F/admin}",
+                "auth: {keys-file: F/keys}",
+                "models: [{name: m, tokenizer: embedded}]",
+                "replicas: [{name: a, url: 'https://10.0.0.1', tls-ca: F/cert}]",
+                "tracing: {endpoint: 'http://127.0.0.1:1', headers-file: F/headers}",
+                "fleet: {allowed-hosts: [10.0.0.0/8]}"))
+        .as(err.toString())
+        .isEqualTo(Exit.OK);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "auth: {keys-file: F/none} | auth.keys-file: F/none: no such file",
+        "auth: {keys-file: F/cert} | auth.keys-file: ",
+        "admin: {key-file: F/short} | admin.key-file: ",
+        "listen: {tls-cert: F/cert, tls-key: F/other-key} | listen.tls-cert: ",
+        "admin: {tls-cert: F/none, tls-key: F/key} | admin.tls-cert: ",
+        "replicas: [{name: a, url: 'https://10.0.0.1', tls-ca: F/none}] | replica a: ",
+        "replicas: [{name: a, url: 'http://10.0.0.1', api-key-file: F/none}] | replica a: ",
+        "tracing: {endpoint: 'http://127.0.0.1:1', headers-file: F/short} | F/short:1",
+        "models: [{name: m, tokenizer: F/none}] | tokenizer of model 'm': F/none",
+        "fleet: {allowed-hosts: [10.0.0.0/33]} | router.yaml:1: 'fleet.allowed-hosts': "
+      })
+  void whatAStartWouldFailAtIsNamed(String line, String problem) throws Exception {
+    assertThat(check(line)).isEqualTo(Exit.USAGE);
+    assertThat(err.toString()).contains(problem.replace("F/", folder + "/"));
+  }
+
+  private int check(String... lines) throws Exception {
+    Path file = folder.resolve("router.yaml");
+    Files.writeString(file, String.join("\n", lines).replace("F/", folder + "/"));
+    return Main.commandLine()
+        .setErr(new PrintWriter(err, true))
+        .execute("serve", "--config", file.toString(), "--check-config");
+  }
+}

@@ -1,0 +1,150 @@
+package dev.warmpath.router.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.doctor.check.Finding;
+import dev.warmpath.router.doctor.check.Finding.Level;
+import dev.warmpath.router.doctor.probe.FleetProbe;
+import dev.warmpath.router.rig.Backend;
+import dev.warmpath.router.rig.Certificates;
+import dev.warmpath.router.rig.Certificates.Issued;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.PemKeyCertOptions;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The doctor at replicas that are discovered, and at such behind TLS. */
+class DoctorTest {
+
+  private static final FleetProbe.Options NO_REQUESTS =
+      new FleetProbe.Options(false, Duration.ofSeconds(1));
+
+  @TempDir private Path folder;
+  private final Vertx vertx = Vertx.vertx();
+  private final Certificates authority = new Certificates();
+  private String ca;
+
+  @BeforeEach
+  void writeAuthority() throws Exception {
+    ca = authority.writeTo(folder.resolve("ca")).toString();
+  }
+
+  @AfterEach
+  void stop() {
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+  }
+
+  @Test
+  void discoveredReplicasAreExamined() throws Exception {
+    try (Backend engine = new Backend(vertx)) {
+      String two =
+          "- {name: e0, url: '%s'}\n- {name: a, url: 'http://127.0.0.1:1'}\n- {name: far, url: 'http://8.8.8.8'}\n"
+              .formatted(engine.url());
+      DoctorReport report =
+          examine(tree ->
+              tree.put("discovery", source("list", write(two)), "test")
+                  .put("discovery", source("gone", folder.resolve("gone")), "test")
+                  .put("discovery", source("none", write("[]")), "test")
+                  .put("replicas", Map.of("name", "a", "url", engine.url()), "test"));
+
+      assertThat(found(report, "a", "reachable")).startsWith("ok").contains(engine.url());
+      assertThat(found(report, "e0", "reachable")).startsWith("ok").contains(engine.url());
+      assertThat(found(report, "e0", "events")).startsWith("warn").contains("no `events`");
+      assertThat(found(report, "router", "discovery"))
+          .contains("ok list finds e0")
+          .contains("warn list refuses a: another replica has that name")
+          .contains("warn list refuses far: host '8.8.8.8'")
+          .contains("fail gone: ", "no such file")
+          .contains("warn none finds no replica");
+    }
+  }
+
+  @Test
+  void certificatesOfReplicasAreRead() throws Exception {
+    int good = listen(authority.issue(Duration.ofDays(90), "127.0.0.1"));
+    int ending = listen(authority.issue(Duration.ofDays(3), "127.0.0.1"));
+    int expired = listen(authority.issue(Duration.ofHours(-1), "127.0.0.1"));
+    int stranger = listen(new Certificates().issue(Duration.ofDays(90), "127.0.0.1"));
+    DoctorReport report =
+        examine(tree ->
+            tree.put("replicas", replica("good", good), "test")
+                .put("replicas", replica("ending", ending), "test")
+                .put("replicas", replica("expired", expired), "test")
+                .put("replicas", replica("stranger", stranger), "test"));
+
+    assertThat(found(report, "good", "reachable")).startsWith("ok https://127.0.0.1:" + good);
+    assertThat(found(report, "good", "tls")).startsWith("ok").contains("CN=leaf");
+    assertThat(found(report, "ending", "reachable")).startsWith("ok");
+    assertThat(found(report, "ending", "tls")).startsWith("warn").contains("2 days are left");
+    assertThat(found(report, "expired", "reachable")).startsWith("fail");
+    assertThat(found(report, "expired", "tls")).startsWith("fail").contains("it has expired");
+    assertThat(found(report, "stranger", "reachable")).startsWith("fail");
+    assertThat(found(report, "stranger", "tls")).startsWith("ok");
+  }
+
+  private static DoctorReport examine(UnaryOperator<ConfigTree> change) throws Exception {
+    ConfigTree tree =
+        change.apply(
+            ConfigTree.empty()
+                .set("parity.timeout-ms", 20_000, "test")
+                .set("timeouts.connect-ms", 20_000, "test"));
+    return Doctor.examine(tree.config(), NO_REQUESTS);
+  }
+
+  /** Each finding as level, sentence and remedy, one a line. */
+  private static String found(DoctorReport report, String subject, String check) {
+    StringBuilder text = new StringBuilder();
+    for (Finding finding : report.findings()) {
+      if (finding.subject().equals(subject) && finding.check().equals(check)) {
+        text.append(finding.level().label()).append(' ').append(finding.found());
+        text.append(finding.level() == Level.OK ? "" : " -> " + finding.change()).append('\n');
+      }
+    }
+    return text.toString();
+  }
+
+  private static Map<String, Object> source(String name, Path file) {
+    return Map.of("kind", "file", "source", name, "file", file.toString());
+  }
+
+  private Map<String, Object> replica(String name, int port) {
+    return Map.of("name", name, "url", "https://127.0.0.1:" + port, "tls-ca", ca);
+  }
+
+  private Path write(String text) {
+    try {
+      return Files.writeString(Files.createTempFile(folder, "replicas", ".yaml"), text);
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  private int listen(Issued shown) throws Exception {
+    HttpServerOptions options =
+        new HttpServerOptions()
+            .setSsl(true)
+            .setKeyCertOptions(
+                new PemKeyCertOptions()
+                    .addCertValue(Buffer.buffer(shown.certificatePem()))
+                    .addKeyValue(Buffer.buffer(shown.keyPem())));
+    return vertx
+        .createHttpServer(options)
+        .requestHandler(request -> request.response().end("{}"))
+        .listen(0, "127.0.0.1")
+        .toCompletionStage()
+        .toCompletableFuture()
+        .get(10, TimeUnit.SECONDS)
+        .actualPort();
+  }
+}
