@@ -4,8 +4,11 @@ import dev.warmpath.tokenizer.anthropic.MessagesTexts;
 import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.chat.ModelChats;
+import dev.warmpath.tokenizer.deepseek.DeepSeekChats;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.responses.ResponsesTexts;
 import dev.warmpath.tokenizer.sglang.SglangRenderer;
@@ -36,6 +39,9 @@ final class ChatPrompts {
   }
 
   private static Map<RequestKind, ChatTexts> rendered(ModelFiles files, ChatOptions options) {
+    if (DeepSeekChats.knows(files.architecture()) && options.dialect() == Dialect.VLLM) {
+      return byKind(DeepSeekChats.of(files.architecture(), options));
+    }
     if (files.rendersChatInCode()) {
       throw new PromptRefused(
           Reason.UNSUPPORTED_MODEL, "the engine renders this model in code of its own");
@@ -44,10 +50,10 @@ final class ChatPrompts {
     if (sources.isEmpty()) {
       throw new PromptRefused(Reason.NO_TEMPLATE, "the model has no chat template");
     }
-    if (options.dialect() == ChatOptions.Dialect.MIXED) {
+    if (options.dialect() == Dialect.MIXED) {
       throw new PromptRefused(Reason.UNSUPPORTED_MODEL, "engines of several kinds serve the model");
     }
-    boolean sglang = options.dialect() == ChatOptions.Dialect.SGLANG;
+    boolean sglang = options.dialect() == Dialect.SGLANG;
     if (sglang && sources.containsKey(ChatRenderer.PROCESSOR)) {
       throw new PromptRefused(
           Reason.TEMPLATE_UNSUPPORTED, "SGLang with a multimodal processor's template");
@@ -67,10 +73,13 @@ final class ChatPrompts {
 
   private static Map<RequestKind, ChatTexts> byKind(
       Map<String, String> sources, Map<String, ?> specialTokens, ChatOptions options) {
-    if (options.dialect() == ChatOptions.Dialect.SGLANG) {
+    if (options.dialect() == Dialect.SGLANG) {
       return Map.of(RequestKind.CHAT, SglangRenderer.of(sources, specialTokens, options));
     }
-    ChatRenderer chats = ChatRenderer.of(sources, specialTokens, options);
+    return byKind(ChatRenderer.of(sources, specialTokens, options));
+  }
+
+  private static Map<RequestKind, ChatTexts> byKind(ModelChats chats) {
     return Map.of(
         RequestKind.CHAT, chats,
         RequestKind.MESSAGES, new MessagesTexts(chats),

@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.chat.ModelChats;
 import java.util.Set;
 
 /**
@@ -20,18 +20,18 @@ public final class MessagesTexts implements ChatTexts {
   private static final Set<String> CHOICES = Set.of("auto", "any", "none");
   private static final int LEAST_BUDGET_TOKENS = 1024;
 
-  private final ChatRenderer renderer;
+  private final ModelChats chats;
   private final Probes probes;
 
-  /** For chats that are rendered with {@code renderer}. */
-  public MessagesTexts(ChatRenderer renderer) {
-    this.renderer = renderer;
-    this.probes = Probes.of(renderer);
+  /** For a model with these chats. */
+  public MessagesTexts(ModelChats chats) {
+    this.chats = chats;
+    this.probes = Probes.of(chats);
   }
 
   @Override
   public String render(ObjectNode body) {
-    return renderer.renderConverted(chat(body));
+    return chats.render(chat(body), ModelChats.Origin.CONVERTED);
   }
 
   /** The chat request that the engine makes of a body. */

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.body.Reason;
-import dev.warmpath.tokenizer.chat.ChatRenderer;
+import dev.warmpath.tokenizer.chat.ModelChats;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.util.List;
@@ -31,11 +31,10 @@ final class Probes {
     this.disabledEffort = disabledEffort;
   }
 
-  static Probes of(ChatRenderer renderer) {
-    List<ChatTemplate> templates = renderer.templates();
-    return templates.isEmpty()
-        ? new Probes(null, null)
-        : new Probes(mergesSystem(templates), disabledEffort(renderer));
+  static Probes of(ModelChats chats) {
+    List<ChatTemplate> templates = chats.templates();
+    Boolean merges = templates.isEmpty() ? Boolean.TRUE : mergesSystem(templates);
+    return new Probes(merges, disabledEffort(chats));
   }
 
   private static Map<String, String> message(String role) {
@@ -80,10 +79,10 @@ final class Probes {
     return merges;
   }
 
-  private static @Nullable String disabledEffort(ChatRenderer renderer) {
+  private static @Nullable String disabledEffort(ModelChats chats) {
     try {
-      String none = tried(renderer, "none");
-      boolean low = none == null || EFFORTS.stream().anyMatch(e -> none.equals(tried(renderer, e)));
+      String none = tried(chats, "none");
+      boolean low = none == null || EFFORTS.stream().anyMatch(e -> none.equals(tried(chats, e)));
       return low ? "low" : "none";
     } catch (PromptRefused e) {
       return null;
@@ -91,9 +90,9 @@ final class Probes {
   }
 
   /** The text with this effort; null if the template fails on it. */
-  private static @Nullable String tried(ChatRenderer renderer, String effort) {
+  private static @Nullable String tried(ModelChats chats, String effort) {
     try {
-      return renderer.render(body(effort));
+      return chats.render(body(effort));
     } catch (PromptRefused e) {
       if (e.reason() == Reason.TEMPLATE_ERROR) {
         return null;

@@ -20,19 +20,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class ChatRenderer implements ChatTexts {
+public final class ChatRenderer implements ModelChats {
   /** The name of the template for chats without tools that a multimodal processor brings along. */
   public static final String PROCESSOR = "processor";
 
   private static final String DEFAULT = "default";
   private static final String WITH_TOOLS = "tool_use";
-
-  /** Who put a chat together: a client, or the engine, once more through its own checks or not. */
-  private enum Origin {
-    CHAT,
-    CONVERTED,
-    BUILT
-  }
 
   private final Map<String, ChatTemplate> templates;
   private final Map<String, ?> specialTokens;
@@ -67,33 +60,14 @@ public final class ChatRenderer implements ChatTexts {
     return new ChatRenderer(templates, specialTokens, options);
   }
 
-  @Override
-  public String render(ObjectNode body) {
-    return render(body, Origin.CHAT);
-  }
-
-  /**
-   * The text of a chat request that the engine itself made of another: its list of tools may be
-   * empty.
-   */
-  public String renderConverted(ObjectNode body) {
-    return render(body, Origin.CONVERTED);
-  }
-
-  /**
-   * The same for messages that the engine puts together itself, so that it does not order the keys
-   * of calls.
-   */
-  public String renderAsGiven(ObjectNode body) {
-    return render(body, Origin.BUILT);
-  }
-
   /** The templates for chats without tools and with tools; empty if one is missing. */
+  @Override
   public List<ChatTemplate> templates() {
     return templates.containsKey(DEFAULT) ? List.of(template(false), template(true)) : List.of();
   }
 
-  private String render(ObjectNode body, Origin origin) {
+  @Override
+  public String render(ObjectNode body, Origin origin) {
     try {
       return rendered(body, origin);
     } catch (TemplateException e) {
@@ -102,13 +76,11 @@ public final class ChatRenderer implements ChatTexts {
   }
 
   private String rendered(ObjectNode body, Origin origin) {
-    TemplateArguments arguments = TemplateArguments.of(body, options.templates());
-    boolean excludes = options.templates().excludesToolsWhenNone();
-    Object own = ToolReader.read(body, excludes, origin != Origin.CHAT);
-    Object replaced = arguments.tools();
-    Object tools = replaced == null ? own : replaced;
+    ChatRequest request = ChatRequest.read(body, origin, options.templates());
+    TemplateArguments arguments = request.arguments();
+    Object tools = request.tools();
     ChatTemplate template = template(body.path("chat_template"), tools != null);
-    List<Map<String, @Nullable Object>> messages = messages(body, template, origin);
+    List<Map<String, @Nullable Object>> messages = messages(request, template);
     FinalMessage continuation = continuation(arguments, messages, template);
     String text = template.render(variables(arguments, tools, messages, template));
     return continuation == null ? text : continuation.cut(text);
@@ -136,16 +108,14 @@ public final class ChatRenderer implements ChatTexts {
     return chosen;
   }
 
-  private List<Map<String, @Nullable Object>> messages(
-      ObjectNode body, ChatTemplate template, Origin origin) {
+  private List<Map<String, @Nullable Object>> messages(ChatRequest request, ChatTemplate template) {
     boolean asParts =
         switch (options.templates().contentFormat()) {
           case AUTO -> template.iteratesContent();
           case STRING -> false;
           case OPENAI -> true;
         };
-    MessageReader reader = new MessageReader(asParts, origin == Origin.BUILT);
-    return DeveloperRole.apply(reader.read(body), template);
+    return DeveloperRole.apply(request.messages(asParts), template);
   }
 
   private static @Nullable FinalMessage continuation(

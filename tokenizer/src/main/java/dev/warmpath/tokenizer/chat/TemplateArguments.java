@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The arguments that a request and the engine's defaults give to the template, merged as the engine
  * merges them: null and "auto" never replace anything.
+ *
+ * <p>Immutable.
  */
-final class TemplateArguments {
+public final class TemplateArguments {
   private static final Set<String> EFFORTS =
       Set.of("none", "minimal", "low", "medium", "high", "xhigh", "max");
 
@@ -139,6 +141,17 @@ final class TemplateArguments {
   private boolean isSet(String name) {
     JsonNode value = merged.get(name);
     return value != null && value.booleanValue();
+  }
+
+  /** Whether an argument of this name is given, be it null. */
+  public boolean has(String name) {
+    return merged.containsKey(name);
+  }
+
+  /** The argument as a value of templates; null if it is not given. */
+  public @Nullable Object value(String name) {
+    JsonNode value = merged.get(name);
+    return value == null ? null : JsonValues.of(value);
   }
 
   /** A list that replaces the request's own, or null. */

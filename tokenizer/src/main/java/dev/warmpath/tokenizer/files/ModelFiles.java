@@ -21,6 +21,7 @@ import java.util.regex.Pattern;
  * @param specialTokens the special tokens by name ({@code bos_token}, …)
  * @param templates the sources of the chat templates by name
  * @param modelType {@code model_type} of {@code config.json}, or the empty string
+ * @param architecture the model class that {@code config.json} names first, or the empty string
  * @param modelMaxTokenId the largest id that the model's own vocabulary size allows, or -1
  * @param foreignTokenizer whether the engine reads other tokenizer files than these
  */
@@ -30,6 +31,7 @@ public record ModelFiles(
     Map<String, String> specialTokens,
     Map<String, String> templates,
     String modelType,
+    String architecture,
     int modelMaxTokenId,
     boolean foreignTokenizer) {
 
@@ -51,7 +53,14 @@ public record ModelFiles(
 
   /** Models whose chats the engine renders in code of its own. */
   private static final Set<String> RENDERED_IN_CODE =
-      Set.of("gpt_oss", "deepseek_v32", "deepseek_v4", "kimi_k3", "kimi_audio", "inkling");
+      Set.of(
+          "gpt_oss",
+          "deepseek_v32",
+          "deepseek_v4",
+          "deepseek_v41",
+          "kimi_k3",
+          "kimi_audio",
+          "inkling");
 
   /**
    * Reads a model directory, or a {@code tokenizer.json} alone.
@@ -77,7 +86,7 @@ public record ModelFiles(
   public static ModelFiles of(
       TokenizerShape tokenizer, ObjectNode config, Map<String, String> templates) {
     Map<String, String> special = SpecialTokens.named(config, emptyObject());
-    return new ModelFiles(tokenizer, config, special, templates, "", -1, false);
+    return new ModelFiles(tokenizer, config, special, templates, "", "", -1, false);
   }
 
   /** Whether the engine makes this model's chats into tokens without its Jinja template. */
@@ -113,6 +122,7 @@ public record ModelFiles(
         SpecialTokens.named(config, map),
         TemplateSources.read(directory, config),
         model.path("model_type").asText("").toLowerCase(Locale.ROOT),
+        model.path("architectures").path(0).asText(""),
         vocabularySize(model) - 1,
         Files.exists(directory.resolve("tekken.json")));
   }

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.body.Reason;
-import dev.warmpath.tokenizer.chat.ChatRenderer;
 import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.chat.ModelChats;
 import java.util.List;
 
 /**
@@ -21,16 +21,16 @@ public final class ResponsesTexts implements ChatTexts {
   private static final List<String> STORED =
       List.of("previous_response_id", "previous_input_messages");
 
-  private final ChatRenderer renderer;
+  private final ModelChats chats;
 
-  /** For chats that are rendered with {@code renderer}. */
-  public ResponsesTexts(ChatRenderer renderer) {
-    this.renderer = renderer;
+  /** For a model with these chats. */
+  public ResponsesTexts(ModelChats chats) {
+    this.chats = chats;
   }
 
   @Override
   public String render(ObjectNode body) {
-    return renderer.renderAsGiven(chat(body));
+    return chats.render(chat(body), ModelChats.Origin.BUILT);
   }
 
   private static ObjectNode chat(ObjectNode body) {

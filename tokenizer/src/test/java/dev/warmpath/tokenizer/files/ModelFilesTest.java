@@ -96,7 +96,7 @@ class ModelFilesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"gpt_oss", "deepseek_v32", "kimi_k3", "cohere2", "inkling"})
+  @ValueSource(strings = {"gpt_oss", "deepseek_v41", "kimi_k3", "cohere2", "inkling"})
   void modelsThatAreRenderedInCodeAreKnown(String modelType) throws IOException {
     write("config.json", "{\"model_type\": \"" + modelType + "\"}");
     assertThat(ModelFiles.read(directory).rendersChatInCode()).isTrue();
