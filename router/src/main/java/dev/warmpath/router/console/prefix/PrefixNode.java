@@ -95,10 +95,6 @@ final class PrefixNode {
     return children.values();
   }
 
-  @Nullable PrefixNode parent() {
-    return parent;
-  }
-
   long id() {
     return id;
   }
@@ -114,15 +110,6 @@ final class PrefixNode {
     long[] path = Arrays.copyOf(before, before.length + hashes.length);
     System.arraycopy(hashes, 0, path, before.length, hashes.length);
     return path;
-  }
-
-  /** How many blocks end with it. */
-  int depth() {
-    int depth = 0;
-    for (PrefixNode node = this; node != null; node = node.parent) {
-      depth += node.hashes.length;
-    }
-    return depth;
   }
 
   /** Requests that reused all of it. */
