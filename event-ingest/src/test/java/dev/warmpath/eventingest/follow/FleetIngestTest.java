@@ -104,6 +104,9 @@ final class FleetIngestTest {
         send(0, batch, engines.get(0).serve(prompt(0, batch)).payload(batch));
         Await.until("the next batch", () -> status(ingest, "0").lastSequence() == sequence);
       }
+      Await.until(
+          "the flood is too much",
+          () -> status(ingest, "1").counters().get("queue_overflows") > 0);
       floods = false;
       hostile.join();
 
