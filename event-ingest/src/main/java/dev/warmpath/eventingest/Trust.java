@@ -10,7 +10,7 @@ public enum Trust {
    */
   CATCHING_UP,
   /**
-   * Something was lost or never heard. What the engine held before is doubted until the engine
+   * Something was lost or never heard. What the engine held before is suspended until the engine
    * shows that it still holds it: what is credited is held, but much that is held may not be
    * credited. Ends with the engine's next empty cache or a replay from its first batch. While the
    * connection is down, credits may be stale as well.

@@ -46,13 +46,13 @@ public class ForwardingIndex implements KvIndex {
   }
 
   @Override
-  public long doubted(int slot) {
-    return index.doubted(slot);
+  public long suspended(int slot) {
+    return index.suspended(slot);
   }
 
   @Override
-  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
-    return index.proven(slot, tier, group, prompt, blocks);
+  public long confirmed(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+    return index.confirmed(slot, tier, group, prompt, blocks);
   }
 
   @Override

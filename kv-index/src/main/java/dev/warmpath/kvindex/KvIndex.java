@@ -18,16 +18,16 @@ import dev.warmpath.kvindex.block.BlockChain;
  *
  * <p>If a second store names a held engine hash differently, nobody can tell the copies apart any
  * more: the hash loses its name until no copy of it is held, and so does each block stored or
- * waiting behind it meanwhile; doubts about it are dropped. A named block is named differently if
- * its key would be another; if the second store's parent has no name, if its local hash is another.
- * A waiting block is named differently if its parent or its local hash is another.
+ * waiting behind it meanwhile; where it is suspended it is forgotten. A named block is named
+ * differently if its key would be another; if the second store's parent has no name, if its local
+ * hash is another. A waiting block is named differently if its parent or its local hash is another.
  *
- * <p>What an engine held before events were lost is <em>doubted</em> ({@link #doubted}): it has its
- * name, but counts for nothing. A removal drops the doubt. A store on the GPU in a group of full
- * attention proves the blocks before it, since a request holds all its blocks while it stores one:
- * from the parent back as far as each block is known, those that are doubted on the same shelf are
- * held again, once. A block that the engine knows by two hashes cannot be proven: nobody can tell
- * which of them is there.
+ * <p>What an engine held before events were lost is <em>suspended</em> ({@link #suspended}): it has
+ * its name, but counts for nothing. A removal forgets it. A store on the GPU in a group of full
+ * attention <em>confirms</em> the blocks before it, since a request holds all its blocks while it
+ * stores one: from the parent back as far as each block is known, those that are suspended on the
+ * same shelf are held again, once. A block that the engine knows by two hashes cannot be confirmed:
+ * nobody can tell which of them is there.
  *
  * <p>Single writer, many readers: the write methods belong to one thread at a time, {@link #match}
  * and the statistics to any.
@@ -55,33 +55,33 @@ public interface KvIndex {
   /**
    * Removals of the engine may have been missed, so nothing that it held is sure any more. Blocks
    * without a name are forgotten. The others keep their names, but nobody is credited with them
-   * until they are held again: stored, or proven to be there.
+   * until they are held again: stored, or confirmed to be there.
    *
-   * @return how many blocks are doubted that were held
+   * @return how many blocks are suspended that were held
    */
-  long doubted(int slot);
+  long suspended(int slot);
 
   /**
    * The engine was seen to reuse the first {@code blocks} blocks of a prompt from this tier and
-   * group: those of them that are doubted are held.
+   * group: those of them that are suspended are held.
    *
    * <p>It may have been seen before its last events are heard. A store that is still on its way may
    * be the one by which the block came to be there, so the next store of it adds no copy.
    *
    * @return how many blocks are held again
    */
-  long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks);
+  long confirmed(int slot, StorageTier tier, int group, BlockChain prompt, int blocks);
 
   /**
    * These are the names of a prompt's first blocks and the hashes that the engine gives to them,
    * computed and not heard. What the engine holds of them without a name gets its name, what waits
-   * for them is adopted, and what is not held on their shelf is doubted there, as if it had been
+   * for them is adopted, and what is not held on their shelf is suspended there, as if it had been
    * held before events were lost. Nobody is credited with anything that he is not known to hold.
    *
    * <p>Ends at the first block of which something else was heard: another name for the hash,
    * another hash for the name. No room is made for it.
    *
-   * @return how many blocks are doubted that were not
+   * @return how many blocks are suspended that were not
    */
   long recalled(int slot, StoredBlocks names);
 
@@ -106,7 +106,7 @@ public interface KvIndex {
    * @param unknownRemovals removals of blocks that were not held, since the engine was added
    * @param contradictions blocks left without a name because stores disagreed about them or about a
    *     block before them, since the engine was added
-   * @param doubtedBlocks (tier, group, engine hash) triples that may still be held
+   * @param suspendedBlocks (tier, group, engine hash) triples that may still be held
    */
   record EngineStats(
       long heldBlocks,
@@ -115,5 +115,5 @@ public interface KvIndex {
       long orphansDropped,
       long unknownRemovals,
       long contradictions,
-      long doubtedBlocks) {}
+      long suspendedBlocks) {}
 }

@@ -59,7 +59,7 @@ public final class StoredBlocks {
 
   /**
    * The engine says again what it said before: what it holds already has no more copies, and no
-   * more is proven by it.
+   * more is confirmed by it.
    */
   public StoredBlocks ifAbsent() {
     addsCopies = false;
@@ -132,7 +132,7 @@ public final class StoredBlocks {
   }
 
   /** Whether the engine must hold all blocks before these, in a group of full attention. */
-  public boolean proves() {
+  public boolean confirms() {
     return named && !atRoot && addsCopies && tier == StorageTier.GPU;
   }
 

@@ -54,7 +54,7 @@ public final class EventApplier {
   private final StoredBlocks stored = new StoredBlocks();
   private final Removals removals;
   private final HashCalibration calibration;
-  private final DoubtRules doubts;
+  private final SuspensionRules suspension;
   private final NameRules nameRules;
   private long storedBlocks;
   private boolean refused;
@@ -71,7 +71,7 @@ public final class EventApplier {
     this(index, source, counters, slot);
     layout.restore(learned);
     chunks.restore(learned.chunkBlocks());
-    doubts.restore(learned.recalled());
+    suspension.restore(learned.recalled());
   }
 
   private EventApplier(KvIndex index, EngineSource source, StreamCounters counters, int slot) {
@@ -83,7 +83,7 @@ public final class EventApplier {
     calibration = new HashCalibration(source.hashSeed());
     layout = new BlockLayout(source);
     removals = new Removals(index, slot, layout.groups(), counters);
-    doubts = new DoubtRules(index, slot, counters);
+    suspension = new SuspensionRules(index, slot, counters);
     nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
   }
@@ -91,7 +91,11 @@ public final class EventApplier {
   /** What was learned beside what the index holds. */
   public LearnedCache learned() {
     return new LearnedCache(
-        groups().learned(), layout.mainGroup(), layout.space(), doubts.recalled(), chunks.memory());
+        groups().learned(),
+        layout.mainGroup(),
+        layout.space(),
+        suspension.recalled(),
+        chunks.memory());
   }
 
   /** Where the events come from. */
@@ -177,35 +181,36 @@ public final class EventApplier {
   public void clear() {
     counters.add(StreamCounter.CLEARS);
     index.cleared(slot);
-    doubts.end();
+    suspension.end();
     chunks.forget();
     wanted = null;
   }
 
   /**
-   * Removals may have been lost: what has a name is doubted, the rest forgotten. What the engine
-   * stores from here on shows what of it is still there. Returns how many blocks are doubted that
+   * Removals may have been lost: what has a name is suspended, the rest forgotten. What the engine
+   * stores from here on shows what of it is still there. Returns how many blocks are suspended that
    * were held.
    */
-  public long doubt() {
-    long doubted = doubts.doubt();
+  public long suspend() {
+    long suspended = suspension.suspend();
     long most = mostBlocks();
-    if (most > 0 && (doubts.blocks() > most || capacity.isDistrusted())) {
+    if (most > 0 && (suspension.blocks() > most || capacity.isDistrusted())) {
       clear();
     }
-    return doubted;
+    return suspended;
   }
 
-  /** Whether something is doubted. */
-  public boolean doubts() {
-    return doubts.any();
+  /** Whether something is suspended. */
+  public boolean hasSuspended() {
+    return suspension.any();
   }
 
-  /** The engine was seen to reuse so many tokens of a prompt, since the last doubt. */
+  /** The engine was seen to reuse so many tokens of a prompt, since the last suspension. */
   public void reused(BlockChain prompt, int cachedTokens) {
     ChainSpace current = layout.space();
-    if (doubts.any() && prompt.space().equals(current) && layout.isMainFull()) {
-      doubts.reused(prompt, layout.mainGroup(), cachedTokens / prompt.space().blockSizeTokens());
+    if (suspension.any() && prompt.space().equals(current) && layout.isMainFull()) {
+      suspension.reused(
+          prompt, layout.mainGroup(), cachedTokens / prompt.space().blockSizeTokens());
     }
   }
 
@@ -222,9 +227,9 @@ public final class EventApplier {
     KnownScheme scheme = wanted;
     if (scheme != null && prompt.isBy(scheme) && prompt.chain().space().equals(layout.space())) {
       long most = mostBlocks();
-      doubts.recall(
+      suspension.recall(
           prompt.names(stored, layout.mainGroup()),
-          most > 0 ? Math.min(most, DoubtRules.MOST_RECALLED) : DoubtRules.MOST_RECALLED);
+          most > 0 ? Math.min(most, SuspensionRules.MOST_RECALLED) : SuspensionRules.MOST_RECALLED);
     }
   }
 
@@ -292,13 +297,13 @@ public final class EventApplier {
         chunks.stored(count);
       }
       name(store, tier, batch.hashes());
-      doubts.store(stored.addAll(batch.hashes(), store.hashFrom(), count));
+      suspension.store(stored.addAll(batch.hashes(), store.hashFrom(), count));
     }
   }
 
   private boolean takes(int count, StorageTier tier) {
-    if (doubts.any()) {
-      capacity.recount(); // what is proven comes back uncounted
+    if (suspension.any()) {
+      capacity.recount(); // what is confirmed comes back uncounted
     }
     return capacity.takes(count, tier, groups().count(), () -> stats().heldBlocks());
   }

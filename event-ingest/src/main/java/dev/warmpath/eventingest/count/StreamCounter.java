@@ -17,8 +17,8 @@ public enum StreamCounter {
   RECONNECTS("Connections that came back."),
   SILENT_CONNECTIONS("Connections that delivered nothing while the replay socket did."),
   CLEARS("Times the engine's holdings were forgotten, whatever the reason."),
-  DOUBTED_BLOCKS("Held blocks that were doubted, because removals of them may have been lost."),
-  PROVEN_BLOCKS("Doubted blocks that are held again: stored again, or shown to be there."),
+  SUSPENDED_BLOCKS("Held blocks that were suspended, because removals of them may have been lost."),
+  CONFIRMED_BLOCKS("Suspended blocks that are held again: stored again, or shown to be there."),
   RECALLED_BLOCKS(
       "Blocks whose names were computed from prompts, because nobody tells of them any more."),
   RECALLS_SKIPPED(

@@ -12,7 +12,7 @@ public enum EngineFate {
    * The process is the same by its start, but what it did meanwhile is not known: names are kept,
    * and nothing is credited until it is shown to be there.
    */
-  DOUBTED,
+  SUSPENDED,
   /** Forgotten: the engine's process is another one. */
   OTHER_LIFETIME,
   /** Forgotten: the engine's replay buffer begins later than the snapshot ends. */

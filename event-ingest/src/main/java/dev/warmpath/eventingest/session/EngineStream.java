@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one engine's batches in order and complete, or else doubts what the engine held.
+ * Keeps one engine's batches in order and complete, or else suspends what the engine held.
  *
  * <p>Sequence numbers begin at 0 with each lifetime of the engine's process. A jump is repaired by
  * a replay, which begins one batch early: that batch proves by its bytes that the process is still
- * the same. What no replay brings back is lost; then what the engine held is doubted, because
+ * the same. What no replay brings back is lost; then what the engine held is suspended, because
  * removals may have been among it, until what follows shows that it is still there; or forgotten,
  * if the process may be another one. {@link #trust} says what that leaves to believe.
  *
@@ -35,11 +35,11 @@ public final class EngineStream {
    *     │  first batch is not 0                      end, or attempts used up: lost
    *     └──────────────────────────────────────────────────────────────────────▲
    *
-   * I1  every batch below `next` in this lifetime was applied, or counted as lost and followed by a doubt
+   * I1  every batch below `next` in this lifetime was applied, or counted as lost and what was held suspended
    * I2  `cache` is complete only if nothing was lost since the engine held nothing
-   * I3  nothing is credited that may be of another lifetime than what is heard next; it is doubted if
+   * I3  nothing is credited that may be of another lifetime than what is heard next; it is suspended if
    *     the process's start is known, which will tell, and forgotten if not
-   * I4  a batch that comes behind a later one is not applied, but counted and followed by a doubt
+   * I4  a batch that comes behind a later one is not applied, but counted, and what was held suspended
    * I5  while a replay repairs something no live batch is applied; they wait with `sequencer`
    */
 
@@ -125,7 +125,7 @@ public final class EngineStream {
       lifetime.unheard();
       sequencer.verify(lifetime.isProven() ? "reconnected" : "restored from a snapshot");
     } else {
-      cache.forgetDoubts();
+      cache.forgetSuspended();
       lifetime.mended();
       if (sequencer.mayAsk()) {
         sequencer.repair("first contact");
@@ -210,7 +210,7 @@ public final class EngineStream {
   }
 
   /** Something speaks against what is believed of this lifetime. */
-  public void doubt(String why) {
+  public void suspend(String why) {
     if (lifetime.started()) {
       cache.lose(why);
       settleTrust();
@@ -257,7 +257,7 @@ public final class EngineStream {
     }
     if (lifetime.start().isAwaited() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
       lifetime.decided(EngineFate.NO_ANSWER, "nobody says when the process started");
-      cache.forgetDoubts();
+      cache.forgetSuspended();
       settleTrust();
     }
     if (judge.isOverPredicted(trust().trust() == Trust.EXACT)) {
@@ -271,7 +271,7 @@ public final class EngineStream {
         "the engine keeps reusing less than the index shows"
             + (remedy == null ? "" : ": " + remedy);
     LOG.warn("engine={} is trusted less: {}", source.id(), why);
-    doubt(why);
+    suspend(why);
   }
 
   /**

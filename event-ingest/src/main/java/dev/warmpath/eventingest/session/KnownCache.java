@@ -17,7 +17,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one engine's cache: applies batches, doubts or forgets what was held when some
+ * What is known of one engine's cache: applies batches, suspends or forgets what was held when some
  * are lost, and says how far the rest may be believed.
  *
  * <p>Confined to the writer; {@link #trust} may be read by any thread.
@@ -44,8 +44,8 @@ final class KnownCache {
   /** Whether what is missing was given up only because nobody answered: it may still be there. */
   private boolean healable;
 
-  /** Since when nothing that is doubted can have gone unheard. */
-  private Instant doubtedAt = Instant.MIN;
+  /** Since when nothing that is suspended can have gone unheard. */
+  private Instant suspendedAt = Instant.MIN;
 
   KnownCache(
       EventApplier applier,
@@ -140,16 +140,16 @@ final class KnownCache {
   }
 
   /**
-   * Removals may have been missed, or even a restart. After one, a doubt does no harm: only a store
-   * of the process that is heard now can prove it. But nothing would ever end it, so it is kept
-   * only if the process's start will tell.
+   * Removals may have been missed, or even a restart. After one, suspended blocks do no harm: only
+   * a store of the process that is heard now can confirm them. But nothing would ever end them, so
+   * they are kept only if the process's start will tell.
    */
   void lose(String why) {
     if (lifetime.mayGoOn(connected)) {
-      doubt(why);
+      suspend(why);
     } else if (lifetime.start().isKnown()) {
       lifetime.start().unsure();
-      doubt(why);
+      suspend(why);
     } else {
       long held = applier.stats().heldBlocks();
       applier.clear();
@@ -158,12 +158,14 @@ final class KnownCache {
   }
 
   /** Something was missed in this lifetime, maybe removals of what is held. */
-  void doubt(String why) {
+  void suspend(String why) {
     long before = applier.stats().heldBlocks();
-    long doubted = applier.doubt();
-    doubtedAt = clock.instant();
+    long suspended = applier.suspend();
+    suspendedAt = clock.instant();
     missing(
-        why + blocks(doubted, " doubted") + blocks(before - doubted, " without a name forgotten"));
+        why
+            + blocks(suspended, " suspended")
+            + blocks(before - suspended, " without a name forgotten"));
   }
 
   private static String blocks(long count, String what) {
@@ -190,16 +192,16 @@ final class KnownCache {
     lifetime.end();
   }
 
-  /** The engine holds nothing yet, so nothing is missed; what is doubted is not there. */
+  /** The engine holds nothing yet, so nothing is missed; what is suspended is not there. */
   void complete() {
-    forgetDoubts();
+    forgetSuspended();
     complete = true;
     healable = false;
   }
 
-  /** Nothing but doubts is left of what the engine held; they end too. */
-  void forgetDoubts() {
-    if (applier.doubts()) {
+  /** What is suspended is not there. */
+  void forgetSuspended() {
+    if (applier.hasSuspended()) {
       applier.clear();
     }
   }
@@ -211,7 +213,7 @@ final class KnownCache {
 
   /** The engine reused so many tokens of a prompt that was sent at {@code dispatched}. */
   void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
-    if (connected && lifetime.isSure() && dispatched.isAfter(doubtedAt)) {
+    if (connected && lifetime.isSure() && dispatched.isAfter(suspendedAt)) {
       applier.reused(prompt, cachedTokens);
     }
   }
@@ -227,7 +229,7 @@ final class KnownCache {
 
   /** Another process has learned what the applier and the index know. */
   void resume(@Nullable Gap missed) {
-    doubtedAt = clock.instant();
+    suspendedAt = clock.instant();
     complete = missed == null;
     if (missed != null) {
       missing(missed.why());

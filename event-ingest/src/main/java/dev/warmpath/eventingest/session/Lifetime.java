@@ -97,8 +97,8 @@ final class Lifetime {
   }
 
   /**
-   * Whether what is doubted is of the process that is heard. If not, its hashes may mean nothing to
-   * that one, so that a prompt that was reused does not show that they are held.
+   * Whether what is suspended is of the process that is heard. If not, its hashes may mean nothing
+   * to that one, so that a prompt that was reused does not show that they are held.
    */
   boolean isSure() {
     return isProven() && !broken && start.isSure();
@@ -173,15 +173,15 @@ final class Lifetime {
     if (isProven()) {
       start.read(seconds);
     } else if (start.vouches(seconds)) {
-      decided(EngineFate.DOUBTED, "the process started at the same time");
+      decided(EngineFate.SUSPENDED, "the process started at the same time");
     }
   }
 
-  /** No replay vouches for what was restored, and what is held of it is doubted. */
+  /** No replay vouches for what was restored, and what is held of it is suspended. */
   void awaitStart() {
     broken = false;
     if (start.await()) {
-      decided(EngineFate.DOUBTED, "the process started at the same time");
+      decided(EngineFate.SUSPENDED, "the process started at the same time");
     }
   }
 

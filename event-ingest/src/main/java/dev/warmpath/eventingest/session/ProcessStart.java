@@ -2,7 +2,7 @@ package dev.warmpath.eventingest.session;
 
 /**
  * When the engine's process started, and what that proves where no replay does: whether what is
- * doubted, or was restored, is of the process that runs now.
+ * suspended, or was restored, is of the process that runs now.
  *
  * <p>Confined to the writer.
  */
@@ -20,7 +20,7 @@ final class ProcessStart {
   /** Whether only this can vouch for what was restored. */
   private boolean awaited;
 
-  /** Readings that must still agree before what is doubted is sure to be of this process. */
+  /** Readings that must still agree before what is suspended is sure to be of this process. */
   private int readingsToAgree;
 
   /** Whether the batches that a replay could show may be of another process than what is held. */
@@ -39,12 +39,12 @@ final class ProcessStart {
     seconds = known;
   }
 
-  /** What is doubted from now on may be of another process. */
+  /** What is suspended from now on may be of another process. */
   void unsure() {
     readingsToAgree = READINGS;
   }
 
-  /** Whether what is doubted is of this process. */
+  /** Whether what is suspended is of this process. */
   boolean isSure() {
     return readingsToAgree == 0;
   }

@@ -7,6 +7,6 @@ package dev.warmpath.eventingest.session;
  */
 public interface ResumeListener {
 
-  /** It was decided: kept, doubted, or forgotten for this reason. */
+  /** It was decided: kept, suspended, or forgotten for this reason. */
   void decided(EngineFate fate, String why);
 }

@@ -315,10 +315,10 @@ final class Sequencer {
     drain();
   }
 
-  /** All is asked for again: what is doubted and still there is stored, or shown, on the way. */
+  /** All is asked for again: what is suspended and still there is stored, or shown, on the way. */
   private void heal(String why) {
     cache.healable(false);
-    cache.doubt(why);
+    cache.suspend(why);
     lifetime.end();
     startOver();
     repair(why);
@@ -382,7 +382,7 @@ final class Sequencer {
     }
   }
 
-  /** No replay vouches for what was restored; the caller doubts it. */
+  /** No replay vouches for what was restored; the caller suspends it. */
   private void awaitStart() {
     if (!lifetime.isProven()) {
       lifetime.awaitStart();

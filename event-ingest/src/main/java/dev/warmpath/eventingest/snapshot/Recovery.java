@@ -79,9 +79,9 @@ public final class Recovery {
     engines.merge(fate, 1, Integer::sum);
     if (fate == EngineFate.KEPT) {
       keptBlocks += restoredBlocks;
-    } else if (fate == EngineFate.DOUBTED) {
+    } else if (fate == EngineFate.SUSPENDED) {
       LOG.info(
-          "engine={} goes on with {} names that are to be proven: {}", id, restoredBlocks, why);
+          "engine={} goes on with {} names that are to be confirmed: {}", id, restoredBlocks, why);
     } else {
       log(id, fate, why);
     }

@@ -67,13 +67,13 @@ final class RecalledNamesTest {
     late();
     recall(PROMPT, PromptKeys.NONE);
     assertThat(applier.stats().orphanBlocks()).isZero();
-    assertThat(applier.stats().doubtedBlocks()).isEqualTo(5);
+    assertThat(applier.stats().suspendedBlocks()).isEqualTo(5);
     assertThat(counters.get(StreamCounter.RECALLED_BLOCKS)).isEqualTo(5);
     assertThat(predicted(PROMPT)).isZero();
 
     store(hasher("0"), PROMPT, 3, 4, PromptKeys.NONE);
     assertThat(predicted(PROMPT)).isEqualTo(4 * SIZE);
-    assertThat(counters.get(StreamCounter.PROVEN_BLOCKS)).isEqualTo(3);
+    assertThat(counters.get(StreamCounter.CONFIRMED_BLOCKS)).isEqualTo(3);
   }
 
   @Test
@@ -90,7 +90,7 @@ final class RecalledNamesTest {
   }
 
   @Test
-  void answersProveNothingOfAnEngineWithComputedNames() {
+  void answersConfirmNothingOfAnEngineWithComputedNames() {
     late();
     recall(PROMPT, PromptKeys.NONE);
     applier.reused(BlockChain.of(SPACE, PROMPT, PromptKeys.NONE), 5 * SIZE);
@@ -98,7 +98,7 @@ final class RecalledNamesTest {
     assertThat(applier.learned().recalled()).isTrue();
     applier.clear();
     assertThat(applier.learned().recalled()).isFalse();
-    assertThat(applier.stats().doubtedBlocks()).isZero();
+    assertThat(applier.stats().suspendedBlocks()).isZero();
   }
 
   @Test
@@ -108,7 +108,7 @@ final class RecalledNamesTest {
     applier.reset();
     late();
     applier.recalled(before);
-    assertThat(applier.stats().doubtedBlocks()).isZero();
+    assertThat(applier.stats().suspendedBlocks()).isZero();
   }
 
   @Test
@@ -128,11 +128,11 @@ final class RecalledNamesTest {
   }
 
   @Test
-  void noMoreIsDoubtedThanTheEngineCanHold() {
+  void noMoreIsSuspendedThanTheEngineCanHold() {
     late();
     applier.gpuBlocks(4);
     recall(PROMPT, PromptKeys.NONE);
-    assertThat(applier.stats().doubtedBlocks()).isZero();
+    assertThat(applier.stats().suspendedBlocks()).isZero();
     assertThat(counters.get(StreamCounter.RECALLS_SKIPPED)).isEqualTo(1);
   }
 

@@ -26,7 +26,7 @@ final class EngineStreamOrderTest {
     deliver(0, 2, 1, 3, 4);
 
     assertThat(fixture.predicted(B)).as("its removal came before its store").isZero();
-    assertThat(fixture.predicted(LONGER_A)).as("proven by what came behind").isEqualTo(20);
+    assertThat(fixture.predicted(LONGER_A)).as("confirmed by what came behind").isEqualTo(20);
     assertThat(fixture.count(StreamCounter.LATE_BATCHES)).isEqualTo(1);
     assertThat(fixture.count(StreamCounter.LOST_BATCHES)).isEqualTo(1);
     assertThat(fixture.count(StreamCounter.RESTARTS)).isZero();
@@ -60,7 +60,7 @@ final class EngineStreamOrderTest {
     deliver(3);
     noneIsOvercredited();
     assertThat(fixture.count(StreamCounter.RESTARTS)).isEqualTo(1);
-    assertThat(fixture.doubted()).isZero();
+    assertThat(fixture.suspended()).isZero();
     assertThat(fixture.predicted(A)).isEqualTo(16);
     fixture.engine.evict(A, 1);
     deliver(4);
@@ -119,7 +119,7 @@ final class EngineStreamOrderTest {
     fixture.engine.evict(A, 3).serve(C);
     fixture.stream.connected();
     assertThat(fixture.predicted(A)).isZero();
-    assertThat(fixture.doubted()).isEqualTo(8);
+    assertThat(fixture.suspended()).isEqualTo(8);
 
     reused(B);
     assertThat(fixture.predicted(B)).as("it may be another process").isZero();

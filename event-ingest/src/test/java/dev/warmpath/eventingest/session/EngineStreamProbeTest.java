@@ -25,7 +25,7 @@ final class EngineStreamProbeTest {
     fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
     fixture.stream.tick();
     assertThat(fixture.asked()).isTrue();
-    assertThat(fixture.trust()).as("asking is no doubt").isEqualTo(Trust.EXACT);
+    assertThat(fixture.trust()).as("asking suspends nothing").isEqualTo(Trust.EXACT);
     fixture.answer();
     assertThat(fixture.reopened).isZero();
 

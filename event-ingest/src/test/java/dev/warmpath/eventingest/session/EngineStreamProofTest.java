@@ -56,7 +56,7 @@ class EngineStreamProofTest {
     IntStream.range(0, 3).forEach(i -> fixture.stream.runsSince(LATER));
     hit(fixture);
     assertThat(fixture.predicted(A)).isZero();
-    assertThat(fixture.doubted()).isZero();
+    assertThat(fixture.suspended()).isZero();
   }
 
   @Test
@@ -66,7 +66,7 @@ class EngineStreamProofTest {
     fixture.stream.connected();
     fixture.refuse();
     fixture.deliver(1);
-    assertThat(fixture.doubted()).isPositive();
+    assertThat(fixture.suspended()).isPositive();
     assertThat(fixture.stream.memory()).isNull();
   }
 

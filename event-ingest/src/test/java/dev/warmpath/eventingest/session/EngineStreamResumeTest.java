@@ -209,7 +209,7 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(A)).as("nothing is credited").isZero();
 
     after.stream.runsSince(START);
-    assertThat(outcomes).containsExactly(EngineFate.DOUBTED);
+    assertThat(outcomes).containsExactly(EngineFate.SUSPENDED);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
     assertThat(after.predicted(A)).isZero();
 
@@ -231,7 +231,7 @@ final class EngineStreamResumeTest {
     after.stream.runsSince(START + 60);
 
     assertThat(outcomes).containsExactly(EngineFate.OTHER_LIFETIME);
-    assertThat(after.doubted()).isZero();
+    assertThat(after.suspended()).isZero();
     assertThat(after.predicted(B)).isZero();
   }
 
@@ -243,11 +243,11 @@ final class EngineStreamResumeTest {
     StreamFixture after = resume(before);
     after.stream.connected();
     after.clock.pass(Duration.ofSeconds(61));
-    assertThat(after.doubted()).isEqualTo(8);
+    assertThat(after.suspended()).isEqualTo(8);
     after.stream.tick();
 
     assertThat(outcomes).containsExactly(EngineFate.NO_ANSWER);
-    assertThat(after.doubted()).isZero();
+    assertThat(after.suspended()).isZero();
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
   }
 
@@ -276,13 +276,13 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(C)).isEqualTo(16);
 
     after.stream.runsSince(START);
-    assertThat(outcomes).containsExactly(EngineFate.DOUBTED);
-    assertThat(after.doubted()).isEqualTo(8);
+    assertThat(outcomes).containsExactly(EngineFate.SUSPENDED);
+    assertThat(after.suspended()).isEqualTo(8);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
   }
 
   @Test
-  void replayThatBeginsRightBehindTheLastBatchDoubtsToo() {
+  void replayThatBeginsRightBehindTheLastBatchSuspendsToo() {
     StreamFixture before = known();
     before.stream.runsSince(START);
     before.engine.serve(C);
@@ -325,7 +325,7 @@ final class EngineStreamResumeTest {
     assertThat(outcomes).containsExactly(EngineFate.KEPT);
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(after.stream.trust().reason()).isEqualTo("lost batches 1 to 1; 4 blocks doubted");
+    assertThat(after.stream.trust().reason()).isEqualTo("lost batches 1 to 1; 4 blocks suspended");
   }
 
   @Test

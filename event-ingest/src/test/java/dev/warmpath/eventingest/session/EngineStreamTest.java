@@ -93,7 +93,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void gapWithoutReplayDoubtsAllButWhatFollows() {
+  void gapWithoutReplaySuspendsAllButWhatFollows() {
     StreamFixture fixture = StreamFixture.live(false);
     fixture.engine.serve(A).evict(A, 0).serve(B);
     fixture.deliver(0);
@@ -101,7 +101,8 @@ final class EngineStreamTest {
     fixture.deliver(2);
 
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(fixture.stream.trust().reason()).isEqualTo("lost batches 1 to 1; 4 blocks doubted");
+    assertThat(fixture.stream.trust().reason())
+        .isEqualTo("lost batches 1 to 1; 4 blocks suspended");
     assertThat(fixture.predicted(A)).isZero();
     assertThat(fixture.predicted(B)).isEqualTo(16);
   }
@@ -160,7 +161,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void replayThatNoLongerReachesBackDoubtsAndStartsFromItsBuffer() {
+  void replayThatNoLongerReachesBackSuspendsAndStartsFromItsBuffer() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).evict(A, 0).serve(B).serve(C);
     fixture.deliver(0);
@@ -174,7 +175,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void holeInsideAReplayDoubtsWhatCameBefore() {
+  void holeInsideAReplaySuspendsWhatCameBefore() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).evict(A, 0).serve(B).serve(C);
     fixture.deliver(0);
@@ -320,7 +321,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void batchThatCannotBeReadDoubts() {
+  void batchThatCannotBeReadSuspends() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).garbage().serve(B);
     fixture.deliver(0);
@@ -335,7 +336,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void removalThatCannotBeReadDoubts() {
+  void removalThatCannotBeReadSuspends() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).unreadableRemoval(A, 0);
     fixture.deliver(0);
@@ -488,7 +489,7 @@ final class EngineStreamTest {
   }
 
   @Test
-  void knownLossWithoutReplayDoubts() {
+  void knownLossWithoutReplaySuspends() {
     StreamFixture fixture = StreamFixture.live(false);
     fixture.engine.serve(A).evict(A, 0);
     fixture.deliver(0);

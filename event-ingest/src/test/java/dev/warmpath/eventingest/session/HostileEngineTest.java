@@ -39,7 +39,7 @@ class HostileEngineTest {
   private int delivered;
 
   @Test
-  void whatItCannotHoldIsRefusedAndTheRestDoubted() {
+  void whatItCannotHoldIsRefusedAndTheRestSuspended() {
     tell(0, 20);
     assertThat(trust()).isEqualTo(Trust.EXACT);
     assertThat(stats().heldBlocks()).isEqualTo(MAX_BLOCKS);
@@ -58,7 +58,7 @@ class HostileEngineTest {
       tell(prompt, prompt + 1);
       EngineStats stats = stats();
       assertThat(stats.heldBlocks()).isLessThanOrEqualTo(MOST);
-      assertThat(stats.doubtedBlocks()).isLessThanOrEqualTo(MOST);
+      assertThat(stats.suspendedBlocks()).isLessThanOrEqualTo(MOST);
     }
     assertThat(stats().heldBlocks()).as("not believed any more").isZero();
     assertThat(trust()).isEqualTo(Trust.SUSPECT);

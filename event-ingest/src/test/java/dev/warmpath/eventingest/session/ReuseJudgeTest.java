@@ -53,7 +53,7 @@ class ReuseJudgeTest {
   }
 
   @Test
-  void shortHitsThatNothingExplainsAreDoubted() {
+  void shortHitsThatNothingExplainsSuspend() {
     for (int i = 0; i < ReuseJudge.SHORT_HITS; i++) {
       assertThat(stream.trust().trust()).isEqualTo(Trust.EXACT);
       report(0, HELD_TOKENS);
@@ -95,8 +95,8 @@ class ReuseJudgeTest {
   }
 
   @Test
-  void reportedHitProvesWhatIsDoubted() {
-    stream.doubt("a test");
+  void reportedHitConfirmsWhatIsSuspended() {
+    stream.suspend("a test");
     assertThat(predicted()).isZero();
     time.pass(Duration.ofSeconds(5));
 
@@ -107,8 +107,8 @@ class ReuseJudgeTest {
   }
 
   @Test
-  void hitOfRequestFromBeforeTheDoubtProvesNothing() {
-    stream.doubt("a test");
+  void hitOfRequestFromBeforeTheSuspensionConfirmsNothing() {
+    stream.suspend("a test");
     time.pass(Duration.ofSeconds(5));
     stream.reused(new ReportedReuse(chain(), HELD_TOKENS, -1, Duration.ofSeconds(9)));
 

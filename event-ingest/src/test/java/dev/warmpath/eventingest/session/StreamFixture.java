@@ -151,8 +151,8 @@ final class StreamFixture implements StreamSockets {
   }
 
   /** The blocks that the index keeps for the engine but does not believe. */
-  long doubted() {
-    return applier.stats().doubtedBlocks();
+  long suspended() {
+    return applier.stats().suspendedBlocks();
   }
 
   private BlockChain chain(int[] prompt) {

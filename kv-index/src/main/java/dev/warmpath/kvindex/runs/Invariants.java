@@ -120,16 +120,16 @@ final class Invariants {
 
   private void checkEngine(RunEngine engine) {
     long held = 0;
-    long doubted = 0;
+    long suspended = 0;
     Map<Long, Long> places = new HashMap<>();
     for (Shelf shelf : engine.shelves()) {
       for (int i = 0; i < shelf.runs.size(); i++) {
         int run = shelf.runs.get(i);
         int entry = entryAt(shelf, run, i);
         long mask = holdings.mask(run, entry);
-        held += shelf.isDoubt() ? 0 : Long.bitCount(mask);
-        doubted += shelf.isDoubt() ? Long.bitCount(mask) : 0;
-        checkDoubts(shelf, run, entry);
+        held += shelf.isSuspended() ? 0 : Long.bitCount(mask);
+        suspended += shelf.isSuspended() ? Long.bitCount(mask) : 0;
+        checkSuspended(shelf, run, entry);
         checkPlaces(places, run, entry);
       }
     }
@@ -138,19 +138,23 @@ final class Invariants {
       throw new AssertionError(
           "I2 slot=" + engine.slot() + " bits=" + held + " held=" + engine.held());
     }
-    if (doubted != engine.stats().doubtedBlocks()) {
-      throw new AssertionError("I6 slot=" + engine.slot() + " bits=" + doubted);
+    if (suspended != engine.stats().suspendedBlocks()) {
+      throw new AssertionError("I6 slot=" + engine.slot() + " bits=" + suspended);
     }
   }
 
-  private void checkDoubts(Shelf shelf, int run, int entry) {
+  private void checkSuspended(Shelf shelf, int run, int entry) {
     int source = holdings.sourceOf(run, entry);
-    Shelf doubts = shelf.doubts;
-    check(run, doubts == null || doubts == shelves.get(doubts.id), "I6 doubt shelf is open");
+    Shelf suspended = shelf.suspended;
     check(
         run,
-        doubts == null || (holdings.held(run, source, doubts.id) & holdings.mask(run, entry)) == 0,
-        "I6 held or doubted");
+        suspended == null || suspended == shelves.get(suspended.id),
+        "I6 suspended shelf is open");
+    check(
+        run,
+        suspended == null
+            || (holdings.held(run, source, suspended.id) & holdings.mask(run, entry)) == 0,
+        "I6 held or suspended");
   }
 
   private void checkPlaces(Map<Long, Long> places, int run, int entry) {
@@ -170,9 +174,9 @@ final class Invariants {
     if (places.containsKey(hash)
         || engine.unnamed().get(hash) != block
         || block.size() == 0
-        || IntStream.range(0, block.size()).anyMatch(i -> shelves.get(block.shelf(i)).isDoubt())
+        || IntStream.range(0, block.size()).anyMatch(i -> shelves.get(block.shelf(i)).isSuspended())
         || (waits && !block.atRoot && places.containsKey(block.parent))
-        || (parent != null && parent.naming == Naming.DOUBTFUL)) {
+        || (parent != null && parent.naming == Naming.CONTRADICTED)) {
       throw new AssertionError("I5 slot=" + engine.slot() + " unnamed=" + hash);
     }
   }

@@ -69,7 +69,7 @@ public final class RunKvIndex implements KvIndex {
    * I3  a block's engine hash is in the hash table while any shelf's bit for it is set
    * I4  a run exists while a bit of it is set or a child hangs on it
    * I5  an engine holds an engine hash at one place of the tree, or unnamed
-   * I6  what an engine doubts has a name, and is not held on the same shelf too
+   * I6  what is suspended has a name, and is not held on the same shelf too
    */
 
   static final int MAX_ATTEMPTS = 1000;
@@ -186,7 +186,7 @@ public final class RunKvIndex implements KvIndex {
       shelf = engine.openShelf(blocks.tier(), blocks.group());
       publishFleet();
     }
-    engine.prove(shelf, blocks);
+    engine.confirm(shelf, blocks);
     for (int from = 0; from < blocks.count(); ) {
       int piece = Math.min(blocks.count() - from, Room.PIECE_BLOCKS);
       if (!room.has(piece)) {
@@ -224,31 +224,31 @@ public final class RunKvIndex implements KvIndex {
   }
 
   @Override
-  public long doubted(int slot) {
-    long doubted = begin(slot).doubt();
+  public long suspended(int slot) {
+    long suspended = begin(slot).suspend();
     publishFleet();
     end();
-    return doubted;
+    return suspended;
   }
 
   @Override
-  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+  public long confirmed(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
     RunEngine engine = begin(slot);
     Shelf shelf = engine.shelf(tier, group);
-    long proven = shelf == null ? 0 : engine.proven(shelf, prompt, blocks);
+    long confirmed = shelf == null ? 0 : engine.confirmed(shelf, prompt, blocks);
     end();
-    return proven;
+    return confirmed;
   }
 
   @Override
   public long recalled(int slot, StoredBlocks names) {
     RunEngine engine = begin(slot);
     Shelf shelf = engine.shelf(names.tier(), names.group());
-    if (shelf == null || shelf.doubts == null) {
-      shelf = engine.openDoubts(names.tier(), names.group());
+    if (shelf == null || shelf.suspended == null) {
+      shelf = engine.openSuspended(names.tier(), names.group());
       publishFleet();
     }
-    long before = engine.stats().doubtedBlocks();
+    long before = engine.stats().suspendedBlocks();
     for (int from = 0; from < names.count(); ) {
       int to = Math.min(names.count(), from + Room.PIECE_BLOCKS);
       if (!engine.recalled(shelf, names, from, to)) {
@@ -257,7 +257,7 @@ public final class RunKvIndex implements KvIndex {
       from = to;
     }
     end();
-    return engine.stats().doubtedBlocks() - before;
+    return engine.stats().suspendedBlocks() - before;
   }
 
   @Override

@@ -10,11 +10,11 @@ import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Step;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Clear;
-import dev.warmpath.kvindex.workload.Step.Doubt;
+import dev.warmpath.kvindex.workload.Step.Confirm;
 import dev.warmpath.kvindex.workload.Step.Leave;
-import dev.warmpath.kvindex.workload.Step.Prove;
 import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Store;
+import dev.warmpath.kvindex.workload.Step.Suspend;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -25,7 +25,7 @@ import java.util.function.UnaryOperator;
  * All states that the model passes through in a script, and its answer to each question in each.
  *
  * <p>A state is a number. Inside a step, each block makes a state of its own. A store that gives
- * names to blocks that had none, or proves doubted ones, may do so at any time until it ends.
+ * names to blocks that had none, or confirms suspended ones, may do so at any time until it ends.
  *
  * <p>Immutable.
  */
@@ -86,12 +86,12 @@ final class Timeline {
     List<Answer> before = answers();
     int engine = engine(step);
     long nameless = nameless(engine);
-    long doubted = doubted(engine);
+    long suspended = suspended(engine);
     model.apply(step);
     List<Answer> after = answers();
-    boolean gains = step instanceof Store || step instanceof Prove || step instanceof Recall;
+    boolean gains = step instanceof Store || step instanceof Confirm || step instanceof Recall;
     boolean gradual =
-        gains ? nameless(engine) < nameless || doubted(engine) < doubted : !clearsAtOnce;
+        gains ? nameless(engine) < nameless || suspended(engine) < suspended : !clearsAtOnce;
     if (engine >= 0 && gradual) {
       List<Answer> between = new ArrayList<>();
       for (int i = 0; i < before.size(); i++) {
@@ -129,19 +129,19 @@ final class Timeline {
       return leave.engine();
     } else if (step instanceof Clear clear) {
       return clear.engine();
-    } else if (step instanceof Doubt doubt) {
-      return doubt.engine();
-    } else if (step instanceof Prove prove) {
-      return prove.engine();
+    } else if (step instanceof Suspend suspend) {
+      return suspend.engine();
+    } else if (step instanceof Confirm confirm) {
+      return confirm.engine();
     } else if (step instanceof Recall recall) {
       return recall.names().engine();
     }
     return step instanceof Store store ? store.engine() : -1;
   }
 
-  private long doubted(int engine) {
+  private long suspended(int engine) {
     Integer slot = model.slots().get(engine);
-    return slot == null ? 0 : model.index().stats(slot).doubtedBlocks();
+    return slot == null ? 0 : model.index().stats(slot).suspendedBlocks();
   }
 
   private long nameless(int engine) {

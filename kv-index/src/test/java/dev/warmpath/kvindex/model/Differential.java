@@ -8,16 +8,16 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.model.Operation.Add;
 import dev.warmpath.kvindex.model.Operation.Clear;
-import dev.warmpath.kvindex.model.Operation.Doubt;
+import dev.warmpath.kvindex.model.Operation.Confirm;
 import dev.warmpath.kvindex.model.Operation.Drop;
 import dev.warmpath.kvindex.model.Operation.How;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
 import dev.warmpath.kvindex.model.Operation.Place;
-import dev.warmpath.kvindex.model.Operation.Prove;
 import dev.warmpath.kvindex.model.Operation.Recall;
 import dev.warmpath.kvindex.model.Operation.Remove;
 import dev.warmpath.kvindex.model.Operation.Store;
+import dev.warmpath.kvindex.model.Operation.Suspend;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -111,19 +111,19 @@ public final class Differential<I extends KvIndex> {
         index.stored(
             slots.get(store.engine()),
             blocks(store.place(), store.path(), store.count(), store.how()));
-      } else if (operation instanceof Doubt doubt && slots.size() > doubt.engine()) {
-        index.doubted(slots.get(doubt.engine()));
+      } else if (operation instanceof Suspend suspend && slots.size() > suspend.engine()) {
+        index.suspended(slots.get(suspend.engine()));
       } else if (operation instanceof Recall recall && slots.size() > recall.engine()) {
         Place place = recall.place();
         index.recalled(
             slots.get(recall.engine()), blocks(place, recall.path(), recall.count(), How.NAMED));
-      } else if (operation instanceof Prove prove && slots.size() > prove.engine()) {
-        index.proven(
-            slots.get(prove.engine()),
-            prove.place().tier(),
-            prove.place().group(),
-            TREE.prompt(prove.prompt()),
-            prove.blocks());
+      } else if (operation instanceof Confirm confirm && slots.size() > confirm.engine()) {
+        index.confirmed(
+            slots.get(confirm.engine()),
+            confirm.place().tier(),
+            confirm.place().group(),
+            TREE.prompt(confirm.prompt()),
+            confirm.blocks());
       } else if (operation instanceof Drop drop && slots.size() > drop.engine()) {
         int slot = slots.get(drop.engine());
         removed.from(drop.place().tier(), drop.place().group()).add(hash(drop.path(), 0));

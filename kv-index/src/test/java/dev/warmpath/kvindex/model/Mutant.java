@@ -171,23 +171,23 @@ public enum Mutant {
       return new ReferenceModel(0);
     }
   },
-  CREDITS_WHAT_IS_DOUBTED {
+  CREDITS_WHAT_IS_SUSPENDED {
     @Override
     KvIndex of(KvIndex right) {
       return new ForwardingIndex(right) {
         @Override
-        public long doubted(int slot) {
+        public long suspended(int slot) {
           return 0;
         }
       };
     }
   },
-  CLEARS_WHAT_IS_DOUBTED {
+  CLEARS_WHAT_IS_SUSPENDED {
     @Override
     KvIndex of(KvIndex right) {
       return new ForwardingIndex(right) {
         @Override
-        public long doubted(int slot) {
+        public long suspended(int slot) {
           cleared(slot);
           return 0;
         }
@@ -197,11 +197,11 @@ public enum Mutant {
   PROVES_SIBLINGS {
     @Override
     KvIndex of(KvIndex right) {
-      return new DoubtMutant(right) {
+      return new SuspensionMutant(right) {
         @Override
         public void stored(int slot, StoredBlocks blocks) {
           super.stored(slot, blocks);
-          if (blocks.proves()) {
+          if (blocks.confirms()) {
             siblings(slot, blocks).forEach(sibling -> right.stored(slot, sibling));
           }
         }
@@ -213,8 +213,9 @@ public enum Mutant {
     KvIndex of(KvIndex right) {
       return new ForwardingIndex(right) {
         @Override
-        public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
-          return super.proven(slot, tier, group, prompt, blocks + 1);
+        public long confirmed(
+            int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+          return super.confirmed(slot, tier, group, prompt, blocks + 1);
         }
       };
     }
@@ -224,9 +225,10 @@ public enum Mutant {
     KvIndex of(KvIndex right) {
       return new ForwardingIndex(right) {
         @Override
-        public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+        public long confirmed(
+            int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
           for (StorageTier other : StorageTier.values()) {
-            super.proven(slot, other, group, prompt, blocks);
+            super.confirmed(slot, other, group, prompt, blocks);
           }
           return 0;
         }
@@ -274,9 +276,10 @@ public enum Mutant {
         private final Set<Integer> seen = new HashSet<>();
 
         @Override
-        public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+        public long confirmed(
+            int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
           seen.add(slot);
-          return super.proven(slot, tier, group, prompt, blocks);
+          return super.confirmed(slot, tier, group, prompt, blocks);
         }
 
         @Override

@@ -31,10 +31,10 @@ public sealed interface Operation {
   record Clear(int engine) implements Operation {}
 
   /** Events of an engine may have been lost. */
-  record Doubt(int engine) implements Operation {}
+  record Suspend(int engine) implements Operation {}
 
   /** An engine is seen to reuse the first blocks of a prompt. */
-  record Prove(int engine, Place place, int prompt, int blocks) implements Operation {}
+  record Confirm(int engine, Place place, int prompt, int blocks) implements Operation {}
 
   /** The names of blocks {@code from … from + count − 1} of a path are computed. */
   record Recall(int engine, Place place, Path path, int count) implements Operation {}

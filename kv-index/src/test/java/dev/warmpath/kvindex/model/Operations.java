@@ -7,16 +7,16 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.model.Operation.Add;
 import dev.warmpath.kvindex.model.Operation.Clear;
-import dev.warmpath.kvindex.model.Operation.Doubt;
+import dev.warmpath.kvindex.model.Operation.Confirm;
 import dev.warmpath.kvindex.model.Operation.Drop;
 import dev.warmpath.kvindex.model.Operation.How;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
 import dev.warmpath.kvindex.model.Operation.Place;
-import dev.warmpath.kvindex.model.Operation.Prove;
 import dev.warmpath.kvindex.model.Operation.Recall;
 import dev.warmpath.kvindex.model.Operation.Remove;
 import dev.warmpath.kvindex.model.Operation.Store;
+import dev.warmpath.kvindex.model.Operation.Suspend;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -61,7 +61,7 @@ public final class Operations {
         Tuple.of(3, engines().map(Remove::new)),
         Tuple.of(2, Combinators.combine(engines(), layouts()).as(Layout::new)),
         Tuple.of(1, engines().map(Clear::new)),
-        Tuple.of(8, engines().map(Doubt::new)),
+        Tuple.of(8, engines().map(Suspend::new)),
         Tuple.of(10, proofs()),
         Tuple.of(4, recalls()));
   }
@@ -90,7 +90,7 @@ public final class Operations {
   private static Arbitrary<Operation> proofs() {
     Arbitrary<Integer> prompts = Arbitraries.frequency(Tuple.of(3, 0), Tuple.of(1, 1));
     Arbitrary<Integer> counts = Arbitraries.integers().between(0, PromptTree.DEPTH + 1);
-    return Combinators.combine(engines(), places(), prompts, counts).as(Prove::new);
+    return Combinators.combine(engines(), places(), prompts, counts).as(Confirm::new);
   }
 
   private static Arbitrary<Operation> recalls() {

@@ -32,7 +32,7 @@ final class ReferenceEngine {
   private final int maxOrphans;
   private final Runnable passed;
   private final Map<Long, Map<Shelf, Integer>> copies = new HashMap<>();
-  private final Set<Copy> doubts = new HashSet<>();
+  private final Set<Copy> suspended = new HashSet<>();
   private final Set<Copy> unannounced = new HashSet<>();
   private final Map<Long, Claim> orphans = new LinkedHashMap<>();
   private final Map<Long, Name> names = new HashMap<>();
@@ -66,7 +66,7 @@ final class ReferenceEngine {
   void removed(StorageTier tier, int group, long hash) {
     Shelf shelf = new Shelf(tier, group);
     Map<Shelf, Integer> held = copies.getOrDefault(hash, Map.of());
-    if (doubts.remove(new Copy(hash, shelf))) {
+    if (suspended.remove(new Copy(hash, shelf))) {
       forgetUnknown(hash);
     } else if (!held.containsKey(shelf)) {
       unknownRemovals++;
@@ -78,7 +78,7 @@ final class ReferenceEngine {
   }
 
   /** Nothing is sure any more. What has a name may be there still; the rest is forgotten. */
-  long doubt() {
+  long suspend() {
     Set<Copy> held = new HashSet<>();
     copies.forEach((hash, shelves) ->
         shelves
@@ -88,7 +88,7 @@ final class ReferenceEngine {
                 held.add(new Copy(hash, shelf));
               }
             }));
-    doubts.addAll(held);
+    suspended.addAll(held);
     copies.clear();
     unannounced.clear();
     orphans.clear();
@@ -97,28 +97,28 @@ final class ReferenceEngine {
   }
 
   /** What a store says of the blocks before it: the engine holds them. */
-  void provenBefore(StoredBlocks blocks) {
+  void confirmedBefore(StoredBlocks blocks) {
     Name name = names.get(blocks.parent());
-    if (blocks.proves() && layout.isFullAttention(blocks.group())) {
+    if (blocks.confirms() && layout.isFullAttention(blocks.group())) {
       while (name != null && !hashesOf(name).isEmpty()) {
-        prove(name, new Shelf(blocks.tier(), blocks.group()));
+        confirm(name, new Shelf(blocks.tier(), blocks.group()));
         name = name.parent;
       }
     }
   }
 
   /** The engine was seen to hold a block, maybe before its store is heard; whether it is news. */
-  boolean proven(Name name, Shelf shelf) {
-    boolean proven = prove(name, shelf);
-    if (proven && counting == CopyCounting.PER_COPY) {
+  boolean confirmed(Name name, Shelf shelf) {
+    boolean confirmed = confirm(name, shelf);
+    if (confirmed && counting == CopyCounting.PER_COPY) {
       unannounced.add(new Copy(hashesOf(name).iterator().next(), shelf));
     }
-    return proven;
+    return confirmed;
   }
 
   /** Names that were computed: the blocks may be there. What was heard goes before. */
   long recalled(StoredBlocks blocks) {
-    long before = doubts.size();
+    long before = suspended.size();
     Name name = blocks.atRoot() ? top.child(blocks.parent()) : names.get(blocks.parent());
     for (int i = 0; i < blocks.count() && name != null; i++) {
       long hash = blocks.engineHash(i);
@@ -130,11 +130,11 @@ final class ReferenceEngine {
         claimed(hash, new Claim(atRoot, parent, blocks.localHash(i)));
         Copy copy = new Copy(hash, new Shelf(blocks.tier(), blocks.group()));
         if (!shelves(hash).contains(copy.shelf)) {
-          doubts.add(copy);
+          suspended.add(copy);
         }
       }
     }
-    return doubts.size() - before;
+    return suspended.size() - before;
   }
 
   private boolean mayBeCalled(long hash, Name name) {
@@ -143,20 +143,20 @@ final class ReferenceEngine {
         : hashesOf(name).isEmpty() && !orphans.containsKey(hash) && !disputed.contains(hash);
   }
 
-  private boolean prove(Name name, Shelf shelf) {
+  private boolean confirm(Name name, Shelf shelf) {
     if (hashesOf(name).size() != 1) {
       return false;
     }
     Copy copy = new Copy(hashesOf(name).iterator().next(), shelf);
-    boolean doubted = doubts.contains(copy);
-    if (doubted) {
+    boolean found = suspended.contains(copy);
+    if (found) {
       hold(copy, 1);
     }
-    return doubted;
+    return found;
   }
 
   private void hold(Copy copy, int more) {
-    doubts.remove(copy);
+    suspended.remove(copy);
     copies
         .computeIfAbsent(copy.hash, first -> new HashMap<>())
         .compute(copy.shelf, (shelf, before) -> before == null ? 1 : before + more);
@@ -168,7 +168,7 @@ final class ReferenceEngine {
 
   void clear() {
     copies.clear();
-    doubts.clear();
+    suspended.clear();
     unannounced.clear();
     orphans.clear();
     names.clear();
@@ -184,7 +184,7 @@ final class ReferenceEngine {
         orphansDropped,
         unknownRemovals,
         contradictions,
-        doubts.size());
+        suspended.size());
   }
 
   /** Where the engine holds a block of this name; one entry for each of its engine hashes. */
@@ -228,7 +228,7 @@ final class ReferenceEngine {
     return claim.atRoot ? top.child(claim.parent) : names.get(claim.parent);
   }
 
-  /** Names or doubts one orphan whose parent allows it; false when there is none. */
+  /** Names or contradicts one orphan whose parent allows it; false when there is none. */
   private boolean settleOne() {
     for (Map.Entry<Long, Claim> orphan : orphans.entrySet()) {
       long hash = orphan.getKey();
@@ -254,7 +254,7 @@ final class ReferenceEngine {
 
   private void dispute(long hash) {
     forget(hash);
-    doubts.removeIf(copy -> copy.hash == hash);
+    suspended.removeIf(copy -> copy.hash == hash);
     unannounced.removeIf(copy -> copy.hash == hash);
     disputed.add(hash);
     contradictions++;
@@ -263,7 +263,7 @@ final class ReferenceEngine {
   private void forgetUnknown(long hash) {
     if (shelves(hash).isEmpty()) {
       copies.remove(hash);
-      if (doubts.stream().noneMatch(copy -> copy.hash == hash)) {
+      if (suspended.stream().noneMatch(copy -> copy.hash == hash)) {
         forget(hash);
       }
     }

@@ -61,7 +61,7 @@ public final class ReferenceModel implements KvIndex {
 
   @Override
   public void stored(int slot, StoredBlocks blocks) {
-    engines.get(slot).provenBefore(blocks);
+    engines.get(slot).confirmedBefore(blocks);
     for (int i = 0; i < blocks.count(); i++) {
       engines.get(slot).stored(blocks, i);
       passed.run();
@@ -82,17 +82,17 @@ public final class ReferenceModel implements KvIndex {
   }
 
   @Override
-  public long doubted(int slot) {
-    return engines.get(slot).doubt();
+  public long suspended(int slot) {
+    return engines.get(slot).suspend();
   }
 
   @Override
-  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
-    long proven = 0;
+  public long confirmed(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+    long confirmed = 0;
     for (Name name : names(prompt).subList(0, Math.min(blocks, prompt.blocks()))) {
-      proven += engines.get(slot).proven(name, new Shelf(tier, group)) ? 1 : 0;
+      confirmed += engines.get(slot).confirmed(name, new Shelf(tier, group)) ? 1 : 0;
     }
-    return proven;
+    return confirmed;
   }
 
   @Override

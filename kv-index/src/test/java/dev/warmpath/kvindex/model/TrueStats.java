@@ -55,15 +55,15 @@ final class TrueStats extends ForwardingIndex {
   }
 
   @Override
-  public long doubted(int slot) {
-    truth.doubted(slot);
-    return super.doubted(slot);
+  public long suspended(int slot) {
+    truth.suspended(slot);
+    return super.suspended(slot);
   }
 
   @Override
-  public long proven(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
-    truth.proven(slot, tier, group, prompt, blocks);
-    return super.proven(slot, tier, group, prompt, blocks);
+  public long confirmed(int slot, StorageTier tier, int group, BlockChain prompt, int blocks) {
+    truth.confirmed(slot, tier, group, prompt, blocks);
+    return super.confirmed(slot, tier, group, prompt, blocks);
   }
 
   @Override

@@ -54,9 +54,9 @@ class Memory extends ForwardingIndex {
   }
 
   @Override
-  public long doubted(int slot) {
+  public long suspended(int slot) {
     copies.keySet().removeIf(copy -> copy.slot == slot);
-    return super.doubted(slot);
+    return super.suspended(slot);
   }
 
   @Override

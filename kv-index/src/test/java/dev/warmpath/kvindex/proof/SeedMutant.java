@@ -248,20 +248,20 @@ enum SeedMutant {
       };
     }
   },
-  KEEPS_COPIES_THROUGH_DOUBT {
+  KEEPS_COPIES_THROUGH_SUSPENSION {
     @Override
     Memory of(KvIndex right) {
       return new Memory(right) {
         private final Map<Copy, Integer> kept = new HashMap<>();
 
         @Override
-        public long doubted(int slot) {
+        public long suspended(int slot) {
           copies.forEach((copy, count) -> {
             if (copy.slot() == slot) {
               kept.put(copy, count - 1);
             }
           });
-          return super.doubted(slot);
+          return super.suspended(slot);
         }
 
         @Override
@@ -290,12 +290,12 @@ enum SeedMutant {
     @Override
     Memory of(KvIndex right) {
       return new Memory(right) {
-        private final Set<Copy> doubted = new HashSet<>();
+        private final Set<Copy> suspended = new HashSet<>();
 
         @Override
-        public long doubted(int slot) {
-          copies.keySet().stream().filter(copy -> copy.slot() == slot).forEach(doubted::add);
-          return super.doubted(slot);
+        public long suspended(int slot) {
+          copies.keySet().stream().filter(copy -> copy.slot() == slot).forEach(suspended::add);
+          return super.suspended(slot);
         }
 
         @Override
@@ -303,7 +303,7 @@ enum SeedMutant {
           RemovedBlocks noticed = new RemovedBlocks().from(blocks.tier(), blocks.group());
           for (int i = 0; i < blocks.count(); i++) {
             Copy copy = new Copy(slot, blocks.tier(), blocks.group(), blocks.engineHash(i));
-            if (copies.containsKey(copy) || !doubted.contains(copy)) {
+            if (copies.containsKey(copy) || !suspended.contains(copy)) {
               noticed.add(copy.hash());
             }
           }
@@ -312,28 +312,28 @@ enum SeedMutant {
       };
     }
   },
-  LETS_DOUBTS_OUT_OF_SNAPSHOTS {
+  LETS_SUSPENDED_OUT_OF_SNAPSHOTS {
     @Override
     Memory of(KvIndex right) {
       return new Memory(right) {
-        private final Set<Integer> doubted = new HashSet<>();
+        private final Set<Integer> suspended = new HashSet<>();
 
         @Override
-        public long doubted(int slot) {
-          doubted.add(slot);
-          return super.doubted(slot);
+        public long suspended(int slot) {
+          suspended.add(slot);
+          return super.suspended(slot);
         }
 
         @Override
         public void removeEngine(int slot) {
-          doubted.remove(slot);
+          suspended.remove(slot);
           super.removeEngine(slot);
         }
 
         @Override
         void reload() {
           // What is not held again is forgotten.
-          doubted.forEach(slot -> {
+          suspended.forEach(slot -> {
             Map<Copy, Integer> held = Map.copyOf(copies);
             index.cleared(slot);
             held.forEach((copy, count) -> restore(copy, slot));

@@ -9,15 +9,15 @@ import dev.warmpath.kvindex.workload.Step;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Below;
 import dev.warmpath.kvindex.workload.Step.Clear;
-import dev.warmpath.kvindex.workload.Step.Doubt;
+import dev.warmpath.kvindex.workload.Step.Confirm;
 import dev.warmpath.kvindex.workload.Step.Leave;
 import dev.warmpath.kvindex.workload.Step.Place;
-import dev.warmpath.kvindex.workload.Step.Prove;
 import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Relayout;
 import dev.warmpath.kvindex.workload.Step.Reload;
 import dev.warmpath.kvindex.workload.Step.Remove;
 import dev.warmpath.kvindex.workload.Step.Store;
+import dev.warmpath.kvindex.workload.Step.Suspend;
 import java.util.BitSet;
 import java.util.Map;
 import java.util.TreeMap;
@@ -70,10 +70,10 @@ public final class Side<I extends KvIndex> {
       index.stored(slots.get(store.engine()), columns(store));
     } else if (step instanceof Remove remove && slots.containsKey(remove.engine())) {
       index.removed(slots.get(remove.engine()), columns(remove));
-    } else if (step instanceof Doubt doubt && slots.containsKey(doubt.engine())) {
-      index.doubted(slots.get(doubt.engine()));
-    } else if (step instanceof Prove prove && slots.containsKey(prove.engine())) {
-      prove(slots.get(prove.engine()), prove);
+    } else if (step instanceof Suspend suspend && slots.containsKey(suspend.engine())) {
+      index.suspended(slots.get(suspend.engine()));
+    } else if (step instanceof Confirm confirm && slots.containsKey(confirm.engine())) {
+      confirm(slots.get(confirm.engine()), confirm);
     } else if (step instanceof Recall recall && slots.containsKey(recall.names().engine())) {
       index.recalled(slots.get(recall.names().engine()), columns(recall.names()));
     } else if (step instanceof Reload) {
@@ -97,9 +97,9 @@ public final class Side<I extends KvIndex> {
     index.layout(slot, arrive.layout());
   }
 
-  private void prove(int slot, Prove prove) {
-    Place place = prove.place();
-    index.proven(slot, place.tier(), place.group(), prove.prompt(), prove.blocks());
+  private void confirm(int slot, Confirm confirm) {
+    Place place = confirm.place();
+    index.confirmed(slot, place.tier(), place.group(), confirm.prompt(), confirm.blocks());
   }
 
   private void leave(int slot) {

@@ -74,15 +74,15 @@ class SnapshotTest {
   }
 
   @Test
-  void doubtsComeBackAndWhatWasSeenInSpiteOfThem() {
+  void suspendedBlocksComeBackAndWhatWasConfirmedOfThem() {
     RunKvIndex index = new RunKvIndex(IndexLimits.unbounded(3), 1);
     index.addEngine(CopyCounting.PER_COPY);
     StoredBlocks stored = new StoredBlocks();
     long root = SnapshotFixture.SPACE.rootKey();
     index.stored(0, blocks(stored.atRoot(StorageTier.GPU, 0, root), 1000, 0, 70));
-    assertThat(index.doubted(0)).isEqualTo(70);
+    assertThat(index.suspended(0)).isEqualTo(70);
     BlockChain prompt = BlockChain.ofLocalHashes(SnapshotFixture.SPACE, ranges(new long[] {0, 9}));
-    assertThat(index.proven(0, StorageTier.GPU, 0, prompt, 3)).isEqualTo(3);
+    assertThat(index.confirmed(0, StorageTier.GPU, 0, prompt, 3)).isEqualTo(3);
     compare(index, List.of(0), questions());
 
     RunKvIndex copy = SnapshotFixture.reload(index);

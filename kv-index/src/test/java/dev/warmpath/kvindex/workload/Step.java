@@ -39,14 +39,14 @@ public sealed interface Step {
   record Clear(int engine) implements Step {}
 
   /** Events of an engine may have been lost. */
-  record Doubt(int engine) implements Step {}
+  record Suspend(int engine) implements Step {}
 
   /** An engine is seen to reuse the beginning of a prompt. */
-  record Prove(int engine, Place place, BlockChain prompt, int blocks) implements Step {
+  record Confirm(int engine, Place place, BlockChain prompt, int blocks) implements Step {
 
     @Override
     public String toString() {
-      return "Prove[e%d %s %d of %s]".formatted(engine, place, blocks, Script.text(prompt));
+      return "Confirm[e%d %s %d of %s]".formatted(engine, place, blocks, Script.text(prompt));
     }
   }
 

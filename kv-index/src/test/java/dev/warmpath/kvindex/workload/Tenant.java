@@ -4,8 +4,8 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.workload.Forest.Prompt;
 import dev.warmpath.kvindex.workload.Step.Below;
+import dev.warmpath.kvindex.workload.Step.Confirm;
 import dev.warmpath.kvindex.workload.Step.Place;
-import dev.warmpath.kvindex.workload.Step.Prove;
 import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Remove;
 import dev.warmpath.kvindex.workload.Step.Store;
@@ -86,9 +86,9 @@ final class Tenant {
   }
 
   /** It is seen to reuse the beginning of a prompt, whether or not it holds it. */
-  Step prove(Prompt prompt) {
+  Step confirm(Prompt prompt) {
     BlockChain chain = BlockChain.ofLocalHashes(prompt.space(), prompt.localHashes());
-    return new Prove(number, place(), chain, Forest.corner(random, prompt.blocks()));
+    return new Confirm(number, place(), chain, Forest.corner(random, prompt.blocks()));
   }
 
   /** The hashes that it gives to the first blocks of a prompt are computed. */

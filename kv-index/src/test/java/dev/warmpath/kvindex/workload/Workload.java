@@ -9,10 +9,10 @@ import dev.warmpath.kvindex.workload.Habits.Size;
 import dev.warmpath.kvindex.workload.Habits.Trees;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Clear;
-import dev.warmpath.kvindex.workload.Step.Doubt;
 import dev.warmpath.kvindex.workload.Step.Leave;
 import dev.warmpath.kvindex.workload.Step.Relayout;
 import dev.warmpath.kvindex.workload.Step.Reload;
+import dev.warmpath.kvindex.workload.Step.Suspend;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -98,8 +98,8 @@ public final class Workload {
       case 3, 4 -> leave();
       case 5 -> clear();
       case 6 -> steps.add(new Reload());
-      case 7, 8, 9 -> doubt();
-      case 10, 11 -> prove();
+      case 7, 8, 9 -> suspend();
+      case 10, 11 -> confirm();
       case 14, 15, 16 -> recall();
       default -> relayout();
     }
@@ -162,15 +162,15 @@ public final class Workload {
     }
   }
 
-  private void doubt() {
+  private void suspend() {
     if (!tenants.isEmpty()) {
-      steps.add(new Doubt(tenants.get(random.nextInt(tenants.size())).number()));
+      steps.add(new Suspend(tenants.get(random.nextInt(tenants.size())).number()));
     }
   }
 
-  private void prove() {
+  private void confirm() {
     if (!tenants.isEmpty()) {
-      steps.add(tenants.get(random.nextInt(tenants.size())).prove(prompt()));
+      steps.add(tenants.get(random.nextInt(tenants.size())).confirm(prompt()));
     }
   }
 

@@ -180,7 +180,7 @@ final class FleetReport {
         .put("heldBlocks", stats.heldBlocks())
         .put("namedBlocks", stats.namedBlocks())
         .put("orphanBlocks", stats.orphanBlocks())
-        .put("doubtedBlocks", stats.doubtedBlocks())
+        .put("suspendedBlocks", stats.suspendedBlocks())
         .put("orphansDropped", stats.orphansDropped())
         .put("unknownRemovals", stats.unknownRemovals())
         .put("contradictions", stats.contradictions());

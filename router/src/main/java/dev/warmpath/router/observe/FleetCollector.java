@@ -175,7 +175,7 @@ public final class FleetCollector {
     to.add(Metric.INDEX_BLOCKS, held.heldBlocks(), engine, "held");
     to.add(Metric.INDEX_BLOCKS, held.namedBlocks(), engine, "named");
     to.add(Metric.INDEX_BLOCKS, held.orphanBlocks(), engine, "orphans");
-    to.add(Metric.INDEX_BLOCKS, held.doubtedBlocks(), engine, "doubted");
+    to.add(Metric.INDEX_BLOCKS, held.suspendedBlocks(), engine, "suspended");
   }
 
   private Set<String> severalRanks() {

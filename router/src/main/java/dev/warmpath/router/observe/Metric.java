@@ -169,7 +169,7 @@ public enum Metric {
       "how"),
   INDEX_BLOCKS(
       Type.GAUGE,
-      "Blocks in the index: held, named (of these), orphans (waiting), doubted (not credited).",
+      "Blocks in the index: held, named (of these), orphans (waiting), suspended (not credited).",
       "engine",
       "state"),
   INDEX_BYTES(Type.GAUGE, "Bytes that the index takes."),

@@ -22,7 +22,7 @@ function sections(row) {
       ['Prediction error, 5 min', percent(row.error)],
       ['Blocks held', exact(row.held)],
       ['Blocks on their way', exact(engine.expectedBlocks?.now)],
-      ['Orphans, doubted', exact(engine.index?.orphanBlocks) + ', ' + exact(engine.index?.doubtedBlocks)],
+      ['Orphans, suspended', exact(engine.index?.orphanBlocks) + ', ' + exact(engine.index?.suspendedBlocks)],
     ]],
     ['Events', engine.events === null ? [['Events', 'none: it is routed by load']] : [
       ['Trust', words(row.trust) + ' for ' + ago(row.since)],

@@ -312,7 +312,7 @@ public final class VirtualFleet {
       case DEAF -> engine.deaf = true;
       case BLACK_HOLE -> engine.blackHole = true;
       case FORGOTTEN -> {
-        index.doubted(engine.slot);
+        index.suspended(engine.slot);
         engine.view = view(engine, Trust.SUSPECT);
       }
     }

@@ -389,7 +389,7 @@ enum Fault {
   /** Does it to a rig on which all is well; returns the one to go on with. */
   abstract FaultRig strike(FaultRig rig);
 
-  /** Whether nothing is ever in doubt. */
+  /** Whether trust never changes. */
   boolean isHarmless() {
     return false;
   }

@@ -77,7 +77,7 @@ final class Claims {
       boolean owed = copies(shelf, at) < 0;
       block = takeAside(at, hash);
       hold(block, shelf, blocks.addsCopies() && !owed);
-      doubt(block);
+      contradict(block);
       settleOrphansOf(hash);
     }
     return true;
@@ -99,7 +99,7 @@ final class Claims {
       settleOrphansOf(block.engineHash);
       dropOldestOrphan();
     } else if (block.naming == Naming.ORPHAN && !block.claims(atRoot, parent, local)) {
-      doubt(block);
+      contradict(block);
       settleOrphansOf(block.engineHash);
     }
   }
@@ -124,8 +124,8 @@ final class Claims {
       return;
     }
     UnnamedBlock parent = unnamed.get(block.parent);
-    if (parent != null && parent.naming == Naming.DOUBTFUL && !block.atRoot) {
-      doubt(block);
+    if (parent != null && parent.naming == Naming.CONTRADICTED && !block.atRoot) {
+      contradict(block);
     } else {
       unnamed.joinOrphans(block);
     }
@@ -140,7 +140,7 @@ final class Claims {
 
   private boolean isSettled(long engineHash) {
     UnnamedBlock block = unnamed.get(engineHash);
-    return block == null || block.naming == Naming.DOUBTFUL;
+    return block == null || block.naming == Naming.CONTRADICTED;
   }
 
   private void settleNext(long engineHash) {
@@ -167,9 +167,9 @@ final class Claims {
     }
   }
 
-  private void doubt(UnnamedBlock block) {
+  private void contradict(UnnamedBlock block) {
     unnamed.leaveOrphans(block);
-    block.naming = Naming.DOUBTFUL;
+    block.naming = Naming.CONTRADICTED;
     contradictions++;
   }
 
@@ -202,7 +202,7 @@ final class Claims {
     return core.runs().copies.more(shelf.id, core.runs().block(Runs.run(at), Runs.offset(at)));
   }
 
-  /** Moves a block with all its copies out of the tree; where it was doubted it is forgotten. */
+  /** Moves a block with all its copies out of the tree; where it was suspended it is forgotten. */
   private UnnamedBlock takeAside(long at, long hash) {
     UnnamedBlock block = unnamed.add(hash);
     int source = Runs.run(at);
@@ -213,7 +213,7 @@ final class Claims {
       int entry =
           core.runs().isListed(source, offset) ? core.holdings().find(run, source, shelf.id) : -1;
       if (entry >= 0 && ((core.holdings().mask(run, entry) >>> offset) & 1) != 0) {
-        if (!shelf.isDoubt()) {
+        if (!shelf.isSuspended()) {
           unnamed.hold(block, shelf.id, 1 + Math.max(0, core.runs().copies.more(shelf.id, number)));
         }
         core.runs().copies.forget(shelf.id, number);

@@ -8,7 +8,7 @@ import dev.warmpath.kvindex.runs.tree.Runs;
 import dev.warmpath.kvindex.runs.tree.Shelves.Shelf;
 
 /**
- * Names of an engine's blocks that were computed and not heard: they go where what is doubted
+ * Names of an engine's blocks that were computed and not heard: they go where what is suspended
  * stands, so that nobody is credited with them.
  *
  * <p>What was heard goes before. Single writer.
@@ -29,18 +29,18 @@ final class ComputedNames {
 
   /** Names blocks {@code from … to − 1}, if there is room; false if not all could be named. */
   boolean recall(Shelf shelf, StoredBlocks names, int from, int to) {
-    Shelf doubts = shelf.doubts;
-    if (doubts == null || !core.room().has(to - from)) {
+    Shelf suspended = shelf.suspended;
+    if (suspended == null || !core.room().has(to - from)) {
       return false;
     }
     int next = from;
-    while (next < to && recall(shelf, doubts, names, next)) {
+    while (next < to && recall(shelf, suspended, names, next)) {
       next++;
     }
     return next == to;
   }
 
-  private boolean recall(Shelf shelf, Shelf doubts, StoredBlocks names, int index) {
+  private boolean recall(Shelf shelf, Shelf suspended, StoredBlocks names, int index) {
     long place = engine.behind(names, index);
     if (place == NOWHERE) {
       return false;
@@ -53,37 +53,38 @@ final class ComputedNames {
       }
       UnnamedBlock block = unnamed.get(names.engineHash(index));
       if (block == null) {
-        return put(doubts, place, names, index);
+        return put(suspended, place, names, index);
       }
       at = claims.name(block, names, index) ? engine.find(names.engineHash(index)) : NOWHERE;
     } else if (engine.nameOf(at) != name) {
       return false;
     }
-    return at != NOWHERE && doubt(shelf, doubts, at);
+    return at != NOWHERE && suspend(shelf, suspended, at);
   }
 
   /** Whether the engine has a block of this name, then under another hash. */
   private boolean isKnown(long name) {
-    return ((engine.doubts().known(Runs.run(name)) >>> Runs.offset(name)) & 1) != 0;
+    return ((engine.suspended().known(Runs.run(name)) >>> Runs.offset(name)) & 1) != 0;
   }
 
-  private boolean put(Shelf doubts, long place, StoredBlocks names, int index) {
-    boolean put = core.placement().of(engine, doubts).put(place, names, index, 1) == 1;
+  private boolean put(Shelf suspended, long place, StoredBlocks names, int index) {
+    boolean put = core.placement().of(engine, suspended).put(place, names, index, 1) == 1;
     if (put) {
       claims.adopt(names, index, index + 1);
     }
     return put;
   }
 
-  private boolean doubt(Shelf shelf, Shelf doubts, long at) {
+  private boolean suspend(Shelf shelf, Shelf suspended, long at) {
     int source = Runs.run(at);
     int run = core.runs().names(source);
     long bit = 1L << Runs.offset(at);
     long known =
-        core.holdings().held(run, source, shelf.id) | core.holdings().held(run, source, doubts.id);
+        core.holdings().held(run, source, shelf.id)
+            | core.holdings().held(run, source, suspended.id);
     if ((known & bit) == 0) {
-      core.holdings().hold(doubts, run, source, bit);
-      engine.more(doubts, 1);
+      core.holdings().hold(suspended, run, source, bit);
+      engine.more(suspended, 1);
     }
     return true;
   }

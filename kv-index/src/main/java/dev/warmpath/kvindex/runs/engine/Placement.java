@@ -323,8 +323,8 @@ public final class Placement {
       long again = holdings.held(run, source, shelf.id) & mask;
       holdings.hold(shelf, run, source, mask);
       engine.more(shelf, Long.bitCount(mask & ~again));
-      if (shelf.doubts != null) {
-        engine.doubts().settle(shelf, run, source, mask);
+      if (shelf.suspended != null) {
+        engine.suspended().settle(shelf, run, source, mask);
       }
       if (again != 0 && blocks.addsCopies() && engine.counting() == CopyCounting.PER_COPY) {
         for (; again != 0; again &= again - 1) {

@@ -31,7 +31,7 @@ public final class RunEngine {
   private final Core core;
   private final UnnamedBlocks unnamed;
   private final Claims claims;
-  private final DoubtedBlocks doubts;
+  private final SuspendedBlocks suspended;
   private final ComputedNames recalls;
   private final List<Shelf> shelves = new ArrayList<>();
   private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
@@ -50,7 +50,7 @@ public final class RunEngine {
     this.core = core;
     unnamed = new UnnamedBlocks(core.room().asideBudget());
     claims = new Claims(this, core, unnamed, maxOrphans);
-    doubts = new DoubtedBlocks(this, core);
+    suspended = new SuspendedBlocks(this, core);
     recalls = new ComputedNames(this, core, unnamed, claims);
   }
 
@@ -95,26 +95,26 @@ public final class RunEngine {
     return shelf;
   }
 
-  /** The shelf for (tier, group), with a doubt shelf of its own. */
-  public Shelf openDoubts(StorageTier tier, int group) {
+  /** The shelf for (tier, group), with a suspended shelf of its own. */
+  public Shelf openSuspended(StorageTier tier, int group) {
     Shelf known = shelf(tier, group);
     Shelf shelf = known == null ? openShelf(tier, group) : known;
-    shelf.doubts = openShelf(tier, ~group);
+    shelf.suspended = openShelf(tier, ~group);
     return shelf;
   }
 
-  /** Makes a shelf the doubt shelf of a new one. */
-  void doubt(Shelf shelf) {
-    shelves.add(core.shelves().doubt(shelf));
+  /** Makes a shelf the suspended shelf of a new one. */
+  void suspend(Shelf shelf) {
+    shelves.add(core.shelves().suspend(shelf));
     shelves.set(shelves.indexOf(shelf), core.shelves().get(shelf.id));
   }
 
-  /** Opens what a snapshot had: each doubt shelf beside the one that it belongs to. */
+  /** Opens what a snapshot had: each suspended shelf beside the one that it belongs to. */
   public void pairShelves() {
     for (Shelf shelf : List.copyOf(shelves)) {
-      if (shelf.isDoubt()) {
+      if (shelf.isSuspended()) {
         Shelf sure = shelf(shelf.tier, ~shelf.group);
-        (sure == null ? openShelf(shelf.tier, ~shelf.group) : sure).doubts = shelf;
+        (sure == null ? openShelf(shelf.tier, ~shelf.group) : sure).suspended = shelf;
       }
     }
   }
@@ -129,32 +129,33 @@ public final class RunEngine {
     held += blocks;
   }
 
-  /** A shelf has so many blocks more, for sure or in doubt. */
+  /** A shelf has so many blocks more, held or suspended. */
   public void more(Shelf shelf, int blocks) {
-    if (shelf.isDoubt()) {
-      doubts.more(blocks);
+    if (shelf.isSuspended()) {
+      suspended.more(blocks);
     } else {
       held += blocks;
     }
   }
 
   /**
-   * Doubts every block that has a name and forgets the others; returns how many blocks that doubts.
+   * Suspends every block that has a name and forgets the others; returns how many blocks it
+   * suspends.
    */
-  public long doubt() {
+  public long suspend() {
     unnamed.clear();
-    return doubts.doubt();
+    return suspended.suspend();
   }
 
-  /** The engine was seen to reuse the first blocks of a prompt; returns how many were doubted. */
-  public long proven(Shelf shelf, BlockChain prompt, int count) {
-    return doubts.prove(shelf, prompt, count);
+  /** The engine was seen to reuse the first blocks of a prompt; returns how many were suspended. */
+  public long confirmed(Shelf shelf, BlockChain prompt, int count) {
+    return suspended.confirm(shelf, prompt, count);
   }
 
-  /** Finds out what a store proves of the blocks before it. */
-  public void prove(Shelf shelf, StoredBlocks blocks) {
-    if (doubts.blocks() > 0 && blocks.proves() && layout.isFullAttention(shelf.group)) {
-      doubts.proveBefore(shelf, behind(blocks.parent()));
+  /** Finds out what a store confirms of the blocks before it. */
+  public void confirm(Shelf shelf, StoredBlocks blocks) {
+    if (suspended.blocks() > 0 && blocks.confirms() && layout.isFullAttention(shelf.group)) {
+      suspended.confirmBefore(shelf, behind(blocks.parent()));
     }
   }
 
@@ -163,8 +164,8 @@ public final class RunEngine {
     return recalls.recall(shelf, names, from, to);
   }
 
-  DoubtedBlocks doubts() {
-    return doubts;
+  SuspendedBlocks suspended() {
+    return suspended;
   }
 
   /** Sees to it that what the next store hangs on is not the next to be forgotten. */
@@ -253,7 +254,7 @@ public final class RunEngine {
     }
     core.placement().release(shelf, run, entry, mask);
     more(shelf, -Long.bitCount(mask));
-    return shelf.isDoubt() ? 0 : Long.bitCount(mask);
+    return shelf.isSuspended() ? 0 : Long.bitCount(mask);
   }
 
   /** Goes on counting where another index stopped. */
@@ -270,16 +271,16 @@ public final class RunEngine {
         claims.orphansDropped(),
         unknownRemovals,
         claims.contradictions(),
-        doubts.blocks());
+        suspended.blocks());
   }
 
   public long held() {
     return held;
   }
 
-  /** How many blocks are kept for the engine, for sure and in doubt. */
+  /** How many blocks are kept for the engine, held and suspended. */
   public long kept() {
-    return held + unnamed.held() + doubts.blocks();
+    return held + unnamed.held() + suspended.blocks();
   }
 
   /** Gives up the orphan that waited longest, if there are too many. */
@@ -382,7 +383,7 @@ public final class RunEngine {
     if ((core.holdings().held(run, source, shelf.id) & bit) == 0) {
       core.holdings().hold(shelf, run, source, bit);
       held++;
-      doubts.settle(shelf, run, source, bit);
+      suspended.settle(shelf, run, source, bit);
     } else if (addsCopies && counting == CopyCounting.PER_COPY) {
       core.runs().copies.add(shelf.id, core.runs().block(source, Runs.offset(at)));
     }
@@ -397,12 +398,12 @@ public final class RunEngine {
 
   /**
    * Removes the block at {@code at} and those before it that the event names next, whether they are
-   * held or doubted; returns how many, 0 if the first one is neither there.
+   * held or suspended; returns how many, 0 if the first one is neither there.
    */
   private int remove(Shelf shelf, long at, RemovedBlocks blocks, int index) {
     int removed = removeFrom(shelf, at, blocks, index);
-    return removed == 0 && shelf.doubts != null
-        ? removeFrom(shelf.doubts, at, blocks, index)
+    return removed == 0 && shelf.suspended != null
+        ? removeFrom(shelf.suspended, at, blocks, index)
         : removed;
   }
 

@@ -17,7 +17,7 @@ public final class UnnamedBlock {
     /** The claim is known, its parent's name is not. */
     ORPHAN,
     /** Two stores disagreed about this block or one before it: it has no name while it is held. */
-    DOUBTFUL
+    CONTRADICTED
   }
 
   /** The object and its places in two maps. */

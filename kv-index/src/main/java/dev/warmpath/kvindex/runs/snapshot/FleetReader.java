@@ -170,8 +170,8 @@ public final class FleetReader {
     boolean waits = block.naming == Naming.ORPHAN;
     UnnamedBlock parent = waits ? engine.unnamed().get(block.parent) : null;
     if ((waits && engine.find(block.parent) != Runs.NOWHERE)
-        || (parent != null && parent.naming == Naming.DOUBTFUL)
-        || (block.naming == Naming.DOUBTFUL
+        || (parent != null && parent.naming == Naming.CONTRADICTED)
+        || (block.naming == Naming.CONTRADICTED
             && engine.unnamed().orphanOf(block.engineHash) != null)) {
       throw in.damaged("an orphan waits for a parent that is known");
     }
@@ -181,8 +181,8 @@ public final class FleetReader {
     int holders = in.int32("holders", 1, engine.shelves().size());
     for (int i = 0; i < holders; i++) {
       Shelf shelf = shelf(in.int32("shelf", 0, shelves.size() - 1));
-      if (shelf.slot != engine.slot() || shelf.isDoubt() || block.isOn(shelf.id)) {
-        throw in.damaged("shelf=" + shelf.id + " of another engine, of doubts, or twice");
+      if (shelf.slot != engine.slot() || shelf.isSuspended() || block.isOn(shelf.id)) {
+        throw in.damaged("shelf=" + shelf.id + " of another engine, suspended, or twice");
       }
       int most = engine.counting() == CopyCounting.PRESENCE ? 1 : Integer.MAX_VALUE;
       engine.unnamed().hold(block, shelf.id, in.int32("copies", 1, most));

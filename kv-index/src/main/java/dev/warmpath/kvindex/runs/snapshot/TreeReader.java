@@ -159,17 +159,17 @@ public final class TreeReader {
       core.holdings().put(shelf, run, source, record.masks[i]);
       fleet.engine(shelf).more(shelf, Long.bitCount(record.masks[i]));
     }
-    checkDoubts(run);
+    checkSuspended(run);
   }
 
-  /** No shelf may hold what is doubted on it. */
-  private void checkDoubts(int run) throws IOException {
+  /** No shelf may hold what is suspended on it. */
+  private void checkSuspended(int run) throws IOException {
     for (int i = 0; i < record.holders; i++) {
       Shelf shelf = fleet.shelf(record.shelves[i]);
       int source = runOf[last - record.aliases + record.sources[i]];
-      if (shelf.doubts != null
-          && (core.holdings().held(run, source, shelf.doubts.id) & record.masks[i]) != 0) {
-        throw in.damaged("shelf=" + record.shelves[i] + " holds what it doubts");
+      if (shelf.suspended != null
+          && (core.holdings().held(run, source, shelf.suspended.id) & record.masks[i]) != 0) {
+        throw in.damaged("shelf=" + record.shelves[i] + " holds what is suspended on it");
       }
     }
   }
@@ -257,7 +257,7 @@ public final class TreeReader {
   private void restoreCopies(int source, int offset, Shelf shelf, int more) throws IOException {
     long held = core.holdings().held(runs.names(source), source, shelf.id);
     if (((held >>> offset) & 1) == 0
-        || shelf.isDoubt()
+        || shelf.isSuspended()
         || fleet.engine(shelf).counting() != CopyCounting.PER_COPY) {
       throw in.damaged("copies of a block that is not held, or not counted");
     }

@@ -24,7 +24,7 @@ public final class Shelves {
     public final IntVector runs;
 
     /** The shelf of what was on this one and may be there still, for the writer; or null. */
-    public @Nullable Shelf doubts;
+    public @Nullable Shelf suspended;
 
     public Shelf(int id, int slot, StorageTier tier, int group, IntVector runs) {
       this.id = id;
@@ -34,8 +34,8 @@ public final class Shelves {
       this.runs = runs;
     }
 
-    /** Whether it is the doubt shelf of another one. */
-    public boolean isDoubt() {
+    /** Whether it is the suspended shelf of another one. */
+    public boolean isSuspended() {
       return group < 0;
     }
   }
@@ -62,12 +62,12 @@ public final class Shelves {
     return shelf;
   }
 
-  /** Makes a shelf the doubt shelf of a new one, which is returned. */
-  public Shelf doubt(Shelf shelf) {
-    Shelf doubts = new Shelf(shelf.id, shelf.slot, shelf.tier, ~shelf.group, shelf.runs);
-    shelves.set(shelf.id, doubts);
+  /** Makes a shelf the suspended shelf of a new one, which is returned. */
+  public Shelf suspend(Shelf shelf) {
+    Shelf suspended = new Shelf(shelf.id, shelf.slot, shelf.tier, ~shelf.group, shelf.runs);
+    shelves.set(shelf.id, suspended);
     Shelf fresh = open(shelf.slot, shelf.tier, shelf.group);
-    fresh.doubts = doubts;
+    fresh.suspended = suspended;
     return fresh;
   }
 

@@ -33,7 +33,7 @@ public final class ReplayCheck implements Check {
     if (endpoint == null) {
       into.warn(
           engine,
-          "it has no `replay`: after a gap or a restart of the router its blocks are doubted",
+          "it has no `replay`: after a gap or a restart of the router its blocks are suspended",
           remedy(replica, rank));
     } else if (stream.replayProblem() != null) {
       into.fail(engine, endpoint + ": " + stream.replayProblem(), remedy(replica, rank));

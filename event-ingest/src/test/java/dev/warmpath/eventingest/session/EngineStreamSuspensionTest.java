@@ -10,9 +10,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What becomes of an engine's blocks when events of it were lost: doubted, proven, or forgotten.
+ * What becomes of an engine's blocks when events of it were lost: suspended, confirmed, or
+ * forgotten.
  */
-final class EngineStreamDoubtTest {
+final class EngineStreamSuspensionTest {
 
   private static final int[] A = IntStream.range(0, 17).toArray();
   private static final int[] LONGER_A = IntStream.range(0, 21).toArray();
@@ -24,16 +25,16 @@ final class EngineStreamDoubtTest {
   void storeBehindABlockFromBeforeTheGapProvesItsChain() {
     StreamFixture fixture = afterGap(false);
     assertThat(fixture.predicted(LONGER_A)).isZero();
-    assertThat(fixture.doubted()).isEqualTo(4);
+    assertThat(fixture.suspended()).isEqualTo(4);
 
     fixture.engine.serve(LONGER_A);
     fixture.deliverLast();
 
     assertThat(fixture.predicted(LONGER_A)).isEqualTo(20);
-    assertThat(fixture.doubted()).isZero();
+    assertThat(fixture.suspended()).isZero();
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(fixture.count(StreamCounter.DOUBTED_BLOCKS)).isEqualTo(4);
-    assertThat(fixture.count(StreamCounter.PROVEN_BLOCKS)).isEqualTo(4);
+    assertThat(fixture.count(StreamCounter.SUSPENDED_BLOCKS)).isEqualTo(4);
+    assertThat(fixture.count(StreamCounter.CONFIRMED_BLOCKS)).isEqualTo(4);
   }
 
   @Test
@@ -47,7 +48,7 @@ final class EngineStreamDoubtTest {
   }
 
   @Test
-  void whatIsRemovedAfterTheGapIsProvenNoMore() {
+  void whatIsRemovedAfterTheGapIsConfirmedNoMore() {
     StreamFixture fixture = afterGap(false);
     fixture.engine.evict(A, 3);
     fixture.deliverLast();
@@ -61,7 +62,7 @@ final class EngineStreamDoubtTest {
     StreamFixture fixture = afterGap(false);
     fixture.reused(A, 11, later(fixture));
     assertThat(fixture.predicted(A)).isEqualTo(8);
-    assertThat(fixture.count(StreamCounter.PROVEN_BLOCKS)).isEqualTo(2);
+    assertThat(fixture.count(StreamCounter.CONFIRMED_BLOCKS)).isEqualTo(2);
   }
 
   @Test
@@ -112,7 +113,8 @@ final class EngineStreamDoubtTest {
     fixture.answer(fixture.engine.published(), 2);
 
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(fixture.stream.trust().reason()).isEqualTo("lost batches 1 to 1; 4 blocks doubted");
+    assertThat(fixture.stream.trust().reason())
+        .isEqualTo("lost batches 1 to 1; 4 blocks suspended");
     assertThat(fixture.predicted(LONGER_A)).isEqualTo(20);
   }
 
@@ -126,7 +128,7 @@ final class EngineStreamDoubtTest {
     fixture.answer(fixture.engine.published(), 2);
 
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
-    assertThat(fixture.doubted()).isZero();
+    assertThat(fixture.suspended()).isZero();
     assertThat(fixture.predicted(LONGER_A)).as("its parent has no name").isZero();
     assertThat(fixture.count(StreamCounter.RESTARTS)).isEqualTo(1);
   }
@@ -162,12 +164,12 @@ final class EngineStreamDoubtTest {
   }
 
   @Test
-  void emptyCacheEndsAllDoubts() {
+  void emptyCacheForgetsWhatIsSuspended() {
     StreamFixture fixture = afterGap(false);
     fixture.engine.clear();
     fixture.deliverLast();
 
-    assertThat(fixture.doubted()).isZero();
+    assertThat(fixture.suspended()).isZero();
     assertThat(fixture.trust()).isEqualTo(Trust.EXACT);
   }
 
@@ -181,7 +183,7 @@ final class EngineStreamDoubtTest {
     fixture.deliver(fixture.engine.lastSequence() - 2);
     fixture.deliverLast();
 
-    assertThat(fixture.count(StreamCounter.DOUBTED_BLOCKS)).as("A, and then B").isEqualTo(8);
+    assertThat(fixture.count(StreamCounter.SUSPENDED_BLOCKS)).as("A, and then B").isEqualTo(8);
     assertThat(fixture.predicted(B)).isEqualTo(16);
   }
 
@@ -194,22 +196,22 @@ final class EngineStreamDoubtTest {
     fixture.stream.connected();
     fixture.refuse();
 
-    assertThat(fixture.doubted()).isZero();
+    assertThat(fixture.suspended()).isZero();
     assertThat(fixture.stream.trust().reason())
         .isEqualTo("reconnected and no replay answers; 4 blocks forgotten");
   }
 
   @Test
-  void whatOthersSaidMayBeDoubted() {
+  void whatOthersSaidSuspends() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);
     fixture.deliver(0);
-    fixture.stream.doubt("it reused less than it announced");
+    fixture.stream.suspend("it reused less than it announced");
 
     assertThat(fixture.predicted(A)).isZero();
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
     assertThat(fixture.stream.trust().reason())
-        .isEqualTo("it reused less than it announced; 4 blocks doubted");
+        .isEqualTo("it reused less than it announced; 4 blocks suspended");
   }
 
   @Test

@@ -16,18 +16,18 @@ import java.util.List;
  *
  * <p>Single writer.
  */
-public final class DoubtedBlocks {
+public final class SuspendedBlocks {
 
   /*
-   * Beside the shelf (tier, group) an engine may have a doubt shelf (tier, ~group). No layout names a
+   * Beside the shelf (tier, group) an engine may have a suspended shelf (tier, ~group). No layout names a
    * negative group, so readers credit nobody with what is on it; parents are found there, hashes are
    * listed for it, and room is made of it as of any other.
    *
-   *   doubt    the shelf becomes the doubt shelf, and a new, empty one is opened in its place
-   *   recall   a block of which only the hash is known is put on the doubt shelf, as if it had been held
-   *   settle   a block is stored, proven or removed: its bit goes off the doubt shelf
+   *   suspend  the shelf becomes the suspended shelf, and a new, empty one is opened in its place
+   *   recall   a block of which only the hash is known is put on the suspended shelf, as if it had been held
+   *   settle   a block is stored, confirmed or removed: its bit goes off the suspended shelf
    *
-   * Hashes stay listed while any shelf has the block, so a block is held before its doubt is dropped.
+   * Hashes stay listed while any shelf has the block, so a block is held before it goes off the suspended shelf.
    */
 
   private final RunEngine engine;
@@ -35,30 +35,30 @@ public final class DoubtedBlocks {
   private final Holdings holdings;
   private long blocks;
 
-  DoubtedBlocks(RunEngine engine, Core core) {
+  SuspendedBlocks(RunEngine engine, Core core) {
     this.engine = engine;
     this.core = core;
     holdings = core.holdings();
   }
 
-  /** How many blocks are doubted. */
+  /** How many blocks are suspended. */
   public long blocks() {
     return blocks;
   }
 
-  /** So many blocks more, or less, stand on doubt shelves. */
+  /** So many blocks more, or less, stand on suspended shelves. */
   void more(int added) {
     blocks += added;
   }
 
-  /** Doubts all that is held; returns how many blocks that is. */
-  long doubt() {
+  /** Suspends all that is held; returns how many blocks that is. */
+  long suspend() {
     long before = blocks;
     for (Shelf shelf : List.copyOf(engine.shelves())) {
-      if (shelf.doubts != null) {
-        move(shelf, shelf.doubts);
-      } else if (!shelf.isDoubt()) {
-        engine.doubt(shelf);
+      if (shelf.suspended != null) {
+        move(shelf, shelf.suspended);
+      } else if (!shelf.isSuspended()) {
+        engine.suspend(shelf);
       }
       core.runs().copies.forget(shelf.id);
     }
@@ -67,15 +67,17 @@ public final class DoubtedBlocks {
     return blocks - before;
   }
 
-  /** Adds what a shelf holds to what is doubted already; what there is no room for is forgotten. */
-  private void move(Shelf shelf, Shelf doubts) {
+  /**
+   * Adds what a shelf holds to what is suspended already; what there is no room for is forgotten.
+   */
+  private void move(Shelf shelf, Shelf suspended) {
     while (shelf.runs.size() > 0) {
       int run = shelf.runs.get(shelf.runs.size() - 1);
       int entry = holdings.lastOf(shelf);
       if (core.room().hasSpare()) {
         int source = holdings.sourceOf(run, entry);
         long mask = holdings.mask(run, entry);
-        holdings.hold(doubts, run, source, mask);
+        holdings.hold(suspended, run, source, mask);
         core.placement().release(shelf, run, entry, mask);
       } else {
         engine.forget(shelf, run, entry);
@@ -83,71 +85,73 @@ public final class DoubtedBlocks {
     }
   }
 
-  /** The blocks are on the shelf, or known not to be: they are doubted no more. */
+  /** The blocks are on the shelf, or known not to be: they are suspended no more. */
   void settle(Shelf shelf, int run, int source, long mask) {
-    Shelf doubts = shelf.doubts;
-    int entry = doubts == null || blocks == 0 ? -1 : holdings.find(run, source, doubts.id);
-    if (doubts != null && entry >= 0) {
+    Shelf suspended = shelf.suspended;
+    int entry = suspended == null || blocks == 0 ? -1 : holdings.find(run, source, suspended.id);
+    if (suspended != null && entry >= 0) {
       long settled = holdings.mask(run, entry) & mask;
       if (settled != 0) {
-        core.placement().release(doubts, run, entry, settled);
+        core.placement().release(suspended, run, entry, settled);
         blocks -= Long.bitCount(settled);
       }
     }
   }
 
   /** The engine holds the block before {@code place} on the shelf, and so all before that one. */
-  void proveBefore(Shelf shelf, long place) {
+  void confirmBefore(Shelf shelf, long place) {
     long end = place;
     while (end != NOWHERE && blocks > 0 && core.runs().kind(Runs.run(end)) == RunHeaders.NAMES) {
       int run = Runs.run(end);
       long all = -1L >>> (Long.SIZE - Runs.offset(end));
       long unknown = all & ~known(run);
-      prove(shelf, run, unknown == 0 ? all : all & ~(-1L >>> Long.numberOfLeadingZeros(unknown)));
+      confirm(shelf, run, unknown == 0 ? all : all & ~(-1L >>> Long.numberOfLeadingZeros(unknown)));
       long before = unknown == 0 ? core.runs().before(run) : NOWHERE;
       end = before == NOWHERE ? NOWHERE : before + 1;
     }
   }
 
-  /** The engine holds the first blocks of a prompt on the shelf; returns how many were doubted. */
-  long prove(Shelf shelf, BlockChain prompt, int count) {
+  /**
+   * The engine holds the first blocks of a prompt on the shelf; returns how many were suspended.
+   */
+  long confirm(Shelf shelf, BlockChain prompt, int count) {
     long before = blocks;
     int root = core.runs().roots().run(prompt.space().rootKey());
     long place = root == 0 ? NOWHERE : Runs.place(root, 0);
     for (int i = 0; i < Math.min(count, prompt.blocks()) && place != NOWHERE; i++) {
       long name = core.placement().named(place, prompt.localHash(i));
       if (name != NOWHERE) {
-        proveUnannounced(shelf, name);
+        confirmUnannounced(shelf, name);
       }
       place = name == NOWHERE ? NOWHERE : name + 1;
     }
     return before - blocks;
   }
 
-  private void proveUnannounced(Shelf shelf, long name) {
+  private void confirmUnannounced(Shelf shelf, long name) {
     int run = Runs.run(name);
-    int source = prove(shelf, run, 1L << Runs.offset(name));
+    int source = confirm(shelf, run, 1L << Runs.offset(name));
     if (source != 0 && engine.counting() == CopyCounting.PER_COPY) {
       core.runs().copies.skipNextStore(shelf.id, core.runs().block(source, Runs.offset(name)));
     }
   }
 
-  /** The doubted ones of these blocks are held; returns the source of the last of them, or 0. */
-  private int prove(Shelf shelf, int run, long mask) {
-    int proven = 0;
+  /** The suspended ones of these blocks are held; returns the source of the last of them, or 0. */
+  private int confirm(Shelf shelf, int run, long mask) {
+    int confirmed = 0;
     for (int i = holdings.count(run) - 1; i >= 0; i--) {
-      if (shelf.doubts != null && holdings.shelfOf(run, i) == shelf.doubts.id) {
+      if (shelf.suspended != null && holdings.shelfOf(run, i) == shelf.suspended.id) {
         int source = holdings.sourceOf(run, i);
         long bits = holdings.mask(run, i) & mask & ~knownBesides(run, source);
         if (bits != 0 && core.room().hasSpare()) {
           holdings.hold(shelf, run, source, bits);
           settle(shelf, run, source, bits);
           engine.heldMore(Long.bitCount(bits));
-          proven = source;
+          confirmed = source;
         }
       }
     }
-    return proven;
+    return confirmed;
   }
 
   /** The blocks of a run that the engine holds or may hold. */

@@ -8,16 +8,17 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 
 /**
- * What one engine may hold: what it held before events were lost, and names that were computed.
+ * What one engine may hold and is not credited with: what it held before events were lost, and
+ * names that were computed.
  *
- * <p>Once names were computed, answers prove nothing until all doubts have ended. The engine itself
- * has said nothing of those blocks: had the router read a prompt wrongly, an answer would seem to
- * prove blocks that never were, and no removal would ever come. A store does prove them, since it
- * names its parent by a hash that no other tokens have.
+ * <p>Once names were computed, answers confirm nothing until nothing is suspended any more. The
+ * engine itself has said nothing of those blocks: had the router read a prompt wrongly, an answer
+ * would seem to confirm blocks that never were, and no removal would ever come. A store does
+ * confirm them, since it names its parent by a hash that no other tokens have.
  *
  * <p>Confined to the writer.
  */
-final class DoubtRules {
+final class SuspensionRules {
 
   /** Bound on computed names of an engine, in addition to the blocks that it holds. */
   static final int MOST_RECALLED = 65_536;
@@ -28,7 +29,7 @@ final class DoubtRules {
   private boolean any;
   private boolean recalled;
 
-  DoubtRules(KvIndex index, int slot, StreamCounters counters) {
+  SuspensionRules(KvIndex index, int slot, StreamCounters counters) {
     this.index = index;
     this.slot = slot;
     this.counters = counters;
@@ -40,7 +41,7 @@ final class DoubtRules {
     recalled = any && wereRecalled;
   }
 
-  /** Whether something is doubted. */
+  /** Whether something is suspended. */
   boolean any() {
     return any;
   }
@@ -51,7 +52,7 @@ final class DoubtRules {
   }
 
   long blocks() {
-    return index.stats(slot).doubtedBlocks();
+    return index.stats(slot).suspendedBlocks();
   }
 
   /** All has been forgotten. */
@@ -60,12 +61,12 @@ final class DoubtRules {
     recalled = false;
   }
 
-  /** Removals may have been lost; returns how many blocks are doubted that were held. */
-  long doubt() {
-    long doubted = index.doubted(slot);
-    counters.add(StreamCounter.DOUBTED_BLOCKS, doubted);
+  /** Removals may have been lost; returns how many blocks are suspended that were held. */
+  long suspend() {
+    long suspended = index.suspended(slot);
+    counters.add(StreamCounter.SUSPENDED_BLOCKS, suspended);
     left(blocks());
-    return doubted;
+    return suspended;
   }
 
   /** Stores blocks, which may show that others are there. */
@@ -74,23 +75,23 @@ final class DoubtRules {
     index.stored(slot, blocks);
     if (any) {
       long after = blocks();
-      counters.add(StreamCounter.PROVEN_BLOCKS, before - after);
+      counters.add(StreamCounter.CONFIRMED_BLOCKS, before - after);
       left(after);
     }
   }
 
-  /** The engine was seen to reuse the first blocks of a prompt, since the last doubt. */
+  /** The engine was seen to reuse the first blocks of a prompt, since the last suspension. */
   void reused(BlockChain prompt, int group, int blocks) {
     if (!recalled) {
-      long proven = index.proven(slot, StorageTier.GPU, group, prompt, blocks);
-      counters.add(StreamCounter.PROVEN_BLOCKS, proven);
+      long confirmed = index.confirmed(slot, StorageTier.GPU, group, prompt, blocks);
+      counters.add(StreamCounter.CONFIRMED_BLOCKS, confirmed);
     }
   }
 
   /**
    * Names were computed.
    *
-   * @param most so many blocks may be doubted
+   * @param most so many blocks may be suspended
    */
   void recall(StoredBlocks names, long most) {
     if (blocks() + names.count() > most) {

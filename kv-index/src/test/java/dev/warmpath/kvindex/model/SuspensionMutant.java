@@ -8,25 +8,25 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Passes everything on and remembers roughly what is doubted; mutants do wrong with it. */
-class DoubtMutant extends ForwardingIndex {
+/** Passes everything on and remembers roughly what is suspended; mutants do wrong with it. */
+class SuspensionMutant extends ForwardingIndex {
 
   private record Copy(int slot, StorageTier tier, int group, long hash) {}
 
   private record Child(Copy copy, long parent, long localHash) {}
 
   private final Set<Copy> copies = new HashSet<>();
-  private final Set<Copy> doubted = new HashSet<>();
+  private final Set<Copy> suspended = new HashSet<>();
   private final Set<Child> children = new HashSet<>();
 
-  DoubtMutant(KvIndex right) {
+  SuspensionMutant(KvIndex right) {
     super(right);
   }
 
   @Override
-  public long doubted(int slot) {
-    copies.stream().filter(copy -> copy.slot == slot).forEach(doubted::add);
-    return super.doubted(slot);
+  public long suspended(int slot) {
+    copies.stream().filter(copy -> copy.slot == slot).forEach(suspended::add);
+    return super.suspended(slot);
   }
 
   @Override
@@ -34,7 +34,7 @@ class DoubtMutant extends ForwardingIndex {
     super.stored(slot, blocks);
     for (int i = 0; i < blocks.count(); i++) {
       Copy copy = copy(slot, blocks, i);
-      doubted.remove(copy);
+      suspended.remove(copy);
       copies.add(copy);
       if (blocks.named() && (i > 0 || !blocks.atRoot())) {
         long parent = i == 0 ? blocks.parent() : blocks.engineHash(i - 1);
@@ -43,10 +43,10 @@ class DoubtMutant extends ForwardingIndex {
     }
   }
 
-  /** Doubted blocks that hang where the store begins, each as a store of its own. */
+  /** Suspended blocks that hang where the store begins, each as a store of its own. */
   List<StoredBlocks> siblings(int slot, StoredBlocks blocks) {
     return children.stream()
-        .filter(child -> child.parent == blocks.parent() && doubted.contains(child.copy))
+        .filter(child -> child.parent == blocks.parent() && suspended.contains(child.copy))
         .filter(child -> child.copy.slot == slot && child.copy.tier == blocks.tier())
         .filter(child -> child.copy.group == blocks.group())
         .map(child ->
