@@ -10,10 +10,14 @@ import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.ModelChats;
 import dev.warmpath.tokenizer.deepseek.DeepSeekChats;
 import dev.warmpath.tokenizer.files.ModelFiles;
+import dev.warmpath.tokenizer.harmony.HarmonyChats;
+import dev.warmpath.tokenizer.harmony.HarmonyResponses;
 import dev.warmpath.tokenizer.responses.ResponsesTexts;
 import dev.warmpath.tokenizer.sglang.SglangRenderer;
+import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /** The chats of one model, by the kind of request. */
@@ -42,6 +46,12 @@ final class ChatPrompts {
     if (DeepSeekChats.knows(files.architecture()) && options.dialect() == Dialect.VLLM) {
       return byKind(DeepSeekChats.of(files.architecture(), options));
     }
+    if (HarmonyChats.fits(files) && options.dialect() == Dialect.VLLM) {
+      HarmonyChats chats = new HarmonyChats(options, templates(files, options));
+      Map<RequestKind, ChatTexts> texts = new EnumMap<>(byKind(chats));
+      texts.put(RequestKind.RESPONSES, new HarmonyResponses(options));
+      return texts;
+    }
     if (files.rendersChatInCode()) {
       throw new PromptRefused(
           Reason.UNSUPPORTED_MODEL, "the engine renders this model in code of its own");
@@ -62,6 +72,15 @@ final class ChatPrompts {
       return byKind(sources, files.specialTokens(), options);
     } catch (TemplateException e) {
       throw ChatTexts.refusal(e);
+    }
+  }
+
+  /** What the engine tries late system messages on, even if it renders nothing by it. */
+  private static List<ChatTemplate> templates(ModelFiles files, ChatOptions options) {
+    try {
+      return ChatRenderer.of(sources(files, options), files.specialTokens(), options).templates();
+    } catch (TemplateException e) {
+      return List.of();
     }
   }
 

@@ -87,7 +87,8 @@ public final class ModelTokenizer implements AutoCloseable {
 
   private static ModelTokenizer of(ModelFiles files, ModelOptions options) {
     RequestPrompts requests = RequestPrompts.of(files, options);
-    return new ModelTokenizer(files, requests, PromptEncoder.of(files, options.budget()));
+    PromptEncoder encoder = PromptEncoder.of(files, requests.markedIds(), options.budget());
+    return new ModelTokenizer(files, requests, encoder);
   }
 
   /**
@@ -100,14 +101,7 @@ public final class ModelTokenizer implements AutoCloseable {
   public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
     try {
       RequestPrompt prompt = requests.read(kind, body, loraName);
-      Tokens tokens =
-          prompt.content() instanceof PromptContent.Texts texts
-              ? ofTexts(texts.texts(), prompt.options(), prompt.keys())
-              : finish(
-                  ((PromptContent.TokenIds) prompt.content()).sequences(),
-                  null,
-                  prompt.options(),
-                  prompt.keys());
+      Tokens tokens = tokens(prompt.content(), prompt.options(), prompt.keys());
       return tokens.in(HiddenNamespace.extraKey(body));
     } catch (PromptRefused e) {
       return Inexact.of(e);
@@ -143,14 +137,32 @@ public final class ModelTokenizer implements AutoCloseable {
     return encoder.texts().placement();
   }
 
+  /**
+   * Whether the engine makes prompts of this kind in code of its own: its {@code /tokenize} would
+   * use the model's template.
+   */
+  public boolean rendersInCode(RequestKind kind) {
+    return requests.isMarked(kind);
+  }
+
   /** Where tokens came from so far, and what is remembered of texts. */
   public EncodeCounts encodeCounts() {
-    return encoder.texts().counts();
+    return encoder.counts();
   }
 
   @Override
   public void close() {
     encoder.close();
+  }
+
+  private Tokens tokens(PromptContent content, PromptOptions options, PromptKeys keys) {
+    if (content instanceof PromptContent.Texts texts) {
+      return ofTexts(texts.texts(), options, keys);
+    }
+    if (content instanceof PromptContent.Marked marked) {
+      return ofEncoded(List.of(encoder.encodeMarked(marked.text())), null, options, keys);
+    }
+    return finish(((PromptContent.TokenIds) content).sequences(), null, options, keys);
   }
 
   private Tokens ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
@@ -168,9 +180,14 @@ public final class ModelTokenizer implements AutoCloseable {
       throw new PromptRefused(
           Reason.TRUNCATION, "truncation of a text with special tokens around it");
     }
-    String text = texts.size() == 1 ? texts.get(0) : null;
+    return ofEncoded(encoded, texts.size() == 1 ? texts.get(0) : null, options, keys);
+  }
+
+  private static Tokens ofEncoded(
+      List<EncodedText> encoded, @Nullable String text, PromptOptions options, PromptKeys keys) {
     EncodedText only = encoded.get(0);
-    if (text != null && !cuts && only.count() > 0) {
+    boolean whole = encoded.size() == 1 && only.count() <= options.keepTokens();
+    if (whole && only.count() > 0) {
       return new Tokens(keys, encoded, options.readsCache(), options.singleChoice(), text);
     }
     return finish(encoded.stream().map(EncodedText::tokenIds).toList(), text, options, keys);

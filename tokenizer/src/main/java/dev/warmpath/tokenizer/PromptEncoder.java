@@ -6,9 +6,11 @@ import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
+import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +28,18 @@ final class PromptEncoder implements AutoCloseable {
    */
   private static final int[] NOTHING = {};
 
+  /** Completions are rare where chats are marked. */
+  private static final int SHARE_OF_COMPLETIONS = 8;
+
   private final IncrementalEncoder texts;
+  private final @Nullable IncrementalEncoder marked;
   private final @Nullable AroundTokens around;
   private final List<String> missingTokens;
 
-  private PromptEncoder(IncrementalEncoder texts, ModelFiles files) {
+  private PromptEncoder(
+      IncrementalEncoder texts, @Nullable IncrementalEncoder marked, ModelFiles files) {
     this.texts = texts;
+    this.marked = marked;
     this.around = around(files, texts.whole());
     this.missingTokens =
         files.configuredTokens().stream()
@@ -39,14 +47,26 @@ final class PromptEncoder implements AutoCloseable {
             .toList();
   }
 
-  /** The encoder for these files. */
-  static PromptEncoder of(ModelFiles files, EncodeBudget budget) {
+  /**
+   * The encoder for these files.
+   *
+   * @param markedIds the special tokens of marked texts, none if no texts are marked
+   */
+  static PromptEncoder of(ModelFiles files, int[] markedIds, EncodeBudget budget) {
     long hashSeed = new SecureRandom().nextLong();
-    IncrementalEncoder texts = IncrementalEncoder.of(files.tokenizer(), budget, hashSeed);
+    boolean marks = markedIds.length > 0;
+    EncodeBudget ofTexts = marks ? budget.part(SHARE_OF_COMPLETIONS) : budget;
+    EncodeBudget ofMarked = budget.without(ofTexts);
+    IncrementalEncoder texts = IncrementalEncoder.of(files.tokenizer(), ofTexts, hashSeed);
+    IncrementalEncoder marked = null;
     try {
-      return new PromptEncoder(texts, files);
+      marked =
+          marks
+              ? IncrementalEncoder.marked(files.tokenizer(), markedIds, ofMarked, hashSeed)
+              : null;
+      return new PromptEncoder(texts, marked, files);
     } catch (RuntimeException | Error e) {
-      texts.close();
+      close(texts, marked);
       throw e;
     }
   }
@@ -76,6 +96,16 @@ final class PromptEncoder implements AutoCloseable {
     return encoded == null ? null : encoded.with(around);
   }
 
+  /** The tokens of a marked text. */
+  EncodedText encodeMarked(String text) {
+    return Objects.requireNonNull(Objects.requireNonNull(marked).encode(text));
+  }
+
+  /** Where tokens came from so far, and what is remembered of texts. */
+  EncodeCounts counts() {
+    return marked == null ? texts.counts() : texts.counts().and(marked.counts());
+  }
+
   /** The encoder of texts without anything around them. */
   IncrementalEncoder texts() {
     return texts;
@@ -83,7 +113,14 @@ final class PromptEncoder implements AutoCloseable {
 
   @Override
   public void close() {
+    close(texts, marked);
+  }
+
+  private static void close(IncrementalEncoder texts, @Nullable IncrementalEncoder marked) {
     texts.close();
+    if (marked != null) {
+      marked.close();
+    }
   }
 
   /** What is put around; null if it is not the same around every text. */

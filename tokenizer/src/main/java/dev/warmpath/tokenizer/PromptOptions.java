@@ -67,6 +67,12 @@ record PromptOptions(
         true, true, single, cacheSalt(body), whole ? ALL : ENGINE_CHOICE, false);
   }
 
+  /** The same for tokens to which nothing is added; but for responses none is cut off. */
+  PromptOptions ofMarked(RequestKind kind) {
+    long keep = kind == RequestKind.RESPONSES ? keepTokens : ALL;
+    return new PromptOptions(false, readsCache, singleChoice, cacheSalt, keep, keepFirst);
+  }
+
   /**
    * The same with the engine's own limit, if that is known: the model's, less a token when the
    * request says how long its answer may be.

@@ -38,6 +38,20 @@ final class RequestPrompts {
     return new RequestPrompts(ChatPrompts.of(files, options.chat()), options, maxTokenId);
   }
 
+  /** The special tokens in marked texts, none if no texts are marked. */
+  int[] markedIds() {
+    return chats.values().stream()
+        .map(ChatTexts::markedIds)
+        .filter(ids -> ids.length > 0)
+        .findFirst()
+        .orElse(ChatTexts.NO_MARKS);
+  }
+
+  /** Whether prompts of this kind are marked texts. */
+  boolean isMarked(RequestKind kind) {
+    return kind != RequestKind.COMPLETION && texts(kind).markedIds().length > 0;
+  }
+
   /** The largest token id that the engine takes. */
   int maxTokenId() {
     return maxTokenId;
@@ -57,6 +71,11 @@ final class RequestPrompts {
   }
 
   private PromptOptions options(RequestKind kind, ObjectNode body) {
+    PromptOptions options = ofTexts(kind, body);
+    return isMarked(kind) ? options.ofMarked(kind) : options;
+  }
+
+  private PromptOptions ofTexts(RequestKind kind, ObjectNode body) {
     boolean sglang = dialect == Dialect.SGLANG && kind != RequestKind.COMPLETION;
     if (sglang || kind == RequestKind.MESSAGES) {
       return PromptOptions.readWhole(kind, body);
@@ -70,8 +89,12 @@ final class RequestPrompts {
     if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
       throw new PromptRefused(Reason.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
-    ChatTexts texts = Objects.requireNonNull(chats.get(kind));
-    return new PromptContent.Texts(List.of(texts.render(body)));
+    String text = texts(kind).render(body);
+    return isMarked(kind) ? new PromptContent.Marked(text) : new PromptContent.Texts(List.of(text));
+  }
+
+  private ChatTexts texts(RequestKind kind) {
+    return Objects.requireNonNull(chats.get(kind));
   }
 
   private PromptContent completion(ObjectNode body) {

@@ -240,13 +240,18 @@ public record RouterConfig(
               "false | | As their `--trust-request-chat-template`: render with a template that a request brings.")
           boolean trustRequestTemplate,
       @AdvancedKey(
-              " | | Zone of their clock, such as `Europe/Berlin`, for templates that print the date; none: this machine's.")
+              " | | Zone of their clock, such as `Europe/Berlin`, for prompts that hold the date; none: this machine's.")
           @Nullable String timeZone,
+      @AdvancedKey(" | | gpt-oss: their `VLLM_SYSTEM_START_DATE`; none: the date by their clock.")
+          @Nullable String startDate,
+      @AdvancedKey("false | | gpt-oss: as their `VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS`.")
+          boolean harmonySystemInstructions,
       @AdvancedKey(
               "0 | 0 … 100000000 | As their `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed on load.")
           int maxModelLen) {
 
-    static final Rendering DEFAULT = new Rendering(null, null, "auto", false, false, null, 0);
+    static final Rendering DEFAULT =
+        new Rendering(null, null, "auto", false, false, null, null, false, 0);
 
     public Rendering {
       if (timeZone != null) {

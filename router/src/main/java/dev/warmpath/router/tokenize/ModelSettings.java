@@ -14,6 +14,7 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
 import dev.warmpath.tokenizer.chat.ChatOptions.Templates;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
@@ -85,7 +86,8 @@ record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dia
                 arguments(),
                 ContentFormat.valueOf(rendering.contentFormat().toUpperCase(Locale.ROOT)),
                 rendering.excludeToolsWhenNone(),
-                rendering.trustRequestTemplate()));
+                rendering.trustRequestTemplate()),
+            new Harmony(rendering.startDate(), rendering.harmonySystemInstructions()));
     return new ModelOptions(chat, rendering.maxModelLen());
   }
 

@@ -118,6 +118,8 @@ class ConfigTreeTest {
                 exclude-tools-when-none: true
                 trust-request-template: true
                 time-zone: Asia/Tokyo
+                start-date: 2026-03-14
+                harmony-system-instructions: true
                 max-model-len: 4096
             tokenizing: {wait-for-models: false}
             """);
@@ -130,6 +132,8 @@ class ConfigTreeTest {
                 true,
                 true,
                 "Asia/Tokyo",
+                "2026-03-14",
+                true,
                 4096));
     assertThat(config.tokenizing().waitForModels()).isFalse();
     assertThat(problems("models:\n  - {name: m, tokenizer: embedded, time-zone: Mars}"))

@@ -7,9 +7,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import dev.warmpath.tokenizer.template.limit.Budget;
+import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
+import dev.warmpath.tokenizer.template.op.JsonText;
 import dev.warmpath.tokenizer.template.op.Text;
 import java.util.List;
 import java.util.Set;
@@ -34,6 +37,8 @@ final class ContentBlocks {
           "redacted_thinking");
   private static final List<String> TEXTS =
       List.of("text", "id", "tool_use_id", "name", "tool_name", "thinking", "signature", "data");
+
+  private static final JsonText.Form ASCII = new JsonText.Form(null, ", ", ": ", true, false);
 
   private final boolean user;
   private final ArrayNode messages;
@@ -128,8 +133,17 @@ final class ContentBlocks {
     call.put("id", id).put("type", "function");
     call.putObject("function")
         .put("name", Fields.textOrEmpty(block, "name"))
-        .put("arguments", input.isObject() ? input.toString() : "{}");
+        .put("arguments", input.isObject() ? pythonJson(input) : "{}");
     return call;
+  }
+
+  /** As the engine writes it, for models that are shown the text itself. */
+  private static String pythonJson(JsonNode input) {
+    try {
+      return JsonText.of(new Budget(TemplateLimits.DEFAULT), JsonValues.map(input), ASCII);
+    } catch (TemplateException e) {
+      throw ChatTexts.refusal(e);
+    }
   }
 
   private void addResult(JsonNode block) {

@@ -30,6 +30,11 @@ public final class MessagesTexts implements ChatTexts {
   }
 
   @Override
+  public int[] markedIds() {
+    return chats.markedIds();
+  }
+
+  @Override
   public String render(ObjectNode body) {
     return chats.render(chat(body), ModelChats.Origin.CONVERTED);
   }

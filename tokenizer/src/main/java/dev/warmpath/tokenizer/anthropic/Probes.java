@@ -89,12 +89,12 @@ final class Probes {
     }
   }
 
-  /** The text with this effort; null if the template fails on it. */
+  /** The text with this effort; null if the engine refuses it. */
   private static @Nullable String tried(ModelChats chats, String effort) {
     try {
       return chats.render(body(effort));
     } catch (PromptRefused e) {
-      if (e.reason() == Reason.TEMPLATE_ERROR) {
+      if (e.reason() == Reason.TEMPLATE_ERROR || e.reason() == Reason.INVALID_REQUEST) {
         return null;
       }
       throw e;

@@ -30,6 +30,8 @@ public enum Reason {
   UNCUTTABLE_TEXT,
   /** A name space of SGLang's ({@code extra_key}, {@code lora_path}) that cannot be told. */
   HIDDEN_NAMESPACE,
+  /** The engine's date, which the prompt holds, is about to change or has just changed. */
+  NEAR_MIDNIGHT,
   /** A token id that the model does not have. */
   TOKEN_OUT_OF_RANGE,
   /** A field of the wrong type or value; the engine will refuse it or read it its own way. */

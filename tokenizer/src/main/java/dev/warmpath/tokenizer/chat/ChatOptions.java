@@ -16,9 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param limits bounds of one render
  * @param dialect whose rules turn a request into what the template sees
  * @param templates which template is used, and how
+ * @param harmony what stands in prompts of gpt-oss
  */
 public record ChatOptions(
-    Clock clock, TemplateLimits limits, Dialect dialect, Templates templates) {
+    Clock clock, TemplateLimits limits, Dialect dialect, Templates templates, Harmony harmony) {
 
   /** The engines, which all read requests their own way. */
   public enum Dialect {
@@ -60,10 +61,32 @@ public record ChatOptions(
           null, JsonNodeFactory.instance.objectNode(), ContentFormat.AUTO, false, false);
     }
 
+    /** The same with this {@code --exclude-tools-when-tool-choice-none}. */
+    public Templates excludingToolsWhenNone(boolean excludes) {
+      return new Templates(file, defaultArguments, contentFormat, excludes, trustsRequests);
+    }
+
     /** The same with the text of a {@code --chat-template}. */
     public Templates withFile(String text) {
       return new Templates(
           text, defaultArguments, contentFormat, excludesToolsWhenNone, trustsRequests);
+    }
+  }
+
+  /**
+   * The engine's environment, as far as it shows in Harmony prompts.
+   *
+   * @param startDate {@code VLLM_SYSTEM_START_DATE}, any text; null if it is not set, so that the
+   *     clock counts
+   * @param instructsSystem {@code VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS}
+   */
+  public record Harmony(@Nullable String startDate, boolean instructsSystem) {
+
+    /** Neither is set. */
+    public static final Harmony UNSET = new Harmony(null, false);
+
+    public Harmony {
+      startDate = startDate == null || startDate.isEmpty() ? null : startDate;
     }
   }
 
@@ -73,16 +96,27 @@ public record ChatOptions(
         Clock.system(ZoneId.systemDefault()),
         TemplateLimits.DEFAULT,
         Dialect.VLLM,
-        Templates.defaults());
+        Templates.defaults(),
+        Harmony.UNSET);
   }
 
   /** The same for another engine. */
   public ChatOptions with(Dialect other) {
-    return new ChatOptions(clock, limits, other, templates);
+    return new ChatOptions(clock, limits, other, templates, harmony);
   }
 
   /** The same with other templates. */
   public ChatOptions with(Templates others) {
-    return new ChatOptions(clock, limits, dialect, others);
+    return new ChatOptions(clock, limits, dialect, others, harmony);
+  }
+
+  /** The same with another environment. */
+  public ChatOptions with(Harmony other) {
+    return new ChatOptions(clock, limits, dialect, templates, other);
+  }
+
+  /** The same by another clock. */
+  public ChatOptions with(Clock other) {
+    return new ChatOptions(other, limits, dialect, templates, harmony);
   }
 }

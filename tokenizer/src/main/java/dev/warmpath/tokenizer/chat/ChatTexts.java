@@ -9,6 +9,17 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
 @FunctionalInterface
 public interface ChatTexts {
 
+  /** Special tokens stand in the text as they are written. */
+  int[] NO_MARKS = {};
+
+  /**
+   * The ids of special tokens that the texts hold as {@code encode.Marks}, not to be changed;
+   * {@link #NO_MARKS} if the engine looks for tokens in the text.
+   */
+  default int[] markedIds() {
+    return NO_MARKS;
+  }
+
   /**
    * The text of the chat in this request body, which is what Jackson reads with its defaults.
    *

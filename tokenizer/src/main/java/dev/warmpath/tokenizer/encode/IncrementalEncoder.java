@@ -13,6 +13,7 @@ import dev.warmpath.tokenizer.encode.cut.Placement;
 import dev.warmpath.tokenizer.encode.cut.Placements;
 import dev.warmpath.tokenizer.encode.cut.SelfCheck;
 import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.LongAdder;
@@ -41,6 +42,7 @@ public final class IncrementalEncoder implements AutoCloseable {
   private static final long CHECK_SEED = 6;
 
   private final TextEncoder whole;
+  private final boolean marked;
   private final @Nullable TextEncoder goingOn;
   private final Placement placement;
   private final TokenLengths lengths;
@@ -50,12 +52,17 @@ public final class IncrementalEncoder implements AutoCloseable {
   private final LongAdder prefixTokens = new LongAdder();
 
   private IncrementalEncoder(
-      TextEncoder whole, @Nullable TextEncoder goingOn, TokenizerShape shape, Memory memory) {
+      TextEncoder whole,
+      @Nullable TextEncoder goingOn,
+      TokenizerShape shape,
+      boolean marked,
+      Memory memory) {
     this.whole = whole;
+    this.marked = marked;
     this.goingOn = goingOn;
     this.lengths = TokenLengths.of(shape);
     RandomGenerator random = new SplittableRandom(CHECK_SEED);
-    CheckTexts texts = new CheckTexts(shape.addedTokens(), random);
+    CheckTexts texts = new CheckTexts(marked ? List.of() : shape.addedTokens(), random);
     this.placement = check(texts, random).checked(Placements.of(shape), memory.budget.checkTexts());
     this.memory = memory;
     this.beginnings = memory.beginnings(placement);
@@ -64,6 +71,7 @@ public final class IncrementalEncoder implements AutoCloseable {
 
   private IncrementalEncoder(IncrementalEncoder other, Memory memory) {
     this.whole = other.whole;
+    this.marked = other.marked;
     this.goingOn = other.goingOn;
     this.lengths = other.lengths;
     this.placement = other.placement;
@@ -106,12 +114,29 @@ public final class IncrementalEncoder implements AutoCloseable {
    * @throws IllegalArgumentException if the native library cannot read it
    */
   public static IncrementalEncoder of(TokenizerShape shape, EncodeBudget budget, long hashSeed) {
+    return of(shape, false, budget, hashSeed);
+  }
+
+  /**
+   * The same for texts with {@link Marks}: what is between two marks is encoded apart, and no text
+   * is taken for a special token.
+   *
+   * @param markedIds the tokens that the marks stand for
+   * @throws IllegalArgumentException if the native library cannot read it
+   */
+  public static IncrementalEncoder marked(
+      TokenizerShape shape, int[] markedIds, EncodeBudget budget, long hashSeed) {
+    return of(shape.with(Marks.tokens(markedIds)), true, budget, hashSeed);
+  }
+
+  private static IncrementalEncoder of(
+      TokenizerShape shape, boolean marked, EncodeBudget budget, long hashSeed) {
     TextEncoder whole = TextEncoder.of(shape.json());
     TextEncoder goingOn = null;
     try {
       boolean likeBeginnings = Placements.of(shape).head() == Placement.Head.NONE;
       goingOn = likeBeginnings ? null : TextEncoder.of(Continuation.of(shape.json()));
-      return new IncrementalEncoder(whole, goingOn, shape, new Memory(budget, hashSeed));
+      return new IncrementalEncoder(whole, goingOn, shape, marked, new Memory(budget, hashSeed));
     } catch (RuntimeException | Error e) {
       close(whole, goingOn);
       throw e;
@@ -130,7 +155,8 @@ public final class IncrementalEncoder implements AutoCloseable {
   }
 
   /**
-   * The tokens of {@code text}, without special tokens; null if it is not well-formed.
+   * The tokens of {@code text}, without special tokens; null if it is not well-formed, which marked
+   * texts are not checked for.
    *
    * @throws CancellationException if the thread is interrupted before they are known
    * @throws PromptRefused if a part that cannot be cut is too long to encode at all
@@ -138,7 +164,7 @@ public final class IncrementalEncoder implements AutoCloseable {
   public @Nullable EncodedText encode(String text) {
     PrefixNode known = beginnings.walk(text);
     int from = known == null ? 0 : known.end();
-    if (!TextEncoder.isWellFormed(text, from)) {
+    if (!marked && !TextEncoder.isWellFormed(text, from)) {
       return null;
     }
     IdBuffer rest = new IdBuffer((text.length() - from) / CHARS_PER_TOKEN);

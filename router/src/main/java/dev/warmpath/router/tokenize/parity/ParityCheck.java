@@ -89,10 +89,11 @@ final class ParityCheck {
   @SuppressWarnings("ArrayRecordComponent") // read at once, never compared
   private record Reply(int @Nullable [] tokens, ParityResult otherwise) {}
 
-  /** By {@code /tokenize}, which all have; what that would cut otherwise, by the render routes. */
+  /** By {@code /tokenize}, which all have; what that cuts otherwise, by the render routes. */
   private Reply reply(Question question, Replica replica) throws IOException {
     ObjectNode request = question.request();
-    if (TokenizeCall.fits(question.kind(), request)) {
+    boolean inCode = question.tokenizer().rendersInCode(question.kind());
+    if (!inCode && TokenizeCall.fits(question.kind(), request)) {
       Answer answer = post(replica, TokenizeCall.PATH, TokenizeCall.body(request));
       if (answer.status() != OK) {
         return new Reply(null, ofStatus(answer.status()));

@@ -10,19 +10,27 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
+import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
+import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import java.net.URI;
 import java.net.http.HttpRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ParityWatchTest {
 
@@ -50,6 +58,7 @@ class ParityWatchTest {
     private final AtomicInteger liar = new AtomicInteger(-1);
     private volatile int status = 200;
     private volatile int renderStatus = 403;
+    private volatile ModelTokenizer tokenizer = TOKENIZER;
 
     Engine(Predicate<String> lies) {
       this.lies = lies;
@@ -85,7 +94,7 @@ class ParityWatchTest {
     private String tokens(Buffer body, boolean lie, String field) {
       ObjectNode read = read(body.toString());
       RequestKind kind = read.has("messages") ? RequestKind.CHAT : RequestKind.COMPLETION;
-      Tokens tokens = (Tokens) TOKENIZER.prompt(kind, read, null);
+      Tokens tokens = (Tokens) tokenizer.prompt(kind, read, null);
       ObjectNode answer = JSON.createObjectNode();
       ArrayNode ids = answer.putArray(field);
       for (int id : tokens.sequences().get(0)) {
@@ -235,6 +244,42 @@ class ParityWatchTest {
       Rig.until(() -> checks(rig, "unknown") == 2);
       assertThat(engine.rendered).as("it is not asked again in this life").hasValue(0);
     }
+  }
+
+  @Test
+  void gptOssIsComparedByTheRenderRouteAlone(@TempDir Path folder) throws Exception {
+    ObjectNode file = (ObjectNode) JSON.readTree(EmbeddedFiles.read().tokenizer().json());
+    ArrayNode added = file.putArray("added_tokens");
+    Map.of(
+            "channel", 200_005, "start", 200_006, "end", 200_007, "message", 200_008, "call",
+            200_012)
+        .forEach((name, id) -> addToken(added, name, id));
+    Files.writeString(folder.resolve("tokenizer.json"), file.toString());
+    Files.writeString(folder.resolve("config.json"), "{\"model_type\":\"gpt_oss\"}");
+    ChatOptions pinned = ChatOptions.defaults().with(new Harmony("noon", false));
+    Engine engine = new Engine(body -> false);
+    engine.renderStatus = 200;
+    Map<String, String> model =
+        Map.of("name", "m", "tokenizer", folder.toString(), "start-date", "noon");
+    engine.tokenizer = ModelTokenizer.load(folder, new ModelOptions(pinned, ModelOptions.UNKNOWN));
+    try (Rig rig = rig(1, engine, tree -> tree.put("models", model, "test"))) {
+      Rig.until(() -> checks(rig, "equal") == 14);
+      assertThat(engine.rendered).hasValue(6);
+      assertThat(engine.asked).hasValue(14);
+      engine.lies = body -> true;
+      rig.chat(CHAT);
+      Rig.until(() -> model(rig).path("quarantined").asBoolean());
+    } finally {
+      engine.tokenizer.close();
+    }
+  }
+
+  private static void addToken(ArrayNode added, String name, int id) {
+    ObjectNode token = added.addObject().put("id", id).put("content", "<|" + name + "|>");
+    for (String flag : List.of("single_word", "lstrip", "rstrip", "normalized")) {
+      token.put(flag, false);
+    }
+    token.put("special", true);
   }
 
   @Test

@@ -7,11 +7,12 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.prompt.body.BodyParser;
-import dev.warmpath.tokenizer.chat.ChatRenderer;
+import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
@@ -27,7 +28,7 @@ final class Pipeline {
 
   private static final int DEPTH_LIMIT = 64;
 
-  private final ChatRenderer renderer;
+  private final ChatTexts renderer;
   private final LongSupplier cpuNanos;
   private final long bodyBytes;
   private IncrementalEncoder encoder;
@@ -48,8 +49,7 @@ final class Pipeline {
   /**
    * @param bodyBytes what may be remembered of bodies
    */
-  Pipeline(
-      ChatRenderer renderer, IncrementalEncoder encoder, long bodyBytes, LongSupplier cpuNanos) {
+  Pipeline(ChatTexts renderer, IncrementalEncoder encoder, long bodyBytes, LongSupplier cpuNanos) {
     this.bodyBytes = bodyBytes;
     this.bodies = new BodyParser(DEPTH_LIMIT, bodyBytes);
     this.renderer = renderer;
@@ -88,7 +88,7 @@ final class Pipeline {
     ObjectNode request = parse(body);
     long start = cpuNanos.getAsLong();
     String text = renderer.render(request);
-    int[] ids = encoder.whole().encode(text, false);
+    int[] ids = encodeWhole(text);
     BlockChain chain = BlockChain.of(SPACE, ids, PromptKeys.NONE);
     took.whole.add(cpuNanos.getAsLong() - start);
     EncodedText encoded = encode(text);
@@ -122,6 +122,13 @@ final class Pipeline {
         samples.add(nanos);
       }
     }
+  }
+
+  /** The native library does not know marks: marked texts are cut at them, and nothing is known. */
+  private int[] encodeWhole(String text) {
+    return renderer.markedIds().length == 0
+        ? encoder.whole().encode(text, false)
+        : Objects.requireNonNull(encoder.forgetful().encode(text)).tokenIds();
   }
 
   private EncodedText encode(String text) {

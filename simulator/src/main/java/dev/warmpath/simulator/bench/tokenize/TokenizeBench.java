@@ -3,11 +3,14 @@ package dev.warmpath.simulator.bench.tokenize;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
+import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
+import dev.warmpath.tokenizer.harmony.HarmonyChats;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -32,6 +35,8 @@ public final class TokenizeBench implements AutoCloseable {
   private static final long CACHE_BYTES = 128L << 20;
   private static final long BODY_BYTES = 64L << 20;
   private static final long HASH_SEED = 0x7a11;
+  private static final ChatOptions PINNED =
+      ChatOptions.defaults().with(new Harmony("2026-01-01", false));
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
   private final Plan plan;
@@ -39,7 +44,7 @@ public final class TokenizeBench implements AutoCloseable {
   private final IncrementalEncoder encoder;
   private final Pipeline pipeline;
   private final Consumer<String> progress;
-  private final boolean ownTemplate;
+  private final String template;
 
   /**
    * @param cpuNanos CPU time of the calling thread
@@ -53,24 +58,28 @@ public final class TokenizeBench implements AutoCloseable {
     this.plan = plan;
     this.texts = texts;
     this.progress = progress;
-    ownTemplate = !files.templates().isEmpty();
-    ModelFiles chats = ownTemplate ? files : EmbeddedFiles.read();
+    boolean harmony = HarmonyChats.fits(files);
+    boolean own = !files.templates().isEmpty();
+    template = harmony ? "harmony" : own ? "own" : "embedded";
+    ChatTexts chats =
+        harmony ? new HarmonyChats(PINNED) : renderer(own ? files : EmbeddedFiles.read());
+    EncodeBudget budget = new EncodeBudget(CACHE_BYTES, EncodeBudget.CHECK_TEXTS);
     encoder =
-        IncrementalEncoder.of(
-            files.tokenizer(), new EncodeBudget(CACHE_BYTES, EncodeBudget.CHECK_TEXTS), HASH_SEED);
-    pipeline =
-        new Pipeline(
-            ChatRenderer.of(chats.templates(), chats.specialTokens(), ChatOptions.defaults()),
-            encoder,
-            BODY_BYTES,
-            cpuNanos);
+        harmony
+            ? IncrementalEncoder.marked(files.tokenizer(), chats.markedIds(), budget, HASH_SEED)
+            : IncrementalEncoder.of(files.tokenizer(), budget, HASH_SEED);
+    pipeline = new Pipeline(chats, encoder, BODY_BYTES, cpuNanos);
+  }
+
+  private static ChatTexts renderer(ModelFiles files) {
+    return ChatRenderer.of(files.templates(), files.specialTokens(), ChatOptions.defaults());
   }
 
   /** Runs all parts; the report's {@code mismatches} add up to nothing if all was exact. */
   public ObjectNode run() {
     ObjectNode report = MAPPER.createObjectNode();
     report.put("placement", encoder.placement().kind() + ": " + encoder.placement().reason());
-    report.put("template", ownTemplate ? "own" : "embedded");
+    report.put("template", template);
     report.put("threads", 1);
     report.put("warmUpTurns", plan.warmUpTurns());
     warmUp();

@@ -13,6 +13,7 @@ import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
 import dev.warmpath.tokenizer.chat.ChatOptions.Templates;
 import dev.warmpath.tokenizer.encode.CutCheck;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
@@ -26,6 +27,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -96,10 +98,11 @@ public final class TokenizeCommand implements WarmpathCommand {
 
     @Option(
         names = "--goldens",
-        paramLabel = "DIR",
+        paramLabel = "DIR|FILE",
         description =
-            "A folder of chat templates, conversations and what Jinja2 made of them: renders them"
-                + " and compares. Exit code 1 if one differs.")
+            "A folder of chat templates, conversations and what Jinja2 made of them, or a file of"
+                + " requests and the tokens that an engine's code made of them, with --tokenizer:"
+                + " renders them and compares. Exit code 1 if one differs.")
     @Nullable Path goldens;
 
     @Option(
@@ -137,6 +140,12 @@ public final class TokenizeCommand implements WarmpathCommand {
       paramLabel = "FILE",
       description = "The engine's --chat-template. Default: the model's own.")
   private @Nullable Path chatTemplate;
+
+  @Option(
+      names = "--start-date",
+      paramLabel = "TEXT",
+      description = "The engine's VLLM_SYSTEM_START_DATE, for gpt-oss. Default: this day.")
+  private @Nullable String startDate;
 
   @Option(
       names = "--models",
@@ -237,7 +246,10 @@ public final class TokenizeCommand implements WarmpathCommand {
     return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }
 
-  private static int checkGoldens(Path folder) {
+  private int checkGoldens(Path folder) {
+    if (Files.isRegularFile(folder)) {
+      return checkPrompts(folder);
+    }
     try {
       TemplateGoldens.Result result = TemplateGoldens.run(folder);
       result.differences().forEach(System.err::println);
@@ -245,6 +257,22 @@ public final class TokenizeCommand implements WarmpathCommand {
     } catch (IOException e) {
       throw CommandException.failed("--goldens " + folder + ": not readable: " + e);
     }
+  }
+
+  private int checkPrompts(Path file) {
+    Consumer<String> findings = System.err::println;
+    try (PromptGoldens goldens = new PromptGoldens(this::loadStarted, findings)) {
+      RenderTotals totals = goldens.check(file);
+      System.out.println(totals.json());
+      return totals.wrong() + totals.refused() == 0 ? Exit.OK : Exit.FAILED;
+    } catch (IOException e) {
+      throw CommandException.failed("--goldens " + file + ": not readable: " + e.getMessage());
+    }
+  }
+
+  private ModelTokenizer loadStarted(PromptGoldens.Start start) {
+    Templates templates = templates().excludingToolsWhenNone(start.excludesToolsWhenNone());
+    return load(tokenizer, ChatOptions.defaults().with(templates).with(start.harmony()));
   }
 
   private int checkCuts() {
@@ -296,6 +324,10 @@ public final class TokenizeCommand implements WarmpathCommand {
 
   private ModelTokenizer load(@Nullable String place, Dialect dialect) {
     ChatOptions chat = ChatOptions.defaults().with(dialect).with(templates());
+    return load(place, startDate == null ? chat : chat.with(new Harmony(startDate, false)));
+  }
+
+  private static ModelTokenizer load(@Nullable String place, ChatOptions chat) {
     ModelOptions options = new ModelOptions(chat, ModelOptions.UNKNOWN);
     try {
       return place == null

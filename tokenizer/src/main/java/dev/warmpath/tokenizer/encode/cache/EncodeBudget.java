@@ -24,6 +24,16 @@ public record EncodeBudget(long bytes, int checkTexts) {
     return new EncodeBudget(Runtime.getRuntime().maxMemory() / HEAP_SHARE, CHECK_TEXTS);
   }
 
+  /** One of {@code count} equal parts of the bytes. */
+  public EncodeBudget part(int count) {
+    return new EncodeBudget(bytes / count, checkTexts);
+  }
+
+  /** What is left beside another. */
+  public EncodeBudget without(EncodeBudget other) {
+    return new EncodeBudget(bytes - other.bytes, checkTexts);
+  }
+
   /** Bytes for the beginnings of texts. */
   public long prefixBytes() {
     return bytes / 10 * 6;

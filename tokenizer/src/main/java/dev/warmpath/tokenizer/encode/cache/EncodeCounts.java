@@ -20,6 +20,18 @@ public record EncodeCounts(
     LayerCounts chunks,
     LayerCounts words) {
 
+  /** This memory and another one together. */
+  public EncodeCounts and(EncodeCounts other) {
+    return new EncodeCounts(
+        prefixTokens + other.prefixTokens,
+        chunkTokens + other.chunkTokens,
+        wordTokens + other.wordTokens,
+        nativeTokens + other.nativeTokens,
+        prefixes.and(other.prefixes),
+        chunks.and(other.chunks),
+        words.and(other.words));
+  }
+
   /** All layers together. */
   public LayerCounts memory() {
     return prefixes.and(chunks).and(words);

@@ -18,6 +18,9 @@ public record AddedToken(
     boolean flagged,
     boolean singleWord) {
 
+  /** The id of what only parts texts. */
+  public static final int NO_ID = -1;
+
   public AddedToken {
     if (content.isEmpty()) {
       throw new IllegalArgumentException("an added token without a text, id=" + id);

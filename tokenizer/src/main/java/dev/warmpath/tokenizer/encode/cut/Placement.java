@@ -135,7 +135,9 @@ public record Placement(Kind kind, String reason, AddedTokens tokens, CutRule ru
         at += token.content().length();
       } else {
         tell(parts, rest, at, first, solid);
-        parts.token(token.id());
+        if (token.id() != AddedToken.NO_ID) {
+          parts.token(token.id());
+        }
         at += token.content().length();
         rest = at;
         solid = kind == Kind.WHOLE;

@@ -1,6 +1,7 @@
 package dev.warmpath.tokenizer.encode.cut;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -9,10 +10,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +41,7 @@ public record TokenizerShape(
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
   private static final JsonFactory FACTORY = MAPPER.getFactory();
+  private static final Set<String> DROPPED = Set.of("added_tokens", "post_processor");
 
   /**
    * Reads the file's text. Merges are skipped: they are half of the file, and no cut needs them.
@@ -89,6 +93,45 @@ public record TokenizerShape(
         List.copyOf(added),
         maxTokenId,
         !postProcessor.isMissingNode() && !postProcessor.isNull());
+  }
+
+  /**
+   * The same tokenizer with other tokens that texts are searched for; what its own look like is
+   * ordinary text, and nothing is put around a text.
+   */
+  public TokenizerShape with(List<AddedToken> tokens) {
+    return new TokenizerShape(
+        withoutTokens(json),
+        normalizers,
+        preTokenizers,
+        model,
+        vocabulary,
+        List.copyOf(tokens),
+        maxTokenId,
+        false);
+  }
+
+  private static String withoutTokens(String json) {
+    StringWriter out = new StringWriter(json.length());
+    try (JsonParser parser = FACTORY.createParser(json);
+        JsonGenerator to = FACTORY.createGenerator(out)) {
+      parser.nextToken();
+      to.writeStartObject();
+      while (parser.nextToken() == JsonToken.FIELD_NAME) {
+        boolean drops = DROPPED.contains(parser.currentName());
+        parser.nextToken();
+        if (drops) {
+          parser.skipChildren();
+        } else {
+          to.writeFieldName(parser.currentName());
+          to.copyCurrentStructure(parser);
+        }
+      }
+      to.writeEndObject();
+    } catch (IOException e) {
+      throw new IllegalArgumentException("not readable as JSON: " + e.getMessage(), e);
+    }
+    return out.toString();
   }
 
   private static JsonNode field(Map<String, JsonNode> fields, String name) {

@@ -1,0 +1,75 @@
+package dev.warmpath.tokenizer.harmony;
+
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.encode.Marks;
+import dev.warmpath.tokenizer.encode.TextEncoder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The messages of a prompt in order.
+ *
+ * <p>Confined to its thread.
+ */
+final class Conversation {
+  /** Characters of a message besides its contents, about; only a buffer's first size. */
+  private static final int HEADER_CHARS = 64;
+
+  private final List<Message> messages = new ArrayList<>();
+
+  void add(Message message) {
+    messages.add(message);
+  }
+
+  /** The text of the prompt, for the assistant to go on. */
+  String marked() {
+    StringBuilder out = new StringBuilder(expectedChars());
+    int answer = lastAnswer();
+    for (int i = 0; i < messages.size(); i++) {
+      Message message = messages.get(i);
+      if (i > answer || !message.isAnalysis()) {
+        write(message, out);
+      }
+    }
+    return out.append(Special.START.mark()).append("assistant").toString();
+  }
+
+  private int expectedChars() {
+    int chars = HEADER_CHARS;
+    for (Message message : messages) {
+      chars += HEADER_CHARS + message.contents().stream().mapToInt(String::length).sum();
+    }
+    return chars;
+  }
+
+  /** Thoughts that led to an answer are not shown again. */
+  private int lastAnswer() {
+    int last = messages.size() - 1;
+    while (last >= 0 && !messages.get(last).isAnswer()) {
+      last--;
+    }
+    return last;
+  }
+
+  private static void write(Message message, StringBuilder out) {
+    append(message.header(), out.append(Special.START.mark()));
+    if (message.channel() != null) {
+      out.append(Special.CHANNEL.mark()).append(message.channel());
+    }
+    out.append(Special.MESSAGE.mark());
+    boolean first = true;
+    for (String content : message.contents()) {
+      append(content, first ? out : out.append(Marks.CUT));
+      first = false;
+    }
+    out.append(message.end().mark());
+  }
+
+  private static void append(String text, StringBuilder out) {
+    if (!TextEncoder.isWellFormed(text)) {
+      throw new PromptRefused(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
+    }
+    out.append(text);
+  }
+}

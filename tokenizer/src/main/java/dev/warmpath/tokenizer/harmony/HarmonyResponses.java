@@ -1,0 +1,111 @@
+package dev.warmpath.tokenizer.harmony;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.Fields;
+import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatTexts;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns bodies of {@code /v1/responses} for gpt-oss into the marked text that vLLM 0.32 encodes for
+ * them; the engine has no tools of its own.
+ *
+ * <p>Thread-safe.
+ */
+public final class HarmonyResponses implements ChatTexts {
+  /** Shown only by an engine with a tool server. */
+  private static final Set<String> BUILT_IN = Set.of("web_search_preview", "code_interpreter");
+
+  private final ChatOptions options;
+  private final CurrentDate date;
+
+  public HarmonyResponses(ChatOptions options) {
+    this.options = options;
+    this.date = new CurrentDate(options);
+  }
+
+  @Override
+  public int[] markedIds() {
+    return Special.ids();
+  }
+
+  @Override
+  public String render(ObjectNode body) {
+    checkFields(body);
+    JsonNode input = body.path("input");
+    Fields.require(input.isTextual() || input.isArray(), "input", "text or a list");
+    String given = Fields.text(body, "instructions");
+    String effort = effort(body);
+    boolean peeled = given == null && ChatMessages.instructs(input.path(0));
+    Preamble preamble = new Preamble(date.text(), options.harmony().instructsSystem(), tools(body));
+    Conversation conversation = new Conversation();
+    preamble.addTo(conversation, peeled ? instructions(input.get(0)) : given, effort);
+    if (input.isTextual()) {
+      conversation.add(Message.of("user", List.of(input.textValue())));
+    }
+    ResponseItems items = new ResponseItems(preamble, conversation);
+    for (int i = peeled ? 1 : 0; i < input.size(); i++) {
+      items.add(input.get(i));
+    }
+    return conversation.marked();
+  }
+
+  private static @Nullable String instructions(JsonNode item) {
+    JsonNode content = item.path("content");
+    Fields.require(content.isTextual() || content.isArray(), "content", "text or a list");
+    return ContentTexts.joined(content);
+  }
+
+  private static String effort(ObjectNode body) {
+    return Preamble.effort(Fields.text(Fields.objectOrAbsent(body, "reasoning"), "effort"));
+  }
+
+  private static void checkFields(ObjectNode body) {
+    boolean stored =
+        body.hasNonNull("previous_response_id") || body.hasNonNull("previous_input_messages");
+    if (stored) {
+      throw new PromptRefused(
+          Reason.STORED_HISTORY, "the engine's own store has the rest of the messages");
+    }
+    if (body.hasNonNull("prompt")) {
+      throw PromptRefused.invalid("prompt is not supported by the engine");
+    }
+    if (Fields.objectOrAbsent(body, "chat_template_kwargs").hasNonNull("chat_template")) {
+      throw new PromptRefused(Reason.REQUEST_TEMPLATE, "the request has a template");
+    }
+  }
+
+  private static FunctionTools tools(ObjectNode body) {
+    JsonNode tools = body.path("tools");
+    Fields.require(tools.isArray() || tools.isMissingNode(), "tools", "a list");
+    List<JsonNode> functions = new ArrayList<>();
+    boolean others = false;
+    for (JsonNode tool : tools) {
+      String type = tool.path("type").asText();
+      if (type.equals("function")) {
+        functions.add(function(tool));
+      }
+      others |= type.equals("mcp");
+      if (!type.equals("function") && !type.equals("mcp") && !BUILT_IN.contains(type)) {
+        throw PromptRefused.invalid("a tool of another type");
+      }
+    }
+    if (others && !functions.isEmpty()) {
+      throw PromptRefused.invalid("functions together with tools of another server");
+    }
+    return new FunctionTools(functions);
+  }
+
+  private static JsonNode function(JsonNode tool) {
+    Fields.requiredText(tool, "name");
+    Fields.text(tool, "description");
+    Fields.objectOrAbsent(tool, "parameters");
+    return tool;
+  }
+}

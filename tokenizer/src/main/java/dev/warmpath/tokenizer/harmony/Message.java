@@ -1,0 +1,70 @@
+package dev.warmpath.tokenizer.harmony;
+
+import dev.warmpath.tokenizer.body.PromptRefused;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One message as Harmony writes it.
+ *
+ * @param header the author, and the recipient of a call
+ * @param channel what stands behind the channel mark, or null for no channel
+ * @param contents texts that are encoded apart
+ * @param end the token that ends it
+ */
+record Message(String header, @Nullable String channel, List<String> contents, Special end) {
+  private static final String ASSISTANT = "assistant";
+  private static final String ANALYSIS = "analysis";
+  private static final String COMMENTARY = "commentary";
+  private static final String FINAL = "final";
+
+  /** What somebody other than the model or a tool says. */
+  static Message of(String role, List<String> contents) {
+    return new Message(role, null, contents, Special.END);
+  }
+
+  /** Thoughts of the model. */
+  static Message analysis(String text) {
+    return new Message(ASSISTANT, ANALYSIS, List.of(text), Special.END);
+  }
+
+  /** What the model says before it calls. */
+  static Message commentary(String text) {
+    return new Message(ASSISTANT, COMMENTARY, List.of(text), Special.END);
+  }
+
+  /** An answer of the model. */
+  static Message answer(List<String> contents) {
+    return new Message(ASSISTANT, FINAL, contents, Special.END);
+  }
+
+  /**
+   * A call of a tool.
+   *
+   * @throws PromptRefused if the engine cannot write its name
+   */
+  static Message call(String name, String arguments) {
+    if (Special.isIn(name)) {
+      throw PromptRefused.invalid("a called tool's name with the text of a special token");
+    }
+    return new Message(
+        ASSISTANT + " to=functions." + name,
+        COMMENTARY + " json",
+        List.of(arguments),
+        Special.CALL);
+  }
+
+  /** What a tool answered. */
+  static Message result(String name, String text) {
+    return new Message(
+        "functions." + name, COMMENTARY + " to=" + ASSISTANT, List.of(text), Special.END);
+  }
+
+  boolean isAnalysis() {
+    return ANALYSIS.equals(channel);
+  }
+
+  boolean isAnswer() {
+    return FINAL.equals(channel);
+  }
+}
