@@ -56,7 +56,7 @@ public final class DemoCommand implements WarmpathCommand {
   public Integer call() throws InterruptedException {
     boolean terminal = System.console() != null;
     Consumer<String> progress = line -> show(line, terminal);
-    try (Demo demo = new Demo(plan(), idle(), progress)) {
+    try (Demo demo = new Demo(plan(), idle(), !noWait, progress)) {
       DemoReport report = demo.run();
       (json ? System.err : System.out).print(report.table());
       if (json) {

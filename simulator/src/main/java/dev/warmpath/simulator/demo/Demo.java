@@ -11,31 +11,35 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
 
 /**
- * Runs the same chats through the router under one policy after the other, each on fresh engines;
- * the last fleet stays up until {@link #close}.
+ * Runs the same chats through the router under one policy after the other, each on fresh engines.
+ * The last fleet, or all of them, stay up until {@link #close}.
  *
  * <p>Confined to one thread.
  */
 public final class Demo implements AutoCloseable {
 
-  private static final List<String> POLICIES = List.of("round-robin", "warm");
+  private static final String LAST = "warm";
+  private static final List<String> POLICIES = List.of("round-robin", LAST);
 
   private final DemoPlan plan;
   private final Duration idle;
+  private final boolean keepsAll;
   private final Consumer<String> progress;
   private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
-  private @Nullable DemoFleet fleet;
+  private final Map<String, DemoFleet> fleets = new LinkedHashMap<>();
 
   /**
    * @param idle a request is given up when nothing of its answer came for so long
+   * @param keepsAll whether the fleet of each policy stays up, and its console's address is shown
    * @param progress where the progress bar goes
    */
-  public Demo(DemoPlan plan, Duration idle, Consumer<String> progress) {
+  public Demo(DemoPlan plan, Duration idle, boolean keepsAll, Consumer<String> progress) {
     this.plan = plan;
     this.idle = idle;
+    this.keepsAll = keepsAll;
     this.progress = progress;
   }
 
@@ -50,6 +54,7 @@ public final class Demo implements AutoCloseable {
 
   /** What can be tried by hand now. */
   public String invitation() {
+    DemoFleet fleet = fleets.get(LAST);
     if (fleet == null) {
       throw new IllegalStateException("not running");
     }
@@ -63,6 +68,7 @@ public final class Demo implements AutoCloseable {
         System.lineSeparator(),
         "",
         "The fleet is still up under the policy warm; end it with Ctrl-C.",
+        consoles(),
         "  chat      curl -si "
             + url
             + "/v1/chat/completions -H 'content-type: application/json' \\",
@@ -73,17 +79,33 @@ public final class Demo implements AutoCloseable {
         "");
   }
 
+  /** The console of each router that is up: one page beside the other shows the difference. */
+  private String consoles() {
+    return fleets.entrySet().stream()
+        .map(each -> "  console   " + page(each.getValue()) + "   (" + each.getKey() + ")")
+        .collect(Collectors.joining(System.lineSeparator()));
+  }
+
+  private static String page(DemoFleet fleet) {
+    return fleet.adminUrl() + "/admin/ui";
+  }
+
   @Override
   public void close() {
-    closeFleet();
+    closeFleets();
     tokenizer.close();
   }
 
   private LoadReport run(String policy) throws InterruptedException {
-    closeFleet();
+    if (!keepsAll) {
+      closeFleets();
+    }
     DemoFleet started = new DemoFleet(tokenizer, plan.engine(), plan.replicas(), policy);
-    fleet = started;
+    fleets.put(policy, started);
     started.awaitReady();
+    if (keepsAll) {
+      progress.accept("watch " + policy + " at " + page(started) + System.lineSeparator());
+    }
     ChatLoad load = plan.load();
     ProgressBar bar =
         new ProgressBar(
@@ -92,10 +114,8 @@ public final class Demo implements AutoCloseable {
     return new LoadRun(load, client, plan.clients(), bar::show).run();
   }
 
-  private void closeFleet() {
-    if (fleet != null) {
-      fleet.close();
-      fleet = null;
-    }
+  private void closeFleets() {
+    fleets.values().forEach(DemoFleet::close);
+    fleets.clear();
   }
 }

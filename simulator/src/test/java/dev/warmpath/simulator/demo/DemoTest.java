@@ -12,14 +12,15 @@ class DemoTest {
   @Test
   void warmServesMoreFromCacheThanTakingTurns() throws Exception {
     StringBuilder shown = new StringBuilder();
-    try (Demo demo = new Demo(new DemoPlan(90, 2, 20), IDLE, shown::append)) {
+    try (Demo demo = new Demo(new DemoPlan(90, 2, 20), IDLE, true, shown::append)) {
       DemoReport report = demo.run();
 
       assertThat(report.errors()).isZero();
       assertThat(report.of("warm").hitRate()).isGreaterThan(report.of("round-robin").hitRate());
       assertThat(report.prediction().compared()).isGreaterThan(150);
       assertThat(demo.invitation()).contains("/admin/fleet", "/metrics");
+      assertThat(demo.invitation()).contains("/admin/ui   (round-robin)", "/admin/ui   (warm)");
     }
-    assertThat(shown).contains("round-robin", "warm", "90/90");
+    assertThat(shown).contains("round-robin", "watch warm at http", "90/90");
   }
 }
