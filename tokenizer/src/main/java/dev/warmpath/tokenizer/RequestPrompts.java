@@ -101,6 +101,9 @@ final class RequestPrompts {
     if (body.hasNonNull("prompt_embeds")) {
       throw new PromptRefused(Reason.PROMPT_EMBEDS, "prompt_embeds is given");
     }
+    if (!body.path("suffix").asText("").isEmpty()) {
+      throw new PromptRefused(Reason.INVALID_REQUEST, "suffix: the engine places it its own way");
+    }
     return PromptContent.read(body.path("prompt"), maxTokenId);
   }
 }

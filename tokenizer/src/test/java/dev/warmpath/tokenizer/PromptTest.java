@@ -148,6 +148,7 @@ class PromptTest {
   @Test
   void embeddingsAreNotGuessed() {
     assertThat(inexact("{'prompt_embeds': 'AAAA'}")).isEqualTo(Reason.PROMPT_EMBEDS);
+    assertThat(inexact("{'prompt': 'a', 'suffix': 'b'}")).isEqualTo(Reason.INVALID_REQUEST);
   }
 
   @ParameterizedTest

@@ -105,8 +105,7 @@ final class FleetIngestTest {
         Await.until("the next batch", () -> status(ingest, "0").lastSequence() == sequence);
       }
       Await.until(
-          "the flood is too much",
-          () -> status(ingest, "1").counters().get("queue_overflows") > 0);
+          "the flood is too much", () -> status(ingest, "1").counters().get("queue_overflows") > 0);
       floods = false;
       hostile.join();
 

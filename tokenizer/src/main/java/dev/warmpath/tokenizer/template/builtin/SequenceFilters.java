@@ -4,6 +4,7 @@ import dev.warmpath.tokenizer.template.limit.Budget;
 import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.method.Args;
 import dev.warmpath.tokenizer.template.method.Method;
+import dev.warmpath.tokenizer.template.method.PythonCase;
 import dev.warmpath.tokenizer.template.op.Comparison;
 import dev.warmpath.tokenizer.template.op.Indexing;
 import dev.warmpath.tokenizer.template.op.Iteration;
@@ -17,7 +18,6 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
@@ -109,7 +109,7 @@ final class SequenceFilters {
     for (Object pair : pairs) {
       Object key = ((Tuple) pair).get(by.equals("key") ? 0 : 1);
       boolean folds = key instanceof String && !Args.flag(given[0], false);
-      keys.add(folds ? ((String) key).toLowerCase(Locale.ROOT) : key);
+      keys.add(folds ? PythonCase.lower((String) key) : key);
     }
     return sorted(budget, pairs, keys, Args.flag(given[2], false));
   }

@@ -5,6 +5,7 @@ import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.method.Args;
 import dev.warmpath.tokenizer.template.method.AttributePath;
 import dev.warmpath.tokenizer.template.method.Method;
+import dev.warmpath.tokenizer.template.method.PythonCase;
 import dev.warmpath.tokenizer.template.method.Split;
 import dev.warmpath.tokenizer.template.method.StringMethods;
 import dev.warmpath.tokenizer.template.method.Trim;
@@ -29,9 +30,9 @@ final class TextFilters {
 
   static void addTo(Map<String, Method<Object>> all) {
     all.put("string", (b, v, a) -> v instanceof Markup ? v : Text.of(b, v));
-    all.put("lower", (b, v, a) -> plain(b, v).toLowerCase(Locale.ROOT));
+    all.put("lower", (b, v, a) -> PythonCase.lower(plain(b, v)));
     all.put("upper", (b, v, a) -> plain(b, v).toUpperCase(Locale.ROOT));
-    all.put("capitalize", (b, v, a) -> StringMethods.capitalized(plain(b, v)));
+    all.put("capitalize", (b, v, a) -> PythonCase.capitalized(plain(b, v)));
     all.put("title", (b, v, a) -> titled(plain(b, v)));
     all.put(
         "trim", (b, v, a) -> Trim.apply(b, plain(b, v), a.bind("trim", "chars")[0], true, true));
@@ -73,7 +74,7 @@ final class TextFilters {
   private static String upperFirst(String word) {
     int first = word.offsetByCodePoints(0, 1);
     return word.substring(0, first).toUpperCase(Locale.ROOT)
-        + word.substring(first).toLowerCase(Locale.ROOT);
+        + PythonCase.lower(word.substring(first));
   }
 
   private static Object replace(Budget budget, Object value, CallArguments arguments) {

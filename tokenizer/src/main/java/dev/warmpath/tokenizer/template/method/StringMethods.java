@@ -40,10 +40,10 @@ public final class StringMethods {
   }
 
   private static void cases(Map<String, Method<String>> all) {
-    all.put("lower", simple("lower", s -> s.toLowerCase(Locale.ROOT)));
+    all.put("lower", simple("lower", PythonCase::lower));
     all.put("upper", simple("upper", s -> s.toUpperCase(Locale.ROOT)));
-    all.put("capitalize", simple("capitalize", StringMethods::capitalized));
-    all.put("title", simple("title", StringMethods::titled));
+    all.put("capitalize", simple("capitalize", PythonCase::capitalized));
+    all.put("title", simple("title", PythonCase::titled));
   }
 
   private static Method<String> simple(String name, UnaryOperator<String> function) {
@@ -52,39 +52,6 @@ public final class StringMethods {
       budget.text(self.length());
       return function.apply(self);
     };
-  }
-
-  public static String capitalized(String s) {
-    if (s.isEmpty()) {
-      return s;
-    }
-    int first = s.offsetByCodePoints(0, 1);
-    return titleCase(s.substring(0, first)) + s.substring(first).toLowerCase(Locale.ROOT);
-  }
-
-  private static String titleCase(String letter) {
-    int c = letter.codePointAt(0);
-    String upper = letter.toUpperCase(Locale.ROOT);
-    return upper.length() > letter.length()
-        ? capitalOf(upper)
-        : Character.toString(Character.toTitleCase(c));
-  }
-
-  private static String capitalOf(String upper) {
-    return upper.charAt(0) + upper.substring(1).toLowerCase(Locale.ROOT);
-  }
-
-  private static String titled(String s) {
-    StringBuilder out = new StringBuilder(s.length());
-    boolean afterCased = false;
-    for (int i = 0; i < s.length(); ) {
-      int c = s.codePointAt(i);
-      String letter = Character.toString(c);
-      out.append(afterCased ? letter.toLowerCase(Locale.ROOT) : titleCase(letter));
-      afterCased = Character.isUpperCase(c) || Character.isLowerCase(c) || Character.isTitleCase(c);
-      i += Character.charCount(c);
-    }
-    return out.toString();
   }
 
   private static void trims(Map<String, Method<String>> all) {
