@@ -5,6 +5,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
@@ -56,35 +57,54 @@ final class DnsServer implements AutoCloseable {
   volatile boolean silent;
   volatile boolean cutsOff;
 
+  private static final int TRIES = 50;
+
   private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
   private final Channel udp;
   private final Channel tcp;
 
   DnsServer() {
-    udp =
-        new Bootstrap()
-            .group(loop)
-            .channel(NioDatagramChannel.class)
-            .handler(initializer(new DatagramDnsQueryDecoder(), new DatagramDnsResponseEncoder()))
-            .bind("127.0.0.1", 0)
-            .syncUninterruptibly()
-            .channel();
-    tcp =
-        new ServerBootstrap()
-            .group(loop)
-            .channel(NioServerSocketChannel.class)
-            .childHandler(
-                new ChannelInitializer<>() {
-                  @Override
-                  protected void initChannel(Channel channel) {
-                    channel
-                        .pipeline()
-                        .addLast(new TcpDnsQueryDecoder(), new TcpDnsResponseEncoder(), handler());
-                  }
-                })
-            .bind("127.0.0.1", port())
-            .syncUninterruptibly()
-            .channel();
+    // A port that is free for UDP may be in use for TCP, so another one is tried.
+    for (int tried = 1; ; tried++) {
+      Channel datagrams = bindUdp();
+      ChannelFuture stream = bindTcp(port(datagrams));
+      if (stream.isSuccess()) {
+        udp = datagrams;
+        tcp = stream.channel();
+        return;
+      }
+      datagrams.close().syncUninterruptibly();
+      if (tried == TRIES) {
+        throw new IllegalStateException(stream.cause());
+      }
+    }
+  }
+
+  private Channel bindUdp() {
+    return new Bootstrap()
+        .group(loop)
+        .channel(NioDatagramChannel.class)
+        .handler(initializer(new DatagramDnsQueryDecoder(), new DatagramDnsResponseEncoder()))
+        .bind("127.0.0.1", 0)
+        .syncUninterruptibly()
+        .channel();
+  }
+
+  private ChannelFuture bindTcp(int port) {
+    return new ServerBootstrap()
+        .group(loop)
+        .channel(NioServerSocketChannel.class)
+        .childHandler(
+            new ChannelInitializer<>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                channel
+                    .pipeline()
+                    .addLast(new TcpDnsQueryDecoder(), new TcpDnsResponseEncoder(), handler());
+              }
+            })
+        .bind("127.0.0.1", port)
+        .awaitUninterruptibly();
   }
 
   private ChannelInitializer<Channel> initializer(
@@ -107,7 +127,11 @@ final class DnsServer implements AutoCloseable {
   }
 
   int port() {
-    return ((InetSocketAddress) udp.localAddress()).getPort();
+    return port(udp);
+  }
+
+  private static int port(Channel channel) {
+    return ((InetSocketAddress) channel.localAddress()).getPort();
   }
 
   String address() {
