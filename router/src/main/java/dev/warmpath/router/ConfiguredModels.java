@@ -1,5 +1,7 @@
 package dev.warmpath.router;
 
+import dev.warmpath.router.config.ModelConfig;
+import dev.warmpath.router.config.PolicyConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.ModelPolicies;
@@ -43,12 +45,12 @@ final class ConfiguredModels {
   }
 
   private ModelPolicies policies(ModelPolicies known, RouterConfig before, RouterConfig now) {
-    RouterConfig.Policy usual = now.policy();
+    PolicyConfig usual = now.policy();
     boolean stays =
         usual.name().equals(before.policy().name())
             && usual.options().equals(before.policy().options());
     Map<String, Policy> byModel = new HashMap<>();
-    for (RouterConfig.Model model : now.models()) {
+    for (ModelConfig model : now.models()) {
       if (model.policy() != null) {
         Policy own = known.byModel().get(model.name());
         boolean keeps = own != null && before.models().stream().anyMatch(model::hasPolicyOf);

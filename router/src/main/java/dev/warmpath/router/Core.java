@@ -8,6 +8,7 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.capture.CaptureStatus;
 import dev.warmpath.router.capture.FleetCapture;
+import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.DecisionLog;
@@ -36,7 +37,9 @@ import dev.warmpath.router.snapshot.SnapshotStatus;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TextMemory;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
+import dev.warmpath.router.tokenize.parity.TokenComparison;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
+import dev.warmpath.router.tokenize.remote.RemoteRendering;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;
 import java.io.IOException;
@@ -74,15 +77,15 @@ final class Core implements AutoCloseable {
   private final LoadedTokenizers tokenizers;
   private final @Nullable FleetCapture capture;
   private final @Nullable DecisionLog decisions;
-  private final @Nullable DecisionLog access;
+  private final @Nullable DecisionLog accessLog;
   private final @Nullable Tracing tracing;
   private final EventIngest ingest;
   private final EventStreams streams;
   private final Dispatcher dispatcher;
   private final Tokenizers models;
   private final ConfiguredModels configured;
-  private final @Nullable Parity comparison;
-  private final @Nullable Remote remote;
+  private final @Nullable TokenComparison comparison;
+  private final @Nullable RemoteRendering remote;
   private final BodyParser bodies;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper keeper;
@@ -111,7 +114,7 @@ final class Core implements AutoCloseable {
     this.index = environment.watch().apply(restored.index());
     this.capture = capture(environment);
     this.decisions = decisions(environment);
-    this.access = newAccess(environment);
+    this.accessLog = accessLog(environment);
     this.tracing = newTracing();
     this.ingest =
         new EventIngest(
@@ -125,7 +128,7 @@ final class Core implements AutoCloseable {
     this.comparison = comparison(environment);
     this.remote =
         config.tokenizing().asksEngines()
-            ? Remote.begin(
+            ? RemoteRendering.begin(
                 running,
                 upstreams,
                 http ->
@@ -211,9 +214,9 @@ final class Core implements AutoCloseable {
     return membership.config(replica).filter(known -> known.dialect().isSglang()).isPresent();
   }
 
-  private @Nullable Parity comparison(Environment environment) {
+  private @Nullable TokenComparison comparison(Environment environment) {
     return config.parity().enabled()
-        ? Parity.begin(
+        ? TokenComparison.begin(
             running,
             upstreams,
             http ->
@@ -288,13 +291,13 @@ final class Core implements AutoCloseable {
     }
   }
 
-  private @Nullable DecisionLog newAccess(Environment environment) {
+  private @Nullable DecisionLog accessLog(Environment environment) {
     String file = config.accessLog().file();
     if (file == null) {
       return null;
     }
     try {
-      return DecisionLog.access(
+      return DecisionLog.accessLog(
           config.accessLog(), Path.of(file), environment.clock(), environment.nanoClock());
     } catch (IOException e) {
       throw failed("access-log.file: ", e);
@@ -396,7 +399,7 @@ final class Core implements AutoCloseable {
     if (!replica.models().isEmpty()) {
       return replica.models().get(0);
     }
-    return config.onlyModel().map(RouterConfig.Model::name).orElse(ANY_MODEL);
+    return config.onlyModel().map(ModelConfig::name).orElse(ANY_MODEL);
   }
 
   BodyParser bodies() {
@@ -448,8 +451,8 @@ final class Core implements AutoCloseable {
   }
 
   /** Logs each request; null if that is not wanted. */
-  @Nullable DecisionLog access() {
-    return access;
+  @Nullable DecisionLog accessLog() {
+    return accessLog;
   }
 
   /** Traces requests; null if that is not wanted. */
@@ -541,8 +544,8 @@ final class Core implements AutoCloseable {
     if (decisions != null) {
       decisions.close();
     }
-    if (access != null) {
-      access.close();
+    if (accessLog != null) {
+      accessLog.close();
     }
   }
 }

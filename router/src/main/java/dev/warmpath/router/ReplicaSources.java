@@ -1,6 +1,6 @@
 package dev.warmpath.router;
 
-import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.discovery.FileLook;
 import dev.warmpath.router.discovery.Look;
 import dev.warmpath.router.discovery.PolledSource;
@@ -10,19 +10,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-/** Makes the sources of replicas that are configured. */
+/** Makes the discovery sources that the configuration lists. */
 public final class ReplicaSources {
 
   private ReplicaSources() {}
 
-  static List<PolledSource> of(List<RouterConfig.Discovery> configured, LongSupplier nanoClock) {
+  static List<PolledSource> of(List<DiscoveryConfig> configured, LongSupplier nanoClock) {
     return configured.stream()
         .map(source -> new PolledSource(source.name(), look(source), source.interval(), nanoClock))
         .toList();
   }
 
   /** What looks where {@code source} says. */
-  public static Look look(RouterConfig.Discovery source) {
+  public static Look look(DiscoveryConfig source) {
     return switch (source.kind()) {
       case FILE -> new FileLook(Path.of(String.valueOf(source.file())));
       case DNS -> new DnsLook(source);

@@ -79,7 +79,7 @@ public final class RouterProcess implements AutoCloseable {
   private final FileWatch files;
   private final Upstreams upstreams;
   private final Lifecycle lifecycle;
-  private final ProxyContext.Entrance entrance;
+  private final ProxyContext.Admission admission;
   private final List<ProxyVerticle> loops = Collections.synchronizedList(new ArrayList<>());
   private final Console console;
   private final AdminVerticle admin;
@@ -90,16 +90,16 @@ public final class RouterProcess implements AutoCloseable {
     this.lifecycle = new Lifecycle(() -> running().limits().requests());
     this.files = new FileWatch(config.auth().pollMs());
     this.vertx = newVertx();
-    Secured secured = Secured.begin(config, files, vertx, environment.nanoClock());
-    this.entrance =
-        new ProxyContext.Entrance(
+    PortSecurity security = PortSecurity.begin(config, files, vertx, environment.nanoClock());
+    this.admission =
+        new ProxyContext.Admission(
             lifecycle,
             new BodyRoom(() -> bodyRoom(running().limits().bodiesMb())),
             new Connections.Count(() -> running().limits().connections()),
             new RetryBudget(() -> running().retry().budgetPercent()),
             new StoredResponses(config.limits().storedResponses()),
-            secured.keys(),
-            secured.clientsTls());
+            security.keys(),
+            security.clientsTls());
     RestoredStateReading reading = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
     this.upstreams = new Upstreams(config.upstream(), vertx, files);
@@ -117,8 +117,8 @@ public final class RouterProcess implements AutoCloseable {
               return thread;
             });
     this.console = newConsole(metrics, environment);
-    this.admin = new AdminVerticle(adminContext(secured.admin()));
-    measure(metrics, secured, environment);
+    this.admin = new AdminVerticle(adminContext(security.admin()));
+    measure(metrics, security, environment);
     try {
       beforeListening.run();
       deploy(environment);
@@ -128,9 +128,9 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private void measure(RouterMetrics metrics, Secured secured, Environment environment) {
+  private void measure(RouterMetrics metrics, PortSecurity security, Environment environment) {
     metrics.add(collector()::collect);
-    metrics.add(new SecurityCollector(files, secured.keys(), secured.certificates())::collect);
+    metrics.add(new SecurityCollector(files, security.keys(), security.certificates())::collect);
     metrics.add(new MemoryCollector(core.memory(environment.nanoClock()))::collect);
     metrics.add(
         new TokenizerCollector(
@@ -144,9 +144,9 @@ public final class RouterProcess implements AutoCloseable {
     if (decisions != null) {
       metrics.add(to -> FileMetrics.decisions(to, decisions.status()));
     }
-    DecisionLog access = core.access();
-    if (access != null) {
-      metrics.add(to -> FileMetrics.access(to, access.status()));
+    DecisionLog accessLog = core.accessLog();
+    if (accessLog != null) {
+      metrics.add(to -> FileMetrics.accessLog(to, accessLog.status()));
     }
     Tracing tracing = core.tracing();
     if (tracing != null) {
@@ -314,8 +314,8 @@ public final class RouterProcess implements AutoCloseable {
             core.metrics(),
             environment.random(),
             environment.nanoClock(),
-            entrance,
-            new RequestLogs(core.decisions(), core.access(), console),
+            admission,
+            new RequestLogs(core.decisions(), core.accessLog(), console),
             core.tracing());
     deploy(
         () -> newLoop(proxy),
@@ -358,10 +358,10 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private AdminContext adminContext(AdminContext.Access access) {
+  private AdminContext adminContext(AdminContext.Security security) {
     return new AdminContext(
         running,
-        access,
+        security,
         reloader,
         core.fleet(),
         core.membership(),
@@ -388,7 +388,7 @@ public final class RouterProcess implements AutoCloseable {
             core.ingest()::replaysRunning,
             core.index(),
             core.ingest()::writerStalledSeconds,
-            entrance,
+            admission,
             core.prompts(),
             running().tokenizing().queue()));
   }

@@ -26,7 +26,7 @@ public final class StartCheck {
     Vertx vertx = Vertx.vertx(RouterProcess.vertxOptions());
     FileWatch files = new FileWatch(config.auth().pollMs());
     try {
-      Secured.begin(config, files, vertx, System::nanoTime);
+      PortSecurity.begin(config, files, vertx, System::nanoTime);
       replicas(config, new Upstreams(config.upstream(), vertx, files));
       tracing(config);
       tokenizers(config);

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record AdminContext(
     Supplier<RouterConfig> running,
-    Access access,
+    Security security,
     Reloader reloader,
     Fleet fleet,
     Membership membership,
@@ -52,10 +52,10 @@ public record AdminContext(
   }
 
   /**
-   * What those that ask need.
+   * What requests to the admin port need.
    *
    * @param key null for none
    * @param tls null for none
    */
-  public record Access(@Nullable AdminKey key, @Nullable ServerTls tls) {}
+  public record Security(@Nullable AdminKey key, @Nullable ServerTls tls) {}
 }

@@ -58,7 +58,7 @@ public final class AdminVerticle extends VerticleBase {
 
   public AdminVerticle(AdminContext admin) {
     this.admin = admin;
-    this.guard = new AdminGuard(admin.config().admin(), admin.access().key());
+    this.guard = new AdminGuard(admin.config().admin(), admin.security().key());
     this.replicas = new ReplicaEndpoints(admin);
     this.console = new ConsoleEndpoints(admin);
   }
@@ -86,7 +86,7 @@ public final class AdminVerticle extends VerticleBase {
             .setMaxHeaderSize(admin.config().limits().headerBytes())
             .setMaxInitialLineLength(admin.config().limits().headerBytes())
             .setIdleTimeout(IDLE_SECONDS);
-    ServerTls tls = admin.access().tls();
+    ServerTls tls = admin.security().tls();
     server = vertx.createHttpServer(tls == null ? options : tls.on(options));
     return server
         .requestHandler(this::serve)

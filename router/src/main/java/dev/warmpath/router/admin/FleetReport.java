@@ -98,7 +98,7 @@ final class FleetReport {
     to.put("dpRank", report.dpRank());
     to.put("requestsInFlight", report.load().requestsInFlight());
     to.put("queuedPrefillTokens", report.load().queuedPrefillTokens());
-    to.put("suspended", report.suspended());
+    to.put("ejected", report.ejected());
     to.put("circuit", lower(report.circuit()));
     ReportedLoad load = report.replica().reportedLoad(report.dpRank());
     number(to, "requestsRunning", load.running());

@@ -3,7 +3,7 @@ package dev.warmpath.router.admin;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.config.ConfigChange;
+import dev.warmpath.router.reload.ConfigChange;
 import dev.warmpath.router.reload.ReloadResult;
 import java.util.List;
 

@@ -1,8 +1,6 @@
 package dev.warmpath.router.auth;
 
-import dev.warmpath.router.config.ApiKeyConfig;
-import dev.warmpath.router.config.ApiKeyFile;
-import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.watch.FileWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;

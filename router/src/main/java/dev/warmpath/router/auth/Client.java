@@ -1,6 +1,5 @@
 package dev.warmpath.router.auth;
 
-import dev.warmpath.router.config.ApiKeyConfig;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;

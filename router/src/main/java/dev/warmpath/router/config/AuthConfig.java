@@ -1,5 +1,7 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.router.config.read.AdvancedKey;
+import dev.warmpath.router.config.read.Key;
 import org.jspecify.annotations.Nullable;
 
 /**

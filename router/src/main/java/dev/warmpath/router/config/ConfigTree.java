@@ -1,8 +1,13 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.ConfigNode.Listing;
-import dev.warmpath.router.config.ConfigNode.Mapping;
-import dev.warmpath.router.config.ConfigNode.Scalar;
+import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.ConfigKey;
+import dev.warmpath.router.config.read.ConfigNode;
+import dev.warmpath.router.config.read.ConfigNode.Listing;
+import dev.warmpath.router.config.read.ConfigNode.Mapping;
+import dev.warmpath.router.config.read.ConfigNode.Scalar;
+import dev.warmpath.router.config.read.ConfigReader;
+import dev.warmpath.router.config.read.YamlReader;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
@@ -51,8 +56,7 @@ public final class ConfigTree {
 
   /** Reads one replica, in JSON or YAML; {@code origin} is what errors call the text. */
   public static ReplicaConfig replica(String text, String origin) throws ConfigException {
-    Listing replicas = new Listing(List.of(YamlReader.read(text, origin)), origin);
-    return ConfigReader.replicas(replicas).get(0);
+    return replicas(new Listing(List.of(YamlReader.read(text, origin)), origin)).get(0);
   }
 
   /**
@@ -60,13 +64,17 @@ public final class ConfigTree {
    * it.
    */
   public static List<ReplicaConfig> replicas(String text, String file) throws ConfigException {
-    List<ReplicaConfig> replicas = ConfigReader.replicas(YamlReader.readList(text, file));
+    List<ReplicaConfig> replicas = replicas(YamlReader.readList(text, file));
     try {
       RouterConfig.distinct("replicas", replicas.stream().map(ReplicaConfig::name).toList());
     } catch (IllegalArgumentException e) {
       throw new ConfigException(file, String.valueOf(e.getMessage()));
     }
     return List.copyOf(replicas);
+  }
+
+  static List<ReplicaConfig> replicas(Listing list) throws ConfigException {
+    return ConfigReader.items(RouterConfig.class, "replicas[]", ReplicaConfig.class, list);
   }
 
   /** Sets one value; {@code path} is {@code key} or {@code section.key}. */

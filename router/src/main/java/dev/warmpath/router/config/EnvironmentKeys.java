@@ -1,5 +1,8 @@
 package dev.warmpath.router.config;
 
+import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.ConfigKey;
+import dev.warmpath.router.config.read.ConfigKeys;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -24,7 +27,7 @@ public final class EnvironmentKeys {
 
   private static Map<String, ConfigKey> byVariable() {
     Map<String, ConfigKey> keys = new TreeMap<>();
-    for (ConfigKey key : ConfigKeys.ALL) {
+    for (ConfigKey key : ConfigKeys.of(RouterConfig.class).all()) {
       if (!key.section().endsWith("[]") && key.type() != List.class && key.type() != Map.class) {
         keys.put(variable(key), key);
       }

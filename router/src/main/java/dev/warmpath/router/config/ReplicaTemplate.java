@@ -1,8 +1,11 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.ConfigNode.Listing;
-import dev.warmpath.router.config.ConfigNode.Mapping;
-import dev.warmpath.router.config.ConfigNode.Scalar;
+import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.ConfigNode;
+import dev.warmpath.router.config.read.ConfigNode.Listing;
+import dev.warmpath.router.config.read.ConfigNode.Mapping;
+import dev.warmpath.router.config.read.ConfigNode.Scalar;
+import dev.warmpath.router.config.read.MappedValue;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,24 +20,33 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-public final class ReplicaTemplate {
+public final class ReplicaTemplate implements MappedValue {
+
+  private static final Pattern PLACEHOLDER = Pattern.compile("\\{([^{}]*)}");
 
   /** The template of a source that is given none. */
   public static final ReplicaTemplate USUAL = new ReplicaTemplate(new Mapping(Map.of(), "default"));
 
-  /** An address by which a template can be tried. */
-  static final Map<String, String> SAMPLE =
+  /** An address by which a template is tried. */
+  private static final Map<String, String> SAMPLE =
       Map.of("name", "replica", "host", "192.0.2.1", "port", "8000");
-
-  private static final Pattern PLACEHOLDER = Pattern.compile("\\{([^{}]*)}");
 
   private final Mapping keys;
 
-  /**
-   * @param given keys that were checked; those that every replica needs may be missing
-   */
-  ReplicaTemplate(Mapping given) {
+  private ReplicaTemplate(Mapping given) {
     keys = complete(given);
+  }
+
+  /**
+   * A template of keys, which are tried with an address.
+   *
+   * @param given those that every replica needs may be missing
+   * @throws ConfigException if they make no replica
+   */
+  public static ReplicaTemplate of(Mapping given) throws ConfigException {
+    ReplicaTemplate template = new ReplicaTemplate(given);
+    replica(fill(template.keys, SAMPLE));
+    return template;
   }
 
   /**
@@ -57,7 +69,11 @@ public final class ReplicaTemplate {
       String endpoint = withPort(replica.given(port.getKey()), address, port.getValue());
       replica = replica.with(port.getKey(), new Scalar(endpoint, origin));
     }
-    return ConfigReader.replicas(new Listing(List.of(replica), origin)).get(0);
+    return replica(replica);
+  }
+
+  private static ReplicaConfig replica(Mapping keys) throws ConfigException {
+    return ConfigTree.replicas(new Listing(List.of(keys), keys.origin())).get(0);
   }
 
   private static String withPort(
@@ -68,7 +84,7 @@ public final class ReplicaTemplate {
   }
 
   /** The given keys, and those that every replica needs. */
-  static Mapping complete(Mapping given) {
+  private static Mapping complete(Mapping given) {
     Map<String, ConfigNode> keys = new LinkedHashMap<>();
     keys.put("name", new Scalar("{name}", given.origin()));
     keys.put("url", new Scalar("http://{host}:{port}", given.origin()));
@@ -77,7 +93,7 @@ public final class ReplicaTemplate {
   }
 
   /** The keys with values in the place of their placeholders. */
-  static Mapping fill(Mapping keys, Map<String, String> address) throws ConfigException {
+  private static Mapping fill(Mapping keys, Map<String, String> address) throws ConfigException {
     Map<String, ConfigNode> filled = new LinkedHashMap<>();
     for (Map.Entry<String, ConfigNode> key : keys.entries().entrySet()) {
       filled.put(key.getKey(), fill(key.getValue(), address));

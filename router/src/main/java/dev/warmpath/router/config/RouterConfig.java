@@ -5,18 +5,14 @@ import dev.warmpath.eventingest.follow.IngestOptions;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.eventingest.transport.RingLimits;
+import dev.warmpath.router.config.read.AdvancedKey;
+import dev.warmpath.router.config.read.Key;
+import dev.warmpath.router.config.read.Reloadable;
 import dev.warmpath.router.host.HostPattern;
-import dev.warmpath.router.routing.policy.Policies;
 import java.net.URI;
-import java.time.DateTimeException;
 import java.time.Duration;
-import java.time.ZoneId;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -32,10 +28,10 @@ public record RouterConfig(
     Listen listen,
     Admin admin,
     AuthConfig auth,
-    @Reloadable Policy policy,
-    List<Model> models,
+    @Reloadable PolicyConfig policy,
+    List<ModelConfig> models,
     @Reloadable List<ReplicaConfig> replicas,
-    List<Discovery> discovery,
+    List<DiscoveryConfig> discovery,
     Fleet fleet,
     UpstreamConfig upstream,
     @Reloadable Health health,
@@ -70,11 +66,11 @@ public record RouterConfig(
             .flatMap(model -> Stream.concat(Stream.of(model.name()), model.aliases().stream()))
             .toList());
     distinct("replicas", replicas.stream().map(ReplicaConfig::name).toList());
-    distinct("discovery", discovery.stream().map(Discovery::name).toList());
+    distinct("discovery", discovery.stream().map(DiscoveryConfig::name).toList());
   }
 
   /** The model that a request without a model means: the only one, if there is one only. */
-  public Optional<Model> onlyModel() {
+  public Optional<ModelConfig> onlyModel() {
     return models.size() == 1 ? Optional.of(models.get(0)) : Optional.empty();
   }
 
@@ -140,237 +136,6 @@ public record RouterConfig(
               "false | | Keep token ids of these decisions, and show prompts as text on the admin port ([security](security.md#prompts-on-the-admin-port)).")
           boolean showPrompts,
       ListenTls tls) {}
-
-  /**
-   * How a replica is chosen.
-   *
-   * @param options those that the policy has; checked by making one
-   */
-  public record Policy(
-      @Key(
-              "warm | aibrix, cache-aware, conductor, consistent-hash, dynamo, least-requests, llm-d-affinity, llm-d-weighted, lmetric, power-of-two, preble, random, round-robin, smg, sticky, warm | How a replica is chosen ([policies](policies.md)).")
-          String name,
-      @AdvancedKey(
-              """
-              load-bound | `consistent-hash`: highest load of a replica, as a multiple of the average.
-              cache-threshold | `cache-aware`: shortest match that counts, as a fraction of the prompt.
-              balance-abs-threshold | `cache-aware`: largest difference in requests.
-              balance-rel-threshold | `cache-aware`: highest load, as a multiple of the lowest.
-              overlap-decay | `smg`, `dynamo`: credit lost per additional prompt in the queue.
-              prefix-weight | `llm-d-weighted`: weight of the cached part of the prompt.
-              kv-use-weight | `llm-d-weighted`: weight of the free part of the KV cache.
-              queue-weight | `llm-d-weighted`: weight of the shorter queue.
-              affinity-threshold | `llm-d-affinity`: shortest match, as a fraction of the longest.
-              prefill-tokens-per-second | `llm-d-affinity`: prefill speed of every engine.
-              penalty-millis | `llm-d-affinity`: longest extra wait for a cache.
-              prefill-weight | `dynamo`: weight of a block to prefill, relative to one to decode.
-              overlap-credit | `dynamo`: blocks saved by a block on the GPU.
-              stay-factor | `sticky`: highest cost of the session's engine, as a multiple of the lowest.
-              miss-weight | `warm`: requests that arrive behind a prompt, for each that waits now.
-              eviction-weight | `warm`: extra cost of a miss when the KV cache is full.
-              decode-weight | `warm`: cost of a request in flight, in steps.
-              step-millis | `warm`: duration of an engine step, in milliseconds.
-              context-millis | `warm`: additional milliseconds of a step per context token.
-              """)
-          Map<String, Double> options,
-      @Key("x-session-id | | Request header that `consistent-hash` and `sticky` keep together.")
-          String sessionHeader) {
-
-    /** Takes the options of all policies and keeps those of this one. */
-    public Policy {
-      options = new HashMap<>(options);
-      options.keySet().retainAll(Policies.options(name).keySet());
-      options = Map.copyOf(options);
-      Policies.named(name, options);
-    }
-  }
-
-  /** A model and where its tokenizer is: a path or {@code embedded}. */
-  public record Model(
-      @Key("required | | Model as requests name it.") String name,
-      @Key(
-              "required | | Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded if Hugging Face's cache lacks it), or `embedded`.")
-          String tokenizer,
-      @Reloadable
-          @Key(
-              " | | Other names of it in requests; its engines must serve them too (`--served-model-name`).")
-          List<String> aliases,
-      @Reloadable @Key(" | | Policy of its requests; none: `policy.name`.") @Nullable String policy,
-      @Reloadable
-          @AdvancedKey(
-              " | | Options of that policy, as `{stay-factor: 3}`; the others have their defaults.")
-          Map<String, Double> policyOptions,
-      Rendering rendering) {
-
-    public Model {
-      aliases = List.copyOf(aliases);
-      policyOptions = Map.copyOf(policyOptions);
-      if (policy != null) {
-        Policies.named(policy, policyOptions);
-      } else if (!policyOptions.isEmpty()) {
-        throw new IllegalArgumentException("'policy-options' need 'policy'");
-      }
-    }
-
-    /** Whether the other is this model with the same policy. */
-    public boolean hasPolicyOf(Model other) {
-      return name.equals(other.name)
-          && Objects.equals(policy, other.policy)
-          && policyOptions.equals(other.policyOptions);
-    }
-
-    /** A model whose engines were started without any option about prompts. */
-    public Model(String name, String tokenizer) {
-      this(name, tokenizer, List.of(), null, Map.of(), Rendering.DEFAULT);
-    }
-  }
-
-  /** How a model's engines were started, as far as that changes their prompts. */
-  public record Rendering(
-      @Key(
-              " | | File with the chat template of its engines, as their `--chat-template`; none: the model's own.")
-          @Nullable String chatTemplate,
-      @Key(" | | JSON object in quotes, as their `--default-chat-template-kwargs`.")
-          @Nullable String chatTemplateKwargs,
-      @Key("auto | auto, string, openai | As their `--chat-template-content-format`.")
-          String contentFormat,
-      @AdvancedKey("false | | As their `--exclude-tools-when-tool-choice-none`.")
-          boolean excludeToolsWhenNone,
-      @AdvancedKey(
-              "false | | As their `--trust-request-chat-template`: render with a template that a request brings.")
-          boolean trustRequestTemplate,
-      @AdvancedKey(
-              " | | Zone of their clock, such as `Europe/Berlin`, for prompts that hold the date; none: this machine's.")
-          @Nullable String timeZone,
-      @AdvancedKey(" | | gpt-oss: their `VLLM_SYSTEM_START_DATE`; none: the date by their clock.")
-          @Nullable String startDate,
-      @AdvancedKey("false | | gpt-oss: as their `VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS`.")
-          boolean harmonySystemInstructions,
-      @AdvancedKey(
-              "0 | 0 … 100000000 | As their `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed on load.")
-          int maxModelLen) {
-
-    static final Rendering DEFAULT =
-        new Rendering(null, null, "auto", false, false, null, null, false, 0);
-
-    public Rendering {
-      if (timeZone != null) {
-        checkZone(timeZone);
-      }
-    }
-
-    private static void checkZone(String zone) {
-      try {
-        ZoneId.of(zone);
-      } catch (DateTimeException e) {
-        throw new IllegalArgumentException("'time-zone' is unknown: '" + zone + "'", e);
-      }
-    }
-  }
-
-  /**
-   * A source of replicas that come and go while the router runs.
-   *
-   * @param source its name, if it was given one
-   * @param replica what makes a replica of a found address
-   */
-  public record Discovery(
-      @Key("required | | Where to look for replicas ([discovery](discovery.md)).") Kind kind,
-      @Key(" | | Name of the source in metrics and logs; none: its kind.") @Nullable String source,
-      @Key(" | | `file`: YAML or JSON file with a list of replicas, each as in `replicas`.")
-          @Nullable String file,
-      @Key(" | | `dns`: name with an address for each replica; needs `port`.")
-          @Nullable String host,
-      @Key(
-              " | | `dns`: name with an SRV record for each replica, such as `_http._tcp.vllm.default.svc`; in place of `host`.")
-          @Nullable String srv,
-      @AdvancedKey(
-              " | | `dns`: address of the DNS server, `ADDRESS:PORT`; none: those of the system.")
-          @Nullable String server,
-      @AdvancedKey(
-              "3 | 1 … 1000 | `dns`: answers without an address in a row after which its replicas leave.")
-          int emptyLooks,
-      @Key(" | | `kubernetes`: namespace of the Service; none: the router's own.")
-          @Nullable String namespace,
-      @Key(" | | `kubernetes`: name of the Service.") @Nullable String service,
-      @Key(
-              " | | `kubernetes`: label selector of EndpointSlices, which carry the labels of their Service; in place of `service`, or beside it.")
-          @Nullable String selector,
-      @Key(
-              " | | `kubernetes`: name of the engines' port in the Service; none: its only port, or `port`.")
-          @Nullable String portName,
-      @Key("0 | 0 … 65535 | `dns` with `host`, `kubernetes`: port of every engine.") int port,
-      @Key(
-              "0 | 0 … 86400000 | Time between two looks; 0: 2 s (`file`), 5 s (`dns`; longer while its records are valid, up to 30 s), 30 s (`kubernetes`, where changes are seen at once).")
-          int intervalMs,
-      @Key(
-              " | | `dns`, `kubernetes`: keys of each replica, as in `replicas`, with `{name}`, `{host}` and `{port}`; none: `name: \"{name}\"` and `url: http://{host}:{port}`.")
-          ReplicaTemplate replica) {
-
-    /** Where a source looks. */
-    public enum Kind {
-      FILE(2_000),
-      DNS(5_000),
-      KUBERNETES(30_000);
-
-      private final int usualIntervalMs;
-
-      Kind(int usualIntervalMs) {
-        this.usualIntervalMs = usualIntervalMs;
-      }
-    }
-
-    public Discovery {
-      check(
-          source == null || source.matches("(?!configuration$|admin$)[a-z0-9][a-z0-9-]{0,62}"),
-          "'source' must be lower-case letters, digits and '-', and neither 'configuration' nor"
-              + " 'admin'");
-      check(intervalMs == 0 || intervalMs >= 100, "'interval-ms' must be 0 or at least 100");
-      only(kind, Kind.FILE, "file", file);
-      only(kind, Kind.DNS, "host", host);
-      only(kind, Kind.DNS, "srv", srv);
-      only(kind, Kind.DNS, "server", server);
-      only(kind, Kind.KUBERNETES, "namespace", namespace);
-      only(kind, Kind.KUBERNETES, "service", service);
-      only(kind, Kind.KUBERNETES, "selector", selector);
-      only(kind, Kind.KUBERNETES, "port-name", portName);
-      switch (kind) {
-        case FILE -> check(file != null, "kind file needs 'file'");
-        case DNS -> {
-          check((host == null) != (srv == null), "kind dns needs either 'host' or 'srv'");
-          check((host == null) == (port == 0), "kind dns needs 'port' with 'host' only");
-          check(server == null || server.matches(".+:[0-9]{1,5}"), "'server' must be ADDRESS:PORT");
-        }
-        case KUBERNETES -> {
-          check(
-              service != null || selector != null, "kind kubernetes needs 'service' or 'selector'");
-          check(portName == null || port == 0, "'port-name' and 'port' exclude each other");
-        }
-      }
-    }
-
-    /** Its name in metrics and logs. */
-    public String name() {
-      return source == null ? kind.name().toLowerCase(Locale.ROOT) : source;
-    }
-
-    /** Time between two looks, in milliseconds. */
-    public long interval() {
-      return intervalMs == 0 ? kind.usualIntervalMs : intervalMs;
-    }
-
-    private static void only(Kind kind, Kind owner, String key, @Nullable String value) {
-      check(
-          kind == owner || value == null,
-          "'" + key + "' needs kind " + owner.name().toLowerCase(Locale.ROOT));
-    }
-
-    private static void check(boolean holds, String problem) {
-      if (!holds) {
-        throw new IllegalArgumentException(problem);
-      }
-    }
-  }
 
   /** How replicas come and go. */
   public record Fleet(

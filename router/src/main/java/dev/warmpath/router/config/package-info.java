@@ -1,4 +1,4 @@
-/** The router's configuration: YAML and flags read into validated records. */
+/** The router's configuration: the keys that there are, by section, and the checks of each. */
 @NullMarked
 package dev.warmpath.router.config;
 

@@ -109,7 +109,7 @@ public final class DecisionLog implements AutoCloseable {
    *
    * @throws IOException if the log cannot be written
    */
-  public static DecisionLog access(
+  public static DecisionLog accessLog(
       RouterConfig.AccessLog config, Path file, Clock clock, LongSupplier nanoClock)
       throws IOException {
     return new DecisionLog(

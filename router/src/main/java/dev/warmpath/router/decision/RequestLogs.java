@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  *
  * @param decisions null for no log
- * @param access null for no log
+ * @param accessLog null for no log
  * @param recent keeps the last ones in memory
  */
 public record RequestLogs(
-    @Nullable DecisionLog decisions, @Nullable DecisionLog access, Recent recent) {
+    @Nullable DecisionLog decisions, @Nullable DecisionLog accessLog, Recent recent) {
 
   /** Keeps the last decisions. Called on event loops; implementations are thread-safe and fast. */
   public interface Recent {
@@ -47,8 +47,8 @@ public record RequestLogs(
 
   /** A request that asked for no decision has just ended. */
   public void accessed(Decision decision) {
-    if (access != null) {
-      access.add(decision);
+    if (accessLog != null) {
+      accessLog.add(decision);
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.warmpath.router.discovery;
 
-import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.read.ConfigException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

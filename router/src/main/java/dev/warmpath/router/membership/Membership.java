@@ -1,7 +1,7 @@
 package dev.warmpath.router.membership;
 
-import dev.warmpath.router.config.ConfigChanges;
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.read.Records;
 import dev.warmpath.router.discovery.ReplicaSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
@@ -368,7 +368,7 @@ public final class Membership implements AutoCloseable {
     boolean sameStream =
         one.events() == null
             || one.models().stream().findFirst().equals(other.models().stream().findFirst());
-    return sameStream && IN_PLACE.containsAll(ConfigChanges.keys(one, other));
+    return sameStream && IN_PLACE.containsAll(Records.differences(one, other));
   }
 
   private Replica enter(Wanted wanted) {

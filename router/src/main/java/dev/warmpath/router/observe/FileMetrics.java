@@ -26,7 +26,7 @@ public final class FileMetrics {
     to.add(Metric.DECISION_LOG_QUEUE_MAX_BYTES, now.queueBytes());
   }
 
-  public static void access(MetricValues to, DecisionLog.Status now) {
+  public static void accessLog(MetricValues to, DecisionLog.Status now) {
     to.add(Metric.ACCESS_LOG_RECORDS_TOTAL, now.written());
     now.dropped().forEach((cause, n) -> to.add(Metric.ACCESS_LOG_DROPPED_TOTAL, n, cause.label()));
     to.add(Metric.ACCESS_LOG_BYTES, now.fileBytes());

@@ -41,7 +41,7 @@ public final class FleetCollector {
    * Where the state is read.
    *
    * @param writerStalledSeconds since the index writer began its last turn
-   * @param entrance what is being served
+   * @param admission what is being served
    * @param prompts the prompts that wait
    * @param waitingLimit how many may wait
    */
@@ -53,7 +53,7 @@ public final class FleetCollector {
       IntSupplier replaysRunning,
       KvIndex index,
       DoubleSupplier writerStalledSeconds,
-      ProxyContext.Entrance entrance,
+      ProxyContext.Admission admission,
       PromptPool prompts,
       int waitingLimit) {}
 
@@ -64,7 +64,7 @@ public final class FleetCollector {
   }
 
   public void collect(MetricValues snapshot) {
-    entrance(snapshot, sources.entrance());
+    admission(snapshot, sources.admission());
     snapshot.add(Metric.QUEUE_REQUESTS, sources.dispatcher().queued());
     snapshot.add(Metric.QUEUE_LIMIT, sources.dispatcher().queueLimit());
     policies(snapshot, sources.dispatcher().policies());
@@ -93,18 +93,18 @@ public final class FleetCollector {
     shares.forEach((name, share) -> to.add(Metric.POLICY_MEMORY_SHARE, share, name));
   }
 
-  private static void entrance(MetricValues to, ProxyContext.Entrance entrance) {
-    to.add(Metric.REQUESTS_SERVING, entrance.lifecycle().serving());
-    to.add(Metric.REQUESTS_LIMIT, entrance.lifecycle().limit());
-    to.add(Metric.REQUEST_BODIES_BYTES, entrance.bodies().bytes());
-    to.add(Metric.REQUEST_BODIES_MAX_BYTES, entrance.bodies().limitBytes());
-    to.add(Metric.RETRIES_LEFT, entrance.retries().left());
-    StoredResponses responses = entrance.responses();
+  private static void admission(MetricValues to, ProxyContext.Admission admission) {
+    to.add(Metric.REQUESTS_SERVING, admission.lifecycle().serving());
+    to.add(Metric.REQUESTS_LIMIT, admission.lifecycle().limit());
+    to.add(Metric.REQUEST_BODIES_BYTES, admission.bodies().bytes());
+    to.add(Metric.REQUEST_BODIES_MAX_BYTES, admission.bodies().limitBytes());
+    to.add(Metric.RETRIES_LEFT, admission.retries().left());
+    StoredResponses responses = admission.responses();
     to.add(Metric.STORED_RESPONSES, responses.count());
     to.add(Metric.STORED_RESPONSES_LIMIT, responses.limit());
     to.add(Metric.STORED_RESPONSE_LOOKUPS_TOTAL, responses.found(), "found");
     to.add(Metric.STORED_RESPONSE_LOOKUPS_TOTAL, responses.unknown(), "unknown");
-    Connections.Count connections = entrance.connections();
+    Connections.Count connections = admission.connections();
     to.add(Metric.CONNECTIONS, connections.open());
     to.add(Metric.CONNECTIONS_LIMIT, connections.limit());
     to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.refused(), "limit");
@@ -128,7 +128,7 @@ public final class FleetCollector {
 
   private static void engine(MetricValues to, EngineReport report) {
     String engine = report.engine();
-    to.add(Metric.ENGINE_SUSPENDED, is(report.suspended()), engine);
+    to.add(Metric.ENGINE_EJECTED, is(report.ejected()), engine);
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, report.load().requestsInFlight(), engine);
     to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, report.load().queuedPrefillTokens(), engine);
     OtherLoad others = report.replica().otherLoad(report.dpRank());

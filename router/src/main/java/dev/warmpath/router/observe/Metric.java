@@ -152,7 +152,8 @@ public enum Metric {
   DISCOVERY_REPLICAS(Type.GAUGE, "Replicas that the last good look found.", "source"),
   DISCOVERY_REFUSED(
       Type.GAUGE, "Addresses of the last good look that make no replica; see the log.", "source"),
-  ENGINE_SUSPENDED(Type.GAUGE, "1 when it failed too often just now.", "engine"),
+  ENGINE_EJECTED(
+      Type.GAUGE, "1 while it gets no requests because it failed several in a row.", "engine"),
   ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
   ENGINE_OTHER_REQUESTS(
       Type.GAUGE,

@@ -85,7 +85,7 @@ final class Exchange {
   private final long startNanos;
   private final Runnable onEnd;
   private final RequestBody body;
-  private final Access access;
+  private final ClientQuota quota;
   private final TimeLimit limit = new TimeLimit();
   private final Set<String> tried = new HashSet<>();
   private final @Nullable String storedId;
@@ -107,7 +107,7 @@ final class Exchange {
     this.loop = loop;
     this.route = arrival.route();
     this.request = arrival.request();
-    this.access = new Access(arrival.client(), proxy.nanoClock());
+    this.quota = new ClientQuota(arrival.client(), proxy.nanoClock());
     this.response = request.response();
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
     this.storedId = Routes.storedId(request.path());
@@ -120,7 +120,7 @@ final class Exchange {
             : tracing.accept(request.method().name(), route.path(), request::getHeader);
     this.body =
         new RequestBody(
-            proxy.entrance().bodies(), proxy.config().limits().bodyBytes(), declaredBytes());
+            proxy.admission().bodies(), proxy.config().limits().bodyBytes(), declaredBytes());
   }
 
   void start() {
@@ -219,7 +219,7 @@ final class Exchange {
       trace.tokenizing();
     }
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    RequestHead head = RequestHeads.of(proxy.config(), request.headers(), access.client());
+    RequestHead head = RequestHeads.of(proxy.config(), request.headers(), quota.client());
     ticket =
         readPrompt(read -> {
           try {
@@ -274,7 +274,7 @@ final class Exchange {
     ApiError refusal =
         read.unread() == Unread.UNREADABLE
             ? ApiError.overloaded("too many bodies wait to be read")
-            : access.refusal(request);
+            : quota.refusal(request);
     BlockChain pieces = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
     if (trace != null) {
       Unread unread = read.unread();
@@ -300,7 +300,7 @@ final class Exchange {
   /** The replica that has what the request is about or goes on from; null if any will do. */
   private @Nullable String keeper(ReadRequest read) {
     String id = keepsResponses() ? read.previousResponse() : storedId;
-    return id == null ? null : proxy.entrance().responses().replica(id);
+    return id == null ? null : proxy.admission().responses().replica(id);
   }
 
   private boolean keepsResponses() {
@@ -496,7 +496,7 @@ final class Exchange {
   /** The answer has this id. */
   void named(Assignment assignment, @Nullable String id) {
     if (keepsResponses()) {
-      proxy.entrance().responses().made(id, assignment.replica().name());
+      proxy.admission().responses().made(id, assignment.replica().name());
     }
   }
 
@@ -568,7 +568,7 @@ final class Exchange {
   void end(int status, Ending ending) {
     if (finish()) {
       proxy.listener().ended(route, status, ending, elapsedNanos());
-      access.over(timeline);
+      quota.over(timeline);
       if (trace != null) {
         trace.ended(status, timeline.outcome(status, ending));
       }
@@ -582,7 +582,7 @@ final class Exchange {
         requestId,
         request.method().name(),
         route.path(),
-        access.name(),
+        quota.name(),
         prepared == null ? null : prepared.model(),
         prepared == null ? null : prepared.sessionKey());
   }

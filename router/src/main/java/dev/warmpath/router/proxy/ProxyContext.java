@@ -34,7 +34,7 @@ public record ProxyContext(
     ProxyListener listener,
     RandomGenerator random,
     LongSupplier nanoClock,
-    Entrance entrance,
+    Admission admission,
     RequestLogs logs,
     @Nullable Tracing tracing,
     Routes routes) {
@@ -48,7 +48,7 @@ public record ProxyContext(
       ProxyListener listener,
       RandomGenerator random,
       LongSupplier nanoClock,
-      Entrance entrance,
+      Admission admission,
       RequestLogs logs,
       @Nullable Tracing tracing) {
     this(
@@ -60,7 +60,7 @@ public record ProxyContext(
         listener,
         random,
         nanoClock,
-        entrance,
+        admission,
         logs,
         tracing,
         new Routes(running.get().listen().passedPaths()));
@@ -72,13 +72,13 @@ public record ProxyContext(
   }
 
   /**
-   * What bounds the requests that are served at a time, and their retries; and where their
-   * predecessors are.
+   * What bounds the requests served at a time and their retries, and which replica stored an
+   * earlier response.
    *
    * @param keys the keys that clients need, null if they need none
    * @param tls the port's certificate, null for no TLS
    */
-  public record Entrance(
+  public record Admission(
       Lifecycle lifecycle,
       BodyRoom bodies,
       Connections.Count connections,
@@ -95,10 +95,10 @@ public record ProxyContext(
   boolean passesCredentials(@Nullable String own) {
     String passes = config().headers().passCredentials();
     return passes.equals("always")
-        || (passes.equals("auto") && own == null && entrance.keys() == null);
+        || (passes.equals("auto") && own == null && admission.keys() == null);
   }
 
   RetryBudget retries() {
-    return entrance.retries();
+    return admission.retries();
   }
 }

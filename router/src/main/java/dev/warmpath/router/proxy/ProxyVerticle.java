@@ -98,13 +98,13 @@ public final class ProxyVerticle extends VerticleBase {
     exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
     loop = new Exchange.Loop(vertx, context, this::upstream, new RequestIds(proxy.random()));
     webSockets = vertx.createWebSocketClient(webSocketOptions());
-    ServerTls tls = proxy.entrance().tls();
+    ServerTls tls = proxy.admission().tls();
     HttpServerOptions options = serverOptions();
     server = vertx.createHttpServer(tls == null ? options : tls.on(options));
     server.requestHandler(this::serve);
     connections =
         new Connections(
-            vertx, proxy.nanoClock(), this::connectionTimeouts, proxy.entrance().connections());
+            vertx, proxy.nanoClock(), this::connectionTimeouts, proxy.admission().connections());
     connections.watch(server);
     return server
         .listen(at.port() == 0 ? ANY_PORT_SHARED_BY_ALL_LOOPS : at.port(), at.host())
@@ -257,7 +257,7 @@ public final class ProxyVerticle extends VerticleBase {
       return;
     }
     Route route = proxy.routes().find(request.path()).orElse(null);
-    ApiKeys keys = proxy.entrance().keys();
+    ApiKeys keys = proxy.admission().keys();
     if (isAmbiguous(request)) {
       request.response().putHeader("connection", "close");
       decline(request, Form.OPENAI, ApiError.badRequest());
@@ -346,7 +346,7 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private Lifecycle lifecycle() {
-    return proxy.entrance().lifecycle();
+    return proxy.admission().lifecycle();
   }
 
   private void decline(HttpServerRequest request, Form form, ApiError error) {

@@ -48,7 +48,7 @@ final class Tunnel {
   private final Exchange.Loop loop;
   private final WebSocketClient client;
   private final HttpServerRequest request;
-  private final Access access;
+  private final ClientQuota quota;
   private final String requestId;
   private final long startNanos;
   private final Runnable onEnd;
@@ -68,7 +68,7 @@ final class Tunnel {
     this.loop = loop;
     this.client = client;
     this.request = arrival.request();
-    this.access = new Access(arrival.client(), proxy.nanoClock());
+    this.quota = new ClientQuota(arrival.client(), proxy.nanoClock());
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
@@ -85,7 +85,7 @@ final class Tunnel {
     request.pause(); // it can be accepted later only if its end was not seen
     request.exceptionHandler(
         e -> end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS));
-    RequestHead head = RequestHeads.of(proxy.config(), request.headers(), access.client());
+    RequestHead head = RequestHeads.of(proxy.config(), request.headers(), quota.client());
     PreparedRequest asked =
         new PreparedRequest(
             request.getParam("model"),
@@ -95,7 +95,7 @@ final class Tunnel {
             0,
             head.priority(),
             head.client());
-    ApiError refusal = access.refusal(asked);
+    ApiError refusal = quota.refusal(asked);
     if (refusal != null) {
       refuse(refusal, null);
       return;
@@ -254,7 +254,7 @@ final class Tunnel {
             requestId,
             "GET",
             Routes.REALTIME.path(),
-            access.name(),
+            quota.name(),
             request.getParam("model"),
             null),
         assignment,

@@ -1,6 +1,5 @@
 package dev.warmpath.router.reload;
 
-import dev.warmpath.router.config.ConfigChange;
 import java.util.List;
 
 /**

@@ -1,9 +1,7 @@
 package dev.warmpath.router.reload;
 
-import dev.warmpath.router.config.ConfigChange;
-import dev.warmpath.router.config.ConfigChanges;
-import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.read.ConfigException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.warmpath.router.tokenize;
 
+import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.prompt.ReadRequest.Unread;
@@ -104,7 +105,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
    * @return what is wrong with the first that failed, or null
    */
   public static @Nullable String localProblem(RouterConfig config) {
-    for (RouterConfig.Model model : config.models()) {
+    for (ModelConfig model : config.models()) {
       ModelSettings settings = settings(config, model);
       try {
         if (!HubPlace.isOne(settings.place()) || settings.files() != null) {
@@ -126,7 +127,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
     return (int) config.models().stream().map(model -> settings(config, model)).distinct().count();
   }
 
-  private static ModelSettings settings(RouterConfig config, RouterConfig.Model model) {
+  private static ModelSettings settings(RouterConfig config, ModelConfig model) {
     Dialect dialect = dialect(config.replicas(), model.name(), Dialect.VLLM);
     return new ModelSettings(model.tokenizer(), model.rendering(), dialect);
   }

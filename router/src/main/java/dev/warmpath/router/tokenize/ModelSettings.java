@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.tokenize.hub.HubFiles;
 import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.router.tokenize.hub.HubPlace;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param rendering how the engine was started
  * @param dialect the kind of the engines that serve the model
  */
-record ModelSettings(String place, RouterConfig.Rendering rendering, Dialect dialect) {
+record ModelSettings(String place, ModelConfig.Rendering rendering, Dialect dialect) {
 
   static final String EMBEDDED = "embedded";
 

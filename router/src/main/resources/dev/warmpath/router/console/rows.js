@@ -25,7 +25,7 @@ function state(replica, engine) {
 }
 
 function circuit(engine) {
-  return engine.circuit ?? (engine.suspended ? 'open' : 'closed');
+  return engine.circuit ?? (engine.ejected ? 'open' : 'closed');
 }
 
 /** All engines of the answer of GET /admin/fleet. */

@@ -3,7 +3,6 @@ package dev.warmpath.router.auth;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.auth.Client.Verdict;
-import dev.warmpath.router.config.ApiKeyConfig;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

@@ -11,6 +11,12 @@ import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.eventingest.transport.RingLimits;
+import dev.warmpath.router.auth.ApiKeyFile;
+import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.ConfigKey;
+import dev.warmpath.router.config.read.ConfigKeys;
+import dev.warmpath.router.reload.ConfigChange;
+import dev.warmpath.router.reload.ConfigChanges;
 import dev.warmpath.router.routing.policy.Policies;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,7 +90,7 @@ class ConfigTreeTest {
                 url: http://127.0.0.1:8001/
                 replay:
             """);
-    assertThat(config.onlyModel()).contains(new RouterConfig.Model("qwen", "embedded"));
+    assertThat(config.onlyModel()).contains(new ModelConfig("qwen", "embedded"));
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(config.replicas().get(0).models()).containsExactly("qwen");
     assertThat(config.replicas().get(0))
@@ -125,7 +131,7 @@ class ConfigTreeTest {
             """);
     assertThat(config.models().get(0).rendering())
         .isEqualTo(
-            new RouterConfig.Rendering(
+            new ModelConfig.Rendering(
                 "/t.jinja",
                 "{\"enable_thinking\": false}",
                 "openai",
@@ -202,7 +208,7 @@ class ConfigTreeTest {
 
   @Test
   void readsWhereReplicasAreFound() throws ConfigException {
-    List<RouterConfig.Discovery> sources =
+    List<DiscoveryConfig> sources =
         read("""
         discovery:
           - {kind: file, file: /etc/replicas.yaml, interval-ms: 500}
@@ -216,10 +222,10 @@ class ConfigTreeTest {
         """)
             .discovery();
     assertThat(sources)
-        .extracting(RouterConfig.Discovery::name)
+        .extracting(DiscoveryConfig::name)
         .containsExactly("file", "fleet-b", "kubernetes");
     assertThat(sources)
-        .extracting(RouterConfig.Discovery::interval)
+        .extracting(DiscoveryConfig::interval)
         .containsExactly(500L, 5_000L, 30_000L);
     assertThat(sources.get(0).replica()).isEqualTo(ReplicaTemplate.USUAL);
     assertThat(sources.get(1).replica()).isNotEqualTo(ReplicaTemplate.USUAL);
@@ -258,8 +264,7 @@ class ConfigTreeTest {
     String source = "discovery:\n  - kind: dns\n    srv: s\n    replica:\n";
     assertThat(problems(source + "      event: tcp://h:1\n"))
         .containsExactly(
-            "f.yaml:5: unknown key 'discovery[].replica.event'; did you mean"
-                + " 'discovery[].replica.events'?");
+            "f.yaml:5: unknown key 'replicas[].event'; did you mean 'replicas[].events'?");
     assertThat(problems(source + "      url: http://{address}:{port}\n"))
         .containsExactly("f.yaml:5: '{address}' is none of {name}, {host}, {port}");
     assertThat(problems(source + "      dialect: vlm\n      ranks: many\n"))
@@ -306,7 +311,7 @@ class ConfigTreeTest {
       given.computeIfPresent("cache-threshold", (option, any) -> 0.25);
       given.computeIfPresent("affinity-threshold", (option, any) -> 0.25);
       given.forEach((option, value) -> yaml.append("  " + option + ": " + value + "\n"));
-      RouterConfig.Policy policy = read(yaml.toString()).policy();
+      PolicyConfig policy = read(yaml.toString()).policy();
       assertThat(policy.name()).isEqualTo(name);
       assertThat(policy.options()).isEqualTo(given);
     }
@@ -368,13 +373,15 @@ class ConfigTreeTest {
         Files.readAllLines(Path.of("../docs/security.md")).stream()
             .filter(line -> line.startsWith("| `keys[]."))
             .toList();
-    assertThat(rows).isEqualTo(ConfigKeys.OF_API_KEYS.stream().map(ConfigTreeTest::row).toList());
+    assertThat(rows)
+        .isEqualTo(
+            ConfigKeys.of(ApiKeyFile.class).all().stream().map(ConfigTreeTest::row).toList());
   }
 
   @Test
   void aDefaultGivenInWordsIsTheDefault() throws ConfigException {
     ConfigTree tree = ConfigTree.empty();
-    for (ConfigKey key : ConfigKeys.ALL) {
+    for (ConfigKey key : ConfigKeys.of(RouterConfig.class).all()) {
       if (!key.section().endsWith("[]") && !key.standard().isEmpty()) {
         tree = tree.setText(key.path(), key.standard(), key.path());
       }
@@ -392,7 +399,7 @@ class ConfigTreeTest {
   }
 
   private static List<String> rows(boolean advanced) {
-    return ConfigKeys.ALL.stream()
+    return ConfigKeys.of(RouterConfig.class).all().stream()
         .filter(key -> key.advanced() == advanced)
         .map(ConfigTreeTest::row)
         .toList();

@@ -3,8 +3,8 @@ package dev.warmpath.router.membership;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.host.HostPattern;
 import dev.warmpath.router.rig.Rig;
 import java.net.URI;

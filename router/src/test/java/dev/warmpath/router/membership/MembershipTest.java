@@ -3,9 +3,9 @@ package dev.warmpath.router.membership;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.discovery.ReplicaSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;

@@ -115,7 +115,7 @@ class EngineSpeedTest {
           rig.backends.get(0).resets.set(0);
         }
       }
-      assertThat(report(rig).suspended()).isFalse();
+      assertThat(report(rig).ejected()).isFalse();
       assertThat(rig.metrics())
           .containsEntry("warmpath_outcomes_total{engine=\"r0\",outcome=\"cancelled\"}", 4.0);
     }

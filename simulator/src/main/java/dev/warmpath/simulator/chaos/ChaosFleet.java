@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.chaos;
 
 import dev.warmpath.router.RouterProcess;
-import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.simulator.chaos.engine.ChaosEngine;
 import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngineOptions;

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Recovery {
 
-  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(45); // beyond any suspension
+  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(45); // beyond any ejection
   private static final long PAUSE_MILLIS = 50;
 
   private final ChaosFleet fleet;

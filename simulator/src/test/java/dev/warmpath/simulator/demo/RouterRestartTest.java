@@ -2,7 +2,7 @@ package dev.warmpath.simulator.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.simulator.demo.RoutedEngine.Router;
 import dev.warmpath.simulator.load.FleetPage;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package dev.warmpath.router.discovery.dns;
 
-import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.discovery.Address;
 import dev.warmpath.router.discovery.Found;
 import dev.warmpath.router.discovery.Look;
@@ -22,16 +22,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DnsLook implements Look {
 
-  private final RouterConfig.Discovery config;
+  private final DiscoveryConfig config;
   private final DnsClient dns;
   private boolean hadAddresses;
   private int emptyLooks;
 
-  public DnsLook(RouterConfig.Discovery config) {
+  public DnsLook(DiscoveryConfig config) {
     this(config, SearchPath.ofTheSystem());
   }
 
-  DnsLook(RouterConfig.Discovery config, SearchPath search) {
+  DnsLook(DiscoveryConfig config, SearchPath search) {
     this.config = config;
     this.dns = new DnsClient(server(config.server()), search);
   }

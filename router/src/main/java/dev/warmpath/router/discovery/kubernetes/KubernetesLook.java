@@ -1,6 +1,6 @@
 package dev.warmpath.router.discovery.kubernetes;
 
-import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.discovery.Address;
 import dev.warmpath.router.discovery.Found;
 import dev.warmpath.router.discovery.Look;
@@ -30,18 +30,18 @@ public final class KubernetesLook implements Look {
 
   private static final String OF_SERVICE = "kubernetes.io/service-name=";
 
-  private final RouterConfig.Discovery config;
+  private final DiscoveryConfig config;
   private final Connection connection;
   private Map<String, Annotations> annotations = Map.of();
 
   /**
    * @param config of a source of kind kubernetes
    */
-  public KubernetesLook(RouterConfig.Discovery config) {
+  public KubernetesLook(DiscoveryConfig config) {
     this(config, new Connection(() -> Config.autoConfigure(null)));
   }
 
-  KubernetesLook(RouterConfig.Discovery config, Connection connection) {
+  KubernetesLook(DiscoveryConfig config, Connection connection) {
     this.config = config;
     this.connection = connection;
   }

@@ -1,6 +1,6 @@
 package dev.warmpath.router.discovery.kubernetes;
 
-import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.DiscoveryConfig;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
@@ -38,15 +38,15 @@ final class Slices {
     }
   }
 
-  private final RouterConfig.Discovery config;
+  private final DiscoveryConfig config;
   private final Map<String, Ready> ready = new LinkedHashMap<>();
   private final List<String> refused = new ArrayList<>();
 
-  private Slices(RouterConfig.Discovery config) {
+  private Slices(DiscoveryConfig config) {
     this.config = config;
   }
 
-  static Slices read(List<EndpointSlice> slices, RouterConfig.Discovery config) {
+  static Slices read(List<EndpointSlice> slices, DiscoveryConfig config) {
     Slices all = new Slices(config);
     slices.forEach(all::read);
     return all;

@@ -1,6 +1,7 @@
 package dev.warmpath.router.doctor.probe;
 
 import dev.warmpath.router.ReplicaSources;
+import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.discovery.Found;
@@ -41,7 +42,7 @@ final class DiscoveryProbe {
     return sources;
   }
 
-  private DiscoveryFacts look(RouterConfig.Discovery source) {
+  private DiscoveryFacts look(DiscoveryConfig source) {
     try (Look look = ReplicaSources.look(source)) {
       return take(source.name(), look.look());
     } catch (IOException e) {

@@ -2,6 +2,7 @@ package dev.warmpath.router.doctor.probe;
 
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.router.EventStreams;
+import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.facts.FleetFacts;
@@ -213,7 +214,7 @@ public final class FleetProbe implements AutoCloseable {
   /** Engines of one model are compared; all others stand alone. */
   private String model(ReplicaConfig replica) {
     return replica.models().isEmpty()
-        ? config.onlyModel().map(RouterConfig.Model::name).orElse("")
+        ? config.onlyModel().map(ModelConfig::name).orElse("")
         : replica.models().get(0);
   }
 

@@ -29,7 +29,7 @@ final class Contender {
   private int hostTokens;
   private int expectedTokens;
   private boolean matched;
-  private boolean suspended;
+  private boolean ejected;
 
   /** It is this engine's turn, for another request; nothing is known yet. */
   void begin(EngineState another, EngineView seen, @Nullable BlockChain blocks) {
@@ -41,7 +41,7 @@ final class Contender {
     hostTokens = 0;
     expectedTokens = 0;
     matched = false;
-    suspended = false;
+    ejected = false;
   }
 
   /** Lets go of the request. */
@@ -87,8 +87,8 @@ final class Contender {
   }
 
   /** Whether it failed too often just now to be taken. */
-  boolean isSuspended() {
-    return suspended;
+  boolean isEjected() {
+    return ejected;
   }
 
   /** Whether what the index shows was {@link #matched asked for}. */
@@ -101,7 +101,7 @@ final class Contender {
       Candidates candidates, boolean readsCache, long nowNanos, EngineState.Standing standing) {
     BlockChain known = readsCache ? chain : null;
     engine().stand(candidates, known, matchedBlocks(), nowNanos, standing);
-    suspended = standing.suspended();
+    ejected = standing.ejected();
     candidates.capacity(capacityTokens()).weighing(engine().replica().weight());
     OtherLoad others = engine().replica().otherLoad(engine().dpRank());
     if (others.requests() > 0) {

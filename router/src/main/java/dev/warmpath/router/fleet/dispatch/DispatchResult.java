@@ -37,7 +37,7 @@ public sealed interface DispatchResult
     /** So it has, and too many requests wait for it. */
     QUEUE_FULL,
     /** It failed too many requests just now; it is still taken where there is nobody else. */
-    SUSPENDED,
+    EJECTED,
     /** None was chosen: a bug of the router. */
     FAILURE;
 

@@ -2,9 +2,9 @@ package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.Ejection;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
-import dev.warmpath.router.fleet.engine.Suspension;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 
@@ -37,12 +37,12 @@ public record EngineReport(
   }
 
   /** Whether it gets requests after its failures. */
-  public Suspension.Circuit circuit() {
+  public Ejection.Circuit circuit() {
     return state.circuit();
   }
 
   /** Whether it failed too often just now to be taken. */
-  public boolean suspended() {
-    return state.suspended();
+  public boolean ejected() {
+    return state.ejected();
   }
 }

@@ -137,8 +137,8 @@ final class Selection {
   }
 
   /**
-   * Fills the candidates with how the engines stand now; suspended ones are among them only if
-   * there are no others, not even full ones: a request had better wait for these.
+   * Fills the candidates with how the engines stand now; ejected ones are among them only if there
+   * are no others, not even full ones: a request had better wait for these.
    *
    * @param mostRequests a replica with as many in flight gets no more
    * @return whether there is any
@@ -146,19 +146,19 @@ final class Selection {
   boolean stand(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     candidates.clear();
     rows.clear();
-    boolean allSuspended = true;
+    boolean allEjected = true;
     for (int i = 0; i < contenders; i++) { // all locks before any replica's count: see Dispatcher
       Contender contender = pool.get(i);
       contender.stand(candidates, prompt.readsCache(), nowNanos, standing);
-      allSuspended &= contender.isSuspended();
+      allEjected &= contender.isEjected();
     }
     for (int i = 0; i < contenders; i++) {
       Contender contender = pool.get(i);
       if (isFull(contender, mostRequests)) {
         nearest = Cause.FULL;
         passedOver.because(contender.engine().replica().name(), Cause.FULL);
-      } else if (contender.isSuspended() && !allSuspended) {
-        passedOver.because(contender.engine().name(), Cause.SUSPENDED);
+      } else if (contender.isEjected() && !allEjected) {
+        passedOver.because(contender.engine().name(), Cause.EJECTED);
       } else {
         candidates.move(i, rows.size());
         rows.add(contender);

@@ -22,8 +22,8 @@ public final class EngineState {
       ExpectedBlocks.Counts expectedBlocks,
       PrefillCost prefillCost,
       long prefillSamples,
-      boolean suspended,
-      Suspension.Circuit circuit) {}
+      boolean ejected,
+      Ejection.Circuit circuit) {}
 
   private final Replica replica;
   private final int dpRank;
@@ -31,7 +31,7 @@ public final class EngineState {
   private final String name;
   private final EngineLoad load = new EngineLoad();
   private final PrefillModel prefill = new PrefillModel();
-  private final Suspension suspension = new Suspension();
+  private final Ejection ejection = new Ejection();
   private final ExpectedBlocks expected;
   private long lastTurn = Candidates.NEVER;
 
@@ -70,12 +70,12 @@ public final class EngineState {
    * <p>Confined to one thread.
    */
   public static final class Standing {
-    private boolean suspended;
+    private boolean ejected;
     private int expectedBlocks;
 
     /** Whether it should get nothing now if there is another engine. */
-    public boolean suspended() {
-      return suspended;
+    public boolean ejected() {
+      return ejected;
     }
 
     /** Leading blocks of the prompt that are held or on their way. */
@@ -97,7 +97,7 @@ public final class EngineState {
       int heldBlocks,
       long nowNanos,
       Standing standing) {
-    standing.suspended = suspension.active(nowNanos);
+    standing.ejected = ejection.active(nowNanos);
     standing.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
     candidates.add(name, number, prefill.cost(), lastTurn);
     load.addTo(candidates, nowNanos);
@@ -126,7 +126,7 @@ public final class EngineState {
     ExpectedBlocks.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
     replica.began(dpRank);
-    return new Reservation(share, claim, suspension.chosen(), nowNanos, chain);
+    return new Reservation(share, claim, ejection.chosen(), nowNanos, chain);
   }
 
   /**
@@ -148,13 +148,13 @@ public final class EngineState {
   /** It began an answer, if only to refuse the request as wrong: it is alive. */
   public synchronized void answered(Reservation reservation) {
     if (!reservation.over) {
-      suspension.answered();
+      ejection.answered();
     }
   }
 
   /** It asked for so much time without requests. */
   public synchronized void rest(int seconds, long nowNanos) {
-    suspension.rest(seconds, nowNanos);
+    ejection.rest(seconds, nowNanos);
   }
 
   /** Whether the request is over. */
@@ -190,11 +190,11 @@ public final class EngineState {
     boolean completed = outcome == Outcome.COMPLETED;
     endClaim(reservation, completed || (prefilled && outcome == Outcome.CANCELLED), nowNanos);
     if (completed) {
-      suspension.answered();
+      ejection.answered();
     } else if (outcome == Outcome.FAILED) {
-      suspension.failed(nowNanos);
+      ejection.failed(nowNanos);
     } else if (reservation.probe) {
-      suspension.probeEnded();
+      ejection.probeEnded();
     }
     return true;
   }
@@ -217,7 +217,7 @@ public final class EngineState {
         expected.counts(nowNanos),
         prefill.cost(),
         prefill.samples(),
-        suspension.active(nowNanos),
-        suspension.circuit(nowNanos));
+        ejection.active(nowNanos),
+        ejection.circuit(nowNanos));
   }
 }

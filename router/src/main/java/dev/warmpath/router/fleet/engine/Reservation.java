@@ -20,7 +20,7 @@ public final class Reservation {
 
   /**
    * @param claim the blocks expected because of it, null if its tokens are not known
-   * @param probe whether this is the trial request of a suspended engine
+   * @param probe whether this is the trial request of an ejected engine
    * @param sinceNanos when it was made
    * @param chain the prompt's blocks in the engine's space, null if its tokens are not known
    */

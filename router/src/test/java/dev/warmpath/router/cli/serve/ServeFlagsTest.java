@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
-import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.read.ConfigException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -42,7 +43,7 @@ class ServeFlagsTest {
     assertThat(config.listen().port()).isZero();
     assertThat(config.admin().port()).isEqualTo(1);
     assertThat(config.policy().name()).isEqualTo("random");
-    assertThat(config.models()).containsExactly(new RouterConfig.Model("m", "embedded"));
+    assertThat(config.models()).containsExactly(new ModelConfig("m", "embedded"));
     assertThat(config.timeouts().connectMs()).isEqualTo(5);
     ReplicaConfig a = config.replicas().get(0);
     assertThat(a.events()).isEqualTo("tcp://h:2");

@@ -2,9 +2,9 @@ package dev.warmpath.router.discovery.kubernetes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
-import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.DiscoveryConfig;
+import dev.warmpath.router.config.read.ConfigException;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class SlicesTest {
 
-  private static RouterConfig.Discovery config(String keys) throws ConfigException {
+  private static DiscoveryConfig config(String keys) throws ConfigException {
     String yaml = "discovery:\n  - {kind: kubernetes, service: vllm" + keys + "}";
     return ConfigTree.parse(yaml, "f.yaml").config().discovery().get(0);
   }

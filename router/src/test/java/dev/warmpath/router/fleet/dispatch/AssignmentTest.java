@@ -210,7 +210,7 @@ class AssignmentTest {
   }
 
   @Test
-  void aSuspendedEngineIsProbedByOneRequestAtATime() {
+  void anEjectedEngineIsProbedByOneRequestAtATime() {
     World world = new World("least-requests").with(2);
     failThrice(world, "r0");
     assertThat(world.assign(prompt(10)).engine()).isEqualTo("r1");

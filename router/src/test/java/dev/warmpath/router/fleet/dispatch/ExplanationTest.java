@@ -61,7 +61,7 @@ class ExplanationTest {
     }
     Statistics.label("met")
         .coverage(met -> {
-          for (String kind : List.of("cache", "full", "queued", "suspended", "hidden", "down")) {
+          for (String kind : List.of("cache", "full", "queued", "ejected", "hidden", "down")) {
             met.check(kind).count(count -> count > 0);
           }
         });
@@ -129,8 +129,8 @@ class ExplanationTest {
     if (result instanceof DispatchResult.Queued) {
       Statistics.label("met").collect("queued");
     }
-    if (said.passedOver().containsValue(DispatchResult.Cause.SUSPENDED)) {
-      Statistics.label("met").collect("suspended");
+    if (said.passedOver().containsValue(DispatchResult.Cause.EJECTED)) {
+      Statistics.label("met").collect("ejected");
     }
     if ("hidden_namespace".equals(said.fallback())) {
       Statistics.label("met").collect("hidden");
@@ -219,7 +219,7 @@ class ExplanationTest {
   }
 
   @Test
-  void namesWhoIsSuspended() {
+  void namesWhoIsEjected() {
     World world = new World("least-requests").with(2);
     world.fleet.replicas().get(1).health(Replica.Health.DOWN);
     for (int i = 0; i < 3; i++) {
@@ -228,7 +228,7 @@ class ExplanationTest {
     world.fleet.replicas().get(1).health(Replica.Health.UP);
     Explanation explanation = world.dispatcher.explain(request(prompt(100)));
     assertThat(explanation.winner()).isEqualTo("r1");
-    assertThat(explanation.passedOver()).isEqualTo(Map.of("r0", DispatchResult.Cause.SUSPENDED));
+    assertThat(explanation.passedOver()).isEqualTo(Map.of("r0", DispatchResult.Cause.EJECTED));
   }
 
   @Test

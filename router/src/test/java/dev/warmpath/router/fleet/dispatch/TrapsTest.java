@@ -75,10 +75,10 @@ class TrapsTest {
       }
       world.pass(10);
     }
-    // Three failures, then one more at the end of each suspension: 2 s of traffic see 1 s pass
+    // Three failures, then one more at the end of each ejection: 2 s of traffic see 1 s pass
     // once.
     assertThat(swallowed).isBetween(3, 5);
-    assertThat(world.report("r3").suspended()).isTrue();
+    assertThat(world.report("r3").ejected()).isTrue();
   }
 
   @Test
@@ -86,7 +86,7 @@ class TrapsTest {
     for (PromptResult prompt : prompts(40, 0, 100)) {
       world.assign(prompt).finished(Outcome.FAILED);
     }
-    assertThat(world.dispatcher.report()).allMatch(EngineReport::suspended);
+    assertThat(world.dispatcher.report()).allMatch(EngineReport::ejected);
     assertThat(world.assign(prompt(100))).isNotNull();
   }
 
@@ -99,20 +99,20 @@ class TrapsTest {
     underWay.removeIf(assignment -> !assignment.replica().name().equals("r3"));
     assertThat(underWay).hasSizeGreaterThan(8);
     underWay.forEach(assignment -> assignment.finished(Outcome.FAILED)); // it was killed
-    assertThat(world.report("r3").suspended()).isTrue();
+    assertThat(world.report("r3").ejected()).isTrue();
     world.pass(1000);
-    assertThat(world.report("r3").suspended()).isFalse();
+    assertThat(world.report("r3").ejected()).isFalse();
   }
 
   @Test
-  void aSuspendedReplicaIsNoRefugeFromFullOnes() {
+  void anEjectedReplicaIsNoRefugeFromFullOnes() {
     World tight = new World("least-requests", 2).with(2);
     for (int i = 0; i < 6; i++) {
       Assignment assignment = tight.assign(prompt(10));
       boolean good = assignment.engine().equals("r0");
       assignment.finished(good ? Outcome.COMPLETED : Outcome.FAILED);
     }
-    assertThat(tight.report("r1").suspended()).isTrue();
+    assertThat(tight.report("r1").ejected()).isTrue();
     Assignment first = tight.assign(prompt(10));
     tight.assign(prompt(10));
     List<DispatchResult> later = new ArrayList<>();
@@ -126,11 +126,11 @@ class TrapsTest {
   }
 
   @Test
-  void refusalsSuspendNobody() {
+  void refusalsEjectNobody() {
     for (PromptResult prompt : prompts(40, 0, 100)) {
       world.assign(prompt).finished(Outcome.REFUSED);
     }
-    assertThat(world.dispatcher.report()).noneMatch(EngineReport::suspended);
+    assertThat(world.dispatcher.report()).noneMatch(EngineReport::ejected);
   }
 
   @Test

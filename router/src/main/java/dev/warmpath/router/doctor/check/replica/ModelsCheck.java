@@ -1,6 +1,6 @@
 package dev.warmpath.router.doctor.check.replica;
 
-import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.doctor.check.Check;
 import dev.warmpath.router.doctor.check.Finding;
 import dev.warmpath.router.doctor.check.Findings;
@@ -17,7 +17,7 @@ public final class ModelsCheck implements Check {
   public void look(FleetFacts fleet, Findings into) {
     Set<String> configured =
         fleet.config().models().stream()
-            .map(RouterConfig.Model::name)
+            .map(ModelConfig::name)
             .collect(Collectors.toUnmodifiableSet());
     for (ReplicaFacts replica : fleet.replicas()) {
       if (replica.http().reachable()) {
@@ -58,7 +58,7 @@ public final class ModelsCheck implements Check {
         allKnown
             && fleet.replicas().stream()
                 .noneMatch(replica -> replica.http().baseModels().isEmpty());
-    for (RouterConfig.Model model : fleet.config().models()) {
+    for (ModelConfig model : fleet.config().models()) {
       boolean served =
           fleet.replicas().stream()
               .anyMatch(replica -> replica.http().baseModels().contains(model.name()));

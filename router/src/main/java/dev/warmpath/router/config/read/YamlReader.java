@@ -1,8 +1,8 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
-import dev.warmpath.router.config.ConfigNode.Listing;
-import dev.warmpath.router.config.ConfigNode.Mapping;
-import dev.warmpath.router.config.ConfigNode.Scalar;
+import dev.warmpath.router.config.read.ConfigNode.Listing;
+import dev.warmpath.router.config.read.ConfigNode.Mapping;
+import dev.warmpath.router.config.read.ConfigNode.Scalar;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,7 +28,7 @@ import org.snakeyaml.engine.v2.nodes.Tag;
  *
  * <p>Immutable.
  */
-final class YamlReader {
+public final class YamlReader {
 
   private static final int DEPTH_LIMIT = 16;
 
@@ -38,7 +38,7 @@ final class YamlReader {
     this.file = file;
   }
 
-  static Mapping read(String text, String file) throws ConfigException {
+  public static Mapping read(String text, String file) throws ConfigException {
     ConfigNode root = new YamlReader(file).document(text);
     if (root == null) {
       return new Mapping(Map.of(), file + ":1");
@@ -49,7 +49,7 @@ final class YamlReader {
     throw new ConfigException(file + ":1", "keys and values expected");
   }
 
-  static Listing readList(String text, String file) throws ConfigException {
+  public static Listing readList(String text, String file) throws ConfigException {
     if (new YamlReader(file).document(text) instanceof Listing list) {
       return list;
     }

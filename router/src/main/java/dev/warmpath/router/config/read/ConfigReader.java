@@ -1,7 +1,7 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
-import dev.warmpath.router.config.ConfigNode.Listing;
-import dev.warmpath.router.config.ConfigNode.Mapping;
+import dev.warmpath.router.config.read.ConfigNode.Listing;
+import dev.warmpath.router.config.read.ConfigNode.Mapping;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
@@ -11,49 +11,62 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns nodes into records, such as {@link RouterConfig}. A value that is not given has its key's
- * default. Finds all problems, not the first one: unknown keys, wrong types, values out of bounds,
- * and what a record rejects.
+ * Turns nodes into records. A value that is not given has its key's default. Finds all problems,
+ * not the first one: unknown keys, wrong types, values out of bounds, and what a record rejects.
  *
  * <p>Confined to the caller's thread.
  */
-final class ConfigReader {
+public final class ConfigReader {
 
+  private final ConfigKeys keys;
   private final List<String> problems = new ArrayList<>();
 
-  private ConfigReader() {}
-
-  static <T extends Record> T read(Class<T> type, Mapping root) throws ConfigException {
-    ConfigReader reader = new ConfigReader();
-    Object config = reader.root(type, root);
-    if (config == null) {
-      throw new ConfigException(reader.problems);
-    }
-    return type.cast(config);
+  private ConfigReader(Class<? extends Record> root) {
+    keys = ConfigKeys.of(root);
   }
 
   /**
-   * Reads replicas that stand in a list of their own.
+   * Reads a whole configuration.
    *
+   * @throws ConfigException with every problem of it
+   */
+  public static <T extends Record> T read(Class<T> root, Mapping given) throws ConfigException {
+    ConfigReader reader = new ConfigReader(root);
+    Object config = reader.root(root, given);
+    reader.throwProblems();
+    return root.cast(Objects.requireNonNull(config));
+  }
+
+  /**
+   * Reads items of a list of a configuration, which stand in a list of their own.
+   *
+   * @param section the list's path, with {@code []}
    * @throws ConfigException with every problem of any of them
    */
-  static List<ReplicaConfig> replicas(Listing list) throws ConfigException {
-    ConfigReader reader = new ConfigReader();
-    List<ReplicaConfig> replicas = new ArrayList<>();
-    for (ConfigNode item : list.items()) {
-      if (reader.section(ReplicaConfig.class, ConfigKeys.REPLICAS, item)
-          instanceof ReplicaConfig replica) {
-        replicas.add(replica);
+  public static <T extends Record> List<T> items(
+      Class<? extends Record> root, String section, Class<T> type, Listing list)
+      throws ConfigException {
+    ConfigReader reader = new ConfigReader(root);
+    List<T> items = new ArrayList<>();
+    for (ConfigNode node : list.items()) {
+      Object item = reader.section(type, section, node);
+      if (item != null) {
+        items.add(type.cast(item));
       }
     }
-    if (!reader.problems.isEmpty()) {
-      throw new ConfigException(reader.problems);
+    reader.throwProblems();
+    return items;
+  }
+
+  private void throwProblems() throws ConfigException {
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
     }
-    return replicas;
   }
 
   private @Nullable Object root(Class<? extends Record> type, Mapping root) {
@@ -89,7 +102,7 @@ final class ConfigReader {
 
   private @Nullable Object section(Class<? extends Record> type, String path, ConfigNode node) {
     if (node instanceof Mapping mapping) {
-      rejectUnknown(mapping, path + ".", ConfigKeys.of(path).keySet());
+      rejectUnknown(mapping, path + ".", keys.section(path).keySet());
       return fields(type, path, mapping);
     }
     report(node.origin(), "'" + path + "' must hold keys and values");
@@ -120,8 +133,8 @@ final class ConfigReader {
   }
 
   private @Nullable Object value(RecordComponent component, String path, Mapping mapping) {
-    Map<String, ConfigKey> keys = ConfigKeys.of(path);
-    ConfigKey key = keys.get(ConfigKey.name(component));
+    Map<String, ConfigKey> section = keys.section(path);
+    ConfigKey key = section.get(ConfigKey.name(component));
     if (key != null) {
       return value(key, mapping);
     }
@@ -129,7 +142,7 @@ final class ConfigReader {
       return fields(component.getType().asSubclass(Record.class), path, mapping);
     }
     Map<String, @Nullable Object> options = new LinkedHashMap<>();
-    keys.values().stream()
+    section.values().stream()
         .filter(option -> option.type() == double.class)
         .forEach(option -> options.put(option.name(), value(option, mapping)));
     return options;
@@ -137,10 +150,10 @@ final class ConfigReader {
 
   private @Nullable Object value(ConfigKey key, Mapping mapping) {
     ConfigNode node = mapping.given(key.name());
-    if (key.type() == ReplicaTemplate.class) {
-      return node == null ? ReplicaTemplate.USUAL : template(key, node);
+    if (MappedValue.class.isAssignableFrom(key.type())) {
+      return mapped(key, node == null ? new Mapping(Map.of(), mapping.origin()) : node);
     }
-    ConfigKey file = ConfigKeys.of(key.section()).get(key.fileName());
+    ConfigKey file = keys.section(key.section()).get(key.fileName());
     if (file != null && mapping.given(file.name()) != null) {
       return secret(key, file, mapping);
     }
@@ -174,21 +187,17 @@ final class ConfigReader {
     return null;
   }
 
-  /** A template is tried with an address, so that its problems show now and with their lines. */
-  private @Nullable ReplicaTemplate template(ConfigKey key, ConfigNode node) {
+  private @Nullable Object mapped(ConfigKey key, ConfigNode node) {
     if (!(node instanceof Mapping given)) {
       report(node.origin(), "'" + key.path() + "' must hold keys and values");
       return null;
     }
-    int before = problems.size();
-    rejectUnknown(given, key.path() + ".", ConfigKeys.of(ConfigKeys.REPLICAS).keySet());
     try {
-      Mapping tried = ReplicaTemplate.fill(ReplicaTemplate.complete(given), ReplicaTemplate.SAMPLE);
-      fields(ReplicaConfig.class, ConfigKeys.REPLICAS, tried);
+      return Records.mapped(key.type(), given);
     } catch (ConfigException e) {
       problems.addAll(e.problems());
+      return null;
     }
-    return problems.size() > before ? null : new ReplicaTemplate(given);
   }
 
   private @Nullable Object construct(

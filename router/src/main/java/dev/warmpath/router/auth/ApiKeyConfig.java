@@ -1,5 +1,6 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.auth;
 
+import dev.warmpath.router.config.read.Key;
 import java.util.List;
 import java.util.regex.Pattern;
 

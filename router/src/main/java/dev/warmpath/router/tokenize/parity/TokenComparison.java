@@ -1,8 +1,7 @@
-package dev.warmpath.router;
+package dev.warmpath.router.tokenize.parity;
 
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
-import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
 import java.time.Duration;
@@ -12,18 +11,18 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The comparison of our tokens with the engines', and the connections that it takes.
+ * Compares our tokens with those of the engines; owns the connections for it.
  *
  * <p>Thread-safe.
  */
-record Parity(EngineHttp http, ParityWatch watch) implements AutoCloseable {
+public record TokenComparison(EngineHttp http, ParityWatch watch) implements AutoCloseable {
 
   private static final int CONNECTIONS = 2;
   private static final int ANSWER_BYTES = 16 << 20;
   private static final long LONGEST_TICK_MILLIS = 500;
   private static final long RETRY_SECONDS = 30;
 
-  static Parity begin(
+  public static TokenComparison begin(
       Supplier<RouterConfig> running,
       Upstreams upstreams,
       Function<EngineHttp, ParityWatch.Sources> sources) {
@@ -40,7 +39,8 @@ record Parity(EngineHttp http, ParityWatch watch) implements AutoCloseable {
             TimeUnit.MILLISECONDS.toNanos(parity.sampleIntervalMs()),
             TimeUnit.SECONDS.toNanos(RETRY_SECONDS),
             Duration.ofMillis(parity.timeoutMs()));
-    return new Parity(http, new ParityWatch(sources.apply(http), times, thread("warmpath-parity")));
+    return new TokenComparison(
+        http, new ParityWatch(sources.apply(http), times, thread("warmpath-parity")));
   }
 
   private static ThreadFactory thread(String name) {

@@ -1,4 +1,4 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-sealed interface ConfigNode {
+public sealed interface ConfigNode {
 
   String origin();
 
@@ -57,30 +57,30 @@ sealed interface ConfigNode {
     }
 
     /** What {@code key} holds, or null for nothing: a key without a value counts as left out. */
-    @Nullable ConfigNode given(String key) {
+    public @Nullable ConfigNode given(String key) {
       ConfigNode node = entries.get(key);
       return node instanceof Scalar scalar && scalar.value() == null ? null : node;
     }
 
-    Mapping with(String key, ConfigNode value) {
+    public Mapping with(String key, ConfigNode value) {
       Map<String, ConfigNode> changed = new LinkedHashMap<>(entries);
       changed.put(key, value);
       return new Mapping(changed, origin);
     }
 
-    Mapping child(String key, String childOrigin) {
+    public Mapping child(String key, String childOrigin) {
       return entries.get(key) instanceof Mapping mapping
           ? mapping
           : new Mapping(Map.of(), childOrigin);
     }
 
-    List<ConfigNode> items(String key) {
+    public List<ConfigNode> items(String key) {
       return entries.get(key) instanceof Listing listing
           ? new ArrayList<>(listing.items())
           : new ArrayList<>();
     }
 
-    boolean named(String name) {
+    public boolean named(String name) {
       return entries.get("name") instanceof Scalar scalar && name.equals(scalar.value());
     }
   }

@@ -1,8 +1,7 @@
-package dev.warmpath.router;
+package dev.warmpath.router.tokenize.remote;
 
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
-import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
 import java.time.Duration;
@@ -10,11 +9,11 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Prompts that engines render for us, and the connections that it takes.
+ * Has engines render what cannot be rendered here; owns the connections for it.
  *
  * <p>Thread-safe.
  */
-record Remote(EngineHttp http, RemotePrompts prompts) implements AutoCloseable {
+public record RemoteRendering(EngineHttp http, RemotePrompts prompts) implements AutoCloseable {
 
   private static final int ANSWER_BYTES = 16 << 20;
 
@@ -24,7 +23,7 @@ record Remote(EngineHttp http, RemotePrompts prompts) implements AutoCloseable {
   /** Two questions may follow one another, and reading took time before. */
   private static final int QUESTIONS_IN_A_DEADLINE = 3;
 
-  static Remote begin(
+  public static RemoteRendering begin(
       Supplier<RouterConfig> running,
       Upstreams upstreams,
       Function<EngineHttp, RemotePrompts.Sources> sources) {
@@ -40,7 +39,8 @@ record Remote(EngineHttp http, RemotePrompts prompts) implements AutoCloseable {
             },
             upstreams.newClient("render", limits));
     int millis = Math.max(1, running.get().tokenizing().deadlineMs() / QUESTIONS_IN_A_DEADLINE);
-    return new Remote(http, new RemotePrompts(sources.apply(http), Duration.ofMillis(millis)));
+    return new RemoteRendering(
+        http, new RemotePrompts(sources.apply(http), Duration.ofMillis(millis)));
   }
 
   @Override

@@ -1,8 +1,7 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -11,34 +10,46 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Every key that the records of {@link RouterConfig} and {@link ApiKeyFile} declare, by section.
+ * Every key that a record's components declare, by section: each component is a section, or a list
+ * of them.
+ *
+ * <p>Immutable.
  */
-final class ConfigKeys {
+public final class ConfigKeys {
 
-  /** The section of a replica's keys. */
-  static final String REPLICAS = "replicas[]";
+  private static final ClassValue<ConfigKeys> OF_RECORDS =
+      new ClassValue<>() {
+        @Override
+        protected ConfigKeys computeValue(Class<?> root) {
+          return new ConfigKeys(root);
+        }
+      };
 
-  private static final Map<String, Map<String, ConfigKey>> SECTIONS = new LinkedHashMap<>();
+  private final Map<String, Map<String, ConfigKey>> sections = new LinkedHashMap<>();
 
-  /** The keys of the configuration, in the order of their records. */
-  static final List<ConfigKey> ALL = add(RouterConfig.class);
-
-  /** The keys of the file of API keys, in their order. */
-  static final List<ConfigKey> OF_API_KEYS = add(ApiKeyFile.class);
-
-  private ConfigKeys() {}
-
-  private static List<ConfigKey> add(Class<? extends Record> root) {
-    List<ConfigKey> added = new ArrayList<>();
+  private ConfigKeys(Class<?> root) {
     for (RecordComponent component : root.getRecordComponents()) {
       Map<String, ConfigKey> section = new LinkedHashMap<>();
       boolean reloadable = component.isAnnotationPresent(Reloadable.class);
       keys(path(component), type(component), reloadable)
           .forEach(key -> section.put(key.name(), key));
-      SECTIONS.put(path(component), section);
-      added.addAll(section.values());
+      sections.put(path(component), section);
     }
-    return List.copyOf(added);
+  }
+
+  /** The keys of a configuration that is read into {@code root}. */
+  public static ConfigKeys of(Class<? extends Record> root) {
+    return OF_RECORDS.get(root);
+  }
+
+  /** All, in the order of the records. */
+  public List<ConfigKey> all() {
+    return sections.values().stream().flatMap(section -> section.values().stream()).toList();
+  }
+
+  /** The keys of a section by their names. */
+  Map<String, ConfigKey> section(String path) {
+    return sections.getOrDefault(path, Map.of());
   }
 
   private static Stream<ConfigKey> keys(String section, Class<?> type, boolean reloadable) {
@@ -54,7 +65,7 @@ final class ConfigKeys {
     return ConfigKey.name(component) + (isList(component) ? "[]" : "");
   }
 
-  static boolean isList(RecordComponent component) {
+  public static boolean isList(RecordComponent component) {
     return component.getType() == List.class;
   }
 
@@ -67,13 +78,8 @@ final class ConfigKeys {
     return type.asSubclass(Record.class);
   }
 
-  /** The keys of a section by their names. */
-  static Map<String, ConfigKey> of(String section) {
-    return SECTIONS.getOrDefault(section, Map.of());
-  }
-
   /** The name that is most like {@code name}. */
-  static String nearest(String name, Collection<String> names) {
+  public static String nearest(String name, Collection<String> names) {
     return names.stream()
         .min(Comparator.comparingInt(candidate -> distance(name, candidate)))
         .orElse("");

@@ -1,4 +1,4 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.reload;
 
 /**
  * A key whose value is another one in another configuration.

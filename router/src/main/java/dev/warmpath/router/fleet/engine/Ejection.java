@@ -6,15 +6,15 @@ import java.util.concurrent.TimeUnit;
  * Keeps an engine that fails request after request from getting more of them: an engine that fails
  * fast looks idle and would attract all traffic.
  *
- * <p>After {@value #FAILURES} failures in a row it is suspended for a second. Then it gets one
- * request at a time, a probe, until it has answered one; after each further failure it is suspended
- * twice as long, up to half a minute. What fails while it is suspended was sent before, and counts
- * no more. Any answer ends the suspension, a refusal of the request (4xx) too. An engine that names
- * a time in {@code Retry-After} gets nothing until then.
+ * <p>After {@value #FAILURES} failures in a row it is ejected for a second. Then it gets one
+ * request at a time, a probe, until it has answered one; after each further failure it is ejected
+ * twice as long, up to half a minute. What fails while it is ejected was sent before, and counts no
+ * more. Any answer ends the ejection, a refusal of the request (4xx) too. An engine that names a
+ * time in {@code Retry-After} gets nothing until then.
  *
  * <p>Confined to its engine's lock.
  */
-public final class Suspension {
+public final class Ejection {
 
   /** Whether the engine gets requests. */
   public enum Circuit {

@@ -1,5 +1,8 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.auth;
 
+import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.ConfigReader;
+import dev.warmpath.router.config.read.YamlReader;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

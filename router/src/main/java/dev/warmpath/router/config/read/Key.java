@@ -1,4 +1,4 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -11,7 +11,7 @@ import java.lang.annotation.Target;
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
-@interface Key {
+public @interface Key {
 
   /**
    * Its row of the documentation: {@code default | bounds | meaning}. A default may be empty (the

@@ -1,4 +1,4 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
 import java.util.List;
 
@@ -19,7 +19,7 @@ public final class ConfigException extends Exception {
     this.problems = List.copyOf(problems);
   }
 
-  ConfigException(String origin, String problem) {
+  public ConfigException(String origin, String problem) {
     this(List.of(origin + ": " + problem));
   }
 

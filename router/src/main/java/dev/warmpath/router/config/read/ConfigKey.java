@@ -1,4 +1,4 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
 import dev.warmpath.router.routing.policy.Policies;
 import java.lang.reflect.RecordComponent;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param bounds as documented
  * @param reloadable whether a reload changes it
  */
-record ConfigKey(
+public record ConfigKey(
     String section,
     String name,
     Class<?> type,
@@ -73,7 +73,7 @@ record ConfigKey(
   }
 
   /** Whether it is a map of policy options that are keys of its section. */
-  static boolean isOptions(RecordComponent component) {
+  public static boolean isOptions(RecordComponent component) {
     return component.getType() == Map.class && annotation(component).lines().count() > 1;
   }
 
@@ -119,19 +119,19 @@ record ConfigKey(
   }
 
   /** The name of a component's key or section. */
-  static String name(RecordComponent component) {
+  public static String name(RecordComponent component) {
     return component.getName().replaceAll("[A-Z]", "-$0").toLowerCase(Locale.ROOT);
   }
 
-  static String choice(Object constant) {
+  public static String choice(Object constant) {
     return constant.toString().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  String path() {
+  public String path() {
     return section + "." + name;
   }
 
-  boolean isRequired() {
+  public boolean isRequired() {
     return standard.equals(REQUIRED);
   }
 
@@ -196,7 +196,7 @@ record ConfigKey(
     return numbers;
   }
 
-  boolean isText() {
+  public boolean isText() {
     return type == String.class || type == URI.class || type.isEnum();
   }
 

@@ -1,5 +1,12 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.reload;
 
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.ConfigKey;
+import dev.warmpath.router.config.read.ConfigKeys;
+import dev.warmpath.router.config.read.Records;
+import dev.warmpath.router.config.read.Reloadable;
+import dev.warmpath.router.config.read.Secret;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,17 +31,6 @@ public final class ConfigChanges {
   private final List<ConfigChange> changes = new ArrayList<>();
 
   private ConfigChanges() {}
-
-  /** The names of the keys in which two records of one type differ. */
-  public static Set<String> keys(Record before, Record after) {
-    Set<String> keys = new LinkedHashSet<>();
-    for (RecordComponent component : before.getClass().getRecordComponents()) {
-      if (!Objects.equals(Records.value(before, component), Records.value(after, component))) {
-        keys.add(ConfigKey.name(component));
-      }
-    }
-    return keys;
-  }
 
   /** Every key whose value differs, in the order of the configuration. */
   public static List<ConfigChange> between(RouterConfig before, RouterConfig after) {

@@ -25,26 +25,28 @@ import org.slf4j.LoggerFactory;
  * @param keys that clients need; null if they need none
  * @param clientsTls of the clients' port; null for no TLS
  */
-record Secured(@Nullable ApiKeys keys, @Nullable ServerTls clientsTls, AdminContext.Access admin) {
+record PortSecurity(
+    @Nullable ApiKeys keys, @Nullable ServerTls clientsTls, AdminContext.Security admin) {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Secured.class);
+  private static final Logger LOG = LoggerFactory.getLogger(PortSecurity.class);
 
   /**
    * Reads their files.
    *
    * @throws StartException if one cannot be used; watch and Vert.x are closed then
    */
-  static Secured begin(RouterConfig config, FileWatch watch, Vertx vertx, LongSupplier nanoClock) {
+  static PortSecurity begin(
+      RouterConfig config, FileWatch watch, Vertx vertx, LongSupplier nanoClock) {
     try {
       String keys = config.auth().keysFile();
       String adminKey = config.admin().keyFile();
       if (adminKey == null) {
         warnIfOpen(config.admin().host());
       }
-      return new Secured(
+      return new PortSecurity(
           keys == null ? null : ApiKeys.begin(Path.of(keys), watch, nanoClock),
           ServerTls.begin("listen", config.listen().tls(), watch, vertx),
-          new AdminContext.Access(
+          new AdminContext.Security(
               adminKey == null ? null : AdminKey.begin(Path.of(adminKey), watch),
               ServerTls.begin("admin", config.admin().tls(), watch, vertx)));
     } catch (IOException e) {

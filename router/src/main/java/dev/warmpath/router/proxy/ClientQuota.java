@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its prompt is judged by one thread of the pool, all else happens on its event loop.
  */
-final class Access {
+final class ClientQuota {
 
   private static final int NOT_ADMITTED = -1;
 
@@ -24,7 +24,7 @@ final class Access {
   /**
    * @param client whose key the request came with; null without keys
    */
-  Access(@Nullable Client client, LongSupplier nanoClock) {
+  ClientQuota(@Nullable Client client, LongSupplier nanoClock) {
     this.client = client;
     this.nanoClock = nanoClock;
   }

@@ -1,4 +1,4 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -11,4 +11,4 @@ import java.lang.annotation.Target;
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
-@interface Secret {}
+public @interface Secret {}

@@ -1,4 +1,4 @@
-package dev.warmpath.router.config;
+package dev.warmpath.router.config.read;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 /** A {@link Key} that most operators leave at its default. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
-@interface AdvancedKey {
+public @interface AdvancedKey {
 
   /** As of {@link Key}; of a map of policy options a line each: {@code name | meaning}. */
   String value();

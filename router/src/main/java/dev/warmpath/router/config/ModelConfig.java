@@ -1,0 +1,99 @@
+package dev.warmpath.router.config;
+
+import dev.warmpath.router.config.read.AdvancedKey;
+import dev.warmpath.router.config.read.Key;
+import dev.warmpath.router.config.read.Reloadable;
+import dev.warmpath.router.routing.policy.Policies;
+import java.time.DateTimeException;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model and where its tokenizer is: a path or {@code embedded}.
+ *
+ * <p>Immutable.
+ */
+public record ModelConfig(
+    @Key("required | | Model as requests name it.") String name,
+    @Key(
+            "required | | Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded if Hugging Face's cache lacks it), or `embedded`.")
+        String tokenizer,
+    @Reloadable
+        @Key(
+            " | | Other names of it in requests; its engines must serve them too (`--served-model-name`).")
+        List<String> aliases,
+    @Reloadable @Key(" | | Policy of its requests; none: `policy.name`.") @Nullable String policy,
+    @Reloadable
+        @AdvancedKey(
+            " | | Options of that policy, as `{stay-factor: 3}`; the others have their defaults.")
+        Map<String, Double> policyOptions,
+    Rendering rendering) {
+
+  public ModelConfig {
+    aliases = List.copyOf(aliases);
+    policyOptions = Map.copyOf(policyOptions);
+    if (policy != null) {
+      Policies.named(policy, policyOptions);
+    } else if (!policyOptions.isEmpty()) {
+      throw new IllegalArgumentException("'policy-options' need 'policy'");
+    }
+  }
+
+  /** Whether the other is this model with the same policy. */
+  public boolean hasPolicyOf(ModelConfig other) {
+    return name.equals(other.name)
+        && Objects.equals(policy, other.policy)
+        && policyOptions.equals(other.policyOptions);
+  }
+
+  /** A model whose engines were started without any option about prompts. */
+  public ModelConfig(String name, String tokenizer) {
+    this(name, tokenizer, List.of(), null, Map.of(), Rendering.DEFAULT);
+  }
+
+  /** How a model's engines were started, as far as that changes their prompts. */
+  public record Rendering(
+      @Key(
+              " | | File with the chat template of its engines, as their `--chat-template`; none: the model's own.")
+          @Nullable String chatTemplate,
+      @Key(" | | JSON object in quotes, as their `--default-chat-template-kwargs`.")
+          @Nullable String chatTemplateKwargs,
+      @Key("auto | auto, string, openai | As their `--chat-template-content-format`.")
+          String contentFormat,
+      @AdvancedKey("false | | As their `--exclude-tools-when-tool-choice-none`.")
+          boolean excludeToolsWhenNone,
+      @AdvancedKey(
+              "false | | As their `--trust-request-chat-template`: render with a template that a request brings.")
+          boolean trustRequestTemplate,
+      @AdvancedKey(
+              " | | Zone of their clock, such as `Europe/Berlin`, for prompts that hold the date; none: this machine's.")
+          @Nullable String timeZone,
+      @AdvancedKey(" | | gpt-oss: their `VLLM_SYSTEM_START_DATE`; none: the date by their clock.")
+          @Nullable String startDate,
+      @AdvancedKey("false | | gpt-oss: as their `VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS`.")
+          boolean harmonySystemInstructions,
+      @AdvancedKey(
+              "0 | 0 … 100000000 | As their `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed on load.")
+          int maxModelLen) {
+
+    static final Rendering DEFAULT =
+        new Rendering(null, null, "auto", false, false, null, null, false, 0);
+
+    public Rendering {
+      if (timeZone != null) {
+        checkZone(timeZone);
+      }
+    }
+
+    private static void checkZone(String zone) {
+      try {
+        ZoneId.of(zone);
+      } catch (DateTimeException e) {
+        throw new IllegalArgumentException("'time-zone' is unknown: '" + zone + "'", e);
+      }
+    }
+  }
+}
