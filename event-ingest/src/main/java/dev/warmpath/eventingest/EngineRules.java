@@ -68,13 +68,13 @@ public record EngineRules(
    * @param space of its block keys, null until it is known
    * @param chunkBlocks how many blocks its offload tiers give back together; 0 if that differs
    */
-  public SlowerHits slower(@Nullable ChainSpace space, int chunkBlocks) {
+  public SlowTierReuse slowTier(@Nullable ChainSpace space, int chunkBlocks) {
     if (dialect == EngineDialect.SGLANG) {
-      return new SlowerHits(sglang.loadBackTokens(), 1);
+      return new SlowTierReuse(sglang.loadBackTokens(), 1);
     }
     return chunkBlocks == 1 || space == null
-        ? SlowerHits.ALL
-        : new SlowerHits(0, chunkBlocks * space.blockSizeTokens());
+        ? SlowTierReuse.ALL
+        : new SlowTierReuse(0, chunkBlocks * space.blockSizeTokens());
   }
 
   /** The usual ones of a dialect. */

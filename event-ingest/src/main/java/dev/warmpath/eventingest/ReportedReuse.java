@@ -1,7 +1,6 @@
 package dev.warmpath.eventingest;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import java.time.Duration;
 
 /**
  * What an engine said of its cache in an answer: vLLM's {@code cached_tokens}.
@@ -9,10 +8,10 @@ import java.time.Duration;
  * @param prompt the request's blocks, in the engine's space
  * @param cachedTokens how many of its tokens the engine reused
  * @param predictedTokens how many the index had shown, or −1 if it was not believed
- * @param ago how long ago the request was dispatched
+ * @param agoNanos how long ago the request was dispatched
  */
 public record ReportedReuse(
-    BlockChain prompt, int cachedTokens, int predictedTokens, Duration ago) {
+    BlockChain prompt, int cachedTokens, int predictedTokens, long agoNanos) {
 
   /** Whether the engine reused less than the index had shown. */
   public boolean isShort() {

@@ -4,7 +4,7 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.EngineStanding;
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
@@ -12,13 +12,12 @@ import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineEvents;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.tokenizer.PromptResult;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -32,21 +31,14 @@ import java.util.stream.IntStream;
 public final class EventStreams implements EngineEvents {
 
   private final EventIngest ingest;
-  private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
+
+  /** Replicas whose announcements are only the most that they may reuse. */
+  private final Set<String> upperBounds = ConcurrentHashMap.newKeySet();
 
   /** For each engine how often its stream had seen another process when it was last asked. */
   private final Map<EngineId, Long> restartsSeen = new ConcurrentHashMap<>();
 
   private volatile Consumer<Replica> onRestart = replica -> {};
-
-  /**
-   * What kind of engine a replica is.
-   *
-   * @param upperBound whether what it announces is only the most that it may reuse
-   */
-  private record Kind(EngineRules rules, boolean upperBound) {
-    static final Kind USUAL = new Kind(EngineRules.of(EngineDialect.VLLM), false);
-  }
 
   public EventStreams(EventIngest ingest) {
     this.ingest = ingest;
@@ -62,7 +54,9 @@ public final class EventStreams implements EngineEvents {
     if (replica.events() == null) {
       return;
     }
-    kinds.put(replica.name(), new Kind(rules(replica), replica.dialect().isUpperBound()));
+    if (replica.dialect().isUpperBound()) {
+      upperBounds.add(replica.name());
+    }
     try {
       sources(replica, model).forEach(ingest::add);
     } catch (RuntimeException e) {
@@ -73,7 +67,7 @@ public final class EventStreams implements EngineEvents {
 
   /** Forgets all that the replica's events told. */
   void unfollow(ReplicaConfig replica) {
-    kinds.remove(replica.name());
+    upperBounds.remove(replica.name());
     for (int rank = 0; rank < replica.ranks(); rank++) {
       EngineId engine = new EngineId(replica.name(), rank);
       ingest.remove(engine);
@@ -178,7 +172,7 @@ public final class EventStreams implements EngineEvents {
   private List<EngineId> engines(String replica) {
     List<EngineId> engines = new ArrayList<>();
     EngineId next = new EngineId(replica, 0);
-    while (ingest.standing(next) != null) {
+    while (ingest.view(next) != null) {
       engines.add(next);
       next = new EngineId(replica, engines.size());
     }
@@ -186,43 +180,27 @@ public final class EventStreams implements EngineEvents {
   }
 
   @Override
-  public void reused(Replica replica, int dpRank, Reuse reuse) {
-    if (replica.isGone()) {
-      return;
+  public void reused(Replica replica, int dpRank, ReportedReuse reuse) {
+    if (!replica.isGone()) {
+      ingest.reused(new EngineId(replica.name(), dpRank), reuse);
     }
-    ingest.reused(
-        new EngineId(replica.name(), dpRank),
-        new ReportedReuse(
-            reuse.prompt(),
-            reuse.cachedTokens(),
-            reuse.predictedTokens(),
-            Duration.ofNanos(reuse.agoNanos())));
   }
 
   /** The first of several prompts stands for all. */
   @Override
-  public void given(Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {
+  public void dispatching(
+      Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {
     EngineId id = new EngineId(replica.name(), dpRank);
-    ingest.given(id, prompt, () -> tokens.sequences().get(0), tokens.keys());
+    ingest.dispatching(id, prompt, () -> tokens.sequences().get(0), tokens.keys());
   }
 
   @Override
   public EngineView view(Replica replica, int dpRank) {
-    EngineStanding engine = ingest.standing(new EngineId(replica.name(), dpRank));
+    EngineView engine = ingest.view(new EngineId(replica.name(), dpRank));
     if (engine == null) {
       return EngineView.UNSEEN;
     }
-    Kind kind = kind(replica);
-    boolean atMost = kind.upperBound && engine.trust() == Trust.EXACT;
-    return new EngineView(
-        engine.slot(),
-        engine.space(),
-        atMost ? Trust.SUSPECT : engine.trust(),
-        engine.slower(),
-        kind.rules.namespaces());
-  }
-
-  private Kind kind(Replica replica) {
-    return kinds.getOrDefault(replica.name(), Kind.USUAL);
+    boolean atMost = engine.trust() == Trust.EXACT && upperBounds.contains(replica.name());
+    return atMost ? engine.with(Trust.SUSPECT) : engine;
   }
 }

@@ -2,7 +2,7 @@ package dev.warmpath.eventingest.apply;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.SlowerHits;
+import dev.warmpath.eventingest.SlowTierReuse;
 import dev.warmpath.eventingest.apply.BlockLayout.News;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
@@ -163,8 +163,8 @@ public final class EventApplier {
   }
 
   /** What the engine makes of a hit in slower memory. May be asked by any thread. */
-  public SlowerHits slower() {
-    return source.rules().slower(layout.space(), chunks.blocks());
+  public SlowTierReuse slowTier() {
+    return source.rules().slowTier(layout.space(), chunks.blocks());
   }
 
   /** How many blocks the engine can hold, with some slack; 0 if nobody knows. */

@@ -2,8 +2,8 @@ package dev.warmpath.eventingest.follow;
 
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.count.StreamCounter;
@@ -209,15 +209,16 @@ public final class EventIngest implements AutoCloseable {
   }
 
   /**
-   * An engine is given a prompt, not all of which is known to be there.
+   * A prompt, not all of which is known to be there, is about to be sent to an engine.
    *
    * @param prompt its blocks, in the engine's space
    * @param tokenIds its tokens, asked for only where they are needed; not changed from then on
    */
-  public void given(EngineId id, BlockChain prompt, Supplier<int[]> tokenIds, PromptKeys keys) {
+  public void dispatching(
+      EngineId id, BlockChain prompt, Supplier<int[]> tokenIds, PromptKeys keys) {
     FollowedEngine engine = engines.get(id);
     if (engine != null) {
-      engine.given(prompt, tokenIds, keys);
+      engine.dispatching(prompt, tokenIds, keys);
     }
   }
 
@@ -257,10 +258,10 @@ public final class EventIngest implements AutoCloseable {
     return writer.stalledNanos() / 1e9;
   }
 
-  /** How one engine stands, or null if it is not followed; cheap enough to ask on each request. */
-  public @Nullable EngineStanding standing(EngineId id) {
+  /** What is known of one engine, or null if it is not followed; cheap enough for each request. */
+  public @Nullable EngineView view(EngineId id) {
     FollowedEngine engine = engines.get(id);
-    return engine == null ? null : engine.standing();
+    return engine == null ? null : engine.view();
   }
 
   /** The endpoint that was bound for the engine, with its port; null if none is bound (yet). */

@@ -2,8 +2,8 @@ package dev.warmpath.eventingest.follow;
 
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.TrustState;
@@ -166,9 +166,13 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     applier.remove();
   }
 
-  EngineStanding standing() {
-    return new EngineStanding(
-        applier.slot(), applier.space(), stream.trust().trust(), applier.slower());
+  EngineView view() {
+    return new EngineView(
+        applier.slot(),
+        applier.space(),
+        stream.trust().trust(),
+        applier.slowTier(),
+        source.rules().namespaces());
   }
 
   long count(StreamCounter counter) {
@@ -230,7 +234,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   }
 
   /** The engine is given a prompt; if that may bring names back that were lost, it is hashed. */
-  void given(BlockChain prompt, Supplier<int[]> tokenIds, PromptKeys keys) {
+  void dispatching(BlockChain prompt, Supplier<int[]> tokenIds, PromptKeys keys) {
     KnownScheme scheme = applier.wanted();
     if (scheme != null && scheme.covers(prompt.space(), keys)) {
       PromptHasher.Order order = new PromptHasher.Order(scheme, prompt, tokenIds.get(), keys);

@@ -29,7 +29,7 @@ final class LayoutWatch {
   void look(Collection<FollowedEngine> engines) {
     Map<String, List<FollowedEngine>> byModel = new TreeMap<>();
     for (FollowedEngine engine : engines) {
-      ChainSpace space = engine.standing().space();
+      ChainSpace space = engine.view().space();
       if (space != null && !space.model().equals(ANY_MODEL)) {
         byModel.computeIfAbsent(space.model(), model -> new ArrayList<>()).add(engine);
       }
@@ -61,7 +61,7 @@ final class LayoutWatch {
   }
 
   private static boolean isUnlike(FollowedEngine one, FollowedEngine other) {
-    return !Objects.equals(one.standing().space(), other.standing().space());
+    return !Objects.equals(one.view().space(), other.view().space());
   }
 
   private static String describe(FollowedEngine engine, FollowedEngine other) {
@@ -69,7 +69,7 @@ final class LayoutWatch {
   }
 
   private static String said(FollowedEngine engine) {
-    ChainSpace space = engine.standing().space();
+    ChainSpace space = engine.view().space();
     if (space == null) {
       return "nothing known";
     }

@@ -240,7 +240,7 @@ public final class EngineStream {
 
   /** The engine answered how much of a prompt it reused. */
   public void reused(ReportedReuse reuse) {
-    Instant dispatched = clock.instant().minus(reuse.ago());
+    Instant dispatched = clock.instant().minusNanos(reuse.agoNanos());
     judge.answered(reuse, dispatched);
     if (!reuse.isShort()) {
       cache.reused(reuse.prompt(), reuse.cachedTokens(), dispatched);

@@ -223,7 +223,7 @@ public final class CaptureVerifier {
 
   private long reusable(RecordedEngine engine, ChainSpace space, int[] tokenIds, PromptKeys keys) {
     index.match(BlockChain.of(space, tokenIds, keys), matches);
-    return engine.applier().slower().reused(matches, engine.applier().slot());
+    return engine.applier().slowTier().reused(matches, engine.applier().slot());
   }
 
   private void compare(Response response) {

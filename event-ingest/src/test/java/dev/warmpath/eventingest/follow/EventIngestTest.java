@@ -7,10 +7,9 @@ import dev.warmpath.eventingest.Await;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.EngineStanding;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
-import dev.warmpath.eventingest.SlowerHits;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
@@ -241,9 +240,8 @@ final class EventIngestTest {
           });
       ingest.settle();
       assertThat(predicted(A)).isEqualTo(16);
-      assertThat(ingest.standing(ID))
-          .isEqualTo(
-              new EngineStanding(status().slot(), status().space(), Trust.EXACT, SlowerHits.ALL));
+      assertThat(ingest.view(ID))
+          .isEqualTo(new EngineView(status().slot(), status().space(), Trust.EXACT));
     }
   }
 
@@ -259,7 +257,7 @@ final class EventIngestTest {
       ingest.remove(ID);
       ingest.settle();
       assertThat(ingest.status()).isEmpty();
-      assertThat(ingest.standing(ID)).isNull();
+      assertThat(ingest.view(ID)).isNull();
       assertThatThrownBy(() -> index.stats(slot)).isInstanceOf(IllegalArgumentException.class);
     }
   }
@@ -354,7 +352,7 @@ final class EventIngestTest {
       BlockChain prompt =
           BlockChain.of(Objects.requireNonNull(status().space()), A, PromptKeys.NONE);
       for (int i = 0; i < RingLimits.DEFAULT.messages() + 3; i++) {
-        ingest.reused(ID, new ReportedReuse(prompt, 0, 0, Duration.ZERO));
+        ingest.reused(ID, new ReportedReuse(prompt, 0, 0, 0));
       }
       assertThat(status().ring().messages()).isEqualTo(RingLimits.DEFAULT.messages());
       mayGoOn.countDown();

@@ -157,7 +157,7 @@ final class WriteFailureTest {
       Await.until("the writer ends", () -> !ingest.isWriting());
       Await.until("nothing is believed", () -> status(ID).trust() == Trust.NONE);
       assertThat(status(ID).reason()).isEqualTo("the index writer has ended");
-      assertThat(Objects.requireNonNull(ingest.standing(ID)).trust()).isEqualTo(Trust.NONE);
+      assertThat(Objects.requireNonNull(ingest.view(ID)).trust()).isEqualTo(Trust.NONE);
       double stalled = ingest.writerStalledSeconds();
       Await.until("the watchdog counts", () -> ingest.writerStalledSeconds() > stalled);
       Await.until("nothing piles up", () -> !ingest.whileStill(memory -> {}));

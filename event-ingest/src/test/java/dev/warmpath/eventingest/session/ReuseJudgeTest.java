@@ -110,13 +110,13 @@ class ReuseJudgeTest {
   void hitOfRequestFromBeforeTheSuspensionConfirmsNothing() {
     stream.suspend("a test");
     time.pass(Duration.ofSeconds(5));
-    stream.reused(new ReportedReuse(chain(), HELD_TOKENS, -1, Duration.ofSeconds(9)));
+    stream.reused(new ReportedReuse(chain(), HELD_TOKENS, -1, 9_000_000_000L));
 
     assertThat(predicted()).isZero();
   }
 
   private void report(int cachedTokens, int predictedTokens) {
-    stream.reused(new ReportedReuse(chain(), cachedTokens, predictedTokens, Duration.ofSeconds(1)));
+    stream.reused(new ReportedReuse(chain(), cachedTokens, predictedTokens, 1_000_000_000L));
   }
 
   private void deliver() {

@@ -146,7 +146,7 @@ final class StreamFixture implements StreamSockets {
   void reused(int[] prompt, int cachedTokens, Instant dispatched) {
     if (applier.space() != null) {
       Duration ago = Duration.between(dispatched, clock.instant());
-      stream.reused(new ReportedReuse(chain(prompt), cachedTokens, -1, ago));
+      stream.reused(new ReportedReuse(chain(prompt), cachedTokens, -1, ago.toNanos()));
     }
   }
 

@@ -11,7 +11,7 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.console.history.EngineRates;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.ReportedLoad;
-import dev.warmpath.router.fleet.dispatch.EngineReport;
+import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.membership.Member;
 import java.util.HashMap;

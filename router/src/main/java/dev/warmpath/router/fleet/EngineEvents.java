@@ -1,5 +1,7 @@
 package dev.warmpath.router.fleet;
 
+import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.tokenizer.PromptResult;
 
@@ -15,23 +17,13 @@ public interface EngineEvents {
   /** For engines without events: every answer is "unknown". */
   EngineEvents NONE = new EngineEvents() {};
 
-  /**
-   * What an engine said of one prompt.
-   *
-   * @param prompt its blocks, in the engine's space
-   * @param cachedTokens how many of its tokens the engine reused
-   * @param predictedTokens how many the index had shown, or −1 if it was not believed
-   * @param agoNanos how long ago the prompt was dispatched
-   */
-  record Reuse(BlockChain prompt, int cachedTokens, int predictedTokens, long agoNanos) {}
-
   /** What is known now of one engine; {@link EngineView#UNSEEN} for one without events. */
   default EngineView view(Replica replica, int dpRank) {
     return EngineView.UNSEEN;
   }
 
   /** An engine said how much of a prompt it reused. */
-  default void reused(Replica replica, int dpRank, Reuse reuse) {}
+  default void reused(Replica replica, int dpRank, ReportedReuse reuse) {}
 
   /**
    * A request is about to be sent there of whose prompt not all is known to be held.
@@ -39,7 +31,8 @@ public interface EngineEvents {
    * @param prompt its blocks, in the engine's space
    * @param tokens what it is made of
    */
-  default void given(Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {}
+  default void dispatching(
+      Replica replica, int dpRank, BlockChain prompt, PromptResult.Tokens tokens) {}
 
   /** The replica's engines are the same processes as before. */
   default void unchanged(Replica replica) {}

@@ -44,7 +44,7 @@ public final class HealthChecker extends VerticleBase {
   private final ModelCatalog catalog;
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
-  private final EngineEvents port;
+  private final EngineEvents engineEvents;
 
   /** How a replica stood when it was looked at last. */
   private static final class Checked {
@@ -69,7 +69,8 @@ public final class HealthChecker extends VerticleBase {
    * Checks the replicas of {@code fleet}.
    *
    * @param healthPath the path that tells the health of a replica by its status
-   * @param port told what the replicas' health and metrics give away of their lifetimes and caches
+   * @param engineEvents told what the replicas' health and metrics give away of their lifetimes and
+   *     caches
    */
   public HealthChecker(
       Supplier<RouterConfig.Health> health,
@@ -77,9 +78,9 @@ public final class HealthChecker extends VerticleBase {
       Upstreams upstreams,
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
-      EngineEvents port) {
+      EngineEvents engineEvents) {
     this.health = health;
-    this.port = port;
+    this.engineEvents = engineEvents;
     this.fleet = fleet;
     this.upstreams = upstreams;
     this.catalog = catalog;
@@ -134,7 +135,8 @@ public final class HealthChecker extends VerticleBase {
   private Checked checked(Replica replica) {
     return checked.computeIfAbsent(
         replica,
-        r -> new Checked(new Streak(), new RestartDetector(r, port), new OtherLoadWatch(r)));
+        r ->
+            new Checked(new Streak(), new RestartDetector(r, engineEvents), new OtherLoadWatch(r)));
   }
 
   private void check(Replica replica, boolean turnForModels) {
@@ -182,7 +184,7 @@ public final class HealthChecker extends VerticleBase {
       LOG.info("replica {} is {}", replica.name(), verdict);
       replica.health(verdict);
       if (verdict == Replica.Health.UP) {
-        port.recovered(replica);
+        engineEvents.recovered(replica);
       }
     }
   }

@@ -15,19 +15,19 @@ import java.util.Objects;
 final class RestartDetector {
 
   private final Replica replica;
-  private final EngineEvents port;
+  private final EngineEvents engineEvents;
   private EngineMetrics settled = EngineMetrics.NONE;
   private EngineMetrics last = settled;
 
-  RestartDetector(Replica replica, EngineEvents port) {
+  RestartDetector(Replica replica, EngineEvents engineEvents) {
     this.replica = replica;
-    this.port = port;
+    this.engineEvents = engineEvents;
   }
 
   /** The metrics are these now. */
   void saw(EngineMetrics metrics) {
     if (metrics.asleep() && !last.asleep()) {
-      port.cleared(replica, "the engine sleeps");
+      engineEvents.cleared(replica, "the engine sleeps");
     }
     if (alike(metrics, last)) {
       settle(metrics);
@@ -38,20 +38,20 @@ final class RestartDetector {
   private void settle(EngineMetrics metrics) {
     boolean known = !Double.isNaN(settled.startSeconds());
     if (known && differs(settled.startSeconds(), metrics.startSeconds())) {
-      port.restarted(replica, "the process started at another time");
+      engineEvents.restarted(replica, "the process started at another time");
     } else if (settled.cacheConfig() != null
         && metrics.cacheConfig() != null
         && !settled.cacheConfig().equals(metrics.cacheConfig())) {
-      port.restarted(replica, "the cache was configured anew");
+      engineEvents.restarted(replica, "the cache was configured anew");
     } else {
-      port.unchanged(replica);
+      engineEvents.unchanged(replica);
     }
     if (!Double.isNaN(metrics.startSeconds())) {
-      port.runsSince(replica, metrics.startSeconds());
+      engineEvents.runsSince(replica, metrics.startSeconds());
     }
     if (metrics.cacheConfig() != null) {
       replica.gpuBlocks(metrics.gpuBlocks());
-      port.gpuBlocks(replica, metrics.gpuBlocks());
+      engineEvents.gpuBlocks(replica, metrics.gpuBlocks());
     }
     settled =
         new EngineMetrics(

@@ -101,7 +101,7 @@ public final class Membership implements AutoCloseable {
     }
   }
 
-  private final Environment around;
+  private final Environment environment;
   private final ScheduledExecutorService thread;
   private final NamedReplicas named = new NamedReplicas();
   private final Map<String, ReplicaSource> sources = new ConcurrentHashMap<>();
@@ -111,9 +111,9 @@ public final class Membership implements AutoCloseable {
   private volatile List<Refusal> refusals = List.of();
   private boolean watching;
 
-  public Membership(Environment around) {
-    this.around = around;
-    this.thread = Executors.newSingleThreadScheduledExecutor(around.threads());
+  public Membership(Environment environment) {
+    this.environment = environment;
+    this.thread = Executors.newSingleThreadScheduledExecutor(environment.threads());
     named.add(CONFIGURATION);
     named.add(ADMIN);
   }
@@ -149,9 +149,9 @@ public final class Membership implements AutoCloseable {
     set(CONFIGURATION, configured);
     sources.forEach(this::follow);
     if (sources.isEmpty()) {
-      around.follower().allKnown();
+      environment.follower().allKnown();
     } else {
-      later(around.follower()::allKnown, FIRST_LOOKS_MILLIS);
+      later(environment.follower()::allKnown, FIRST_LOOKS_MILLIS);
     }
   }
 
@@ -265,7 +265,7 @@ public final class Membership implements AutoCloseable {
     Entry known = entries.get(replica.name());
     return known != null && known.member().config().equals(replica)
         ? null
-        : around.check().refusal(source, replica);
+        : environment.check().refusal(source, replica);
   }
 
   private void publish(FleetChange change) {
@@ -280,7 +280,7 @@ public final class Membership implements AutoCloseable {
                 refusal.reason()));
     refusals = change.refused();
     if (!change.isEmpty()) {
-      around
+      environment
           .follower()
           .changed(
               entries.values().stream()
@@ -324,8 +324,8 @@ public final class Membership implements AutoCloseable {
       try {
         come.forEach(wanted -> follow(wanted.config(), undo));
         replace.forEach((old, wanted) -> {
-          around.follower().unfollow(old.member().config());
-          undo.add(() -> around.follower().follow(old.member().config()));
+          environment.follower().unfollow(old.member().config());
+          undo.add(() -> environment.follower().follow(old.member().config()));
           follow(wanted.config(), undo);
         });
       } catch (RuntimeException e) {
@@ -337,8 +337,8 @@ public final class Membership implements AutoCloseable {
     }
 
     private void follow(ReplicaConfig replica, List<Runnable> undo) {
-      around.follower().follow(replica);
-      undo.add(() -> around.follower().unfollow(replica));
+      environment.follower().follow(replica);
+      undo.add(() -> environment.follower().unfollow(replica));
     }
 
     void commit() {
@@ -348,7 +348,7 @@ public final class Membership implements AutoCloseable {
       come.forEach(wanted -> added.add(enter(wanted)));
       replace.values().forEach(wanted -> added.add(enter(wanted)));
       show(); // whoever finds a replica in the fleet may ask how it was described
-      around.fleet().change(gone, added);
+      environment.fleet().change(gone, added);
       adjust.forEach(Membership.this::adjust);
       leave.forEach(Membership.this::leave);
     }
@@ -377,7 +377,7 @@ public final class Membership implements AutoCloseable {
         new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
     replica.weight(config.weight());
     replica.draining(drained.contains(config.name()));
-    around.follower().entering(replica, config);
+    environment.follower().entering(replica, config);
     entries.put(config.name(), new Entry(new Member(wanted.source(), config, replica, false), 0));
     return replica;
   }
@@ -397,12 +397,12 @@ public final class Membership implements AutoCloseable {
   private void leave(Entry known) {
     Member member = known.member();
     member.replica().draining(true);
-    long patience = TimeUnit.MILLISECONDS.toNanos(around.drainMillis().getAsLong());
+    long patience = TimeUnit.MILLISECONDS.toNanos(environment.drainMillis().getAsLong());
     entries.put(
         known.name(),
         new Entry(
             new Member(member.source(), member.config(), member.replica(), true),
-            around.nanoClock().getAsLong() + patience));
+            environment.nanoClock().getAsLong() + patience));
     watch();
   }
 
@@ -416,7 +416,7 @@ public final class Membership implements AutoCloseable {
   /** Removes those that leave and are idle, or have had their time. */
   private synchronized void look() {
     watching = false;
-    long now = around.nanoClock().getAsLong();
+    long now = environment.nanoClock().getAsLong();
     List<Entry> leaving =
         entries.values().stream().filter(entry -> entry.member().leaving()).toList();
     for (Entry entry : leaving) {
@@ -440,8 +440,8 @@ public final class Membership implements AutoCloseable {
     Replica replica = entry.member().replica();
     entries.remove(entry.name());
     drained.remove(entry.name());
-    around.fleet().change(List.of(replica), List.of());
-    around.follower().unfollow(entry.member().config());
+    environment.fleet().change(List.of(replica), List.of());
+    environment.follower().unfollow(entry.member().config());
     LOG.info("replica {} has left with {} requests in flight", entry.name(), replica.requests());
   }
 

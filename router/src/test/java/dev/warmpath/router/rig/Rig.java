@@ -5,7 +5,7 @@ import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.fleet.dispatch.EngineReport;
+import dev.warmpath.router.fleet.engine.EngineReport;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.URI;

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.chaos;
 
-import dev.warmpath.router.fleet.dispatch.EngineReport;
+import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.simulator.chaos.engine.ChaosEngine;
 import dev.warmpath.simulator.engine.EngineLoad;

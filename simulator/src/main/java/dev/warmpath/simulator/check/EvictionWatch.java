@@ -1,12 +1,12 @@
 package dev.warmpath.simulator.check;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.ForwardingIndex;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.match.EngineChain;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -130,7 +130,7 @@ public final class EvictionWatch implements UnaryOperator<KvIndex> {
     int tokens(KvIndex index) {
       index.match(chain, matches);
       int device = matches.tokens(view.slot(), StorageTier.GPU);
-      return view.slower().reused(device, matches.tokens(view.slot()));
+      return view.slowTier().reused(device, matches.tokens(view.slot()));
     }
   }
 

@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.fleet;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.SimulatedEngine;

@@ -1,6 +1,6 @@
 package dev.warmpath.simulator.fleet;
 
-import dev.warmpath.eventingest.SlowerHits;
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.CacheLayout;
 import dev.warmpath.kvindex.CopyCounting;
@@ -10,7 +10,6 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.fleet.EngineEvents;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
@@ -113,7 +112,7 @@ public final class VirtualFleet {
   }
 
   private EngineView view(VirtualEngine engine, Trust trust) {
-    return new EngineView(engine.slot, space, trust, SlowerHits.ALL);
+    return new EngineView(engine.slot, space, trust);
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.warmpath.simulator.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CacheGroup.Kind;
@@ -15,7 +16,6 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.match.EngineChain;
 import java.time.Duration;
 import java.util.ArrayList;

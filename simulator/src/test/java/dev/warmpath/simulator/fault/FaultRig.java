@@ -330,7 +330,7 @@ final class FaultRig implements StreamSockets {
     ChainSpace space = applier.space();
     if (space != null) {
       BlockChain chain = BlockChain.of(space, prompt, PromptKeys.NONE);
-      stream.reused(new ReportedReuse(chain, cached, predicted, Duration.ZERO));
+      stream.reused(new ReportedReuse(chain, cached, predicted, 0));
     }
   }
 

@@ -3,7 +3,7 @@ package dev.warmpath.router.console.history;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
-import dev.warmpath.router.fleet.dispatch.EngineReport;
+import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.observe.Buckets;
 import dev.warmpath.router.observe.CounterReader;
 import dev.warmpath.router.observe.Metric;

@@ -3,6 +3,7 @@ package dev.warmpath.router.doctor.probe;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.follow.StreamTap;
 import dev.warmpath.eventingest.session.StreamMessage;
@@ -20,7 +21,6 @@ import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.facts.StreamFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts.ReplayFacts;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.match.Prompt;
 import java.time.Clock;
@@ -133,7 +133,7 @@ final class StreamProbe implements AutoCloseable {
     index.match(chain, matches);
     int tokens = matches.tokens(view.slot());
     return new Held(
-        tokens / chain.space().blockSizeTokens(), view.slower().reused(matches, view.slot()));
+        tokens / chain.space().blockSizeTokens(), view.slowTier().reused(matches, view.slot()));
   }
 
   /** How the stream stands; the ports' problems are the caller's to add. */

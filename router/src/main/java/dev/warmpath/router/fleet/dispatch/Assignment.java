@@ -1,7 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
@@ -135,11 +135,11 @@ public final class Assignment implements DispatchResult {
     } else if (comparable && chain != null) {
       long agoNanos = dispatcher.nanos() - reservation.sinceNanos();
       dispatcher
-          .port()
+          .engineEvents()
           .reused(
               replica(),
               dpRank(),
-              new EngineEvents.Reuse(chain, cachedTokens, prediction.cachedTokens(), agoNanos));
+              new ReportedReuse(chain, cachedTokens, prediction.cachedTokens(), agoNanos));
     }
   }
 

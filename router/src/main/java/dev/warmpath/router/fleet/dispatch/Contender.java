@@ -1,11 +1,11 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.OtherLoad;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
@@ -97,11 +97,11 @@ final class Contender {
   }
 
   /** Adds it to the candidates, with how it stands now. */
-  void stand(
-      Candidates candidates, boolean readsCache, long nowNanos, EngineState.Standing standing) {
+  void fillCandidate(
+      Candidates candidates, boolean readsCache, long nowNanos, EngineState.SelectionState state) {
     BlockChain known = readsCache ? chain : null;
-    engine().stand(candidates, known, matchedBlocks(), nowNanos, standing);
-    ejected = standing.ejected();
+    engine().fillCandidate(candidates, known, matchedBlocks(), nowNanos, state);
+    ejected = state.ejected();
     candidates.capacity(capacityTokens()).weighing(engine().replica().weight());
     OtherLoad others = engine().replica().otherLoad(engine().dpRank());
     if (others.requests() > 0) {
@@ -110,7 +110,7 @@ final class Contender {
     expectedTokens = 0;
     if (known != null) {
       int blockSize = known.space().blockSizeTokens();
-      expectedTokens = Math.max(matchedTokens, standing.expectedBlocks() * blockSize);
+      expectedTokens = Math.max(matchedTokens, state.expectedBlocks() * blockSize);
       credit(candidates);
     }
   }
@@ -135,7 +135,7 @@ final class Contender {
 
   /** What the index shows of the prompt. */
   void matched(PrefixMatches matches) {
-    matchedTokens = view.slower().reused(matches, view.slot());
+    matchedTokens = view.slowTier().reused(matches, view.slot());
     gpuTokens = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.GPU));
     int local = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.CPU));
     hostTokens = Math.max(0, local - gpuTokens);

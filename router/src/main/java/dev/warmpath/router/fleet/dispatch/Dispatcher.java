@@ -6,7 +6,9 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
+import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.engine.EngineTable;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
@@ -69,8 +71,8 @@ public final class Dispatcher {
 
   private final Fleet fleet;
   private final KvIndex index;
-  private final EngineEvents port;
-  private final Environment surroundings;
+  private final EngineEvents engineEvents;
+  private final Environment environment;
   private final long seed;
   private final AtomicLong turns = new AtomicLong();
   private final ThreadLocal<Selection> selections = ThreadLocal.withInitial(Selection::new);
@@ -82,17 +84,17 @@ public final class Dispatcher {
   public Dispatcher(
       Fleet fleet,
       KvIndex index,
-      EngineEvents port,
+      EngineEvents engineEvents,
       Policy policy,
       Limits limits,
-      Environment surroundings) {
+      Environment environment) {
     this.fleet = fleet;
     this.index = index;
-    this.port = port;
+    this.engineEvents = engineEvents;
     this.policies = ModelPolicies.of(policy);
     this.limits = limits;
-    this.surroundings = surroundings;
-    this.seed = surroundings.random().nextLong();
+    this.environment = environment;
+    this.seed = environment.random().nextLong();
     this.waiting =
         new WaitingRequests(
             () -> this.limits.queueRequests(), request -> assign(request, Set.of()));
@@ -172,7 +174,7 @@ public final class Dispatcher {
   public DispatchResult assign(PreparedRequest request, Set<String> excluded) {
     Selection selection = selections.get();
     try {
-      selection.gather(table(), request, excluded, port, Selection.PassedOver.UNHEARD);
+      selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.UNHEARD);
       selection.match(index);
       return assign(selection, request);
     } finally {
@@ -185,7 +187,7 @@ public final class Dispatcher {
     while (true) {
       long turn = turns.get();
       long now = nanos();
-      if (!stand(selection, request, now, Selection.PassedOver.UNHEARD)) {
+      if (!fillCandidates(selection, request, now, Selection.PassedOver.UNHEARD)) {
         return nobody(selection.nearest());
       }
       RoutingRequest routed = routed(selection, request, turn, now);
@@ -206,9 +208,9 @@ public final class Dispatcher {
     return new DispatchResult.NoCandidate(nearest);
   }
 
-  private boolean stand(
+  private boolean fillCandidates(
       Selection selection, PreparedRequest request, long now, Selection.PassedOver passedOver) {
-    return selection.stand(request.prompt(), limits.replicaRequests(), now, passedOver);
+    return selection.fillCandidates(request.prompt(), limits.replicaRequests(), now, passedOver);
   }
 
   private RoutingRequest routed(
@@ -294,7 +296,7 @@ public final class Dispatcher {
     BlockChain chain = contender.isPartlyKnown() ? contender.chain() : null;
     PromptResult.Tokens tokens = request.prompt().tokens();
     if (chain != null && tokens != null) {
-      port.given(assignment.replica(), assignment.dpRank(), chain, tokens);
+      engineEvents.dispatching(assignment.replica(), assignment.dpRank(), chain, tokens);
     }
   }
 
@@ -309,10 +311,10 @@ public final class Dispatcher {
     Policy chooser = policies.of(request.model());
     long now = nanos();
     Explanation.Builder explanation = new Explanation.Builder(chooser.name(), request.prompt());
-    selection.gather(table(), request, Set.of(), port, explanation);
+    selection.gather(table(), request, Set.of(), engineEvents, explanation);
     selection.match(index);
     RoutingRequest routed = routed(selection, request, turns.get(), now);
-    return stand(selection, request, now, explanation)
+    return fillCandidates(selection, request, now, explanation)
         ? explanation.chosen(chooser, others, routed, selection)
         : explanation.nobody(selection.nearest());
   }
@@ -320,7 +322,7 @@ public final class Dispatcher {
   /** The prompt's blocks on each engine that may get the request. */
   public List<EngineChain> chains(PreparedRequest request) {
     Selection selection = new Selection();
-    selection.gather(table(), request, Set.of(), port, Selection.PassedOver.UNHEARD);
+    selection.gather(table(), request, Set.of(), engineEvents, Selection.PassedOver.UNHEARD);
     return selection.chains();
   }
 
@@ -334,7 +336,7 @@ public final class Dispatcher {
                 engine.replica(),
                 engine.dpRank(),
                 engine.name(),
-                port.view(engine.replica(), engine.dpRank()),
+                engineEvents.view(engine.replica(), engine.dpRank()),
                 engine.snapshot(nanos())));
       }
     }
@@ -356,14 +358,14 @@ public final class Dispatcher {
   }
 
   long nanos() {
-    return surroundings.nanoClock().getAsLong();
+    return environment.nanoClock().getAsLong();
   }
 
-  EngineEvents port() {
-    return port;
+  EngineEvents engineEvents() {
+    return engineEvents;
   }
 
   DispatchListener listener() {
-    return surroundings.listener();
+    return environment.listener();
   }
 }

@@ -1,7 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;

@@ -1,13 +1,14 @@
 package dev.warmpath.router.fleet.dispatch;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.EngineEvents;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.fleet.engine.EngineTable;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
@@ -56,7 +57,7 @@ final class Selection {
   private final List<Contender> pool = new ArrayList<>();
   private int contenders;
   private final List<Contender> rows = new ArrayList<>();
-  private final EngineState.Standing standing = new EngineState.Standing();
+  private final EngineState.SelectionState state = new EngineState.SelectionState();
   private final PrefixMatches matches = new PrefixMatches();
   private final Candidates candidates = new Candidates();
   private final FirstBlocks blocks = new FirstBlocks();
@@ -67,7 +68,7 @@ final class Selection {
       EngineTable table,
       PreparedRequest request,
       Set<String> excluded,
-      EngineEvents port,
+      EngineEvents engineEvents,
       PassedOver passedOver) {
     contenders = 0;
     nearest = Cause.NO_REPLICA;
@@ -75,7 +76,7 @@ final class Selection {
       Replica replica = ranks.get(0).replica();
       Cause obstacle = obstacle(replica, request, excluded);
       if (obstacle == null) {
-        ranks.forEach(engine -> add(engine, request.prompt(), port));
+        ranks.forEach(engine -> add(engine, request.prompt(), engineEvents));
       } else {
         nearest = obstacle.compareTo(nearest) > 0 ? obstacle : nearest;
         passedOver.because(replica.name(), obstacle);
@@ -94,8 +95,8 @@ final class Selection {
     return null;
   }
 
-  private void add(EngineState engine, Prompt prompt, EngineEvents port) {
-    EngineView view = port.view(engine.replica(), engine.dpRank());
+  private void add(EngineState engine, Prompt prompt, EngineEvents engineEvents) {
+    EngineView view = engineEvents.view(engine.replica(), engine.dpRank());
     if (contenders == pool.size()) {
       pool.add(new Contender());
     }
@@ -143,13 +144,13 @@ final class Selection {
    * @param mostRequests a replica with as many in flight gets no more
    * @return whether there is any
    */
-  boolean stand(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
+  boolean fillCandidates(Prompt prompt, int mostRequests, long nowNanos, PassedOver passedOver) {
     candidates.clear();
     rows.clear();
     boolean allEjected = true;
     for (int i = 0; i < contenders; i++) { // all locks before any replica's count: see Dispatcher
       Contender contender = pool.get(i);
-      contender.stand(candidates, prompt.readsCache(), nowNanos, standing);
+      contender.fillCandidate(candidates, prompt.readsCache(), nowNanos, state);
       allEjected &= contender.isEjected();
     }
     for (int i = 0; i < contenders; i++) {

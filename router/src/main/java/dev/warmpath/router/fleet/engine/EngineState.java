@@ -69,7 +69,7 @@ public final class EngineState {
    *
    * <p>Confined to one thread.
    */
-  public static final class Standing {
+  public static final class SelectionState {
     private boolean ejected;
     private int expectedBlocks;
 
@@ -89,16 +89,16 @@ public final class EngineState {
    *
    * @param chain the prompt's blocks, or null if they do not matter
    * @param heldBlocks how many of them are held
-   * @param standing is told the rest
+   * @param state is told the rest
    */
-  public synchronized void stand(
+  public synchronized void fillCandidate(
       Candidates candidates,
       @Nullable BlockChain chain,
       int heldBlocks,
       long nowNanos,
-      Standing standing) {
-    standing.ejected = ejection.active(nowNanos);
-    standing.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
+      SelectionState state) {
+    state.ejected = ejection.active(nowNanos);
+    state.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
     candidates.add(name, number, prefill.cost(), lastTurn);
     load.addTo(candidates, nowNanos);
   }

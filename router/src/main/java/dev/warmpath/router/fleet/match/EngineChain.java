@@ -1,7 +1,7 @@
 package dev.warmpath.router.fleet.match;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.fleet.EngineView;
 import org.jspecify.annotations.Nullable;
 
 /**

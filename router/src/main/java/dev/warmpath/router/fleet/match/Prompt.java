@@ -1,11 +1,11 @@
 package dev.warmpath.router.fleet.match;
 
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.BlockHasher;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.Reason;

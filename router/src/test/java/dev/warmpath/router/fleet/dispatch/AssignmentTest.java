@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.data.Percentage.withPercentage;
 
+import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.StorageTier;
-import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
@@ -263,7 +263,7 @@ class AssignmentTest {
     world.assign(prompt).usage(105, 48);
 
     assertThat(world.reuses).as("once each, and not when tokens are counted otherwise").hasSize(2);
-    EngineEvents.Reuse first = world.reuses.get(0);
+    ReportedReuse first = world.reuses.get(0);
     assertThat(first.prompt().blocks()).isEqualTo(6);
     assertThat(first.cachedTokens()).isEqualTo(32);
     assertThat(first.predictedTokens()).isEqualTo(48);

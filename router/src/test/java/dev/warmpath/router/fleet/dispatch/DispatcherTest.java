@@ -247,7 +247,7 @@ class DispatcherTest {
     Replica other = world.replica("r1");
     world.views.put(
         other,
-        new dev.warmpath.router.fleet.EngineView(
+        new dev.warmpath.eventingest.EngineView(
             world.views.get(other).slot(),
             new dev.warmpath.kvindex.block.ChainSpace("m", 32, 0),
             Trust.EXACT));

@@ -1,6 +1,8 @@
 package dev.warmpath.router.fleet.dispatch;
 
-import dev.warmpath.eventingest.SlowerHits;
+import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.ReportedReuse;
+import dev.warmpath.eventingest.SlowTierReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.CacheGroup;
@@ -16,9 +18,9 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.fleet.EngineEvents;
-import dev.warmpath.router.fleet.EngineView;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
@@ -48,7 +50,7 @@ final class World {
   final AtomicLong nanos = new AtomicLong();
   final List<String> heard = new CopyOnWriteArrayList<>();
   final List<String> given = new CopyOnWriteArrayList<>();
-  final List<EngineEvents.Reuse> reuses = new CopyOnWriteArrayList<>();
+  final List<ReportedReuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
 
   boolean broken;
@@ -73,12 +75,12 @@ final class World {
               }
 
               @Override
-              public void reused(Replica replica, int rank, Reuse reuse) {
+              public void reused(Replica replica, int rank, ReportedReuse reuse) {
                 reuses.add(reuse);
               }
 
               @Override
-              public void given(
+              public void dispatching(
                   Replica replica, int rank, BlockChain prompt, PromptResult.Tokens tokens) {
                 given.add(replica.name() + " " + prompt.blocks());
               }
@@ -114,7 +116,7 @@ final class World {
   void trust(String name, Trust trust) {
     Replica replica = replica(name);
     EngineView view = views.get(replica);
-    views.put(replica, new EngineView(view.slot(), view.space(), trust));
+    views.put(replica, view.with(trust));
   }
 
   void loadBack(String name, int tokens) {
@@ -122,7 +124,8 @@ final class World {
     EngineView view = views.get(replica);
     views.put(
         replica,
-        new EngineView(view.slot(), view.space(), view.trust(), new SlowerHits(tokens, 1)));
+        new EngineView(
+            view.slot(), view.space(), view.trust(), new SlowTierReuse(tokens, 1), null));
   }
 
   /** From now on the engine is an SGLang whose hashes show these name spaces. */
@@ -131,7 +134,7 @@ final class World {
     EngineView view = views.get(replica);
     views.put(
         replica,
-        new EngineView(view.slot(), view.space(), view.trust(), view.slower(), namespaces));
+        new EngineView(view.slot(), view.space(), view.trust(), view.slowTier(), namespaces));
   }
 
   /** The engine stores the first blocks of a prompt, in the name space of its extra_key. */

@@ -1,10 +1,7 @@
-package dev.warmpath.router.fleet.dispatch;
+package dev.warmpath.router.fleet.engine;
 
-import dev.warmpath.router.fleet.EngineView;
+import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.fleet.engine.Ejection;
-import dev.warmpath.router.fleet.engine.EngineState;
-import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 

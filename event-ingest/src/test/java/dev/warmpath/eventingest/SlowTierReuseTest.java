@@ -4,23 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class SlowerHitsTest {
+class SlowTierReuseTest {
 
   @Test
   void anyBlockCountsByItself() {
-    assertThat(SlowerHits.ALL.reused(16, 17)).isEqualTo(17);
-    assertThat(SlowerHits.ALL.reused(16, 16)).isEqualTo(16);
+    assertThat(SlowTierReuse.ALL.reused(16, 17)).isEqualTo(17);
+    assertThat(SlowTierReuse.ALL.reused(16, 16)).isEqualTo(16);
   }
 
   @Test
   void tooFewAreLeftAlone() {
-    assertThat(new SlowerHits(10, 1).reused(16, 25)).isEqualTo(16);
-    assertThat(new SlowerHits(10, 1).reused(16, 26)).isEqualTo(26);
+    assertThat(new SlowTierReuse(10, 1).reused(16, 25)).isEqualTo(16);
+    assertThat(new SlowTierReuse(10, 1).reused(16, 26)).isEqualTo(26);
   }
 
   @Test
   void onlyWholeChunksFromThePromptsBeginCount() {
-    SlowerHits chunks = new SlowerHits(0, 64);
+    SlowTierReuse chunks = new SlowTierReuse(0, 64);
     assertThat(chunks.reused(16, 63)).isEqualTo(16);
     assertThat(chunks.reused(16, 64)).isEqualTo(64);
     assertThat(chunks.reused(80, 127)).as("the GPU's own blocks stand alone").isEqualTo(80);
@@ -29,6 +29,6 @@ class SlowerHitsTest {
 
   @Test
   void chunksThatNobodyKnowsCountForNothing() {
-    assertThat(new SlowerHits(0, 0).reused(16, 640)).isEqualTo(16);
+    assertThat(new SlowTierReuse(0, 0).reused(16, 640)).isEqualTo(16);
   }
 }

@@ -1,20 +1,19 @@
-package dev.warmpath.router.fleet;
+package dev.warmpath.eventingest;
 
-import dev.warmpath.eventingest.SlowerHits;
-import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.kvindex.block.ChainSpace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the router must know of an engine to ask the index about it.
+ * What a router must know of an engine to ask the index about it; {@link EngineStatus} without what
+ * is for people and metrics.
  *
  * <p>Immutable.
  *
  * @param slot the engine's slot in the index, or -1 if it has none
  * @param space the name space of its block keys; null until its events have told
  * @param trust how far the index may be believed for it
- * @param slower what it makes of a hit in slower memory
+ * @param slowTier what it makes of a hit in slower memory
  * @param namespaces how SGLang's hashes show the name space of an {@code extra_key}; null for other
  *     engines
  */
@@ -22,17 +21,17 @@ public record EngineView(
     int slot,
     @Nullable ChainSpace space,
     Trust trust,
-    SlowerHits slower,
+    SlowTierReuse slowTier,
     @Nullable SglangNamespaces namespaces) {
 
-  /** An engine of which no hash shows an {@code extra_key}. */
-  public EngineView(int slot, @Nullable ChainSpace space, Trust trust, SlowerHits slower) {
-    this(slot, space, trust, slower, null);
+  /** An engine that reads any block back from slower memory, and has no {@code extra_key}. */
+  public EngineView(int slot, @Nullable ChainSpace space, Trust trust) {
+    this(slot, space, trust, SlowTierReuse.ALL, null);
   }
 
-  /** An engine that reads any block back from slower memory. */
-  public EngineView(int slot, @Nullable ChainSpace space, Trust trust) {
-    this(slot, space, trust, SlowerHits.ALL);
+  /** The same engine, believed so far. */
+  public EngineView with(Trust other) {
+    return new EngineView(slot, space, other, slowTier, namespaces);
   }
 
   /** An engine whose events nobody listens to. */

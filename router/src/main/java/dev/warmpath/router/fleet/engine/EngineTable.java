@@ -1,8 +1,6 @@
-package dev.warmpath.router.fleet.dispatch;
+package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.fleet.engine.EngineState;
-import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -16,18 +14,18 @@ import java.util.stream.IntStream;
  * @param engines of each replica the engines, by rank
  * @param nextNumber the number of the next engine that comes
  */
-record EngineTable(List<Replica> replicas, List<List<EngineState>> engines, int nextNumber) {
+public record EngineTable(List<Replica> replicas, List<List<EngineState>> engines, int nextNumber) {
 
-  static final EngineTable EMPTY = new EngineTable(List.of(), List.of(), 0);
+  public static final EngineTable EMPTY = new EngineTable(List.of(), List.of(), 0);
 
   /** Whether it is of that very list. */
   @SuppressWarnings("ReferenceEquality")
-  boolean isOf(List<Replica> fleet) {
+  public boolean isOf(List<Replica> fleet) {
     return replicas == fleet;
   }
 
   /** The table of another list of replicas; those that stay keep their state. */
-  EngineTable of(List<Replica> now, ExpectedBlocks.Limits limits) {
+  public EngineTable of(List<Replica> now, ExpectedBlocks.Limits limits) {
     List<List<EngineState>> states = new ArrayList<>(now.size());
     int number = nextNumber;
     for (Replica replica : now) {

@@ -10,10 +10,10 @@ import dev.warmpath.kvindex.StorageTier;
  * @param chunkTokens size of the pieces that are read back, counted from the prompt's begin; 0 if
  *     it is not known
  */
-public record SlowerHits(int leastTokens, int chunkTokens) {
+public record SlowTierReuse(int leastTokens, int chunkTokens) {
 
   /** Any block is read back by itself. */
-  public static final SlowerHits ALL = new SlowerHits(0, 1);
+  public static final SlowTierReuse ALL = new SlowTierReuse(0, 1);
 
   /** How many tokens of a prompt the engine in {@code slot} reuses. */
   public int reused(PrefixMatches matches, int slot) {
