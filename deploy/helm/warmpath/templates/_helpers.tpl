@@ -35,6 +35,19 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $host := ternary "127.0.0.1" "0.0.0.0" (eq .Values.mode "sidecar") -}}
 {{- $made := dict "listen" (dict "host" $host "port" 8080 "metrics" true) -}}
 {{- if $found -}}{{- $_ := set $made "discovery" $found -}}{{- end -}}
+{{- with .Values.secrets -}}
+{{- $at := "/etc/warmpath-secrets" -}}
+{{- if .tls -}}
+{{- $_ := set $made.listen "tls-cert" (printf "%s/tls/tls.crt" $at) -}}
+{{- $_ := set $made.listen "tls-key" (printf "%s/tls/tls.key" $at) -}}
+{{- end -}}
+{{- if .apiKeys -}}{{- $_ := set $made "auth" (dict "keys-file" (printf "%s/apiKeys/keys.yaml" $at)) -}}{{- end -}}
+{{- if .adminKey -}}{{- $_ := set $made "admin" (dict "key-file" (printf "%s/adminKey/admin-key" $at)) -}}{{- end -}}
+{{- $engines := dict -}}
+{{- if .engineKey -}}{{- $_ := set $engines "api-key-file" (printf "%s/engineKey/api-key" $at) -}}{{- end -}}
+{{- if .engineCa -}}{{- $_ := set $engines "tls-ca" (printf "%s/engineCa/ca.crt" $at) -}}{{- end -}}
+{{- if $engines -}}{{- $_ := set $made "upstream" $engines -}}{{- end -}}
+{{- end -}}
 {{- toYaml (mergeOverwrite $made (deepCopy .Values.config)) -}}
 {{- end -}}
 
@@ -53,9 +66,10 @@ livenessProbe: {exec: {command: [bash, -c, "exec 3<>/dev/tcp/127.0.0.1/8080"]}, 
 {{- else }}
 ports:
   - {name: http, containerPort: 8080}
-startupProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 2, failureThreshold: 90}
-livenessProbe: {httpGet: {path: /health/live, port: http}, periodSeconds: 10, timeoutSeconds: 3}
-readinessProbe: {httpGet: {path: /health/ready, port: http}, periodSeconds: 3, timeoutSeconds: 2}
+{{- $scheme := ternary "HTTPS" "HTTP" (not (empty .Values.secrets.tls)) }}
+startupProbe: {httpGet: {path: /health/live, port: http, scheme: {{ $scheme }}}, periodSeconds: 2, failureThreshold: 90}
+livenessProbe: {httpGet: {path: /health/live, port: http, scheme: {{ $scheme }}}, periodSeconds: 10, timeoutSeconds: 3}
+readinessProbe: {httpGet: {path: /health/ready, port: http, scheme: {{ $scheme }}}, periodSeconds: 3, timeoutSeconds: 2}
 {{- end }}
 resources: {{- toYaml .Values.resources | nindent 2 }}
 securityContext:
@@ -71,6 +85,11 @@ volumeMounts:
   {{- if .Values.models.volume }}
   - {name: warmpath-models, mountPath: /models, readOnly: true}
   {{- end }}
+  {{- range $name, $secret := .Values.secrets }}
+  {{- if $secret }}
+  - {name: warmpath-{{ kebabcase $name }}, mountPath: /etc/warmpath-secrets/{{ $name }}, readOnly: true}
+  {{- end }}
+  {{- end }}
 {{- end -}}
 
 {{- define "warmpath.volumes" -}}
@@ -80,5 +99,10 @@ volumeMounts:
 {{- with .Values.models.volume }}
 - name: warmpath-models
   {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- range $name, $secret := .Values.secrets }}
+{{- if $secret }}
+- {name: warmpath-{{ kebabcase $name }}, secret: {secretName: {{ $secret }}}}
+{{- end }}
 {{- end }}
 {{- end -}}
