@@ -87,6 +87,7 @@ final class FleetReport {
     to.put("draining", replica.draining());
     to.put("weight", replica.weight());
     Member member = members.get(replica);
+    to.put("leaving", member != null && member.leaving());
     to.put("source", member == null ? null : member.source());
     ArrayNode models = to.putArray("models");
     replica.models().stream().sorted().forEach(models::add);

@@ -6,10 +6,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
+import io.vertx.core.http.HttpServerResponse;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 
 class ReplicaEndpointsTest {
@@ -43,6 +46,31 @@ class ReplicaEndpointsTest {
       assertThat(rig.router.fleet().replicas()).hasSize(1);
       assertThat(rig.chat("{\"model\":\"m\"}").statusCode()).isEqualTo(200);
     }
+  }
+
+  @Test
+  void theFleetShowsThatAReplicaLeaves() throws Exception {
+    try (Rig rig = new Rig(1);
+        Backend other = new Backend(rig.vertx())) {
+      Queue<HttpServerResponse> held = new ConcurrentLinkedQueue<>();
+      other.script = (request, body) -> held.add(request.response());
+      ask(rig, "POST", "", "{\"name\":\"x\",\"url\":\"" + other.url() + "\"}");
+      Rig.until(() -> rig.up() == 2);
+      rig.chatLater("{\"model\":\"m\"}");
+      rig.chatLater("{\"model\":\"m\"}");
+      Rig.until(() -> !held.isEmpty());
+      assertThat(inFleet(rig, 1).path("leaving").asBoolean()).isFalse();
+
+      ask(rig, "DELETE", "/x", "");
+      assertThat(inFleet(rig, 1).path("leaving").asBoolean()).isTrue();
+      assertThat(inFleet(rig, 0).path("leaving").asBoolean()).isFalse();
+      held.remove().end("{}");
+      Rig.until(() -> isUnknown(rig));
+    }
+  }
+
+  private static JsonNode inFleet(Rig rig, int number) throws Exception {
+    return JSON.readTree(rig.admin("/admin/fleet").body()).path("replicas").path(number);
   }
 
   private static boolean isUnknown(Rig rig) {
