@@ -7,17 +7,18 @@ import {exact, millis, time, words} from './format.js';
 const PAGE = 100;
 const MOST_SHOWN = 500;
 
+/** Label, text of a cell, and for columns of numbers what they are. */
 const COLUMNS = [
   ['Time', (d) => time(d.timeMs)],
   ['Engine', (d) => d.engine ?? '–'],
   ['Reason', (d) => words(d.reason ?? '–')],
-  ['Prompt', (d) => exact(d.promptTokens), true],
-  ['Predicted', (d) => exact(d.predictedCachedTokens), true],
-  ['Cached', (d) => exact(d.cachedTokens), true],
-  ['Over', (d) => (d.overTokens > 0 ? '▲\u202f' + exact(d.overTokens) : ''), true],
-  ['Waited', (d) => (d.waitMs > 0 ? millis(d.waitMs) : ''), true],
-  ['TTFT', (d) => millis(d.ttftMs), true],
-  ['Total', (d) => millis(d.totalMs), true],
+  ['Prompt', (d) => exact(d.promptTokens), 'Tokens of the prompt, as the engine reports'],
+  ['Predicted', (d) => exact(d.predictedCachedTokens), 'Cached tokens that the router predicted'],
+  ['Cached', (d) => exact(d.cachedTokens), 'Cached tokens, as the engine reports'],
+  ['Too high', (d) => (d.overTokens > 0 ? '▲\u202f' + exact(d.overTokens) : ''), 'Tokens that were predicted and not cached'],
+  ['Waited', (d) => (d.waitMs > 0 ? millis(d.waitMs) : ''), 'Time in the router’s queue'],
+  ['TTFT', (d) => millis(d.ttftMs), 'From the request’s head to the first token'],
+  ['Total', (d) => millis(d.totalMs), 'From the request’s head to the end of the answer'],
   ['Outcome', (d) => words(d.outcome ?? '–') + (d.status >= 400 ? ' ' + d.status : '') + (d.attempts > 1 ? ', ' + d.attempts + ' attempts' : '')],
   ['Model', (d) => d.model ?? '–'],
   ['Path', (d) => d.path ?? '–'],
@@ -47,7 +48,7 @@ export class DecisionsView {
     this.#replicas = select('Replica', [['', 'all']], filter('replica'));
     this.#reasons = select('Reason', [['', 'all']], filter('reason'));
     const over = select('Prediction', [['', 'all'], ['true', 'too high']], filter('over'));
-    const heads = COLUMNS.map(([label, , number]) => h('th', {scope: 'col', class: number ? 'number' : null}, label));
+    const heads = COLUMNS.map(([label, , hint]) => h('th', {scope: 'col', class: hint ? 'number' : null, title: hint ?? null}, label));
     this.#table = h('div', {class: 'wide-table', tabindex: '0', role: 'region', 'aria-label': 'Decisions'},
       h('table', {class: 'decisions'}, h('caption', {class: 'hidden'}, 'Decisions, newest first'), h('thead', {}, h('tr', {}, heads)), this.#body));
     this.element = h('section', {'aria-label': 'Decisions'},
@@ -127,7 +128,7 @@ export class DecisionsView {
 
 function row(decision) {
   const link = h('a', {href: '#explain?decision=' + encodeURIComponent(decision.id), 'aria-label': 'Explain the decision of ' + time(decision.timeMs)}, 'why?');
-  const cells = COLUMNS.map(([, show, number]) => h('td', {class: number ? 'number' : null}, show(decision)));
+  const cells = COLUMNS.map(([, show, hint]) => h('td', {class: hint ? 'number' : null}, show(decision)));
   cells[2].append(' ', link);
   const level = decision.status >= 400 ? 'failed' : decision.overTokens > 0 ? 'over' : null;
   return {element: h('tr', {class: level}, cells), update: () => {}};

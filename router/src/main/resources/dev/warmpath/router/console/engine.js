@@ -11,25 +11,27 @@ function sections(row) {
   const lists = [
     ['Load', [
       ['Requests in flight', exact(row.inFlight)],
-      ['Running, waiting there', exact(row.running) + ', ' + exact(row.waiting)],
+      ['Running at the engine', exact(row.running)],
+      ['Waiting at the engine', exact(row.waiting)],
       ['Prefill queued', exact(row.queued) + ' tokens'],
       ['KV cache in use', percent(row.kvUse)],
       ['Circuit', words(row.circuit)],
-      ['Learned prefill', prefill(engine.prefill)],
+      ['Prefill speed', prefill(engine.prefill)],
     ]],
     ['Cache', [
       ['Hit rate, 5 min', percent(row.hitRate)],
       ['Prediction error, 5 min', percent(row.error)],
       ['Blocks held', exact(row.held)],
-      ['Blocks on their way', exact(engine.expectedBlocks?.now)],
-      ['Orphans, suspended', exact(engine.index?.orphanBlocks) + ', ' + exact(engine.index?.suspendedBlocks)],
+      ['Blocks expected', exact(engine.expectedBlocks?.now)],
+      ['Blocks without their parent', exact(engine.index?.orphanBlocks)],
+      ['Blocks not credited', exact(engine.index?.suspendedBlocks)],
     ]],
     ['Events', engine.events === null ? [['Events', 'none: it is routed by load']] : [
       ['Trust', words(row.trust) + ' for ' + ago(row.since)],
       ['Reason', engine.events.reason ?? '–'],
-      ['Last sequence', exact(engine.events.lastSequence)],
+      ['Last sequence', engine.events.lastSequence < 0 ? 'none yet' : exact(engine.events.lastSequence)],
       ['Lag', millis(row.lag)],
-      ['Waiting in the ring', exact(engine.events.ring?.messages) + ' of ' + exact(engine.events.ring?.maxMessages)],
+      ['Batches queued', exact(engine.events.ring?.messages) + ' of ' + exact(engine.events.ring?.maxMessages)],
       ['Block size', engine.events.blockSizeTokens === null ? '–' : exact(engine.events.blockSizeTokens) + ' tokens'],
       ['Layout', engine.events.layoutMismatch ?? 'as others'],
       ...Object.entries(engine.events.counters ?? {}).filter(([, n]) => n > 0).map(([name, n]) => [words(name), exact(n)]),
@@ -60,6 +62,7 @@ export class EnginePanel {
   #row = null;
   #title = h('h2', {tabindex: '-1'});
   #state = h('p', {class: 'state'});
+  #meaning = h('p', {class: 'muted'});
   #sections = h('div', {class: 'sections'});
   #drain = h('button', {type: 'button', onclick: () => this.#toggleDraining()});
   #remove = h('button', {type: 'button', class: 'danger', onclick: () => this.#takeAway()}, 'Remove…');
@@ -71,7 +74,7 @@ export class EnginePanel {
     this.#closed = closed;
     this.element = h('aside', {class: 'panel', 'aria-label': 'Engine', hidden: true, onkeydown: (event) => event.key === 'Escape' && this.#close()},
       h('header', {}, this.#title, h('button', {type: 'button', class: 'quiet', 'aria-label': 'Close', onclick: () => this.#close()}, '✕')),
-      this.#state, h('div', {class: 'actions'}, this.#drain, this.#remove), this.#why, this.#sections);
+      this.#state, this.#meaning, h('div', {class: 'actions'}, this.#drain, this.#remove), this.#why, this.#sections);
   }
 
   open(name) {
@@ -93,12 +96,14 @@ export class EnginePanel {
     }
     text(this.#title, row.name);
     text(this.#state, [row.state.sign, row.state.label].join(' ').trim());
+    text(this.#meaning, row.state.why);
     this.#state.className = 'state ' + row.state.level;
     text(this.#drain, row.replica.draining ? 'Resume' : 'Drain…');
     this.#drain.disabled = row.replica.leaving === true;
-    const owned = row.replica.source === undefined || row.replica.source === 'admin';
-    this.#remove.disabled = !owned;
-    text(this.#why, owned ? '' : 'Named by ' + row.replica.source + ': remove it there, or drain it here.');
+    const {source} = row.replica;
+    const owned = source === null || source === 'admin';
+    this.#remove.disabled = !owned || row.replica.leaving === true;
+    text(this.#why, owned ? '' : 'Named by ' + source + ': remove it there, or drain it here.');
     keyed(this.#sections, sections(row), ({title}) => title, ({title}) => section(title));
   }
 

@@ -106,7 +106,7 @@ export class ExplainView {
       parts.push(card('Who holds the prompt', h('p', {class: 'muted'}, 'The blocks of this decision are not kept.')));
     }
     if (answer.engines.length > 0) {
-      parts.push(card('What each engine would cost', scoreTable(answer)));
+      parts.push(card('What each engine would cost: the lowest score wins', scoreTable(answer)));
     }
     if (answer.otherPolicies?.length > 0) {
       parts.push(card('What other policies would do', policies(answer)));

@@ -23,6 +23,7 @@ export class FleetView {
   #search = '';
   #model = '';
   #models;
+  #filters;
   #summary = h('dl', {class: 'summary'});
   #figures = new Map();
   #map;
@@ -40,10 +41,11 @@ export class FleetView {
     this.#panel = new EnginePanel(say, () => this.#closed());
     this.#models = select('Model', [['', 'all']], (value) => this.#filterBy('model', value));
     const search = h('input', {type: 'search', placeholder: 'name', oninput: () => this.#filterBy('search', search.value)});
+    this.#filters = select('Show', Object.entries(FILTERS).map(([key, [label]]) => [key, label]), (value) => this.#filterBy('filter', value));
     const bar = h('div', {class: 'bar'},
       choice('Colour the map by', Object.entries(MEASURES).map(([key, {label}]) => [key, label]), this.#measure, (key) => this.#colourBy(key)),
       h('div', {class: 'filters'},
-        select('Show', Object.entries(FILTERS).map(([key, [label]]) => [key, label]), (value) => this.#filterBy('filter', value)).element,
+        this.#filters.element,
         this.#models.element,
         h('label', {class: 'field'}, h('span', {}, 'Engine'), search)));
     this.#body = h('div', {class: 'fleet-body'},
@@ -67,6 +69,12 @@ export class FleetView {
   #colourBy(measure) {
     this.#measure = measure;
     this.#draw();
+  }
+
+  /** Shows the engines that need attention, or all again. */
+  #toggleAttention() {
+    this.#filters.value = this.#filter === 'attention' ? 'all' : 'attention';
+    this.#filterBy('filter', this.#filters.value);
   }
 
   #filterBy(what, value) {
@@ -130,17 +138,20 @@ export class FleetView {
     const attention = all.filter((row) => row.state.level !== 'good');
     const {bytes, maxBytes} = fleet.index;
     this.#figure('Replicas', exact(fleet.replicas.length), all.length === fleet.replicas.length ? '' : exact(all.length) + ' engines');
-    this.#figure('Need attention', exact(attention.length), '', attention.some((row) => row.state.level === 'bad'));
+    this.#figure('Need attention', exact(attention.length), '', {bad: attention.some((row) => row.state.level === 'bad'), press: () => this.#toggleAttention()});
     this.#figure('Requests in flight', exact(fleet.requestsServing), '');
-    this.#figure('Hit rate now', percent(this.#live.history?.latest?.values.hitRate), '');
+    const rate = this.#live.history?.latest?.values.hitRate ?? null;
+    this.#figure('Hit rate now', percent(rate), rate === null ? 'no requests in 10\u202fs' : '');
     this.#figure('Blocks held', count(held), '');
     this.#figure('Index', percent(bytes / maxBytes), count(bytes / 2 ** 20) + ' of ' + count(maxBytes / 2 ** 20) + ' MiB');
   }
 
-  #figure(label, value, detail, bad = false) {
+  /** A figure in the summary; with `press` it is a button. */
+  #figure(label, value, detail, {bad = false, press = null} = {}) {
     if (!this.#figures.has(label)) {
-      const parts = {value: h('b'), detail: h('small')};
-      parts.element = h('div', {}, h('dt', {}, label), h('dd', {}, parts.value, ' ', parts.detail));
+      const shown = press === null ? h('span') : h('button', {type: 'button', class: 'link', title: 'Show these engines, or all', onclick: press});
+      const parts = {value: shown, detail: h('small')};
+      parts.element = h('div', {}, h('dt', {}, label), h('dd', {}, h('b', {}, shown), ' ', parts.detail));
       this.#figures.set(label, parts);
       this.#summary.append(parts.element);
     }

@@ -45,7 +45,11 @@ export function rate(value) {
 
 /** A share from 0 to 1. */
 export function percent(value) {
-  return known(value) ? (100 * value).toFixed(value !== 0 && Math.abs(value) < 0.1 ? 1 : 0) + SPACE + '%' : NONE;
+  if (!known(value)) {
+    return NONE;
+  }
+  const small = value > 0 && value < 0.0005;
+  return (small ? '<0.1' : (100 * value).toFixed(value !== 0 && value < 0.1 ? 1 : 0)) + SPACE + '%';
 }
 
 export function millis(value) {

@@ -15,6 +15,8 @@ export class Live extends EventTarget {
   state = {name: 'connecting', detail: ''};
   settings = {};
   fleet = null;
+  /** When the last event came; null before the first. */
+  at = null;
   history = null;
   /** Newest first. */
   decisions = [];
@@ -36,6 +38,9 @@ export class Live extends EventTarget {
         this.#hide(false);
       }
     });
+    // A page that was left may be kept for the way back, and its connection with it; browsers open six to one host.
+    window.addEventListener('pagehide', () => this.#hide(true));
+    window.addEventListener('pageshow', () => this.#hide(false));
   }
 
   get paused() {
@@ -99,7 +104,7 @@ export class Live extends EventTarget {
       for await (const event of events('console/live', abort.signal)) {
         heard = true;
         clearTimeout(watchdog);
-        watchdog = setTimeout(() => abort.abort(), SILENCE);
+        watchdog = setTimeout(() => abort.abort(new ApiError(0, 'Nothing came for ' + SILENCE / 1_000 + ' s.')), SILENCE);
         this.#take(event);
       }
       this.#show('waiting', 'The router closed the stream.');
@@ -112,19 +117,18 @@ export class Live extends EventTarget {
   }
 
   #failed(e) {
-    if (this.#paused || this.#hidden) {
-      return;
+    if (this.#paused || this.#hidden || e.name === 'AbortError') {
+      return; // it was ended here
     }
     if (e instanceof ApiError) {
       this.#show(e.status === 401 ? 'locked' : 'waiting', e.message);
-    } else if (e.name === 'AbortError') {
-      this.#show('waiting', 'Nothing came for ' + SILENCE / 1_000 + ' s.');
     } else {
       this.#show('waiting', 'The stream broke off.');
     }
   }
 
   #take({event, data}) {
+    this.at = Date.now();
     if (event === 'fleet') {
       this.fleet = data;
     } else if (event === 'now') {

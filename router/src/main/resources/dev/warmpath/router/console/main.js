@@ -6,6 +6,7 @@ import {askForKey} from './dialogs.js';
 import {attribute, h, notice, text} from './dom.js';
 import {ExplainView} from './explain.js';
 import {FleetView} from './fleet.js';
+import {time} from './format.js';
 import {Live} from './live.js';
 import {NowView} from './now.js';
 import {PrefixesView} from './prefixes.js';
@@ -53,10 +54,15 @@ function route() {
 const STATES = {
   connecting: () => 'Connecting…',
   live: () => 'Live',
-  paused: () => 'Paused',
-  waiting: () => 'No connection',
+  paused: () => 'Paused' + since(),
+  waiting: () => 'No connection' + since(),
   locked: () => 'Locked',
 };
+
+/** How old the data on the page are, when no new ones come. */
+function since() {
+  return live.at === null ? '' : ' since ' + time(live.at);
+}
 
 function showConnection() {
   const {name, detail} = live.state;
@@ -83,7 +89,8 @@ function showBarrier(name, detail) {
 
 function showPolicy() {
   const {policy, stage} = live.fleet;
-  text(byId('policy'), stage === 'open' ? policy : policy + ' · ' + stage);
+  text(byId('policy'), policy + (stage === 'open' ? '' : ' · ' + stage));
+  attribute(byId('policy'), 'title', 'Warmpath ' + live.settings.version);
 }
 
 const THEMES = ['auto', 'light', 'dark'];

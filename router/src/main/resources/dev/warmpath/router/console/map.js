@@ -31,7 +31,7 @@ export class FleetMap {
     this.#cells.addEventListener('keydown', (event) => this.#key(event));
     this.#cells.addEventListener('focusin', (event) => this.#reached(event.target));
     const legend = h('p', {class: 'scale'}, this.#cold, h('i', {'aria-hidden': 'true'}), this.#hot,
-      h('span', {class: 'muted signs'}, '✕ down', '  ! circuit open', '  ? no trust', '  … catching up', '  ↓ draining'));
+      h('span', {class: 'muted signs'}, '✕ down', '  ! circuit open', '  ? cache not certain', '  … catching up', '  ↓ draining'));
     this.element = h('div', {class: 'map'}, this.#cells, legend);
   }
 
@@ -56,7 +56,7 @@ export class FleetMap {
       variable(cell.element, '--heat', shown === null ? '0%' : (100 * Math.min(1, heat(shown, most))).toFixed(0) + '%');
       cell.element.className = 'cell ' + now.state.level + (shown === null ? ' unknown' : '');
       attribute(cell.element, 'aria-label', now.name + ', ' + label.toLowerCase() + ' ' + format(shown) + ', ' + now.state.label);
-      attribute(cell.element, 'title', now.name + ' · ' + now.state.label);
+      attribute(cell.element, 'title', [now.name, now.state.label, now.state.why].filter((part) => part !== '').join(' · '));
       attribute(cell.element, 'aria-pressed', String(now.name === selected));
       attribute(cell.element, 'tabindex', now.name === this.#current ? 0 : -1);
     };

@@ -6,6 +6,7 @@ import {count, millis, percent, rate, words} from './format.js';
 
 const MINUTE = 60_000;
 const MOST_SERIES = 7;
+const NONE = 'no requests in 10\u202fs';
 
 const value = (name) => (point) => point.values[name] ?? null;
 const lines = (...names) => () => names.map(([key, label, colour]) => ({key, label, colour, value: value(key)}));
@@ -50,10 +51,10 @@ const CHARTS = [
 ];
 
 const TILES = [
-  ['Hit rate', (v) => percent(v.hitRate), () => 'of prompt tokens'],
+  ['Hit rate', (v) => percent(v.hitRate), (v) => (v.hitRate === null ? NONE : 'of prompt tokens')],
   ['Tokens saved', (v) => rate(v.tokensSaved), (v) => millis(v.prefillMillisSaved) + ' of prefill a second'],
-  ['TTFT p50', (v) => millis(v.ttftP50), (v) => 'p99 ' + millis(v.ttftP99)],
-  ['Inter-token p50', (v) => millis(v.itlP50), (v) => 'p99 ' + millis(v.itlP99)],
+  ['TTFT p50', (v) => millis(v.ttftP50), (v) => (v.ttftP50 === null ? NONE : 'p99 ' + millis(v.ttftP99))],
+  ['Inter-token p50', (v) => millis(v.itlP50), (v) => (v.itlP50 === null ? 'no streams in 10\u202fs' : 'p99 ' + millis(v.itlP99))],
   ['Requests', (v) => rate(v.requests), (v) => rate(v.refused) + ' refused'],
   ['In flight', (v) => count(v.inFlight), (v) => count(v.queued) + ' queued'],
 ];

@@ -1,27 +1,43 @@
 // The engines of the fleet as rows: one object per engine with all that the map, the table and the panel show.
 
-/** Levels: good, note (worth knowing), bad (takes no requests, or is not trusted). */
+const DOWN = {level: 'bad', sign: '✕', label: 'down', why: 'Its health check fails. It gets no requests.'};
+const LEAVING = {level: 'note', sign: '↓', label: 'leaving', why: 'It was removed, and leaves when its requests have ended.'};
+const DRAINING = {level: 'note', sign: '↓', label: 'draining', why: 'It gets no new requests until it is resumed.'};
+const OPEN = {level: 'bad', sign: '!', label: 'circuit open', why: 'Its last requests failed. It gets none while another engine can take them.'};
+const HALF_OPEN = {level: 'bad', sign: '!', label: 'circuit half open', why: 'Its last requests failed. It gets one at a time until one succeeds.'};
+const UP = {level: 'good', sign: '', label: 'up', why: ''};
+
+/** Levels: good, note (worth knowing), bad (takes no requests, or is not trusted). `why` is a sentence for the operator. */
 function state(replica, engine) {
-  const trust = engine.events?.trust ?? null;
   if (replica.health !== 'up') {
-    return {level: 'bad', sign: '✕', label: 'down'};
+    return DOWN;
   }
   if (replica.leaving) {
-    return {level: 'note', sign: '↓', label: 'leaving'};
+    return LEAVING;
   }
   if (replica.draining) {
-    return {level: 'note', sign: '↓', label: 'draining'};
+    return DRAINING;
   }
-  if (circuit(engine) !== 'closed') {
-    return {level: 'bad', sign: '!', label: 'circuit ' + circuit(engine).replace('_', ' ')};
+  const state = circuit(engine);
+  return state === 'open' ? OPEN : state === 'half_open' ? HALF_OPEN : knowledge(engine.events);
+}
+
+/** What the router knows of the engine's cache. */
+function knowledge(events) {
+  if (events === null) {
+    return {...UP, why: 'It has no event stream, so load alone decides.'};
   }
-  if (engine.events?.layoutMismatch) {
-    return {level: 'bad', sign: '!', label: 'layout differs'};
+  if (events.layoutMismatch) {
+    return {level: 'bad', sign: '!', label: 'layout differs', why: 'Its blocks differ from those of other engines of its model: ' + events.layoutMismatch + '.'};
   }
-  if (trust === 'suspect' || trust === 'none') {
-    return {level: 'bad', sign: '?', label: trust === 'none' ? 'no trust' : 'suspect'};
+  const {trust, reason} = events;
+  if (trust === 'suspect') {
+    return {level: 'bad', sign: '?', label: 'suspect', why: 'Its cache is credited less: ' + reason + '.'};
   }
-  return trust === 'catching_up' ? {level: 'note', sign: '…', label: 'catching up'} : {level: 'good', sign: '', label: 'up'};
+  if (trust === 'none') {
+    return {level: 'bad', sign: '?', label: 'no trust', why: 'Its cache is not known, so load alone decides: ' + reason + '.'};
+  }
+  return trust === 'catching_up' ? {level: 'note', sign: '…', label: 'catching up', why: 'Its cache is credited less until missed events are replayed: ' + reason + '.'} : UP;
 }
 
 function circuit(engine) {

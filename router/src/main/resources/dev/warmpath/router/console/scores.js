@@ -11,6 +11,10 @@ const HEIGHT = 14;
 const COLOURS = {queue_millis: 'cold', prefill_millis: 'warm', miss_millis: 'amber', decode_millis: 'grey', requests_in_flight: 'cold'};
 const OTHERS = ['warm', 'cold', 'teal', 'violet', 'amber', 'rose', 'sky', 'grey'];
 
+const HEADS = [['Engine'], ['Score', 'The lowest wins'], ['Terms', 'The parts of the score'], ['Held', 'Prompt tokens that the index finds in its cache'],
+  ['Credited', 'Prompt tokens that the policy counts as cached: held by trust, and those on their way'], ['Predicted', 'Prompt tokens that it is expected to report as cached'],
+  ['In flight', 'Requests of this router'], ['Queued', 'Prompt tokens dispatched and not known to be computed']];
+
 /** The table of an explanation's engines, cheapest first. */
 export function scoreTable(answer) {
   const engines = [...answer.engines].sort((a, b) => a.score - b.score || (b.engine === answer.winner) - (a.engine === answer.winner));
@@ -18,9 +22,8 @@ export function scoreTable(answer) {
   const colours = Object.fromEntries(names.map((name, i) => [name, COLOURS[name] ?? OTHERS[i % OTHERS.length]]));
   const scale = scaleOf(engines);
   const body = h('tbody', {}, engines.slice(0, FEW).map((engine) => row(engine, answer, colours, scale)));
-  const heads = ['Engine', 'Score', 'Terms', 'Held', 'Credited', 'Predicted', 'In flight', 'Queued'];
   const table = h('table', {class: 'scores'}, h('caption', {class: 'hidden'}, 'Score of each engine'),
-    h('thead', {}, h('tr', {}, heads.map((head, i) => h('th', {scope: 'col', class: i === 0 || i === 2 ? null : 'number'}, head)))), body);
+    h('thead', {}, h('tr', {}, HEADS.map(([head, hint], i) => h('th', {scope: 'col', class: i === 0 || i === 2 ? null : 'number', title: hint ?? null}, head)))), body);
   const more = engines.length <= FEW ? null : h('button', {type: 'button', class: 'quiet', onclick: () => {
     body.append(...engines.slice(FEW).map((engine) => row(engine, answer, colours, scale)));
     more.remove();

@@ -80,17 +80,20 @@ export class FleetTable {
           }
         });
         cells[0].className = 'state ' + row.state.level;
+        attribute(cells[0], 'title', row.state.why === '' ? null : row.state.why);
         cells[1].className = row.trust === 'exact' ? '' : 'note';
       },
     };
   }
 }
 
+const collator = new Intl.Collator('en', {numeric: true});
+
 /** Names in the order of their numbers; what is not known comes last either way. */
 function compare(a, b, down) {
   if (a === null || b === null) {
     return (a === null) - (b === null);
   }
-  const order = typeof a === 'string' ? a.localeCompare(b, 'en', {numeric: true}) : a - b;
+  const order = typeof a === 'string' ? collator.compare(a, b) : a - b;
   return down ? -order : order;
 }

@@ -21,6 +21,11 @@ export function segments(blocks) {
   return all;
 }
 
+/** From 0 to 1: one holder of many engines can be told from none. */
+function warmth(holders, engines) {
+  return holders === 0 ? 0 : 0.2 + 0.8 * Math.min(1, holders / Math.max(1, engines));
+}
+
 export class TokenText {
   #engines = 0;
   #flow = h('div', {class: 'tokens', tabindex: '0', role: 'region', 'aria-label': 'Tokens of the prompt'});
@@ -48,7 +53,7 @@ export class TokenText {
     const shown = part.text ?? ' ' + exact(part.tokens) + ' tokens ';
     const mark = h('button', {type: 'button', class: 'segment-mark', 'aria-label': said, title: said, onfocus: show, onclick: show}, String(part.holders.length));
     const span = h('span', {class: part.text === null ? 'segment closed' : 'segment', title: said, onpointerenter: show}, shown);
-    variable(span, '--heat', (100 * Math.min(1, part.holders.length / Math.max(1, this.#engines))).toFixed(0) + '%');
+    variable(span, '--heat', (100 * warmth(part.holders.length, this.#engines)).toFixed(0) + '%');
     return i === 0 ? [mark, span] : [h('wbr'), mark, span];
   }
 

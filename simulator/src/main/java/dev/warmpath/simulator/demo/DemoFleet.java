@@ -23,7 +23,7 @@ import java.util.Map;
 public final class DemoFleet implements AutoCloseable {
 
   private static final String ORIGIN = "demo";
-  private static final Duration READY_LIMIT = Duration.ofSeconds(20);
+  private static final Duration READY_LIMIT = Duration.ofSeconds(60);
 
   private final LiveEngines launcher;
   private final List<LiveEngine> engines = new ArrayList<>();

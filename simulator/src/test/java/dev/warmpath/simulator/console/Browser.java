@@ -84,10 +84,15 @@ final class Browser implements AutoCloseable {
     return driver.findElement(By.cssSelector(css));
   }
 
-  /** An element with this text within that of a selector, as soon as there is one. */
+  /** An element whose own text contains this, as soon as there is one. */
   WebElement awaitText(String text) {
     return driver.findElement(
         By.xpath("//*[text()[contains(normalize-space(.), '" + text + "')]]"));
+  }
+
+  /** A button with exactly this text, as soon as there is one. */
+  WebElement awaitButton(String text) {
+    return driver.findElement(By.xpath("//button[normalize-space(.) = '" + text + "']"));
   }
 
   int count(String css) {
