@@ -64,6 +64,7 @@ public final class DemoCommand implements WarmpathCommand {
       }
       System.out.flush();
       if (!noWait) {
+        demo.keepServing();
         (json ? System.err : System.out).print(demo.invitation());
         new CountDownLatch(1).await();
       }

@@ -7,6 +7,7 @@ import dev.warmpath.simulator.load.LoadReport;
 import dev.warmpath.simulator.load.LoadRun;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ public final class Demo implements AutoCloseable {
   private final Consumer<String> progress;
   private final ModelTokenizer tokenizer = ModelTokenizer.embedded();
   private final Map<String, DemoFleet> fleets = new LinkedHashMap<>();
+  private final List<GentleLoad> loads = new ArrayList<>();
 
   /**
    * @param idle a request is given up when nothing of its answer came for so long
@@ -52,6 +54,11 @@ public final class Demo implements AutoCloseable {
     return new DemoReport(reports);
   }
 
+  /** Gives each fleet that is up a gentle load until {@link #close}: the same chats for all. */
+  public void keepServing() {
+    fleets.values().forEach(fleet -> loads.add(new GentleLoad(plan, client(fleet))));
+  }
+
   /** What can be tried by hand now. */
   public String invitation() {
     DemoFleet fleet = fleets.get(LAST);
@@ -67,8 +74,9 @@ public final class Demo implements AutoCloseable {
     return String.join(
         System.lineSeparator(),
         "",
-        "The fleet is still up under the policy warm; end it with Ctrl-C.",
+        "A gentle load goes on, the same chats under each policy; end it with Ctrl-C.",
         consoles(),
+        "Under the policy warm:",
         "  chat      curl -si "
             + url
             + "/v1/chat/completions -H 'content-type: application/json' \\",
@@ -110,11 +118,16 @@ public final class Demo implements AutoCloseable {
     ProgressBar bar =
         new ProgressBar(
             progress, policy, load.requests(), ProgressBar.Unit.COUNT, System::nanoTime);
-    ChatClient client = new ChatClient(started.url(), idle, System::nanoTime);
-    return new LoadRun(load, client, plan.clients(), bar::show).run();
+    return new LoadRun(load, client(started), plan.clients(), bar::show).run();
+  }
+
+  private ChatClient client(DemoFleet fleet) {
+    return new ChatClient(fleet.url(), idle, System::nanoTime);
   }
 
   private void closeFleets() {
+    loads.forEach(GentleLoad::close);
+    loads.clear();
     fleets.values().forEach(DemoFleet::close);
     fleets.clear();
   }

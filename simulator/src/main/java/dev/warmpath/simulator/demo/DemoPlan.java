@@ -32,6 +32,8 @@ public record DemoPlan(int requests, int replicas, double speed) {
   private static final int CHATS_PER_CLIENT = 6;
   private static final int CACHE_BLOCKS_PER_CHAT = 72;
   private static final int TENANTS = 5;
+  private static final long SEED = 20_261_121;
+  private static final int GENTLE_REQUESTS = 5_000;
 
   public DemoPlan {
     if (replicas < 2 || replicas > 32) {
@@ -47,10 +49,19 @@ public record DemoPlan(int requests, int replicas, double speed) {
     this(requests, replicas, 1);
   }
 
-  /** One chat more than a multiple of the replicas, so that taking turns spreads every chat. */
   ChatLoad load() {
+    return load(requests, SEED);
+  }
+
+  /** What goes on while people look; {@code round} counts from 1. */
+  ChatLoad gentleLoad(int round) {
+    return load(GENTLE_REQUESTS, SEED + round);
+  }
+
+  /** One chat more than a multiple of the replicas, so that taking turns spreads every chat. */
+  private ChatLoad load(int total, long seed) {
     int chats = chatsPerReplica() * replicas + 1;
-    return new ChatLoad(MODEL, requests, chats, 10, TENANTS, 40, 60, 24, 20_261_121);
+    return new ChatLoad(MODEL, total, chats, 10, TENANTS, 40, 60, 24, seed);
   }
 
   int clients() {

@@ -79,7 +79,7 @@ public final class LoadRun {
       while (seat != null) {
         ChatReply reply = client.send(seat.chat.nextTurn());
         progress.accept(done(seat, reply));
-        seat = next();
+        seat = Thread.currentThread().isInterrupted() ? null : next();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -2,9 +2,18 @@ package dev.warmpath.simulator.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(120)
 class DemoTest {
 
   private static final Duration IDLE = Duration.ofSeconds(60);
@@ -20,7 +29,35 @@ class DemoTest {
       assertThat(report.prediction().compared()).isGreaterThan(150);
       assertThat(demo.invitation()).contains("/admin/fleet", "/metrics");
       assertThat(demo.invitation()).contains("/admin/ui   (round-robin)", "/admin/ui   (warm)");
+      assertThat(shown).contains("round-robin", "watch warm at http", "90/90");
+
+      demo.keepServing();
+      List<String> pages = pages(demo.invitation());
+      assertThat(pages).hasSize(2);
+      for (String admin : pages) {
+        awaitDecision(100, admin);
+      }
     }
-    assertThat(shown).contains("round-robin", "watch warm at http", "90/90");
+  }
+
+  /** The addresses of the consoles, without the last part. */
+  private static List<String> pages(String invitation) {
+    return Pattern.compile("(http\\S+)/ui")
+        .matcher(invitation)
+        .results()
+        .map(found -> found.group(1))
+        .toList();
+  }
+
+  /** Requests beyond the {@code 90} of the run are those of the gentle load. */
+  private static void awaitDecision(long number, String admin) throws Exception {
+    URI newest = URI.create(admin + "/decisions?limit=1");
+    HttpClient http = HttpClient.newHttpClient();
+    long last = 0;
+    while (last < number) {
+      String answer =
+          http.send(HttpRequest.newBuilder(newest).build(), BodyHandlers.ofString()).body();
+      last = new ObjectMapper().readTree(answer).path("decisions").path(0).path("id").asLong();
+    }
   }
 }
