@@ -3,8 +3,8 @@
 const DOWN = {level: 'bad', sign: '✕', label: 'down', why: 'Its health check fails. It gets no requests.'};
 const LEAVING = {level: 'note', sign: '↓', label: 'leaving', why: 'It was removed, and leaves when its requests have ended.'};
 const DRAINING = {level: 'note', sign: '↓', label: 'draining', why: 'It gets no new requests until it is resumed.'};
-const OPEN = {level: 'bad', sign: '!', label: 'circuit open', why: 'Its last requests failed. It gets none while another engine can take them.'};
-const HALF_OPEN = {level: 'bad', sign: '!', label: 'circuit half open', why: 'Its last requests failed. It gets one at a time until one succeeds.'};
+const OPEN = {level: 'bad', sign: '!', label: 'circuit open', why: 'It failed or asked for rest. It gets no requests while another engine can take them.'};
+const HALF_OPEN = {level: 'bad', sign: '!', label: 'circuit half open', why: 'It failed or asked for rest. It gets one request at a time until one is answered.'};
 const UP = {level: 'good', sign: '', label: 'up', why: ''};
 
 /** Levels: good, note (worth knowing), bad (takes no requests, or is not trusted). `why` is a sentence for the operator. */

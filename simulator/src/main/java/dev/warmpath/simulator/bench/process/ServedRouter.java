@@ -61,7 +61,7 @@ public final class ServedRouter implements AutoCloseable {
       arguments.addAll(List.of("--replica", replica(i, replicas.get(i))));
     }
     arguments.addAll(flags);
-    page = new FleetPage("http://127.0.0.1:" + adminPort);
+    page = new FleetPage(adminUrl());
     startedNanos = System.nanoTime();
     process = ChildProcess.start("the router", JavaCommand.warmpath(arguments), log);
   }
@@ -91,6 +91,11 @@ public final class ServedRouter implements AutoCloseable {
   /** Where it takes requests. */
   public int port() {
     return port;
+  }
+
+  /** Base URL of its admin port. */
+  public String adminUrl() {
+    return "http://127.0.0.1:" + adminPort;
   }
 
   public long pid() {

@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
       BenchRecoveryCommand.class,
       BenchTokenizeCommand.class,
       BenchGatewayCommand.class,
+      BenchConsoleCommand.class,
       BenchFleetCommand.class
     })
 public final class BenchCommand implements WarmpathCommand {
