@@ -87,7 +87,9 @@ public final class ModelTokenizer implements AutoCloseable {
 
   private static ModelTokenizer of(ModelFiles files, ModelOptions options) {
     RequestPrompts requests = RequestPrompts.of(files, options);
-    PromptEncoder encoder = PromptEncoder.of(files, requests.markedIds(), options.budget());
+    PromptEncoder encoder =
+        PromptEncoder.of(
+            files, options.chat().dialect(), requests.markedIds(), options.budget());
     return new ModelTokenizer(files, requests, encoder);
   }
 
@@ -166,6 +168,10 @@ public final class ModelTokenizer implements AutoCloseable {
   }
 
   private Tokens ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
+    if (options.addSpecialTokens() && !encoder.knowsSpecialTokens()) {
+      throw new PromptRefused(
+          Reason.UNSUPPORTED_MODEL, "engines of several kinds add other special tokens");
+    }
     List<EncodedText> encoded = new ArrayList<>(texts.size());
     for (String text : texts) {
       checkKnown(text);

@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.encode.AroundTokens;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
@@ -14,33 +14,28 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes texts as the engine's tokenizer object does, which follows {@code tokenizer_config.json}
- * over {@code tokenizer.json} in what it adds around a text.
+ * Encodes texts as the engine's tokenizer object does.
  *
  * <p>Thread-safe.
  */
 final class PromptEncoder implements AutoCloseable {
-
-  /*
-   * add_bos_token and add_eos_token, either of them given, replace the file's post-processor; the
-   * one not given counts as false. Without them a file that has a post-processor keeps it, and a
-   * file without one adds nothing.
-   */
-  private static final int[] NOTHING = {};
 
   /** Completions are rare where chats are marked. */
   private static final int SHARE_OF_COMPLETIONS = 8;
 
   private final IncrementalEncoder texts;
   private final @Nullable IncrementalEncoder marked;
-  private final @Nullable AroundTokens around;
+  private final AroundRule around;
   private final List<String> missingTokens;
 
   private PromptEncoder(
-      IncrementalEncoder texts, @Nullable IncrementalEncoder marked, ModelFiles files) {
+      IncrementalEncoder texts,
+      @Nullable IncrementalEncoder marked,
+      ModelFiles files,
+      Dialect dialect) {
     this.texts = texts;
     this.marked = marked;
-    this.around = around(files, texts.whole());
+    this.around = AroundRule.of(files, dialect, texts.whole());
     this.missingTokens =
         files.configuredTokens().stream()
             .filter(token -> texts.whole().encode(token, false).length != 1)
@@ -50,9 +45,11 @@ final class PromptEncoder implements AutoCloseable {
   /**
    * The encoder for these files.
    *
+   * @param dialect whose tokenizer it is
    * @param markedIds the special tokens of marked texts, none if no texts are marked
    */
-  static PromptEncoder of(ModelFiles files, int[] markedIds, EncodeBudget budget) {
+  static PromptEncoder of(
+      ModelFiles files, Dialect dialect, int[] markedIds, EncodeBudget budget) {
     long hashSeed = new SecureRandom().nextLong();
     boolean marks = markedIds.length > 0;
     EncodeBudget ofTexts = marks ? budget.part(SHARE_OF_COMPLETIONS) : budget;
@@ -64,7 +61,7 @@ final class PromptEncoder implements AutoCloseable {
           marks
               ? IncrementalEncoder.marked(files.tokenizer(), markedIds, ofMarked, hashSeed)
               : null;
-      return new PromptEncoder(texts, marked, files);
+      return new PromptEncoder(texts, marked, files, dialect);
     } catch (RuntimeException | Error e) {
       close(texts, marked);
       throw e;
@@ -81,7 +78,13 @@ final class PromptEncoder implements AutoCloseable {
 
   /** Whether anything can stand around a text when special tokens are added. */
   boolean addsSpecialTokens() {
-    return around == null || around.count() > 0;
+    AroundTokens tokens = around.tokens();
+    return tokens == null || tokens.count() > 0;
+  }
+
+  /** Whether all engines of the model add the same special tokens. */
+  boolean knowsSpecialTokens() {
+    return around.isKnown();
   }
 
   /** The text's tokens; null if it is not well-formed. */
@@ -89,11 +92,12 @@ final class PromptEncoder implements AutoCloseable {
     if (!addSpecialTokens) {
       return texts.encode(text);
     }
-    if (around == null) {
+    AroundTokens tokens = around.tokens();
+    if (tokens == null) {
       return TextEncoder.isWellFormed(text) ? texts.wholeWithSpecialTokens(text) : null;
     }
     EncodedText encoded = texts.encode(text);
-    return encoded == null ? null : encoded.with(around);
+    return encoded == null ? null : encoded.with(tokens);
   }
 
   /** The tokens of a marked text. */
@@ -121,24 +125,5 @@ final class PromptEncoder implements AutoCloseable {
     if (marked != null) {
       marked.close();
     }
-  }
-
-  /** What is put around; null if it is not the same around every text. */
-  private static @Nullable AroundTokens around(ModelFiles files, TextEncoder encoder) {
-    if (files.config().has("add_bos_token") || files.config().has("add_eos_token")) {
-      return new AroundTokens(
-          added(files, encoder, "add_bos_token", "bos_token"),
-          added(files, encoder, "add_eos_token", "eos_token"));
-    }
-    return files.tokenizer().hasPostProcessor() ? AroundTokens.of(encoder) : AroundTokens.NONE;
-  }
-
-  private static int[] added(ModelFiles files, TextEncoder encoder, String flag, String name) {
-    JsonNode asked = files.config().path(flag);
-    @Nullable String token = files.specialTokens().get(name);
-    if (!asked.asBoolean(false) || token == null) {
-      return NOTHING;
-    }
-    return encoder.encode(token, false);
   }
 }

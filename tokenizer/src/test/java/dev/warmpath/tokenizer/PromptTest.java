@@ -10,6 +10,8 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.train.BpeTrainer;
@@ -34,6 +36,10 @@ class PromptTest {
   private static final ObjectMapper MAPPER = new ObjectMapper();
   private static final String TOKENIZER =
       TokenizerFile.of(BpeTrainer.train("a b ab abc abc abc", 260), List.of("<s>", "</s>"));
+
+  private static final int BOS =
+      body(TOKENIZER).path("added_tokens").get(0).path("id").intValue();
+  private static final String ADDS_BOS = addingBos();
 
   private static ModelTokenizer tokenizer;
 
@@ -201,17 +207,52 @@ class PromptTest {
   }
 
   @Test
-  void theConfigurationSaysWhatIsAdded() throws IOException {
-    int[] plain = tokenizer.encode("abc", false);
-    int bos = tokenizer.encode("<s>", false)[0];
-    assertThat(tokenizer.encode("abc", true)).containsExactly(plain);
-    write("tokenizer_config.json", "{'add_bos_token': true, 'bos_token': {'content': '<s>'}}");
+  void thePostProcessorSaysWhatIsAdded() throws IOException {
+    write("tokenizer.json", ADDS_BOS);
+    write("tokenizer_config.json", "{'add_bos_token': false, 'add_eos_token': true}");
     try (ModelTokenizer adding = ModelTokenizer.load(directory)) {
-      assertThat(adding.encode("abc", true)).startsWith(bos).endsWith(plain);
-      assertThat(adding.encode("abc", false)).containsExactly(plain);
+      assertThat(adding.encode("abc", true)).startsWith(BOS).endsWith(plain("abc"));
+      assertThat(adding.encode("abc", false)).containsExactly(plain("abc"));
       ObjectNode body = body("{'prompt': 'abc', 'truncate_prompt_tokens': 1}");
       assertThat(((Inexact) adding.prompt(RequestKind.COMPLETION, body, null)).reason())
           .isEqualTo(Reason.TRUNCATION);
+    }
+  }
+
+  /** As transformers 5.19 and SGLang 0.5.23 add or do not add a BOS. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "VLLM   | false | LlamaTokenizerFast      | true  | false",
+        "VLLM   | false | PreTrainedTokenizerFast | true  | false",
+        "VLLM   | true  | LlamaTokenizerFast      | false | true",
+        "SGLANG | false | LlamaTokenizerFast      | true  | true",
+        "SGLANG | false | LlamaTokenizerFast      |       | true",
+        "SGLANG | false | LlamaTokenizerFast      | false | false",
+        "SGLANG | true  | LlamaTokenizerFast      | false | true",
+        "SGLANG | false | PreTrainedTokenizerFast | true  | false",
+        "SGLANG | false | CohereTokenizer         | true  | false",
+        "MIXED  | true  | LlamaTokenizerFast      | true  | true",
+        "MIXED  | false | PreTrainedTokenizerFast | true  | false",
+      })
+  void theFlagForTheBosCountsForSomeClassesInSglang(
+      Dialect dialect, boolean ofFile, String tokenizerClass, Boolean flag, boolean added)
+      throws IOException {
+    try (ModelTokenizer model = model(dialect, ofFile, tokenizerClass, flag)) {
+      int[] ids = ((Tokens) completion(model, "{'prompt': 'abc'}")).sequences().get(0);
+      assertThat(ids).hasSize(plain("abc").length + (added ? 1 : 0)).endsWith(plain("abc"));
+      assertThat(ids[0] == BOS).isEqualTo(added);
+    }
+  }
+
+  @Test
+  void whatEnginesOfSeveralKindsAddDifferentlyIsNotGuessed() throws IOException {
+    try (ModelTokenizer model = model(Dialect.MIXED, false, "LlamaTokenizerFast", true)) {
+      assertThat(((Inexact) completion(model, "{'prompt': 'abc'}")).reason())
+          .isEqualTo(Reason.UNSUPPORTED_MODEL);
+      assertThat(completion(model, "{'prompt': 'abc', 'add_special_tokens': false}"))
+          .isInstanceOf(Tokens.class);
     }
   }
 
@@ -295,6 +336,39 @@ class PromptTest {
       assertThat(Thread.interrupted()).isTrue();
     }
     assertThat(TextEncoder.open()).isEqualTo(open);
+  }
+
+  private ModelTokenizer model(
+      Dialect dialect, boolean ofFile, String tokenizerClass, Boolean addsBos) throws IOException {
+    write("tokenizer.json", ofFile ? ADDS_BOS : TOKENIZER);
+    write(
+        "tokenizer_config.json",
+        "{'bos_token': '<s>', 'tokenizer_class': '%s', 'add_bos_token': %s}"
+            .formatted(tokenizerClass, addsBos));
+    return ModelTokenizer.load(
+        directory, new ModelOptions(ChatOptions.defaults().with(dialect), ModelOptions.UNKNOWN));
+  }
+
+  private static PromptResult completion(ModelTokenizer model, String body) {
+    return model.prompt(RequestKind.COMPLETION, body(body), null);
+  }
+
+  private static int[] plain(String text) {
+    return tokenizer.encode(text, false);
+  }
+
+  /** The same tokenizer with a post-processor that puts the BOS before each text. */
+  private static String addingBos() {
+    ObjectNode file = body(TOKENIZER);
+    String processor =
+        "{'type': 'TemplateProcessing',"
+            + " 'single': [{'SpecialToken': {'id': '<s>', 'type_id': 0}},"
+            + " {'Sequence': {'id': 'A', 'type_id': 0}}],"
+            + " 'pair': [{'Sequence': {'id': 'A', 'type_id': 0}},"
+            + " {'Sequence': {'id': 'B', 'type_id': 1}}],"
+            + " 'special_tokens': {'<s>': {'id': '<s>', 'ids': [%d], 'tokens': ['<s>']}}}";
+    file.set("post_processor", body(processor.formatted(BOS)));
+    return file.toString();
   }
 
   private Tokens tokens(String body) {

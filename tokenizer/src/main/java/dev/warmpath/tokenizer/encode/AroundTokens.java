@@ -42,6 +42,18 @@ public final class AroundTokens {
     return Arrays.equals(around(encoder.encode(text, false)), encoder.encode(text, true));
   }
 
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof AroundTokens tokens
+        && Arrays.equals(before, tokens.before)
+        && Arrays.equals(after, tokens.after);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * Arrays.hashCode(before) + Arrays.hashCode(after);
+  }
+
   /** Number of tokens. */
   public int count() {
     return before.length + after.length;

@@ -3,28 +3,24 @@ package dev.warmpath.tokenizer.harmony;
 import dev.warmpath.tokenizer.body.PromptRefused;
 import dev.warmpath.tokenizer.body.Reason;
 import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.EngineDate;
 import java.time.Clock;
-import java.time.Duration;
 import java.time.LocalDate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The date in system messages: the engine's pinned one, or that of its clock. Near midnight it is
- * not known: the engine reads its own clock, and later.
+ * The date in system messages: the engine's pinned one, or that of its clock, which is not known
+ * near midnight.
  *
  * <p>Immutable.
  */
 final class CurrentDate {
-  private static final Duration UNSURE = Duration.ofMinutes(1);
-
   private final @Nullable String pinned;
-  private final Clock earlier;
-  private final Clock later;
+  private final Clock clock;
 
   CurrentDate(ChatOptions options) {
     this.pinned = options.harmony().startDate();
-    this.earlier = Clock.offset(options.clock(), UNSURE.negated());
-    this.later = Clock.offset(options.clock(), UNSURE);
+    this.clock = options.clock();
   }
 
   /**
@@ -36,8 +32,8 @@ final class CurrentDate {
     if (pinned != null) {
       return pinned;
     }
-    LocalDate date = LocalDate.now(earlier);
-    if (!date.equals(LocalDate.now(later))) {
+    LocalDate date = EngineDate.by(clock);
+    if (date == null) {
       throw new PromptRefused(Reason.NEAR_MIDNIGHT, "the engine's date is about to change");
     }
     return date.toString();
