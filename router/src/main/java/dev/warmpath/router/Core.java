@@ -38,6 +38,7 @@ import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TextMemory;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.parity.TokenComparison;
+import dev.warmpath.router.tokenize.remote.EngineDates;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.router.tokenize.remote.RemoteRendering;
 import dev.warmpath.router.trace.Tracing;
@@ -133,7 +134,12 @@ final class Core implements AutoCloseable {
                 upstreams,
                 http ->
                     new RemotePrompts.Sources(
-                        fleet, models::adapterOf, http, environment.nanoClock(), metrics::remote))
+                        fleet,
+                        models::adapterOf,
+                        new EngineDates(running, models::modelOf, environment.clock()),
+                        http,
+                        environment.nanoClock(),
+                        metrics::remote))
             : null;
     this.dispatcher =
         new Dispatcher(

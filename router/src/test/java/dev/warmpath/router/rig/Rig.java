@@ -46,6 +46,16 @@ public final class Rig implements AutoCloseable {
 
   /** With backends that answer as {@code script} does from the start, unless it is null. */
   public Rig(int replicas, UnaryOperator<ConfigTree> change, int up, Backend.Script script) {
+    this(replicas, change, up, script, Environment.ofTheMachine());
+  }
+
+  /** In such an environment. */
+  public Rig(
+      int replicas,
+      UnaryOperator<ConfigTree> change,
+      int up,
+      Backend.Script script,
+      Environment surroundings) {
     ConfigTree tree =
         ConfigTree.empty()
             .set("listen.port", 0, "test")
@@ -68,7 +78,7 @@ public final class Rig implements AutoCloseable {
     }
     started = change.apply(tree);
     written = started;
-    Environment environment = Environment.ofTheMachine().loading(() -> written.config());
+    Environment environment = surroundings.loading(() -> written.config());
     try {
       router = RouterProcess.start(started.config(), environment);
     } catch (ConfigException e) {

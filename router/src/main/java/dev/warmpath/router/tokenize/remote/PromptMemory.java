@@ -4,6 +4,7 @@ import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.LocalDate;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -27,12 +28,14 @@ final class PromptMemory {
     this.limitBytes = limitBytes;
   }
 
-  /** A name for the request that nobody can make another request have. */
-  static BigInteger key(String path, byte[] body) {
+  /**
+   * A name for the request that nobody can make another request have; another one on each day, as
+   * prompts may hold the date.
+   */
+  static BigInteger key(String path, LocalDate date, byte[] body) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      digest.update(path.getBytes(StandardCharsets.UTF_8));
-      digest.update((byte) 0);
+      digest.update((path + ' ' + date + ' ').getBytes(StandardCharsets.UTF_8));
       return new BigInteger(1, digest.digest(body));
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java has SHA-256", e);

@@ -19,6 +19,7 @@ import dev.warmpath.tokenizer.body.Reason;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.time.Duration;
+import java.time.LocalDate;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Has an engine render what cannot be rendered here: its {@code …/render} where an operator opened
  * it, else its {@code /tokenize} for requests that mean the same there. What was said once is
- * remembered. Without an answer the request is routed as if nobody had been asked.
+ * remembered for the day. Without an answer the request is routed as if nobody had been asked.
  *
  * <p>Thread-safe.
  */
@@ -63,13 +64,14 @@ public final class RemotePrompts implements RemoteReader {
   public record Sources(
       Fleet fleet,
       Function<String, @Nullable String> adapterOf,
+      EngineDates dates,
       EngineHttp http,
       LongSupplier nanoClock,
       Outcomes outcomes) {}
 
-  /** A request that is asked about. */
+  /** A request that is asked about; without a key what is said of it is not remembered. */
   private record Asked(
-      RequestKind kind, ObjectNode request, BigInteger key, @Nullable String adapter) {}
+      RequestKind kind, ObjectNode request, @Nullable BigInteger key, @Nullable String adapter) {}
 
   private final Sources sources;
   private final Duration timeout;
@@ -116,7 +118,9 @@ public final class RemotePrompts implements RemoteReader {
       }
       String model = local.model();
       String adapter = model == null ? null : sources.adapterOf().apply(model);
-      return ask(path, new Asked(kind, request, PromptMemory.key(path, body), adapter));
+      LocalDate date = sources.dates().of(model);
+      BigInteger key = date == null ? null : PromptMemory.key(path, date, body);
+      return ask(path, new Asked(kind, request, key, adapter));
     } catch (IOException e) {
       return null;
     }
@@ -130,7 +134,7 @@ public final class RemotePrompts implements RemoteReader {
 
   private @Nullable CompletableFuture<@Nullable PromptResult> ask(String path, Asked asked)
       throws IOException {
-    int[] known = memory.get(asked.key());
+    int[] known = asked.key() == null ? null : memory.get(asked.key());
     if (known != null) {
       sources.outcomes().count("memory", "ok");
       return CompletableFuture.completedFuture(prompt(asked, known));
@@ -225,7 +229,9 @@ public final class RemotePrompts implements RemoteReader {
   }
 
   private PromptResult remember(Asked asked, int[] ids) {
-    memory.put(asked.key(), ids);
+    if (asked.key() != null) {
+      memory.put(asked.key(), ids);
+    }
     return prompt(asked, ids);
   }
 

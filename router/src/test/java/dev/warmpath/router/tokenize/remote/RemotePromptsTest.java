@@ -3,6 +3,7 @@ package dev.warmpath.router.tokenize.remote;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.Environment;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
@@ -10,15 +11,23 @@ import io.vertx.core.http.HttpServerRequest;
 import java.math.BigInteger;
 import java.net.URI;
 import java.net.http.HttpRequest;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class RemotePromptsTest {
 
+  private static final LocalDate DAY = LocalDate.of(2026, 3, 14);
   private static final String RENDER = "/v1/chat/completions/render";
 
   /** Its own template makes that it cannot be rendered here. */
@@ -70,6 +79,30 @@ class RemotePromptsTest {
               "warmpath_remote_prompts_total{outcome=\"ok\",source=\"memory\"} 1.0")
           .doesNotContain("cause=\"request_template\"");
     }
+  }
+
+  @Test
+  void whatAnEngineRenderedIsNotUsedOnAnotherDay() throws Exception {
+    AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-03-14T12:00:00Z"));
+    InstantSource time = now::get;
+    Engine engine = new Engine();
+    engine.answers.put(RENDER, "{\"token_ids\":[1,2,3],\"features\":null}");
+    try (Rig rig = rig(engine, time.withZone(ZoneOffset.UTC))) {
+      assertThat(rendersOfTwoChats(rig, engine)).isEqualTo(1);
+      now.set(Instant.parse("2026-03-14T22:58:30Z"));
+      assertThat(rendersOfTwoChats(rig, engine)).as("the same day in Berlin").isZero();
+      now.set(Instant.parse("2026-03-14T22:59:30Z"));
+      assertThat(rendersOfTwoChats(rig, engine)).as("near midnight").isEqualTo(2);
+      now.set(Instant.parse("2026-03-14T23:01:30Z"));
+      assertThat(rendersOfTwoChats(rig, engine)).as("the next day").isEqualTo(1);
+    }
+  }
+
+  private static int rendersOfTwoChats(Rig rig, Engine engine) throws Exception {
+    int before = engine.asked(RENDER);
+    assertThat(rig.chat(CHAT).statusCode()).isEqualTo(200);
+    assertThat(rig.chat(CHAT).statusCode()).isEqualTo(200);
+    return engine.asked(RENDER) - before;
   }
 
   @Test
@@ -180,7 +213,7 @@ class RemotePromptsTest {
     PromptMemory memory = new PromptMemory(600);
     BigInteger[] keys = new BigInteger[3];
     for (int i = 0; i < 3; i++) {
-      keys[i] = PromptMemory.key("/p", new byte[] {(byte) i});
+      keys[i] = PromptMemory.key("/p", DAY, new byte[] {(byte) i});
     }
     memory.put(keys[0], new int[10]);
     memory.put(keys[0], new int[20]);
@@ -192,19 +225,27 @@ class RemotePromptsTest {
     assertThat(memory.get(keys[0])).isNotNull();
     memory.put(keys[1], new int[1000]);
     assertThat(memory.share()).isZero();
-    assertThat(PromptMemory.key("/p", new byte[0]))
-        .isNotEqualTo(PromptMemory.key("/q", new byte[0]));
+    assertThat(PromptMemory.key("/p", DAY, new byte[0]))
+        .isNotEqualTo(PromptMemory.key("/q", DAY, new byte[0]));
   }
 
   private static Rig rig(Engine engine) {
+    return rig(engine, Clock.systemUTC());
+  }
+
+  private static Rig rig(Engine engine, Clock clock) {
     return new Rig(
         1,
         tree ->
             tree.set("tokenizing.remote", "when-needed", "test")
                 .set("tokenizing.deadline-ms", 3_000, "test")
-                .put("models", Map.of("name", "m", "tokenizer", "embedded"), "test"),
+                .put(
+                    "models",
+                    Map.of("name", "m", "tokenizer", "embedded", "time-zone", "Europe/Berlin"),
+                    "test"),
         1,
-        engine);
+        engine,
+        new Environment(clock, System::nanoTime, new Random(1), null));
   }
 
   private static String scrape(Rig rig) throws Exception {
