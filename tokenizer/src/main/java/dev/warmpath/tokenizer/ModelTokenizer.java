@@ -88,8 +88,7 @@ public final class ModelTokenizer implements AutoCloseable {
   private static ModelTokenizer of(ModelFiles files, ModelOptions options) {
     RequestPrompts requests = RequestPrompts.of(files, options);
     PromptEncoder encoder =
-        PromptEncoder.of(
-            files, options.chat().dialect(), requests.markedIds(), options.budget());
+        PromptEncoder.of(files, options.chat().dialect(), requests.markedIds(), options.budget());
     return new ModelTokenizer(files, requests, encoder);
   }
 

@@ -48,8 +48,7 @@ final class PromptEncoder implements AutoCloseable {
    * @param dialect whose tokenizer it is
    * @param markedIds the special tokens of marked texts, none if no texts are marked
    */
-  static PromptEncoder of(
-      ModelFiles files, Dialect dialect, int[] markedIds, EncodeBudget budget) {
+  static PromptEncoder of(ModelFiles files, Dialect dialect, int[] markedIds, EncodeBudget budget) {
     long hashSeed = new SecureRandom().nextLong();
     boolean marks = markedIds.length > 0;
     EncodeBudget ofTexts = marks ? budget.part(SHARE_OF_COMPLETIONS) : budget;

@@ -37,8 +37,7 @@ class PromptTest {
   private static final String TOKENIZER =
       TokenizerFile.of(BpeTrainer.train("a b ab abc abc abc", 260), List.of("<s>", "</s>"));
 
-  private static final int BOS =
-      body(TOKENIZER).path("added_tokens").get(0).path("id").intValue();
+  private static final int BOS = body(TOKENIZER).path("added_tokens").get(0).path("id").intValue();
   private static final String ADDS_BOS = addingBos();
 
   private static ModelTokenizer tokenizer;

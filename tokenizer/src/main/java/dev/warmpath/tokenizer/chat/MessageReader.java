@@ -114,14 +114,28 @@ final class MessageReader {
     List<Object> read = new ArrayList<>(tools.size());
     for (JsonNode tool : tools) {
       JsonNode function = tool.path("function");
-      if (!function.path("name").isTextual() || !tool.path("type").isTextual()) {
-        throw PromptRefused.invalid("a tool of a developer message without type or name");
-      }
+      checkDeveloperTool(tool.path("type"), function);
       Map<String, @Nullable Object> described = JsonValues.ordered(tool, "function", "type");
       described.put(
           "function", JsonValues.ordered(function, "name", "description", "parameters", "strict"));
       read.add(described);
     }
     return read;
+  }
+
+  /** Others are left as they are by the engine, in the client's order. */
+  private static void checkDeveloperTool(JsonNode type, JsonNode function) {
+    JsonNode parameters = function.path("parameters");
+    JsonNode description = function.path("description");
+    JsonNode strict = function.path("strict");
+    boolean valid =
+        "function".equals(type.textValue())
+            && function.path("name").isTextual()
+            && (description.isMissingNode() || description.isTextual())
+            && (parameters.isMissingNode() || parameters.isObject())
+            && (Fields.isAbsent(strict) || strict.isBoolean());
+    if (!valid) {
+      throw PromptRefused.invalid("a tool of a developer message that is no function");
+    }
   }
 }

@@ -1,7 +1,5 @@
 package dev.warmpath.tokenizer.deepseek;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,16 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 record Message(Map<String, @Nullable Object> fields) {
 
-  /** The messages, for the caller to change; without tools of their own. */
+  /** The messages, for the caller to change. */
   static List<Message> listOf(List<Map<String, @Nullable Object>> messages) {
     List<Message> list = new ArrayList<>(messages.size() + 1);
-    for (Map<String, @Nullable Object> fields : messages) {
-      Message message = new Message(fields);
-      if (!message.tools().isEmpty()) {
-        throw new PromptRefused(Reason.TEMPLATE_UNSUPPORTED, "tools of a developer message");
-      }
-      list.add(message);
-    }
+    messages.forEach(fields -> list.add(new Message(fields)));
     return list;
   }
 

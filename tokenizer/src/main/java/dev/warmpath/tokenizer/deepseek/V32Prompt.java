@@ -116,7 +116,7 @@ final class V32Prompt {
     if (message.content().isEmpty()) {
       throw DeepSeekChats.refused("a developer message without content");
     }
-    return "\n\n# The user's message is: " + message.content();
+    return tools(message) + "\n\n# The user's message is: " + message.content();
   }
 
   private void addQuestion(int i, String text) {

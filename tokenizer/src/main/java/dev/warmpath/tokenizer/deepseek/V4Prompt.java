@@ -140,7 +140,7 @@ final class V4Prompt {
     if (message.content().isEmpty()) {
       throw DeepSeekChats.refused("a developer message without content");
     }
-    out.append(Marks.USER).append(message.content());
+    out.append(Marks.USER).append(message.content()).append(tools(message));
   }
 
   /** The answer to a task has no reasoning. */

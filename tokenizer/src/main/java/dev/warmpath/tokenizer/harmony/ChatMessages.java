@@ -68,6 +68,7 @@ final class ChatMessages {
       case "tool" -> addResult(message);
       case "user" -> conversation.add(Message.of(role, shown(message)));
       case "system", "developer" -> {
+        ContentTexts.check(message.path("content"));
         String text = ContentTexts.joined(message.path("content"));
         if (text != null) {
           conversation.add(preamble.later(role, text));

@@ -24,6 +24,11 @@ final class ContentTexts {
     return texts;
   }
 
+  /** Refuses parts with a text that is none. */
+  static void check(JsonNode content) {
+    apart(content);
+  }
+
   /** All texts as one; null if there is none. */
   static @Nullable String joined(JsonNode content) {
     if (content.isTextual()) {

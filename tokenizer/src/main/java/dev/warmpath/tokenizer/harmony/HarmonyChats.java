@@ -88,6 +88,10 @@ public final class HarmonyChats implements ModelChats {
       throw PromptRefused.invalid("continue_final_message with add_generation_prompt");
     }
     Fields.objectOrAbsent(body, "chat_template_kwargs");
+    JsonNode format = body.path("response_format");
+    boolean formed =
+        !format.path("type").asText().equals("json_schema") || format.hasNonNull("json_schema");
+    Fields.require(formed, "response_format", "with its json_schema");
     checkChoice(body.path("tool_choice"), body.path("tools"));
   }
 

@@ -22,6 +22,9 @@ public final class HarmonyResponses implements ChatTexts {
   /** Shown only by an engine with a tool server. */
   private static final Set<String> BUILT_IN = Set.of("web_search_preview", "code_interpreter");
 
+  /** Choices of one tool by its name. */
+  private static final Set<String> NAMED = Set.of("function", "custom");
+
   private final ChatOptions options;
   private final CurrentDate date;
 
@@ -73,12 +76,23 @@ public final class HarmonyResponses implements ChatTexts {
       throw new PromptRefused(
           Reason.STORED_HISTORY, "the engine's own store has the rest of the messages");
     }
+    checkChoice(body.path("tool_choice"), body.path("tools"));
     if (body.hasNonNull("prompt")) {
       throw PromptRefused.invalid("prompt is not supported by the engine");
     }
     if (Fields.objectOrAbsent(body, "chat_template_kwargs").hasNonNull("chat_template")) {
       throw new PromptRefused(Reason.REQUEST_TEMPLATE, "the request has a template");
     }
+  }
+
+  private static void checkChoice(JsonNode choice, JsonNode tools) {
+    boolean named = NAMED.contains(choice.path("type").asText());
+    boolean known = !named && !(tools.isEmpty() && "required".equals(choice.textValue()));
+    @Nullable String name = choice.path("name").textValue();
+    for (JsonNode tool : tools) {
+      known |= name != null && name.equals(tool.path("name").textValue());
+    }
+    Fields.require(known, "tool_choice", "one of the tools");
   }
 
   private static FunctionTools tools(ObjectNode body) {

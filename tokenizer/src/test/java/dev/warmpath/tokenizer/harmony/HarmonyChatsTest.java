@@ -116,6 +116,8 @@ class HarmonyChatsTest {
         "'messages': [{'role': 'critic', 'content': 'x'}]",
         "'messages': [{'role': 'user', 'content': null}]",
         "'messages': [{'role': 'user', 'content': [{'text': 5}]}]",
+        "'messages': [{'role': 'user', 'content': ''}, {'role': 'system', 'content': [{'text': null}]}]",
+        "'response_format': {'type': 'json_schema'}",
         "'messages': [{'role': 'user', 'content': '', 'tool_calls': null}]",
         "'messages': [{'role': 'assistant', 'tool_calls': [{'id': 'c', 'type': 'function',"
             + " 'function': {'name': 'a<|end|>', 'arguments': ''}}]}]"
@@ -174,12 +176,25 @@ class HarmonyChatsTest {
         "'input': [{'type': 'item_reference', 'id': 'x'}] | INVALID_REQUEST",
         "'input': 'x', 'tools': [{'type': 'custom', 'name': 'x'}] | INVALID_REQUEST",
         "'input': 'x', 'reasoning': {'effort': 'none'} | INVALID_REQUEST",
+        "'input': 'x', 'tool_choice': 'required' | INVALID_REQUEST",
+        "'input': 'x', 'tool_choice': {'type': 'function', 'name': 'f'} | INVALID_REQUEST",
+        "'input': 'x', 'tool_choice': {'type': 'function', 'name': 'f'},"
+            + " 'tools': [{'type': 'function', 'name': 'g'}] | INVALID_REQUEST",
         "'input': 'x', 'previous_response_id': 'r' | STORED_HISTORY",
         "'input': 'x', 'chat_template_kwargs': {'chat_template': 'x'} | REQUEST_TEMPLATE"
       })
   void whatTheEngineRefusesOfResponsesIsRefused(String fields, Reason reason) {
     assertThatThrownBy(() -> new HarmonyResponses(PINNED).render(body("{" + fields + "}")))
         .isInstanceOfSatisfying(PromptRefused.class, e -> assertThat(e.reason()).isEqualTo(reason));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"'required'", "{'type': 'function', 'name': 'f'}", "'none'"})
+  void aChoiceAmongTheToolsOfResponsesChangesNothing(String choice) {
+    String tools = "'input': 'x', 'tools': [{'type': 'function', 'name': 'f'}]";
+    HarmonyResponses responses = new HarmonyResponses(PINNED);
+    assertThat(responses.render(body("{%s, 'tool_choice': %s}".formatted(tools, choice))))
+        .isEqualTo(responses.render(body("{" + tools + "}")));
   }
 
   /** The library's reader is a last digit off now and then. */
