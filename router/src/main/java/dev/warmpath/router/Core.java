@@ -2,16 +2,12 @@ package dev.warmpath.router;
 
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.follow.EventIngest;
-import dev.warmpath.eventingest.follow.StreamTap;
 import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.router.capture.CaptureStatus;
-import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.decision.DecisionLog;
 import dev.warmpath.router.discovery.ReplicaSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
@@ -41,12 +37,9 @@ import dev.warmpath.router.tokenize.parity.TokenComparison;
 import dev.warmpath.router.tokenize.remote.EngineDates;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.router.tokenize.remote.RemoteRendering;
-import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -76,10 +69,7 @@ final class Core implements AutoCloseable {
   private final RestoredState restored;
   private final KvIndex index;
   private final LoadedTokenizers tokenizers;
-  private final @Nullable FleetCapture capture;
-  private final @Nullable DecisionLog decisions;
-  private final @Nullable DecisionLog accessLog;
-  private final @Nullable Tracing tracing;
+  private final Recording recording;
   private final EventIngest ingest;
   private final EventStreams streams;
   private final Dispatcher dispatcher;
@@ -89,7 +79,7 @@ final class Core implements AutoCloseable {
   private final @Nullable RemoteRendering remote;
   private final BodyParser bodies;
   private final PromptPool prompts;
-  private @Nullable SnapshotKeeper keeper;
+  private @Nullable SnapshotKeeper snapshotKeeper;
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
@@ -113,17 +103,14 @@ final class Core implements AutoCloseable {
     this.models = new Tokenizers(tokenizers, catalog);
     this.restored = restored(reading);
     this.index = environment.watch().apply(restored.index());
-    this.capture = capture(environment);
-    this.decisions = decisions(environment);
-    this.accessLog = accessLog(environment);
-    this.tracing = newTracing();
+    this.recording = recording(environment);
     this.ingest =
         new EventIngest(
             index,
             environment.clock(),
             config.ingest().options(),
             restored.recollection(),
-            capture == null ? StreamTap.NONE : capture.events());
+            recording.events());
     this.streams = new EventStreams(ingest);
     this.membership = membership(environment);
     this.comparison = comparison(environment);
@@ -161,7 +148,7 @@ final class Core implements AutoCloseable {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
-    this.keeper = keeper(config.snapshot(), environment);
+    this.snapshotKeeper = snapshotKeeper(config.snapshot(), environment);
   }
 
   private Membership membership(Environment environment) {
@@ -233,7 +220,7 @@ final class Core implements AutoCloseable {
 
   private DispatchListener listener() {
     DispatchListener heard = comparison == null ? metrics : comparison.watch().before(metrics);
-    return capture == null ? heard : capture.requests(heard);
+    return recording.requests(heard);
   }
 
   /** Begins to read what an earlier process has left, which may take a second. */
@@ -256,74 +243,19 @@ final class Core implements AutoCloseable {
     }
   }
 
-  private @Nullable FleetCapture capture(Environment environment) {
-    String directory = config.capture().dir();
-    if (directory == null) {
-      return null;
-    }
+  private Recording recording(Environment environment) {
     List<EngineSource> engines =
         config.replicas().stream()
             .flatMap(replica -> EventStreams.sources(replica, model(replica)).stream())
             .toList();
-    try {
-      return FleetCapture.begin(
-          config.capture(),
-          Path.of(directory),
-          engines,
-          environment.clock(),
-          environment.nanoClock());
-    } catch (IOException e) {
-      tokenizers.close();
-      restored.leaveDirectory();
-      throw new StartException("capture.dir: " + e, e);
-    }
-  }
-
-  private @Nullable DecisionLog decisions(Environment environment) {
-    String file = config.decisionLog().file();
-    if (file == null) {
-      return null;
-    }
     SnapshotDirectory kept = restored.directory();
     try {
-      return DecisionLog.begin(
-          config.decisionLog(),
-          Path.of(file),
-          kept == null ? null : kept.path(),
-          environment.clock(),
-          environment.nanoClock());
-    } catch (IOException e) {
-      throw failed("decision-log.file: ", e);
+      return Recording.begin(config, environment, engines, kept == null ? null : kept.path());
+    } catch (StartException e) {
+      tokenizers.close();
+      restored.leaveDirectory();
+      throw e;
     }
-  }
-
-  private @Nullable DecisionLog accessLog(Environment environment) {
-    String file = config.accessLog().file();
-    if (file == null) {
-      return null;
-    }
-    try {
-      return DecisionLog.accessLog(
-          config.accessLog(), Path.of(file), environment.clock(), environment.nanoClock());
-    } catch (IOException e) {
-      throw failed("access-log.file: ", e);
-    }
-  }
-
-  private @Nullable Tracing newTracing() {
-    try {
-      return Tracing.begin(config.tracing());
-    } catch (IOException | IllegalArgumentException e) {
-      throw failed("tracing: ", e);
-    }
-  }
-
-  /** Lets go of what was made so far. */
-  private StartException failed(String what, Exception cause) {
-    tokenizers.close();
-    closeLogs();
-    restored.leaveDirectory();
-    return new StartException(what + cause, cause);
   }
 
   /** Models are loaded while the snapshot is read; both have their own threads. */
@@ -348,7 +280,8 @@ final class Core implements AutoCloseable {
     return tokenizers;
   }
 
-  private @Nullable SnapshotKeeper keeper(RouterConfig.Snapshot config, Environment environment) {
+  private @Nullable SnapshotKeeper snapshotKeeper(
+      RouterConfig.Snapshot config, Environment environment) {
     SnapshotDirectory directory = restored.directory();
     return directory == null
         ? null
@@ -440,30 +373,15 @@ final class Core implements AutoCloseable {
   /** Where metrics find how snapshots and recovery stand. */
   MemoryCollector.Sources memory(LongSupplier nanoClock) {
     return new MemoryCollector.Sources(
-        () -> keeper == null ? SnapshotStatus.NONE : keeper.status(),
+        () -> snapshotKeeper == null ? SnapshotStatus.NONE : snapshotKeeper.status(),
         restored.refused(),
         restored.recovery(),
         nanoClock);
   }
 
-  /** Where metrics find how the capture stands, if there is one. */
-  Optional<Supplier<CaptureStatus>> captured() {
-    return Optional.ofNullable(capture).map(recording -> recording::status);
-  }
-
-  /** Logs what becomes of requests; null if that is not wanted. */
-  @Nullable DecisionLog decisions() {
-    return decisions;
-  }
-
-  /** Logs each request; null if that is not wanted. */
-  @Nullable DecisionLog accessLog() {
-    return accessLog;
-  }
-
-  /** Traces requests; null if that is not wanted. */
-  @Nullable Tracing tracing() {
-    return tracing;
+  /** What is written down of requests. */
+  Recording recording() {
+    return recording;
   }
 
   EventIngest ingest() {
@@ -530,28 +448,13 @@ final class Core implements AutoCloseable {
     if (remote != null) {
       remote.close();
     }
-    if (keeper != null) {
-      keeper.close();
+    if (snapshotKeeper != null) {
+      snapshotKeeper.close();
     }
     ingest.close();
-    closeLogs();
-    if (tracing != null) {
-      tracing.close();
-    }
+    recording.close();
     restored.leaveDirectory();
     tokenizers.close();
     metrics.close();
-  }
-
-  private void closeLogs() {
-    if (capture != null) {
-      capture.close();
-    }
-    if (decisions != null) {
-      decisions.close();
-    }
-    if (accessLog != null) {
-      accessLog.close();
-    }
   }
 }

@@ -24,12 +24,13 @@ import dev.warmpath.router.observe.Metric;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.SecurityCollector;
 import dev.warmpath.router.observe.TokenizerCollector;
-import dev.warmpath.router.proxy.BodyRoom;
-import dev.warmpath.router.proxy.Connections;
-import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
-import dev.warmpath.router.proxy.RetryBudget;
+import dev.warmpath.router.proxy.limit.BodyRoom;
+import dev.warmpath.router.proxy.limit.Connections;
+import dev.warmpath.router.proxy.limit.Lifecycle;
+import dev.warmpath.router.proxy.limit.RetryBudget;
+import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.path.StoredResponses;
 import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.reload.Reloader;
@@ -139,16 +140,18 @@ public final class RouterProcess implements AutoCloseable {
     metrics.add(to -> to.add(Metric.CONSOLE_LISTENERS, admin.listeners()));
     metrics.add(console::collect);
     metrics.add(to -> sources.forEach(source -> DiscoveryMetrics.source(to, source.status())));
-    core.captured().ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
-    DecisionLog decisions = core.decisions();
+    core.recording()
+        .captured()
+        .ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
+    DecisionLog decisions = core.recording().decisions();
     if (decisions != null) {
       metrics.add(to -> FileMetrics.decisions(to, decisions.status()));
     }
-    DecisionLog accessLog = core.accessLog();
+    DecisionLog accessLog = core.recording().accessLog();
     if (accessLog != null) {
       metrics.add(to -> FileMetrics.accessLog(to, accessLog.status()));
     }
-    Tracing tracing = core.tracing();
+    Tracing tracing = core.recording().tracing();
     if (tracing != null) {
       metrics.add(to -> FileMetrics.traces(to, tracing));
     }
@@ -315,8 +318,9 @@ public final class RouterProcess implements AutoCloseable {
             environment.random(),
             environment.nanoClock(),
             admission,
-            new RequestLogs(core.decisions(), core.accessLog(), console),
-            core.tracing());
+            new RequestLogs(core.recording().decisions(), core.recording().accessLog(), console),
+            core.recording().tracing(),
+            new Routes(running().listen().passedPaths()));
     deploy(
         () -> newLoop(proxy),
         eventLoops(),

@@ -49,7 +49,7 @@ class DeadWriterTest {
       Rig.until(() -> fleet(router).contains("the index writer has ended"));
       assertThat(fleet(router)).contains("\"trust\":\"none\"");
       assertThat(body(get(router.adminPort(), "/metrics")))
-          .contains("warmpath_event_stream_total{engine=\"r\",what=\"write_failures\"} 1.0");
+          .contains("warmpath_event_stream_total{engine=\"r\",event=\"write_failures\"} 1.0");
       assertThat(chat(router).statusCode()).as("it is routed on load").isEqualTo(200);
     } finally {
       vertx.close().toCompletionStage().toCompletableFuture().join();

@@ -54,7 +54,7 @@ class WarmStartTest {
     assertThat(answered)
         .as("the last few may be under way when it ends")
         .isGreaterThan(REQUESTS / 2);
-    assertThat(sum(last.get(), "warmpath_event_stream_total", "what=\"batches\"")).isPositive();
+    assertThat(sum(last.get(), "warmpath_event_stream_total", "event=\"batches\"")).isPositive();
     assertThat(sum(last.get(), "warmpath_tokens_total", "")).isPositive();
     assertThat(sum(last.get(), "warmpath_fallbacks_total", "")).isZero();
   }

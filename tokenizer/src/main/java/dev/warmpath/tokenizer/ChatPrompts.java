@@ -1,8 +1,8 @@
 package dev.warmpath.tokenizer;
 
 import dev.warmpath.tokenizer.anthropic.MessagesTexts;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
@@ -15,7 +15,7 @@ import dev.warmpath.tokenizer.harmony.HarmonyResponses;
 import dev.warmpath.tokenizer.responses.ResponsesTexts;
 import dev.warmpath.tokenizer.sglang.SglangRenderer;
 import dev.warmpath.tokenizer.template.ChatTemplate;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -25,16 +25,16 @@ final class ChatPrompts {
 
   private ChatPrompts() {}
 
-  /** What these files allow; kinds that cannot be rendered refuse every chat. */
+  /** What these files allow; for kinds that cannot be rendered no chat is exact. */
   static Map<RequestKind, ChatTexts> of(ModelFiles files, ChatOptions options) {
     Map<RequestKind, ChatTexts> texts = new EnumMap<>(RequestKind.class);
     ChatTexts others =
-        ChatTexts.refusing(
-            Reason.UNSUPPORTED_MODEL, "how this engine reads the route is not known here");
+        ChatTexts.inexact(
+            FallbackCause.UNSUPPORTED_MODEL, "how this engine reads the route is not known here");
     try {
       texts.putAll(rendered(files, options));
-    } catch (PromptRefused e) {
-      others = ChatTexts.refusing(e.reason(), e.detail());
+    } catch (InexactPromptException e) {
+      others = ChatTexts.inexact(e.fallbackCause(), e.detail());
     }
     for (RequestKind kind : RequestKind.values()) {
       texts.putIfAbsent(kind, others);
@@ -53,25 +53,26 @@ final class ChatPrompts {
       return texts;
     }
     if (files.rendersChatInCode()) {
-      throw new PromptRefused(
-          Reason.UNSUPPORTED_MODEL, "the engine renders this model in code of its own");
+      throw new InexactPromptException(
+          FallbackCause.UNSUPPORTED_MODEL, "the engine renders this model in code of its own");
     }
     Map<String, String> sources = sources(files, options);
     if (sources.isEmpty()) {
-      throw new PromptRefused(Reason.NO_TEMPLATE, "the model has no chat template");
+      throw new InexactPromptException(FallbackCause.NO_TEMPLATE, "the model has no chat template");
     }
     if (options.dialect() == Dialect.MIXED) {
-      throw new PromptRefused(Reason.UNSUPPORTED_MODEL, "engines of several kinds serve the model");
+      throw new InexactPromptException(
+          FallbackCause.UNSUPPORTED_MODEL, "engines of several kinds serve the model");
     }
     boolean sglang = options.dialect() == Dialect.SGLANG;
     if (sglang && sources.containsKey(ChatRenderer.PROCESSOR)) {
-      throw new PromptRefused(
-          Reason.TEMPLATE_UNSUPPORTED, "SGLang with a multimodal processor's template");
+      throw new InexactPromptException(
+          FallbackCause.TEMPLATE_UNSUPPORTED, "SGLang with a multimodal processor's template");
     }
     try {
       return byKind(sources, files.specialTokens(), options);
     } catch (TemplateException e) {
-      throw ChatTexts.refusal(e);
+      throw ChatTexts.inexact(e);
     }
   }
 

@@ -5,7 +5,7 @@ import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -26,13 +26,13 @@ public final class EnginePrompt {
       PromptOptions options = PromptOptions.read(kind, body);
       HiddenNamespace.check(body);
       if (tokenIds.length == 0) {
-        throw PromptRefused.invalid("a prompt has no tokens");
+        throw InexactPromptException.invalid("a prompt has no tokens");
       }
       PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
       Tokens tokens =
           new Tokens(List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
       return tokens.in(HiddenNamespace.extraKey(body));
-    } catch (PromptRefused e) {
+    } catch (InexactPromptException e) {
       return Inexact.of(e);
     }
   }

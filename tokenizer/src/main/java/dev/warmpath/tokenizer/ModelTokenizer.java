@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
@@ -104,7 +104,7 @@ public final class ModelTokenizer implements AutoCloseable {
       RequestPrompt prompt = requests.read(kind, body, loraName);
       Tokens tokens = tokens(prompt.content(), prompt.options(), prompt.keys());
       return tokens.in(HiddenNamespace.extraKey(body));
-    } catch (PromptRefused e) {
+    } catch (InexactPromptException e) {
       return Inexact.of(e);
     }
   }
@@ -168,22 +168,23 @@ public final class ModelTokenizer implements AutoCloseable {
 
   private Tokens ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {
     if (options.addSpecialTokens() && !encoder.knowsSpecialTokens()) {
-      throw new PromptRefused(
-          Reason.UNSUPPORTED_MODEL, "engines of several kinds add other special tokens");
+      throw new InexactPromptException(
+          FallbackCause.UNSUPPORTED_MODEL, "engines of several kinds add other special tokens");
     }
     List<EncodedText> encoded = new ArrayList<>(texts.size());
     for (String text : texts) {
       checkKnown(text);
       EncodedText one = encoder.encode(text, options.addSpecialTokens());
       if (one == null) {
-        throw new PromptRefused(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
+        throw new InexactPromptException(
+            FallbackCause.MALFORMED_TEXT, "the text holds half a surrogate pair");
       }
       encoded.add(one);
     }
     boolean cuts = encoded.stream().anyMatch(one -> one.count() > options.keepTokens());
     if (cuts && options.addSpecialTokens() && encoder.addsSpecialTokens()) {
-      throw new PromptRefused(
-          Reason.TRUNCATION, "truncation of a text with special tokens around it");
+      throw new InexactPromptException(
+          FallbackCause.TRUNCATION, "truncation of a text with special tokens around it");
     }
     return ofEncoded(encoded, texts.size() == 1 ? texts.get(0) : null, options, keys);
   }
@@ -200,21 +201,23 @@ public final class ModelTokenizer implements AutoCloseable {
 
   private void checkKnown(String text) {
     if (!encodesTexts) {
-      throw new PromptRefused(Reason.UNSUPPORTED_MODEL, "the engine reads other tokenizer files");
+      throw new InexactPromptException(
+          FallbackCause.UNSUPPORTED_MODEL, "the engine reads other tokenizer files");
     }
     if (!encoder.knowsAllTokensOf(text)) {
-      throw new PromptRefused(
-          Reason.UNSUPPORTED_MODEL, "a token that only tokenizer_config.json has");
+      throw new InexactPromptException(
+          FallbackCause.UNSUPPORTED_MODEL, "a token that only tokenizer_config.json has");
     }
   }
 
   private static Tokens finish(
       List<int[]> sequences, @Nullable String text, PromptOptions options, PromptKeys keys) {
     if (options.keepTokens() == PromptOptions.ENGINE_CHOICE) {
-      throw new PromptRefused(Reason.TRUNCATION, "truncation to the engine's own limit");
+      throw new InexactPromptException(
+          FallbackCause.TRUNCATION, "truncation to the engine's own limit");
     }
     if (sequences.stream().anyMatch(ids -> ids.length == 0)) {
-      throw PromptRefused.invalid("a prompt has no tokens");
+      throw InexactPromptException.invalid("a prompt has no tokens");
     }
     List<int[]> kept = sequences.stream().map(ids -> keep(ids, options)).toList();
     boolean comparable = options.singleChoice() && kept.size() == 1;

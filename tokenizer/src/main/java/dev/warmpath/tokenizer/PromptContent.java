@@ -1,8 +1,8 @@
 package dev.warmpath.tokenizer;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,7 +22,7 @@ sealed interface PromptContent {
    * The {@code prompt} of a completions request in one of its four forms.
    *
    * @param maxTokenId the largest id that the engine takes
-   * @throws PromptRefused if it is none of them
+   * @throws InexactPromptException if it is none of them
    */
   static PromptContent read(JsonNode prompt, int maxTokenId) {
     if (prompt.isTextual()) {
@@ -55,8 +55,8 @@ sealed interface PromptContent {
       for (int i = 0; i < ids.length; i++) {
         JsonNode id = prompt.get(i);
         if (!id.canConvertToInt() || id.intValue() < 0 || id.intValue() > maxTokenId) {
-          throw new PromptRefused(
-              Reason.TOKEN_OUT_OF_RANGE, "a token id is not in 0.." + maxTokenId);
+          throw new InexactPromptException(
+              FallbackCause.TOKEN_OUT_OF_RANGE, "a token id is not in 0.." + maxTokenId);
         }
         ids[i] = id.intValue();
       }
@@ -67,7 +67,8 @@ sealed interface PromptContent {
 
   private static void require(boolean holds) {
     if (!holds) {
-      throw PromptRefused.invalid("prompt must be a text, token ids, or a list of one of the two");
+      throw InexactPromptException.invalid(
+          "prompt must be a text, token ids, or a list of one of the two");
     }
   }
 }

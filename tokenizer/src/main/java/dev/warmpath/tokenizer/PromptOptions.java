@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +34,7 @@ record PromptOptions(
   /**
    * Reads the options.
    *
-   * @throws PromptRefused for fields of the wrong type or value
+   * @throws InexactPromptException for fields of the wrong type or value
    */
   static PromptOptions read(RequestKind kind, ObjectNode body) {
     return new PromptOptions(

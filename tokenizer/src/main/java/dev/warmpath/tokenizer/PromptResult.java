@@ -3,8 +3,8 @@ package dev.warmpath.tokenizer;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -138,11 +138,16 @@ public sealed interface PromptResult {
   /**
    * A prompt that cannot be turned into the engine's tokens here.
    *
-   * @param detail for people; never holds any of the prompt
+   * @param detail for people, or empty; never holds any of the prompt
    */
-  record Inexact(Reason reason, String detail) implements PromptResult {
-    static Inexact of(PromptRefused refused) {
-      return new Inexact(refused.reason(), refused.detail());
+  record Inexact(FallbackCause cause, String detail) implements PromptResult {
+    /** Without a detail. */
+    public static Inexact of(FallbackCause cause) {
+      return new Inexact(cause, "");
+    }
+
+    static Inexact of(InexactPromptException e) {
+      return new Inexact(e.fallbackCause(), e.detail());
     }
   }
 }

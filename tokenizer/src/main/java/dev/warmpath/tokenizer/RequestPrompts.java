@@ -2,9 +2,9 @@ package dev.warmpath.tokenizer;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.files.ModelFiles;
@@ -60,7 +60,7 @@ final class RequestPrompts {
   /**
    * What the engine takes the request's prompt from.
    *
-   * @throws PromptRefused if that is not known here
+   * @throws InexactPromptException if that is not known here
    */
   RequestPrompt read(RequestKind kind, ObjectNode body, @Nullable String loraName) {
     PromptOptions options = options(kind, body).within(maxModelTokens, kind, body);
@@ -87,7 +87,8 @@ final class RequestPrompts {
 
   private PromptContent chat(RequestKind kind, ObjectNode body) {
     if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
-      throw new PromptRefused(Reason.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
+      throw new InexactPromptException(
+          FallbackCause.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
     String text = texts(kind).render(body);
     return isMarked(kind) ? new PromptContent.Marked(text) : new PromptContent.Texts(List.of(text));
@@ -99,10 +100,11 @@ final class RequestPrompts {
 
   private PromptContent completion(ObjectNode body) {
     if (body.hasNonNull("prompt_embeds")) {
-      throw new PromptRefused(Reason.PROMPT_EMBEDS, "prompt_embeds is given");
+      throw new InexactPromptException(FallbackCause.PROMPT_EMBEDS, "prompt_embeds is given");
     }
     if (!body.path("suffix").asText("").isEmpty()) {
-      throw new PromptRefused(Reason.INVALID_REQUEST, "suffix: the engine places it its own way");
+      throw new InexactPromptException(
+          FallbackCause.INVALID_REQUEST, "suffix: the engine places it its own way");
     }
     return PromptContent.read(body.path("prompt"), maxTokenId);
   }

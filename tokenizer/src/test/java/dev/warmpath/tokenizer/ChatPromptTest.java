@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.train.BpeTrainer;
 import dev.warmpath.tokenizer.train.TokenizerFile;
 import java.io.IOException;
@@ -113,21 +113,22 @@ class ChatPromptTest {
         "'messages': [{'role': 'user', 'content': 'a'}], 'kv_transfer_params':"
             + " {'prompt_token_ids': [1]} | KV_TRANSFER"
       })
-  void whatCannotBeRenderedHasItsReason(String fields, Reason reason) {
+  void whatCannotBeRenderedHasItsReason(String fields, FallbackCause reason) {
     assertThat(refusal(EMBEDDED, "{" + fields + "}")).isEqualTo(reason);
   }
 
   @Test
   void aModelWithoutTemplateOrWithABrokenOneRendersNoChats() throws IOException {
-    assertThat(refusalWith("config.json", "{}")).isEqualTo(Reason.NO_TEMPLATE);
-    assertThat(refusalWith("chat_template.jinja", "{% if %}")).isEqualTo(Reason.TEMPLATE_ERROR);
+    assertThat(refusalWith("config.json", "{}")).isEqualTo(FallbackCause.NO_TEMPLATE);
+    assertThat(refusalWith("chat_template.jinja", "{% if %}"))
+        .isEqualTo(FallbackCause.TEMPLATE_ERROR);
     assertThat(refusalWith("chat_template.jinja", "{{ raise_exception('no') }}"))
-        .isEqualTo(Reason.TEMPLATE_ERROR);
+        .isEqualTo(FallbackCause.TEMPLATE_ERROR);
     assertThat(refusalWith("config.json", "{\"model_type\": \"gpt_oss\"}"))
-        .isEqualTo(Reason.UNSUPPORTED_MODEL);
+        .isEqualTo(FallbackCause.UNSUPPORTED_MODEL);
   }
 
-  private Reason refusalWith(String file, String content) throws IOException {
+  private FallbackCause refusalWith(String file, String content) throws IOException {
     String tokenizer = TokenizerFile.of(BpeTrainer.train("", 256), List.of());
     Files.writeString(directory.resolve("tokenizer.json"), tokenizer);
     Files.writeString(directory.resolve(file), content);
@@ -136,10 +137,10 @@ class ChatPromptTest {
     }
   }
 
-  private static Reason refusal(ModelTokenizer tokenizer, String body) {
+  private static FallbackCause refusal(ModelTokenizer tokenizer, String body) {
     PromptResult result = tokenizer.prompt(RequestKind.CHAT, body(body), null);
     assertThat(result).isInstanceOf(Inexact.class);
-    return ((Inexact) result).reason();
+    return ((Inexact) result).cause();
   }
 
   private static Tokens tokens(String body) {

@@ -10,7 +10,7 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
@@ -110,7 +110,7 @@ class HarmonyPromptTest {
         .isInstanceOfSatisfying(Tokens.class, t -> assertThat(t.sequences().get(0)).isEqualTo(ids));
     response.put("truncation", "auto");
     assertThat(tokenizer.prompt(RequestKind.RESPONSES, response, null))
-        .isEqualTo(new Inexact(Reason.TRUNCATION, "truncation to the engine's own limit"));
+        .isEqualTo(new Inexact(FallbackCause.TRUNCATION, "truncation to the engine's own limit"));
   }
 
   @Test
@@ -167,7 +167,7 @@ class HarmonyPromptTest {
       body.putArray("messages").addObject().put("role", "user").put("content", "Hi");
       assertThat(sglang.prompt(RequestKind.CHAT, body, null))
           .isInstanceOfSatisfying(
-              Inexact.class, e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED_MODEL));
+              Inexact.class, e -> assertThat(e.cause()).isEqualTo(FallbackCause.UNSUPPORTED_MODEL));
     }
   }
 

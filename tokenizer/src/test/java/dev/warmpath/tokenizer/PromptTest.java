@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.PromptResult.Tokens;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.encode.TextEncoder;
@@ -90,7 +90,7 @@ class PromptTest {
   @ParameterizedTest
   @ValueSource(strings = {"[-1]", "[100000]", "[[1], [-2]]", "[5000000000]"})
   void aTokenThatTheModelDoesNotHaveIsNotGuessed(String prompt) {
-    assertThat(inexact("{'prompt': " + prompt + "}")).isEqualTo(Reason.TOKEN_OUT_OF_RANGE);
+    assertThat(inexact("{'prompt': " + prompt + "}")).isEqualTo(FallbackCause.TOKEN_OUT_OF_RANGE);
   }
 
   @ParameterizedTest
@@ -115,7 +115,7 @@ class PromptTest {
         "{'prompt': 'a', 'cache_salt': 7}"
       })
   void aRequestThatIsWrongIsNotGuessed(String body) {
-    assertThat(inexact(body)).isEqualTo(Reason.INVALID_REQUEST);
+    assertThat(inexact(body)).isEqualTo(FallbackCause.INVALID_REQUEST);
   }
 
   @Test
@@ -124,7 +124,7 @@ class PromptTest {
     assertThat(tokens("{'prompt': 'a', 'cache_salt': '" + longest + "'}").keys())
         .isEqualTo(new PromptKeys(null, longest));
     assertThat(inexact("{'prompt': 'a', 'cache_salt': '" + longest + "a'}"))
-        .isEqualTo(Reason.INVALID_REQUEST);
+        .isEqualTo(FallbackCause.INVALID_REQUEST);
   }
 
   @Test
@@ -138,22 +138,23 @@ class PromptTest {
   void halfASurrogatePairIsNotGuessed() {
     ObjectNode body = MAPPER.createObjectNode().put("prompt", "a\ud83d");
     PromptResult result = tokenizer.prompt(RequestKind.COMPLETION, body, null);
-    assertThat(((Inexact) result).reason()).isEqualTo(Reason.MALFORMED_TEXT);
+    assertThat(((Inexact) result).cause()).isEqualTo(FallbackCause.MALFORMED_TEXT);
   }
 
   @Test
   void aTextThatCannotBeCutIsRefusedOnceItIsTooLong() {
     String word = "a".repeat(512 << 10);
     assertThat(tokens("{'prompt': '" + word + "'}").totalTokens()).isPositive();
-    assertThat(inexact("{'prompt': '" + word + "a'}")).isEqualTo(Reason.UNCUTTABLE_TEXT);
-    assertThat(inexact("{'prompt': ['a', '" + word + "a']}")).isEqualTo(Reason.UNCUTTABLE_TEXT);
-    assertThat(Reason.UNCUTTABLE_TEXT.label()).isEqualTo("uncuttable_text");
+    assertThat(inexact("{'prompt': '" + word + "a'}")).isEqualTo(FallbackCause.UNCUTTABLE_TEXT);
+    assertThat(inexact("{'prompt': ['a', '" + word + "a']}"))
+        .isEqualTo(FallbackCause.UNCUTTABLE_TEXT);
+    assertThat(FallbackCause.UNCUTTABLE_TEXT.label()).isEqualTo("uncuttable_text");
   }
 
   @Test
   void embeddingsAreNotGuessed() {
-    assertThat(inexact("{'prompt_embeds': 'AAAA'}")).isEqualTo(Reason.PROMPT_EMBEDS);
-    assertThat(inexact("{'prompt': 'a', 'suffix': 'b'}")).isEqualTo(Reason.INVALID_REQUEST);
+    assertThat(inexact("{'prompt_embeds': 'AAAA'}")).isEqualTo(FallbackCause.PROMPT_EMBEDS);
+    assertThat(inexact("{'prompt': 'a', 'suffix': 'b'}")).isEqualTo(FallbackCause.INVALID_REQUEST);
   }
 
   @ParameterizedTest
@@ -202,7 +203,7 @@ class PromptTest {
   @Test
   void truncationToTheEnginesLimitIsNotGuessed() {
     assertThat(inexact("{'prompt': [1], 'truncate_prompt_tokens': -1}"))
-        .isEqualTo(Reason.TRUNCATION);
+        .isEqualTo(FallbackCause.TRUNCATION);
   }
 
   @Test
@@ -213,8 +214,8 @@ class PromptTest {
       assertThat(adding.encode("abc", true)).startsWith(BOS).endsWith(plain("abc"));
       assertThat(adding.encode("abc", false)).containsExactly(plain("abc"));
       ObjectNode body = body("{'prompt': 'abc', 'truncate_prompt_tokens': 1}");
-      assertThat(((Inexact) adding.prompt(RequestKind.COMPLETION, body, null)).reason())
-          .isEqualTo(Reason.TRUNCATION);
+      assertThat(((Inexact) adding.prompt(RequestKind.COMPLETION, body, null)).cause())
+          .isEqualTo(FallbackCause.TRUNCATION);
     }
   }
 
@@ -248,8 +249,8 @@ class PromptTest {
   @Test
   void whatEnginesOfSeveralKindsAddDifferentlyIsNotGuessed() throws IOException {
     try (ModelTokenizer model = model(Dialect.MIXED, false, "LlamaTokenizerFast", true)) {
-      assertThat(((Inexact) completion(model, "{'prompt': 'abc'}")).reason())
-          .isEqualTo(Reason.UNSUPPORTED_MODEL);
+      assertThat(((Inexact) completion(model, "{'prompt': 'abc'}")).cause())
+          .isEqualTo(FallbackCause.UNSUPPORTED_MODEL);
       assertThat(completion(model, "{'prompt': 'abc', 'add_special_tokens': false}"))
           .isInstanceOf(Tokens.class);
     }
@@ -261,7 +262,7 @@ class PromptTest {
     try (ModelTokenizer lacking = ModelTokenizer.load(directory)) {
       PromptResult with =
           lacking.prompt(RequestKind.COMPLETION, body("{'prompt': 'a <new> b'}"), null);
-      assertThat(((Inexact) with).reason()).isEqualTo(Reason.UNSUPPORTED_MODEL);
+      assertThat(((Inexact) with).cause()).isEqualTo(FallbackCause.UNSUPPORTED_MODEL);
       assertThat(lacking.prompt(RequestKind.COMPLETION, body("{'prompt': 'a new b'}"), null))
           .isInstanceOf(Tokens.class);
     }
@@ -276,7 +277,7 @@ class PromptTest {
     write(file, content);
     try (ModelTokenizer other = ModelTokenizer.load(directory)) {
       PromptResult text = other.prompt(RequestKind.COMPLETION, body("{'prompt': 'a'}"), null);
-      assertThat(((Inexact) text).reason()).isEqualTo(Reason.UNSUPPORTED_MODEL);
+      assertThat(((Inexact) text).cause()).isEqualTo(FallbackCause.UNSUPPORTED_MODEL);
       assertThat(other.prompt(RequestKind.COMPLETION, body("{'prompt': [1]}"), null))
           .isInstanceOf(Tokens.class);
     }
@@ -285,7 +286,7 @@ class PromptTest {
   @Test
   void theModelsVocabularyMayBeLargerThanTheTokenizers() throws IOException {
     String large = "{'prompt': [9999]}";
-    assertThat(inexact(large)).isEqualTo(Reason.TOKEN_OUT_OF_RANGE);
+    assertThat(inexact(large)).isEqualTo(FallbackCause.TOKEN_OUT_OF_RANGE);
     write("config.json", "{'model_type': 'any', 'text_config': {'vocab_size': 10000}}");
     try (ModelTokenizer padded = ModelTokenizer.load(directory)) {
       assertThat(padded.prompt(RequestKind.COMPLETION, body(large), null))
@@ -376,10 +377,10 @@ class PromptTest {
     return (Tokens) result;
   }
 
-  private Reason inexact(String body) {
+  private FallbackCause inexact(String body) {
     PromptResult result = tokenizer.prompt(RequestKind.COMPLETION, body(body), null);
     assertThat(result).isInstanceOf(Inexact.class);
-    return ((Inexact) result).reason();
+    return ((Inexact) result).cause();
   }
 
   private Path write(String name, String content) throws IOException {

@@ -10,7 +10,7 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.Tokenizers;
-import dev.warmpath.router.proxy.Lifecycle;
+import dev.warmpath.router.proxy.limit.Lifecycle;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.router.tokenize.LoadedTokenizers;

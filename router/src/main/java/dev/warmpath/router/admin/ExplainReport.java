@@ -15,6 +15,7 @@ import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -54,10 +55,7 @@ final class ExplainReport {
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
     root.put("model", read.model());
     ObjectNode prompt = prompt(root, explanation);
-    if (read.unread() != null) {
-      prompt.put("reason", read.unread().label());
-    }
-    if (read.prompt() instanceof PromptResult.Inexact inexact) {
+    if (read.prompt() instanceof PromptResult.Inexact inexact && !inexact.detail().isEmpty()) {
       prompt.put("detail", inexact.detail());
     }
     choice(root, explanation, detail);
@@ -104,10 +102,11 @@ final class ExplainReport {
 
   private static ObjectNode prompt(ObjectNode to, Explanation explanation) {
     ObjectNode prompt = to.putObject("prompt");
-    prompt.put("exact", explanation.fallback() == null);
-    return explanation.fallback() == null
+    FallbackCause fallback = explanation.fallback();
+    prompt.put("exact", fallback == null);
+    return fallback == null
         ? prompt.put("tokens", explanation.promptTokens())
-        : prompt.put("reason", explanation.fallback());
+        : prompt.put("reason", fallback.label());
   }
 
   private static void choice(ObjectNode to, Explanation explanation, Detail detail) {

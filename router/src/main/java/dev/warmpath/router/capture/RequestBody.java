@@ -3,8 +3,10 @@ package dev.warmpath.router.capture;
 import dev.warmpath.router.fleet.dispatch.Prediction;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +28,7 @@ record RequestBody(PreparedRequest request, Prediction prediction, String policy
     Map<String, @Nullable Object> fields = new LinkedHashMap<>();
     fields.put("model", request.model());
     if (!(request.prompt().result() instanceof PromptResult.Tokens tokens)) {
-      fields.put("unread", unread());
+      fields.put("unread", fallback().label());
     } else if (tokens.comparable()) {
       prompt(tokens, fields);
     } else {
@@ -56,9 +58,7 @@ record RequestBody(PreparedRequest request, Prediction prediction, String policy
     }
   }
 
-  private String unread() {
-    return request.prompt().result() instanceof PromptResult.Inexact inexact
-        ? inexact.reason().label()
-        : "no_prompt";
+  private FallbackCause fallback() {
+    return Objects.requireNonNullElse(request.prompt().fallback(), FallbackCause.NO_PROMPT);
   }
 }

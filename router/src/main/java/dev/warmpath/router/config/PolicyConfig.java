@@ -33,7 +33,7 @@ public record PolicyConfig(
             prefill-weight | `dynamo`: weight of a block to prefill, relative to one to decode.
             overlap-credit | `dynamo`: blocks saved by a block on the GPU.
             stay-factor | `sticky`: highest cost of the session's engine, as a multiple of the lowest.
-            miss-weight | `warm`: requests that arrive behind a prompt, for each that waits now.
+            miss-weight | `warm`: extra cost of a cache miss per request that waits at the median engine.
             eviction-weight | `warm`: extra cost of a miss when the KV cache is full.
             decode-weight | `warm`: cost of a request in flight, in steps.
             step-millis | `warm`: duration of an engine step, in milliseconds.

@@ -97,7 +97,7 @@ final class DecisionLine implements LineFormat {
       json.writeStringField("reason", grounds.reason());
       json.writeNumberField("in_flight", grounds.inFlight());
       json.writeNumberField("waiting", grounds.waiting());
-      millis(json, "queued_prefill_ms", grounds.queuedMillis());
+      millis(json, "queued_prefill_ms", grounds.prefillBacklogMillis());
       millis(json, "prefill_ms", grounds.prefillMillis());
     }
   }

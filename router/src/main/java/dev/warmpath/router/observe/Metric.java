@@ -35,11 +35,11 @@ public enum Metric {
       "result"),
   RETRIES_LEFT(Type.GAUGE, "Requests that may be tried again at once; it grows with requests."),
   QUEUE_REQUESTS(Type.GAUGE, "Requests that wait because all replicas for them are full."),
-  QUEUE_LIMIT(Type.GAUGE, "Requests that may wait so."),
+  QUEUE_LIMIT(Type.GAUGE, "Requests that may wait for a replica with room."),
   QUEUE_WAIT_SECONDS(
       Type.HISTOGRAM, "From a request's head until it left the queue, of those that waited."),
   REQUEST_BODIES_BYTES(Type.GAUGE, "Bytes of request bodies whose responses have not begun."),
-  REQUEST_BODIES_MAX_BYTES(Type.GAUGE, "Bytes of such bodies that may be held."),
+  REQUEST_BODIES_MAX_BYTES(Type.GAUGE, "Max bytes of request bodies held."),
   CONNECTIONS(Type.GAUGE, "Connections of clients that are open."),
   CONNECTIONS_LIMIT(Type.GAUGE, "Connections of clients that may be open."),
   CONNECTIONS_CLOSED_TOTAL(
@@ -49,7 +49,7 @@ public enum Metric {
   REJECTED_TOTAL(Type.COUNTER, "Errors that the router answered itself.", "code"),
   RETRIES_TOTAL(Type.COUNTER, "Times that another replica was tried.", "cause"),
   FALLBACKS_TOTAL(Type.COUNTER, "Requests routed without knowing their prompt.", "cause"),
-  PICKS_TOTAL(Type.COUNTER, "Requests given to an engine.", "engine", "policy", "reason"),
+  ASSIGNMENTS_TOTAL(Type.COUNTER, "Requests given to an engine.", "engine", "policy", "reason"),
   UNASSIGNED_TOTAL(Type.COUNTER, "Requests that no replica could take.", "cause"),
   OUTCOMES_TOTAL(Type.COUNTER, "How requests ended at an engine.", "engine", "outcome"),
   PROMPT_TOKENS_TOTAL(
@@ -59,7 +59,7 @@ public enum Metric {
       "engine"),
   CACHED_TOKENS_TOTAL(
       Type.COUNTER,
-      "Those of them that were cached, as engines report them: divided by them, the hit rate.",
+      "Tokens of prompts that were cached, as engines report them. By `prompt_tokens_total`: the hit rate.",
       "model",
       "engine"),
   ANSWER_TOKENS_TOTAL(
@@ -71,8 +71,7 @@ public enum Metric {
       "result"),
   PREDICTED_TOKENS_TOTAL(
       Type.COUNTER,
-      "Tokens of these predictions: hit (predicted and cached), over (predicted only), under (cached"
-          + " only).",
+      "Predicted tokens: hit (predicted and cached), over (predicted only), under (cached only).",
       "engine",
       "result"),
   PREDICTION_ERROR_TOKENS(
@@ -80,7 +79,7 @@ public enum Metric {
   PROMPT_MISCOUNTS_TOTAL(
       Type.COUNTER, "Prompts whose length the engine counts otherwise: an alarm.", "engine"),
   TOKENIZER_WAITING(Type.GAUGE, "Prompts that wait for a tokenizer thread."),
-  TOKENIZER_QUEUE_LIMIT(Type.GAUGE, "Prompts that may wait."),
+  TOKENIZER_QUEUE_LIMIT(Type.GAUGE, "Prompts that may wait for a tokenizer thread."),
   BODY_SCANS_WAITING(
       Type.GAUGE,
       "Bodies that wait to be looked through without their prompt; as many may as prompts."),
@@ -89,9 +88,9 @@ public enum Metric {
   TOKENIZER_LOAD_FAILURES_TOTAL(
       Type.COUNTER, "Attempts to load the model's tokenizer that failed.", "model"),
   TOKENIZER_DOWNLOADED_BYTES(
-      Type.GAUGE, "Bytes of the model's files that came from the hub or were half there.", "model"),
+      Type.GAUGE, "Bytes of the model's files that are downloaded, or were there before.", "model"),
   TOKENIZER_DOWNLOAD_SIZE_BYTES(
-      Type.GAUGE, "Bytes that are to come; 0 if nothing has to be downloaded.", "model"),
+      Type.GAUGE, "Bytes of the model's files; 0 if nothing has to be downloaded.", "model"),
   TOKENIZER_DOWNLOAD_RETRIES_TOTAL(
       Type.COUNTER, "Requests to the hub that failed and were sent again.", "model"),
   TOKENIZER_QUARANTINED(
@@ -103,22 +102,24 @@ public enum Metric {
       Type.COUNTER,
       "Tokens of prompts by where they came from: prefix, chunk, word (all remembered), native.",
       "model",
-      "from"),
+      "source"),
   TOKENIZER_MEMORY_BYTES(
       Type.GAUGE,
       "Bytes that remembered texts of the model take, by layer: prefix, chunk, word.",
       "model",
       "layer"),
-  TOKENIZER_MEMORY_MAX_BYTES(Type.GAUGE, "Bytes that they may take.", "model", "layer"),
-  TOKENIZER_EVICTIONS_TOTAL(Type.COUNTER, "Remembered texts that made room.", "model", "layer"),
+  TOKENIZER_MEMORY_MAX_BYTES(
+      Type.GAUGE, "Max bytes of remembered texts, by layer.", "model", "layer"),
+  TOKENIZER_EVICTIONS_TOTAL(
+      Type.COUNTER, "Remembered texts dropped for newer ones.", "model", "layer"),
   BODY_BYTES_TOTAL(
       Type.COUNTER,
       "Bytes of request bodies by how they were read: memory (a body began like an earlier one),"
           + " parsed.",
-      "from"),
-  BODY_MEMORY_BYTES(Type.GAUGE, "Bytes that remembered bodies take."),
-  BODY_MEMORY_MAX_BYTES(Type.GAUGE, "Bytes that they may take."),
-  BODY_EVICTIONS_TOTAL(Type.COUNTER, "Remembered bodies that made room."),
+      "source"),
+  BODY_MEMORY_BYTES(Type.GAUGE, "Bytes of remembered bodies."),
+  BODY_MEMORY_MAX_BYTES(Type.GAUGE, "Max bytes of remembered bodies."),
+  BODY_EVICTIONS_TOTAL(Type.COUNTER, "Remembered bodies dropped for newer ones."),
   PARITY_CHECKS_TOTAL(
       Type.COUNTER,
       "Prompts whose tokens were compared with an engine's: equal, different (an alarm), unconfirmed,"
@@ -126,24 +127,25 @@ public enum Metric {
       "model",
       "result"),
   PARITY_BODIES_SHARE(
-      Type.GAUGE, "Room for bodies of requests under way that is taken; the oldest give way."),
+      Type.GAUGE, "Used share of the room for bodies to be compared; the oldest give way."),
   REMOTE_PROMPTS_TOTAL(
       Type.COUNTER,
-      "Prompts that an engine was asked for: source render, tokenize, memory; outcome ok, gated,"
-          + " timeout, error, unfit, open_circuit.",
+      "Prompts that an engine was asked for: source render, tokenize, memory; outcome ok,"
+          + " not_offered, not_usable, timeout, error, open_circuit.",
       "source",
       "outcome"),
-  REMOTE_MEMORY_SHARE(Type.GAUGE, "Room for remembered prompts of engines that is taken."),
+  REMOTE_MEMORY_SHARE(
+      Type.GAUGE, "Used share of the room for engines' prompts that are remembered."),
   POLICY_MEMORY_SHARE(
       Type.GAUGE,
-      "Room for what the policy remembers that is taken; at 1 the oldest gives way.",
+      "Used share of the room for what the policy remembers; at 1 the oldest gives way.",
       "policy"),
-  REPLICA_UP(Type.GAUGE, "1 when health checks pass.", "replica"),
-  REPLICA_DRAINING(Type.GAUGE, "1 when it gets no new requests.", "replica"),
-  REPLICA_REQUESTS(Type.GAUGE, "Requests in flight there, on all ranks.", "replica"),
+  REPLICA_UP(Type.GAUGE, "1 when the replica passes its health checks.", "replica"),
+  REPLICA_DRAINING(Type.GAUGE, "1 when the replica gets no new requests.", "replica"),
+  REPLICA_REQUESTS(Type.GAUGE, "Requests in flight at the replica, on all ranks.", "replica"),
   REPLICA_REQUESTS_LIMIT(
       Type.GAUGE,
-      "As many get no more: configured, or learned from its waiting requests.",
+      "Max requests in flight at the replica: configured, or learned from its waiting requests.",
       "replica"),
   DISCOVERY_AGE_SECONDS(
       Type.GAUGE, "Since the source's last good look, or since its start without one.", "source"),
@@ -157,7 +159,7 @@ public enum Metric {
   ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
   ENGINE_OTHER_REQUESTS(
       Type.GAUGE,
-      "Requests of other clients and routers there, by its own metrics: running, waiting.",
+      "Requests of other clients and routers at the engine, by its own metrics: running, waiting.",
       "engine",
       "state"),
   ENGINE_QUEUED_PREFILL_TOKENS(
@@ -167,14 +169,14 @@ public enum Metric {
       Type.COUNTER,
       "How expected blocks ended: confirmed, expired, cancelled, dropped.",
       "engine",
-      "how"),
+      "result"),
   INDEX_BLOCKS(
       Type.GAUGE,
       "Blocks in the index: held, named (of these), orphans (waiting), suspended (not credited).",
       "engine",
       "state"),
-  INDEX_BYTES(Type.GAUGE, "Bytes that the index takes."),
-  INDEX_MAX_BYTES(Type.GAUGE, "Bytes that it may take."),
+  INDEX_BYTES(Type.GAUGE, "Bytes of the index."),
+  INDEX_MAX_BYTES(Type.GAUGE, "Max bytes of the index."),
   INDEX_EVICTED_BLOCKS_TOTAL(Type.COUNTER, "Held blocks left out of the index for lack of room."),
   INDEX_READ_RETRIES_TOTAL(Type.COUNTER, "Lookups retried after a concurrent write."),
   INDEX_UNANSWERED_QUERIES_TOTAL(
@@ -183,16 +185,15 @@ public enum Metric {
       Type.GAUGE,
       "Since the index writer began its last turn; beyond a second it is busy, stuck or has ended:"
           + " an alarm."),
-  EVENT_TRUST(
-      Type.GAUGE, "1 for the trust in the engine's events that holds now.", "engine", "trust"),
+  EVENT_TRUST(Type.GAUGE, "1 for the present trust in the engine's events.", "engine", "trust"),
   EVENT_TRUST_SINCE_SECONDS(
-      Type.GAUGE, "Unix time since which trust and its reason are what they are.", "engine"),
+      Type.GAUGE, "Unix time of the last change of the trust or its reason.", "engine"),
   EVENT_VISIBLE_SECONDS(
       Type.HISTOGRAM,
       "From a live batch's arrival at the socket until the index shows it; the wait for a replay counts."),
   LAYOUT_MISMATCH(
       Type.GAUGE,
-      "1 when its blocks differ from those of others of its model: an alarm.",
+      "1 when the engine's blocks differ from those of others of its model: an alarm.",
       "engine"),
   EVENT_HASH_SCHEME(
       Type.GAUGE, "1 for how the engine makes its hashes, or `unknown`.", "engine", "scheme"),
@@ -209,7 +210,9 @@ public enum Metric {
       "Bytes that wait in the engine's live socket; at twice ingest.ring-bytes more are refused.",
       "engine"),
   EVENT_RING_SHARE(
-      Type.GAUGE, "Messages that wait, of those that find room; at 1 more are refused.", "engine"),
+      Type.GAUGE,
+      "Used share of the room for messages between socket and index; at 1 more are refused.",
+      "engine"),
   EVENT_RING_COMMANDS(
       Type.GAUGE,
       "Changes of state that wait between socket and index: of connections, replays, metrics,"
@@ -219,26 +222,29 @@ public enum Metric {
       Type.GAUGE, "Live batches that wait for the end of a replay; at most 16384.", "engine"),
   REPLAYS_RUNNING(Type.GAUGE, "Replays that run now; at most 8."),
   EVENT_STREAM_TOTAL(
-      Type.COUNTER, "What happened on an engine's event stream, see below.", "engine", "what"),
+      Type.COUNTER, "What happened on an engine's event stream, see below.", "engine", "event"),
   CONFIG_RELOADS_TOTAL(
       Type.COUNTER,
       "Reloads of the configuration: applied, unchanged, refused (nothing was changed).",
       "result"),
   SNAPSHOT_WRITES_TOTAL(Type.COUNTER, "Snapshots that were written, or failed.", "result"),
   SNAPSHOT_AGE_SECONDS(Type.GAUGE, "Since this process wrote its last snapshot."),
-  SNAPSHOT_BYTES(Type.GAUGE, "Bytes of that snapshot."),
-  SNAPSHOT_WRITE_SECONDS(Type.GAUGE, "How long it took to get it onto the disk."),
+  SNAPSHOT_BYTES(Type.GAUGE, "Bytes of the last snapshot."),
+  SNAPSHOT_WRITE_SECONDS(Type.GAUGE, "How long writing the last snapshot took."),
   SNAPSHOT_PAUSE_SECONDS(Type.GAUGE, "How long events waited for the last one, written or not."),
   SNAPSHOTS_REFUSED_TOTAL(
       Type.COUNTER, "Snapshots found at the start that could not be used.", "reason"),
   RECOVERY_ENGINES(Type.GAUGE, "Engines of the snapshot that was read, by their fate.", "fate"),
-  RECOVERY_SHARE(Type.GAUGE, "Part of its named blocks that was shown to be true."),
-  RECOVERY_SECONDS(Type.GAUGE, "From reading it until its last engine was decided."),
+  RECOVERY_SHARE(
+      Type.GAUGE,
+      "Part of the named blocks of the snapshot read at the start that was shown to be true."),
+  RECOVERY_SECONDS(Type.GAUGE, "From reading the snapshot until its last engine was decided."),
   CAPTURE_RECORDS_TOTAL(Type.COUNTER, "Records written to capture files.", "kind"),
   CAPTURE_DROPPED_TOTAL(
       Type.COUNTER, "Records left out: no room in the queue, or none on the disk.", "kind"),
   CAPTURE_QUEUE_BYTES(Type.GAUGE, "Bytes that wait to be captured."),
-  CAPTURE_QUEUE_SHARE(Type.GAUGE, "These, of those that find room; at 1 more are left out."),
+  CAPTURE_QUEUE_SHARE(
+      Type.GAUGE, "Used share of the room for records to be captured; at 1 more are left out."),
   CAPTURE_FAILING(Type.GAUGE, "1 while no capture file can be written."),
   CLIENT_REQUESTS_TOTAL(
       Type.COUNTER,
@@ -261,27 +267,30 @@ public enum Metric {
   CERTIFICATE_EXPIRY_SECONDS(
       Type.GAUGE, "Unix time at which the certificate of a port ends.", "file"),
   CONSOLE_DECISIONS(Type.GAUGE, "Decisions that the admin port can show."),
-  CONSOLE_DECISIONS_LIMIT(Type.GAUGE, "As many may be kept; the oldest give way."),
-  CONSOLE_DECISIONS_BYTES(Type.GAUGE, "Bytes that they take."),
-  CONSOLE_DECISIONS_MAX_BYTES(Type.GAUGE, "Bytes that they may take."),
+  CONSOLE_DECISIONS_LIMIT(
+      Type.GAUGE, "Max decisions kept for the admin port; the oldest give way."),
+  CONSOLE_DECISIONS_BYTES(Type.GAUGE, "Bytes of the decisions kept for the admin port."),
+  CONSOLE_DECISIONS_MAX_BYTES(Type.GAUGE, "Max bytes of the decisions kept for the admin port."),
   CONSOLE_PREFIXES(Type.GAUGE, "Prefixes remembered for the admin port; at most 1000."),
   CONSOLE_LISTENERS(Type.GAUGE, "Listeners to the console's events; at most 16."),
   DECISION_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written to the decision log."),
   DECISION_LOG_DROPPED_TOTAL(
       Type.COUNTER,
-      "Records left out of it: queue_full, disk (full, or not writable), failure (a bug).",
+      "Records left out of the decision log: queue_full, disk (full, or not writable), failure (a bug).",
       "cause"),
   DECISION_LOG_BYTES(Type.GAUGE, "Bytes of the decision log's files."),
-  DECISION_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes of its records that wait for the disk."),
-  DECISION_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Bytes of records that may wait; more are dropped."),
+  DECISION_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes of decision log records that wait for the disk."),
+  DECISION_LOG_QUEUE_MAX_BYTES(
+      Type.GAUGE, "Max bytes of decision log records that wait for the disk; more are dropped."),
   ACCESS_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written to the access log."),
   ACCESS_LOG_DROPPED_TOTAL(
       Type.COUNTER,
-      "Records left out of it: queue_full, disk (full, or not writable), failure (a bug).",
+      "Records left out of the access log: queue_full, disk (full, or not writable), failure (a bug).",
       "cause"),
   ACCESS_LOG_BYTES(Type.GAUGE, "Bytes of the access log's files."),
-  ACCESS_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes of its records that wait for the disk."),
-  ACCESS_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Bytes of records that may wait; more are dropped."),
+  ACCESS_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes of access log records that wait for the disk."),
+  ACCESS_LOG_QUEUE_MAX_BYTES(
+      Type.GAUGE, "Max bytes of access log records that wait for the disk; more are dropped."),
   TRACE_SPANS_TOTAL(
       Type.COUNTER,
       "Spans: exported, failed at the collector, dropped for a full queue.",

@@ -9,6 +9,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.proxy.ProxyListener;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
@@ -38,8 +39,6 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
   private static final double[] ERROR_BOUNDS = {
     -16_384, -4_096, -1_024, -256, -64, -16, -1, 0, 15, 63, 255, 1_023, 4_095, 16_383
   };
-
-  private static final String NO_PROMPT = "no_prompt";
 
   /** Stands for every model that the replica did not name, so that clients cannot add labels. */
   private static final String OTHER_MODEL = "other";
@@ -192,15 +191,10 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
   }
 
   @Override
-  public void unread(String cause) {
-    meters.count(Metric.FALLBACKS_TOTAL, cause);
-  }
-
-  @Override
   public void assigned(
       PreparedRequest request, String policy, String reason, Assignment assignment) {
     if (!assignment.replica().isGone()) {
-      meters.count(Metric.PICKS_TOTAL, assignment.engine(), policy, reason);
+      meters.count(Metric.ASSIGNMENTS_TOTAL, assignment.engine(), policy, reason);
       dropIfGone(assignment.replica());
     }
   }
@@ -210,11 +204,10 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
     meters.count(Metric.UNASSIGNED_TOTAL, cause.label());
   }
 
-  /** A prompt that was not read was counted by its own cause already. */
   @Override
-  public void fallback(String cause) {
-    if (!cause.equals(NO_PROMPT)) {
-      meters.count(Metric.FALLBACKS_TOTAL, cause);
+  public void fallback(FallbackCause cause) {
+    if (cause != FallbackCause.NO_PROMPT) {
+      meters.count(Metric.FALLBACKS_TOTAL, cause.label());
     }
   }
 

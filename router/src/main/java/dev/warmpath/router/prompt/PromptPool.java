@@ -1,9 +1,9 @@
 package dev.warmpath.router.prompt;
 
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
-import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * The threads that read prompts, so that event loops do not. At most a configured number of prompts
  * wait for them. A body whose prompt finds no place, is too long or takes too long goes to one more
  * thread, which looks through it once for everything but the prompt; as many bodies wait for that.
- * One more is answered {@link Unread#UNREADABLE}.
+ * One more is answered {@link ReadRequest#UNREADABLE}.
  *
  * <p>Thread-safe.
  */
@@ -47,12 +47,12 @@ public final class PromptPool implements AutoCloseable {
      *
      * @return whether the prompt was still wanted
      */
-    public boolean giveUp(Unread why) {
+    public boolean giveUp(FallbackCause cause) {
       if (!promptWanted.compareAndSet(true, false)) {
         return false;
       }
       stop();
-      scan(why);
+      scan(cause);
       return true;
     }
 
@@ -62,25 +62,25 @@ public final class PromptPool implements AutoCloseable {
       stop();
     }
 
-    private void scan(@Nullable Unread why) {
+    private void scan(@Nullable FallbackCause cause) {
       promptWanted.set(false);
       try {
         scanner.execute(() -> {
           if (!settled.get()) {
-            answer(withoutPrompt(why));
+            answer(withoutPrompt(cause));
           }
         });
       } catch (RejectedExecutionException e) {
-        answer(UNREADABLE);
+        answer(ReadRequest.UNREADABLE);
       }
     }
 
-    private ReadRequest withoutPrompt(@Nullable Unread why) {
+    private ReadRequest withoutPrompt(@Nullable FallbackCause cause) {
       try {
-        return reader.readWithoutPrompt(body, why);
+        return reader.readWithoutPrompt(body, cause);
       } catch (RuntimeException | Error e) {
         LOG.error("reading a body failed, bodyBytes={}", body.length, e);
-        return UNREADABLE;
+        return ReadRequest.UNREADABLE;
       }
     }
 
@@ -145,17 +145,14 @@ public final class PromptPool implements AutoCloseable {
       try {
         return reader.read(kind, body);
       } catch (CancellationException e) {
-        giveUp(Unread.DEADLINE);
+        giveUp(FallbackCause.DEADLINE);
       } catch (RuntimeException | VirtualMachineError e) {
         LOG.error("reading a prompt failed, bodyBytes={}", body.length, e);
-        giveUp(Unread.FAILURE);
+        giveUp(FallbackCause.FAILURE);
       }
       return null;
     }
   }
-
-  private static final ReadRequest UNREADABLE =
-      new ReadRequest(null, null, null, false, 0, null, Unread.UNREADABLE);
 
   private final PromptReader reader;
   private final BodyWatch watch;
@@ -200,13 +197,13 @@ public final class PromptPool implements AutoCloseable {
   public Ticket read(RequestKind kind, byte[] body, Consumer<ReadRequest> done) {
     Ticket ticket = new Ticket(body, done);
     if (body.length > longestBytes) {
-      ticket.giveUp(Unread.TOO_LONG);
+      ticket.giveUp(FallbackCause.TOO_LONG);
       return ticket;
     }
     try {
       threads.execute(() -> ticket.read(kind));
     } catch (RejectedExecutionException e) {
-      ticket.giveUp(Unread.QUEUE_FULL);
+      ticket.giveUp(FallbackCause.QUEUE_FULL);
     }
     return ticket;
   }
@@ -224,7 +221,7 @@ public final class PromptPool implements AutoCloseable {
    */
   public ReadRequest readNow(RequestKind kind, byte[] body) {
     if (body.length > longestBytes) {
-      return reader.readWithoutPrompt(body, Unread.TOO_LONG);
+      return reader.readWithoutPrompt(body, FallbackCause.TOO_LONG);
     }
     ReadRequest result = reader.read(kind, body);
     CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);

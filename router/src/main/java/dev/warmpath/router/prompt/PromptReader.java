@@ -2,12 +2,12 @@ package dev.warmpath.router.prompt;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.prompt.body.BodyFields;
 import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.io.IOException;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -47,17 +47,17 @@ public final class PromptReader {
   /** Reads the body whole. */
   public ReadRequest read(RequestKind kind, byte[] body) {
     if (!(parse(body) instanceof ObjectNode request)) {
-      return readWithoutPrompt(body, Unread.BAD_JSON);
+      return readWithoutPrompt(body, FallbackCause.BAD_JSON);
     }
     Tokenizers.Choice choice = tokenizers.choose(model(request));
     ModelTokenizer tokenizer = choice == null ? null : choice.local().tokenizer();
     if (choice == null || tokenizer == null) {
-      Unread why = choice == null ? Unread.NO_TOKENIZER : choice.local().absent();
-      return of(request, null, estimate(body), why);
+      FallbackCause cause = choice == null ? FallbackCause.NO_TOKENIZER : choice.local().absent();
+      return of(request, PromptResult.Inexact.of(cause), estimate(body));
     }
     PromptResult prompt = tokenizer.prompt(kind, request, choice.loraName());
     boolean known = prompt instanceof PromptResult.Tokens;
-    return of(request, prompt, known ? 0 : estimate(body), null);
+    return of(request, prompt, known ? 0 : estimate(body));
   }
 
   private static int estimate(byte[] body) {
@@ -67,11 +67,12 @@ public final class PromptReader {
   /**
    * Reads all but the prompt, building nothing: for when there is no time or need for it.
    *
-   * @param why why the prompt is not read; null if there is none to be read
+   * @param cause why the prompt is not read; null if there is none to be read
    */
-  public ReadRequest readWithoutPrompt(byte[] body, @Nullable Unread why) {
+  public ReadRequest readWithoutPrompt(byte[] body, @Nullable FallbackCause cause) {
     BodyFields found = BodyFields.of(body);
-    return of(found.fields(), null, found.estimatedTokens(), why);
+    PromptResult prompt = cause == null ? null : PromptResult.Inexact.of(cause);
+    return of(found.fields(), prompt, found.estimatedTokens());
   }
 
   private @Nullable String model(ObjectNode fields) {
@@ -79,8 +80,7 @@ public final class PromptReader {
     return name == null ? null : modelOf.apply(name);
   }
 
-  private ReadRequest of(
-      ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens, @Nullable Unread why) {
+  private ReadRequest of(ObjectNode fields, @Nullable PromptResult prompt, int estimatedTokens) {
     String session = text(fields, "session_id");
     return new ReadRequest(
         model(fields),
@@ -89,7 +89,7 @@ public final class PromptReader {
         BodyFields.isStreamed(fields),
         estimatedTokens,
         text(fields, "previous_response_id"),
-        why);
+        true);
   }
 
   private @Nullable JsonNode parse(byte[] body) {

@@ -4,7 +4,7 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.tokenizer.PromptResult;
-import java.util.Locale;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param model the model it names, or null
- * @param prompt its prompt, or null for the reason in {@code unread}
+ * @param prompt its prompt, or why it is not known; null where the path has none
  * @param sessionKey what the body calls its session or user, or null
  * @param streamed whether it asks for a stream of events
  * @param estimatedTokens how long its prompt may be, for when its tokens are not known
  * @param previousResponse the stored response that it continues, or null
- * @param unread why there is no prompt, as a metric label; null when there is one
+ * @param readable false for {@link #UNREADABLE} alone
  */
 public record ReadRequest(
     @Nullable String model,
@@ -27,35 +27,25 @@ public record ReadRequest(
     boolean streamed,
     int estimatedTokens,
     @Nullable String previousResponse,
-    @Nullable Unread unread) {
+    boolean readable) {
 
-  /** Why a prompt was not read. */
-  public enum Unread {
-    /** The body is not a JSON object, or too deep. */
-    BAD_JSON,
-    /** No tokenizer is configured for the model. */
-    NO_TOKENIZER,
-    /** The model's tokenizer is being loaded. */
-    LOADING,
-    /** The model's tokenizer could not be loaded. */
-    NOT_LOADED,
-    /** The model's tokenizer was found to differ from an engine's. */
-    QUARANTINED,
-    /** The body is longer than a tokenizer thread may be busy with. */
-    TOO_LONG,
-    /** Too many prompts wait for a tokenizer thread. */
-    QUEUE_FULL,
-    /** Tokenizing took too long. */
-    DEADLINE,
-    /** The tokenizer failed, which is a bug of ours. */
-    FAILURE,
-    /** Not even the model was found out, for lack of time or by a bug: it cannot be routed. */
-    UNREADABLE;
+  /** Not even the model is known, for lack of time or by a bug: the request cannot be routed. */
+  static final ReadRequest UNREADABLE = new ReadRequest(null, null, null, false, 0, null, false);
 
-    /** The name in metrics and answers: lower case with underscores. */
-    public String label() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+  /** Why the prompt's tokens are not known; null if they are, or the path has none. */
+  public @Nullable FallbackCause fallback() {
+    return prompt instanceof PromptResult.Inexact inexact ? inexact.cause() : null;
+  }
+
+  /** The same with a prompt that was found out elsewhere. */
+  ReadRequest with(PromptResult found) {
+    return new ReadRequest(
+        model, found, sessionKey, streamed, estimatedTokens, previousResponse, true);
+  }
+
+  /** The same for an engine that computes nothing for it. */
+  public ReadRequest withoutWork() {
+    return new ReadRequest(model, prompt, sessionKey, streamed, 0, previousResponse, readable);
   }
 
   /**
@@ -72,16 +62,5 @@ public record ReadRequest(
         estimatedTokens,
         head.priority(),
         head.client());
-  }
-
-  /** The same with a prompt that was found out elsewhere. */
-  ReadRequest with(PromptResult found) {
-    return new ReadRequest(
-        model, found, sessionKey, streamed, estimatedTokens, previousResponse, null);
-  }
-
-  /** The same for an engine that computes nothing for it. */
-  public ReadRequest withoutWork() {
-    return new ReadRequest(model, prompt, sessionKey, streamed, 0, previousResponse, unread);
   }
 }

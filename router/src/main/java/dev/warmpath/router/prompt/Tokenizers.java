@@ -1,7 +1,7 @@
 package dev.warmpath.router.prompt;
 
-import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,7 @@ public final class Tokenizers {
    * @param tokenizer null if it cannot be used now
    * @param absent why it cannot, in that case
    */
-  public record Local(String model, @Nullable ModelTokenizer tokenizer, Unread absent) {}
+  public record Local(String model, @Nullable ModelTokenizer tokenizer, FallbackCause absent) {}
 
   /** The tokenizers of the configured models. Implementations are thread-safe. */
   public interface Source {

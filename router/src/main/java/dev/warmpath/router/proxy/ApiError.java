@@ -4,8 +4,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Client.Verdict;
+import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.proxy.path.Route;
 import io.vertx.core.http.HttpServerResponse;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An error that the router answers itself, in the form of the API that was asked.
@@ -75,6 +77,20 @@ record ApiError(int status, String type, String code, String message, int retryS
 
   static ApiError notFound(String what) {
     return new ApiError(404, "invalid_request_error", "not_found", what);
+  }
+
+  /** For a request that no replica takes. */
+  static ApiError noCandidate(DispatchResult.Cause cause, @Nullable String model) {
+    return switch (cause) {
+      case UNKNOWN_MODEL -> model == null ? noReplica(cause) : unknownModel(model);
+      case FAILURE -> internal();
+      case QUEUE_FULL, FULL -> overloaded("all replicas are full, and so is the queue");
+      default -> noReplica(cause);
+    };
+  }
+
+  private static ApiError noReplica(DispatchResult.Cause cause) {
+    return unavailable("no_replica", "No replica can take the request: " + cause.label());
   }
 
   static ApiError unknownModel(String model) {

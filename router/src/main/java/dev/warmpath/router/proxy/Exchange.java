@@ -1,9 +1,7 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.decision.Decision;
-import dev.warmpath.router.decision.PromptPieces;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
@@ -11,15 +9,19 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RequestHead;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.prompt.PromptPool;
-import dev.warmpath.router.prompt.ReadRequest;
-import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.head.RequestHeads;
+import dev.warmpath.router.proxy.head.RequestIds;
+import dev.warmpath.router.proxy.limit.RequestBody;
+import dev.warmpath.router.proxy.limit.TimeLimit;
+import dev.warmpath.router.proxy.limit.UnreadBody;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -28,11 +30,8 @@ import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
-import java.util.HashSet;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -87,7 +86,7 @@ final class Exchange {
   private final RequestBody body;
   private final ClientQuota quota;
   private final TimeLimit limit = new TimeLimit();
-  private final Set<String> tried = new HashSet<>();
+  private final Retries retries;
   private final @Nullable String storedId;
 
   private final Timeline timeline = new Timeline(this::elapsedNanos);
@@ -113,14 +112,14 @@ final class Exchange {
     this.storedId = Routes.storedId(request.path());
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
+    this.retries = new Retries(proxy);
     Tracing tracing = proxy.tracing();
     this.trace =
         tracing == null
             ? null
             : tracing.accept(request.method().name(), route.path(), request::getHeader);
     this.body =
-        new RequestBody(
-            proxy.admission().bodies(), proxy.config().limits().bodyBytes(), declaredBytes());
+        new RequestBody(proxy.admission().bodies(), proxy.config().limits().bodyBytes(), request);
   }
 
   void start() {
@@ -180,14 +179,6 @@ final class Exchange {
         .handle(null);
   }
 
-  private long declaredBytes() {
-    try {
-      return Long.parseLong(Optional.ofNullable(request.getHeader("content-length")).orElse("0"));
-    } catch (NumberFormatException e) {
-      return 0;
-    }
-  }
-
   private void bodyChunk(Buffer chunk) {
     if (over || bodyRefused) {
       return;
@@ -220,26 +211,14 @@ final class Exchange {
     }
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
     RequestHead head = RequestHeads.of(proxy.config(), request.headers(), quota.client());
+    Context context = loop.context();
     ticket =
-        readPrompt(read -> {
-          try {
-            First first = first(read, head);
-            loop.context().runOnContext(guarded(v -> promptRead(first)));
-          } catch (RuntimeException | Error e) {
-            loop.context().runOnContext(v -> failed(e));
-          }
-        });
-  }
-
-  private PromptPool.Ticket readPrompt(Consumer<ReadRequest> done) {
-    RequestKind kind = route.kind();
-    if (kind != null) {
-      return proxy.prompts().read(kind, body.whole(), done);
-    }
-    boolean computes = route.work() == Route.Work.COMPUTES;
-    return proxy
-        .prompts()
-        .readWithoutPrompt(body.whole(), read -> done.accept(computes ? read : read.withoutWork()));
+        new PromptStage(this, proxy, quota)
+            .begin(
+                body.whole(),
+                head,
+                result -> context.runOnContext(guarded(v -> promptRead(result))),
+                e -> context.runOnContext(v -> failed(e)));
   }
 
   /** First the prompt is given up; if the rest cannot be read in ten times that, the request is. */
@@ -247,75 +226,20 @@ final class Exchange {
     if (ticket == null) {
       return;
     }
-    if (ticket.giveUp(Unread.DEADLINE)) {
+    if (ticket.giveUp(FallbackCause.DEADLINE)) {
       within(10L * proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
     } else {
       reject(ApiError.overloaded("too many bodies wait to be read"));
     }
   }
 
-  /**
-   * What a thread of the pool found out and did.
-   *
-   * @param unread why the prompt was not read, or null
-   * @param refusal why no engine was asked for, or null
-   * @param result null if no engine was asked for
-   * @param pieces of the prompt, for the decision log
-   */
-  private record First(
-      PreparedRequest request,
-      @Nullable Unread unread,
-      @Nullable ApiError refusal,
-      @Nullable DispatchResult result,
-      @Nullable BlockChain pieces) {}
-
-  private First first(ReadRequest read, RequestHead head) {
-    PreparedRequest request = read.prepare(head).only(keeper(read));
-    ApiError refusal =
-        read.unread() == Unread.UNREADABLE
-            ? ApiError.overloaded("too many bodies wait to be read")
-            : quota.refusal(request);
-    BlockChain pieces = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
-    if (trace != null) {
-      Unread unread = read.unread();
-      trace.deciding(
-          request.model(),
-          request.prompt().lengthTokens(),
-          unread == null ? request.prompt().fallback() : unread.label());
-    }
-    DispatchResult result = refusal == null ? admit(request) : null;
-    if (trace != null) {
-      trace.decided(word(result));
-    }
-    return new First(request, read.unread(), refusal, result, pieces);
-  }
-
-  private static String word(@Nullable DispatchResult result) {
-    if (result instanceof Assignment assignment) {
-      return assignment.engine();
-    }
-    return result instanceof NoCandidate none ? none.cause().label() : "queued";
-  }
-
-  /** The replica that has what the request is about or goes on from; null if any will do. */
-  private @Nullable String keeper(ReadRequest read) {
-    String id = keepsResponses() ? read.previousResponse() : storedId;
-    return id == null ? null : proxy.admission().responses().replica(id);
-  }
-
-  private boolean keepsResponses() {
+  /** Whether the answer is a stored response, which its replica keeps. */
+  boolean keepsResponses() {
     return route.kind() == RequestKind.RESPONSES;
   }
 
-  /** Without the replica that it needs another one may tell the client so. */
-  private DispatchResult admit(PreparedRequest request) {
-    DispatchResult result = proxy.dispatcher().admit(request, this::left);
-    boolean isGone = result instanceof NoCandidate && request.onlyReplica() != null;
-    return isGone ? proxy.dispatcher().admit(request.only(null), this::left) : result;
-  }
-
   /** It left the queue; called on any thread. */
-  private void left(DispatchResult result) {
+  void left(DispatchResult result) {
     loop.context()
         .runOnContext(
             guarded(v -> {
@@ -329,17 +253,14 @@ final class Exchange {
             }));
   }
 
-  private void promptRead(First first) {
+  private void promptRead(PromptStage.Result read) {
     ticket = null;
-    prepared = first.request;
-    timeline.read(first.pieces);
-    if (!over && first.unread != null) {
-      proxy.listener().unread(first.unread.label());
-    }
-    if (first.result != null) {
-      placed(first.result);
-    } else if (first.refusal != null) {
-      reject(first.refusal);
+    prepared = read.request();
+    timeline.read(read.pieces());
+    if (read.placed() != null) {
+      placed(read.placed());
+    } else if (read.refusal() != null) {
+      reject(read.refusal());
     }
   }
 
@@ -351,7 +272,8 @@ final class Exchange {
     } else if (result instanceof DispatchResult.Queued place) {
       queue(place);
     } else {
-      reject(nobody(((NoCandidate) result).cause()));
+      String model = prepared == null ? null : prepared.model();
+      reject(ApiError.noCandidate(((NoCandidate) result).cause(), model));
     }
   }
 
@@ -379,52 +301,18 @@ final class Exchange {
     }
   }
 
-  private ApiError nobody(DispatchResult.Cause cause) {
-    String model = prepared == null ? null : prepared.model();
-    if (cause == DispatchResult.Cause.UNKNOWN_MODEL && model != null) {
-      return ApiError.unknownModel(model);
-    }
-    if (cause == DispatchResult.Cause.FAILURE) {
-      return ApiError.internal();
-    }
-    if (cause == DispatchResult.Cause.QUEUE_FULL || cause == DispatchResult.Cause.FULL) {
-      return ApiError.overloaded("all replicas are full, and so is the queue");
-    }
-    return ApiError.unavailable("no_replica", "No replica can take the request: " + cause.label());
-  }
-
   private void begin(Assignment assignment) {
     limit.stop();
     timeline.dispatched(assignment);
-    tried.add(assignment.replica().name());
+    retries.tries(assignment);
     attempt = new Attempt(this, proxy, loop, assignment);
     attempt.start(request, requestId, Buffer.buffer(body.whole()));
   }
 
-  /**
-   * Another replica for the request, reserved; empty if there is none or it was tried often enough.
-   *
-   * @param sameAgain whether a replica that was tried may be tried again when no other is left
-   */
-  private Optional<Assignment> another(boolean sameAgain) {
-    if (timeline.attempts() >= proxy.config().retry().attempts() || !proxy.retries().isLeft()) {
-      return Optional.empty();
-    }
-    DispatchResult next = proxy.dispatcher().assign(Objects.requireNonNull(prepared), tried);
-    if (sameAgain && next instanceof NoCandidate none && isExcluded(none)) {
-      tried.clear();
-      next = proxy.dispatcher().assign(Objects.requireNonNull(prepared), tried);
-    }
-    return next instanceof Assignment assignment ? Optional.of(assignment) : Optional.empty();
-  }
-
-  private static boolean isExcluded(NoCandidate none) {
-    return none.cause() == DispatchResult.Cause.EXCLUDED;
-  }
-
   /** The attempt found no replica at the other end, or was refused; its response is not wanted. */
   boolean retry(String cause, boolean sameAgain) {
-    Optional<Assignment> next = over ? Optional.empty() : another(sameAgain);
+    Optional<Assignment> next =
+        over ? Optional.empty() : retries.next(Objects.requireNonNull(prepared), sameAgain);
     next.ifPresent(assignment -> {
       proxy.retries().spend();
       proxy.listener().retried(cause);
@@ -435,11 +323,7 @@ final class Exchange {
   }
 
   private void afterBackoff(Assignment assignment) {
-    long longest =
-        Math.min(
-            proxy.config().retry().backoffLimitMs(),
-            (long) proxy.config().retry().backoffMs() << Math.min(16, timeline.attempts() - 1));
-    long wait = longest == 0 ? 0 : proxy.random().nextLong(longest + 1);
+    long wait = retries.backoffMs();
     if (wait == 0) {
       begin(assignment);
       return;
@@ -454,6 +338,11 @@ final class Exchange {
                 begin(assignment);
               }
             }));
+  }
+
+  /** The stored response that the request's path names, or null. */
+  @Nullable String storedId() {
+    return storedId;
   }
 
   HttpServerResponse response() {

@@ -5,6 +5,10 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.decision.RequestLogs;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
+import dev.warmpath.router.proxy.limit.BodyRoom;
+import dev.warmpath.router.proxy.limit.Connections;
+import dev.warmpath.router.proxy.limit.Lifecycle;
+import dev.warmpath.router.proxy.limit.RetryBudget;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.path.StoredResponses;
 import dev.warmpath.router.tls.ServerTls;
@@ -38,33 +42,6 @@ public record ProxyContext(
     RequestLogs logs,
     @Nullable Tracing tracing,
     Routes routes) {
-
-  public ProxyContext(
-      Supplier<RouterConfig> running,
-      Dispatcher dispatcher,
-      Upstreams upstreams,
-      PromptPool prompts,
-      Pages pages,
-      ProxyListener listener,
-      RandomGenerator random,
-      LongSupplier nanoClock,
-      Admission admission,
-      RequestLogs logs,
-      @Nullable Tracing tracing) {
-    this(
-        running,
-        dispatcher,
-        upstreams,
-        prompts,
-        pages,
-        listener,
-        random,
-        nanoClock,
-        admission,
-        logs,
-        tracing,
-        new Routes(running.get().listen().passedPaths()));
-  }
 
   /** The configuration that holds now. */
   public RouterConfig config() {

@@ -64,7 +64,4 @@ public interface ProxyListener {
 
   /** A request left the queue, so long after it came. */
   default void queued(long sinceRequestNanos) {}
-
-  /** A request was routed without its prompt because it was not read. */
-  default void unread(String cause) {}
 }

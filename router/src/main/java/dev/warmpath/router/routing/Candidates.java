@@ -29,7 +29,7 @@ public final class Candidates {
   private int[] requests = new int[ROWS];
   private int[] waiting = new int[ROWS];
   private long[] queuedTokens = new long[ROWS];
-  private double[] queuedMillis = new double[ROWS];
+  private double[] prefillBacklogMillis = new double[ROWS];
   private long[] contextTokens = new long[ROWS];
   private long[] capacityTokens = new long[ROWS];
   private double[] weights = new double[ROWS];
@@ -97,12 +97,12 @@ public final class Candidates {
 
   /** The same, as the parts of a {@link Load}. */
   public Candidates load(
-      int inFlight, int notComputed, long queued, double queuedMs, long context) {
+      int inFlight, int notComputed, long queued, double backlogMillis, long context) {
     int row = count - 1;
     requests[row] = inFlight;
     waiting[row] = notComputed;
     queuedTokens[row] = queued;
-    queuedMillis[row] = queuedMs;
+    prefillBacklogMillis[row] = backlogMillis;
     contextTokens[row] = context;
     mostContextTokens = Math.max(mostContextTokens, context);
     return this;
@@ -130,7 +130,8 @@ public final class Candidates {
     requests[row] += running + queued;
     waiting[row] += queued;
     queuedTokens[row] += (long) queued * OTHER_PROMPT_TOKENS;
-    queuedMillis[row] += queued * costs[row].millis(OTHER_PROMPT_TOKENS, OTHER_PROMPT_TOKENS);
+    prefillBacklogMillis[row] +=
+        queued * costs[row].millis(OTHER_PROMPT_TOKENS, OTHER_PROMPT_TOKENS);
     long assumed = contextTokens[row] + (long) (running + queued) * OTHER_PROMPT_TOKENS;
     long used = (long) (kvUse * capacityTokens[row]);
     contextTokens[row] = used > 0 ? Math.max(contextTokens[row], used) : assumed;
@@ -166,7 +167,7 @@ public final class Candidates {
     requests[to] = requests[from];
     waiting[to] = waiting[from];
     queuedTokens[to] = queuedTokens[from];
-    queuedMillis[to] = queuedMillis[from];
+    prefillBacklogMillis[to] = prefillBacklogMillis[from];
     contextTokens[to] = contextTokens[from];
     capacityTokens[to] = capacityTokens[from];
     weights[to] = weights[from];
@@ -197,7 +198,7 @@ public final class Candidates {
     requests = Arrays.copyOf(requests, rows);
     waiting = Arrays.copyOf(waiting, rows);
     queuedTokens = Arrays.copyOf(queuedTokens, rows);
-    queuedMillis = Arrays.copyOf(queuedMillis, rows);
+    prefillBacklogMillis = Arrays.copyOf(prefillBacklogMillis, rows);
     contextTokens = Arrays.copyOf(contextTokens, rows);
     capacityTokens = Arrays.copyOf(capacityTokens, rows);
     weights = Arrays.copyOf(weights, rows);
@@ -256,8 +257,8 @@ public final class Candidates {
   }
 
   /** The time that it will take for these. */
-  public double queuedMillis(int row) {
-    return queuedMillis[row];
+  public double prefillBacklogMillis(int row) {
+    return prefillBacklogMillis[row];
   }
 
   /** Prompt tokens of the requests in flight, credited or not. */
@@ -294,18 +295,18 @@ public final class Candidates {
   }
 
   /** Tokens of {@code request} that it need not compute: of the credit what the prompt has. */
-  public int matchedTokens(RoutingRequest request, int row) {
+  public int creditTokens(RoutingRequest request, int row) {
     return Math.min(creditTokens[row], request.knownTokens());
   }
 
   /** The same in whole blocks. */
-  public int matchedBlocks(RoutingRequest request, int row) {
-    return matchedTokens(request, row) / request.blocks().blockSizeTokens();
+  public int creditBlocks(RoutingRequest request, int row) {
+    return creditTokens(request, row) / request.blocks().blockSizeTokens();
   }
 
   /** Tokens of {@code request} that it must compute; 0 if the prompt is not known. */
   public int uncachedTokens(RoutingRequest request, int row) {
-    return request.knownTokens() - matchedTokens(request, row);
+    return request.knownTokens() - creditTokens(request, row);
   }
 
   /** Milliseconds of prefill that {@code request} costs there; 0 if its prompt is not known. */
@@ -342,7 +343,7 @@ public final class Candidates {
 
   /** The usual word for why {@code winner} was chosen: for its cache, or for its load. */
   public String reason(RoutingRequest request, int winner) {
-    return matchedTokens(request, winner) > 0 ? "cache" : "load";
+    return creditTokens(request, winner) > 0 ? "cache" : "load";
   }
 
   /** Room for a score of each row, for who chooses. */

@@ -29,11 +29,6 @@ public record RoutingRequest(
     }
   }
 
-  /** Whether the prompt's tokens, and with them cache matches, are known. */
-  public boolean promptKnown() {
-    return promptTokens != UNKNOWN_TOKENS;
-  }
-
   /** Length of the prompt; 0 if its tokens are not known. */
   public int knownTokens() {
     return Math.max(0, promptTokens);

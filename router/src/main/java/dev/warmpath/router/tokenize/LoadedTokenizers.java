@@ -3,13 +3,13 @@ package dev.warmpath.router.tokenize;
 import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.tokenize.TokenizerSlot.Content;
 import dev.warmpath.router.tokenize.TokenizerStatus.State;
 import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.router.tokenize.hub.HubPlace;
 import dev.warmpath.tokenizer.ModelTokenizer;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.util.Collections;
@@ -301,8 +301,10 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
         model,
         quarantined.contains(model) ? null : content.tokenizer(),
         content.state() == State.LOADING
-            ? Unread.LOADING
-            : content.state() == State.FAILED ? Unread.NOT_LOADED : Unread.QUARANTINED);
+            ? FallbackCause.LOADING
+            : content.state() == State.FAILED
+                ? FallbackCause.NOT_LOADED
+                : FallbackCause.QUARANTINED);
   }
 
   @Override

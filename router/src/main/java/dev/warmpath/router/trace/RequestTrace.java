@@ -1,5 +1,6 @@
 package dev.warmpath.router.trace;
 
+import dev.warmpath.tokenizer.body.FallbackCause;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
@@ -46,14 +47,14 @@ public final class RequestTrace {
    * The body was read and an engine is being chosen.
    *
    * @param promptTokens the prompt's length; negative if it is not known
-   * @param unread why the prompt is not known, or null
+   * @param fallback why the prompt is not known, or null
    */
-  public void deciding(@Nullable String model, int promptTokens, @Nullable String unread) {
+  public void deciding(@Nullable String model, int promptTokens, @Nullable FallbackCause fallback) {
     if (promptTokens >= 0) {
       step.setAttribute("warmpath.prompt_tokens", promptTokens);
     }
-    if (unread != null) {
-      step.setAttribute("warmpath.unread", unread);
+    if (fallback != null) {
+      step.setAttribute("warmpath.fallback", fallback.label());
     }
     step.end();
     if (model != null) {

@@ -13,7 +13,7 @@ const lines = (...names) => () => names.map(([key, label, colour]) => ({key, lab
 
 /** Reasons of choices and causes of refusals have fixed colours, so that they are found again. */
 const COLOURS = {
-  cache: 'warm', copy: 'amber', load: 'cold', session: 'teal', prefix: 'teal', cold: 'sky', turn: 'grey', random: 'grey', hotspot: 'rose',
+  cache: 'warm', spread: 'amber', load: 'cold', session: 'teal', prefix: 'teal', cold: 'sky', turn: 'grey', random: 'grey', hotspot: 'rose',
   queue_full: 'rose', queue_timeout: 'violet', down: 'warm', full: 'amber', no_replica: 'grey', unknown_model: 'sky',
 };
 const OTHERS = ['violet', 'teal', 'sky', 'rose', 'grey', 'amber'];

@@ -8,7 +8,7 @@ const FEW = 20;
 const WIDTH = 320;
 const HEIGHT = 14;
 
-const COLOURS = {queue_millis: 'cold', prefill_millis: 'warm', miss_millis: 'amber', decode_millis: 'grey', requests_in_flight: 'cold'};
+const COLOURS = {backlog_millis: 'cold', prefill_millis: 'warm', miss_millis: 'amber', decode_millis: 'grey', requests_in_flight: 'cold'};
 const OTHERS = ['warm', 'cold', 'teal', 'violet', 'amber', 'rose', 'sky', 'grey'];
 
 const HEADS = [['Engine'], ['Score', 'The lowest wins'], ['Terms', 'The parts of the score'], ['Held', 'Prompt tokens that the index finds in its cache'],
@@ -31,7 +31,7 @@ export function scoreTable(answer) {
   return h('div', {}, legend(names, colours), h('div', {class: 'wide-table', tabindex: '0', role: 'region', 'aria-label': 'Scores'}, table), more);
 }
 
-/** queue_millis becomes "queue (ms)". */
+/** backlog_millis becomes "backlog (ms)". */
 function term(name) {
   return words(name.replace(/_millis$/, ' (ms)'));
 }

@@ -50,7 +50,7 @@ class MetricsTest {
               "warmpath_event_visible_seconds_count 0",
               "warmpath_replays_running 0.0",
               "warmpath_tokenizer_queue_limit 256.0",
-              "warmpath_expected_blocks_ended_total{engine=\"r0\",how=\"confirmed\"} 0.0",
+              "warmpath_expected_blocks_ended_total{engine=\"r0\",result=\"confirmed\"} 0.0",
               "jvm_memory_used_bytes{area=\"heap\",",
               "jvm_gc_max_data_size_bytes ",
               "process_cpu_usage ",
@@ -135,7 +135,7 @@ class MetricsTest {
   void documentationListsEveryCounterOfAStream() throws Exception {
     List<String> rows =
         Files.readAllLines(Path.of("../docs/metrics.md")).stream()
-            .dropWhile(line -> !line.equals("| what | counts |"))
+            .dropWhile(line -> !line.equals("| event | counts |"))
             .skip(2)
             .takeWhile(line -> line.startsWith("|"))
             .toList();

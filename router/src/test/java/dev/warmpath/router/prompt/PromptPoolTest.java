@@ -4,12 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
-import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +35,7 @@ class PromptPoolTest {
       ReadRequest read = reader(tokenizer).read(RequestKind.COMPLETION, BODY);
       assertThat(read.model()).isEqualTo("m");
       assertThat(read.sessionKey()).isEqualTo("u");
-      assertThat(read.unread()).isNull();
+      assertThat(read.fallback()).isNull();
       assertThat(read.prompt()).isInstanceOf(PromptResult.Tokens.class);
     }
   }
@@ -75,11 +75,12 @@ class PromptPoolTest {
   void saysWhyNothingWasRead() {
     PromptReader reader =
         new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
-    assertThat(reader.read(RequestKind.CHAT, BODY).unread()).isEqualTo(Unread.NO_TOKENIZER);
+    assertThat(reader.read(RequestKind.CHAT, BODY).fallback())
+        .isEqualTo(FallbackCause.NO_TOKENIZER);
     assertThat(reader.read(RequestKind.CHAT, BODY).model()).isEqualTo("m");
     for (String bad : List.of("", "[]", "{", "{\"a\":" + "[".repeat(17) + "]".repeat(17) + "}")) {
-      assertThat(reader.read(RequestKind.CHAT, bad.getBytes(UTF_8)).unread())
-          .isEqualTo(Unread.BAD_JSON);
+      assertThat(reader.read(RequestKind.CHAT, bad.getBytes(UTF_8)).fallback())
+          .isEqualTo(FallbackCause.BAD_JSON);
     }
   }
 
@@ -89,7 +90,7 @@ class PromptPoolTest {
         new Tokenizers.Source() {
           @Override
           public Tokenizers.Local of(String model) {
-            return new Tokenizers.Local(model, null, Unread.LOADING);
+            return new Tokenizers.Local(model, null, FallbackCause.LOADING);
           }
 
           @Override
@@ -99,8 +100,7 @@ class PromptPoolTest {
         };
     PromptReader reader = new PromptReader(new Tokenizers(loading, model -> null), bodies(16));
     ReadRequest read = reader.read(RequestKind.COMPLETION, BODY);
-    assertThat(read.unread()).isEqualTo(Unread.LOADING);
-    assertThat(read.prompt()).isNull();
+    assertThat(read.fallback()).isEqualTo(FallbackCause.LOADING);
     assertThat(read.model()).isEqualTo("m");
     assertThat(read.sessionKey()).isEqualTo("u");
   }
@@ -136,14 +136,17 @@ class PromptPoolTest {
       assertThat(pool.waiting()).isEqualTo(1);
       CompletableFuture<ReadRequest> third = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, third::complete);
-      assertThat(third.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.QUEUE_FULL);
+      assertThat(third.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.QUEUE_FULL);
       assertThat(third.get(10, TimeUnit.SECONDS).model()).isEqualTo("m");
-      running.giveUp(Unread.DEADLINE);
-      running.giveUp(Unread.DEADLINE);
+      running.giveUp(FallbackCause.DEADLINE);
+      running.giveUp(FallbackCause.DEADLINE);
       block.countDown();
-      assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.NO_TOKENIZER);
+      assertThat(second.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.NO_TOKENIZER);
       Rig.until(() -> !first.isEmpty());
-      assertThat(first).singleElement().extracting(ReadRequest::unread).isEqualTo(Unread.DEADLINE);
+      assertThat(first)
+          .singleElement()
+          .extracting(ReadRequest::fallback)
+          .isEqualTo(FallbackCause.DEADLINE);
     }
   }
 
@@ -179,9 +182,9 @@ class PromptPoolTest {
       reading.await();
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, second::complete);
-      ticket.giveUp(Unread.DEADLINE);
-      assertThat(first.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.DEADLINE);
-      assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.NO_TOKENIZER);
+      ticket.giveUp(FallbackCause.DEADLINE);
+      assertThat(first.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.DEADLINE);
+      assertThat(second.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.NO_TOKENIZER);
       assertThat(calls).as("each prompt").hasValue(2);
     }
   }
@@ -193,9 +196,10 @@ class PromptPoolTest {
             new IllegalStateException("a bug"), new StackOverflowError(), new OutOfMemoryError())) {
       AtomicInteger calls = new AtomicInteger();
       PromptReader once = failing(failure, () -> calls.getAndIncrement() == 0);
-      assertThat(readTwice(once)).containsExactly(Unread.FAILURE, Unread.NO_TOKENIZER);
+      assertThat(readTwice(once))
+          .containsExactly(FallbackCause.FAILURE, FallbackCause.NO_TOKENIZER);
       assertThat(readTwice(failing(failure, () -> true)))
-          .containsExactly(Unread.FAILURE, Unread.FAILURE);
+          .containsExactly(FallbackCause.FAILURE, FallbackCause.FAILURE);
     }
   }
 
@@ -205,9 +209,9 @@ class PromptPoolTest {
   }
 
   /** Reads with a pool whose threads all survive. */
-  private static List<Unread> readTwice(PromptReader reader) throws Exception {
+  private static List<FallbackCause> readTwice(PromptReader reader) throws Exception {
     AtomicInteger threads = new AtomicInteger();
-    List<Unread> unread = new ArrayList<>();
+    List<FallbackCause> causes = new ArrayList<>();
     try (PromptPool pool =
         new PromptPool(
             reader,
@@ -221,11 +225,11 @@ class PromptPoolTest {
       for (int i = 0; i < 2; i++) {
         CompletableFuture<ReadRequest> read = new CompletableFuture<>();
         pool.read(RequestKind.CHAT, BODY, read::complete);
-        unread.add(read.get(10, TimeUnit.SECONDS).unread());
+        causes.add(read.get(10, TimeUnit.SECONDS).fallback());
       }
     }
     assertThat(threads).as("threads that it took").hasValueLessThanOrEqualTo(2);
-    return unread;
+    return causes;
   }
 
   private static PromptPool pool(PromptReader reader, Tokenizing bounds) {
@@ -255,11 +259,13 @@ class PromptPoolTest {
       pool.read(RequestKind.CHAT, BODY, second::complete);
       assertThat(pool.scansWaiting()).isEqualTo(1);
       pool.read(RequestKind.CHAT, BODY, third::complete);
-      assertThat(third.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.UNREADABLE);
-      assertThat(given.giveUp(Unread.DEADLINE)).as("its prompt was given up before").isFalse();
+      assertThat(third.get(10, TimeUnit.SECONDS).readable()).isFalse();
+      assertThat(given.giveUp(FallbackCause.DEADLINE))
+          .as("its prompt was given up before")
+          .isFalse();
       block.countDown();
-      assertThat(first.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.TOO_LONG);
-      assertThat(second.get(10, TimeUnit.SECONDS).unread()).isEqualTo(Unread.TOO_LONG);
+      assertThat(first.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.TOO_LONG);
+      assertThat(second.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.TOO_LONG);
     }
   }
 
@@ -272,9 +278,9 @@ class PromptPoolTest {
   void anyBytesAreReadWithoutAnException(@ForAll byte[] bytes) {
     PromptReader reader =
         new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
-    assertThat(reader.read(RequestKind.CHAT, bytes).unread()).isNotNull();
-    assertThat(reader.readWithoutPrompt(bytes, Unread.DEADLINE).unread())
-        .isEqualTo(Unread.DEADLINE);
+    assertThat(reader.read(RequestKind.CHAT, bytes).fallback()).isNotNull();
+    assertThat(reader.readWithoutPrompt(bytes, FallbackCause.DEADLINE).fallback())
+        .isEqualTo(FallbackCause.DEADLINE);
   }
 
   private static BodyParser bodies(int depthLimit) {
@@ -286,7 +292,9 @@ class PromptPoolTest {
       @Override
       public Tokenizers.Local of(String model) {
         ModelTokenizer tokenizer = byModel.get(model);
-        return tokenizer == null ? null : new Tokenizers.Local(model, tokenizer, Unread.LOADING);
+        return tokenizer == null
+            ? null
+            : new Tokenizers.Local(model, tokenizer, FallbackCause.LOADING);
       }
 
       @Override
@@ -302,7 +310,7 @@ class PromptPoolTest {
   }
 
   private static String model(PromptReader reader, String body) {
-    return reader.readWithoutPrompt(body.getBytes(UTF_8), Unread.DEADLINE).model();
+    return reader.readWithoutPrompt(body.getBytes(UTF_8), FallbackCause.DEADLINE).model();
   }
 
   private static void waitUntilTaken(PromptPool pool) {
@@ -330,7 +338,7 @@ class PromptPoolTest {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
       pool.read(RequestKind.COMPLETION, BODY, answer::complete);
       ReadRequest read = answer.get(10, TimeUnit.SECONDS);
-      assertThat(read.unread()).isEqualTo(Unread.TOO_LONG);
+      assertThat(read.fallback()).isEqualTo(FallbackCause.TOO_LONG);
       assertThat(read.model()).isEqualTo("m");
     }
   }

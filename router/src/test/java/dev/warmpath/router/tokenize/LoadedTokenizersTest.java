@@ -11,13 +11,13 @@ import dev.warmpath.router.StartException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.router.tokenize.TokenizerStatus.State;
 import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import java.net.URI;
@@ -85,7 +85,7 @@ class LoadedTokenizersTest {
       tokenizers.quarantine("m");
       tokenizers.follow(List.of(vllm, sglang));
       assertThat(tokenizers.of("m").tokenizer()).as("not the wrong one meanwhile").isNull();
-      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.LOADING);
+      assertThat(tokenizers.of("m").absent()).isEqualTo(FallbackCause.LOADING);
       mixed.countDown();
       Rig.until(() -> tokenizers.of("m").tokenizer() != null);
       tokenizers.follow(List.of(sglang));
@@ -115,7 +115,7 @@ class LoadedTokenizersTest {
             })) {
       assertThat(tokenizers.await()).isEqualTo("tokenizer of model 'm': broken file");
       assertThat(tokenizers.of("m").tokenizer()).isNull();
-      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.NOT_LOADED);
+      assertThat(tokenizers.of("m").absent()).isEqualTo(FallbackCause.NOT_LOADED);
       Rig.until(() -> tokenizers.status("m").failures() == 2);
       fixed.countDown();
       Rig.until(() -> tokenizers.status("m").state() == State.READY);
@@ -187,7 +187,7 @@ class LoadedTokenizersTest {
               await(go);
               return settings.load(HubListener.DEAF, MEMORY_BYTES);
             })) {
-      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.LOADING);
+      assertThat(tokenizers.of("m").absent()).isEqualTo(FallbackCause.LOADING);
       assertThat(tokenizers.status("m").state()).isEqualTo(State.LOADING);
       go.countDown();
       Rig.until(() -> tokenizers.of("m").tokenizer() != null);
@@ -228,7 +228,7 @@ class LoadedTokenizersTest {
       assertThat(tokenizers.status("m").state()).isEqualTo(State.DOWNLOADING);
       assertThat(tokenizers.status("m").download().totalBytes()).isEqualTo(10);
       assertThat(tokenizers.status("m").download().retries()).isEqualTo(1);
-      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.LOADING);
+      assertThat(tokenizers.of("m").absent()).isEqualTo(FallbackCause.LOADING);
       go.countDown();
       Rig.until(() -> tokenizers.status("m").state() == State.READY);
       assertThat(tokenizers.status("m").download().bytes()).isEqualTo(10);
@@ -245,7 +245,7 @@ class LoadedTokenizersTest {
       assertThat(tokenizers.quarantine("m")).isFalse();
       assertThat(tokenizers.quarantine("other")).isFalse();
       assertThat(tokenizers.of("m").tokenizer()).isNull();
-      assertThat(tokenizers.of("m").absent()).isEqualTo(Unread.QUARANTINED);
+      assertThat(tokenizers.of("m").absent()).isEqualTo(FallbackCause.QUARANTINED);
       assertThat(tokenizers.status("m").tokenizer()).isNotNull();
       assertThat(tokenizers.release("m")).isTrue();
       assertThat(tokenizers.of("m").tokenizer()).isNotNull();

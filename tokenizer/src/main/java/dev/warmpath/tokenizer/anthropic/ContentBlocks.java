@@ -4,13 +4,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.JsonValues;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import dev.warmpath.tokenizer.template.op.JsonText;
 import dev.warmpath.tokenizer.template.op.Text;
@@ -62,7 +62,8 @@ final class ContentBlocks {
             && TEXTS.stream().map(block::path).allMatch(n -> n.isTextual() || Fields.isAbsent(n))
             && (content.isTextual() || Fields.isAbsent(content) || isListOfObjects(content));
     if (!valid) {
-      throw PromptRefused.invalid("a content block of an unknown type, or with a field amiss");
+      throw InexactPromptException.invalid(
+          "a content block of an unknown type, or with a field amiss");
     }
     Fields.objectOrAbsent(block, "source");
     Fields.objectOrAbsent(block, "input");
@@ -113,7 +114,7 @@ final class ContentBlocks {
 
   private static void refuseImage(JsonNode source) {
     if (!source.isEmpty()) {
-      throw new PromptRefused(Reason.MULTIMODAL, "an image");
+      throw new InexactPromptException(FallbackCause.MULTIMODAL, "an image");
     }
   }
 
@@ -126,7 +127,8 @@ final class ContentBlocks {
   private static ObjectNode call(JsonNode block) {
     String id = Fields.textOrEmpty(block, "id");
     if (id.isEmpty()) {
-      throw PromptRefused.invalid("a tool_use without id, for which the engine takes the time");
+      throw InexactPromptException.invalid(
+          "a tool_use without id, for which the engine takes the time");
     }
     JsonNode input = block.path("input");
     ObjectNode call = JsonNodeFactory.instance.objectNode();
@@ -142,7 +144,7 @@ final class ContentBlocks {
     try {
       return JsonText.of(new Budget(TemplateLimits.DEFAULT), JsonValues.map(input), ASCII);
     } catch (TemplateException e) {
-      throw ChatTexts.refusal(e);
+      throw ChatTexts.inexact(e);
     }
   }
 

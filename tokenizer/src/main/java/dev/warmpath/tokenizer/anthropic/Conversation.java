@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 
 /**
  * Makes the messages of a chat request of a Messages request.
@@ -39,7 +39,7 @@ final class Conversation {
 
   private static String system(JsonNode system) {
     if (!system.isTextual() && !system.isArray() && !Fields.isAbsent(system)) {
-      throw PromptRefused.invalid("system is neither text nor a list");
+      throw InexactPromptException.invalid("system is neither text nor a list");
     }
     if (system.isArray()) {
       system.forEach(ContentBlocks::type);
@@ -52,7 +52,7 @@ final class Conversation {
     boolean known = role.equals("user") || role.equals("assistant") || role.equals("system");
     JsonNode content = message.path("content");
     if (!known || !(content.isTextual() || content.isArray())) {
-      throw PromptRefused.invalid("a message with an unknown role or content");
+      throw InexactPromptException.invalid("a message with an unknown role or content");
     }
   }
 

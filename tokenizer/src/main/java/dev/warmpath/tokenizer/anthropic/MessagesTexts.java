@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.ModelChats;
 import java.util.Set;
@@ -43,11 +43,11 @@ public final class MessagesTexts implements ChatTexts {
   private ObjectNode chat(ObjectNode body) {
     JsonNode messages = body.path("messages");
     if (!messages.isArray()) {
-      throw PromptRefused.invalid("messages is not a list");
+      throw InexactPromptException.invalid("messages is not a list");
     }
     JsonNode limit = body.path("max_tokens");
     if (!limit.isIntegralNumber() || limit.longValue() < 1) {
-      throw PromptRefused.invalid("max_tokens is not at least 1");
+      throw InexactPromptException.invalid("max_tokens is not at least 1");
     }
     ObjectNode chat = JsonNodeFactory.instance.objectNode();
     chat.set("messages", new Conversation(probes.mergesSystem()).read(body));
@@ -69,7 +69,7 @@ public final class MessagesTexts implements ChatTexts {
     JsonNode config = Fields.objectOrAbsent(body, "output_config");
     String effort = Fields.text(config, "effort");
     if (effort != null && !EFFORTS.contains(effort)) {
-      throw PromptRefused.invalid("output_config.effort is none of " + EFFORTS);
+      throw InexactPromptException.invalid("output_config.effort is none of " + EFFORTS);
     }
     JsonNode thinking = Fields.objectOrAbsent(body, "thinking");
     String type = Fields.isAbsent(thinking) ? "adaptive" : thinking.path("type").asText();
@@ -77,7 +77,7 @@ public final class MessagesTexts implements ChatTexts {
       case "disabled" -> effort = probes.disabledEffort();
       case "enabled" -> checkBudget(body, thinking);
       case "adaptive" -> {}
-      default -> throw PromptRefused.invalid("thinking.type is not known");
+      default -> throw InexactPromptException.invalid("thinking.type is not known");
     }
     if (effort != null) {
       chat.put("reasoning_effort", effort);
@@ -91,7 +91,7 @@ public final class MessagesTexts implements ChatTexts {
             && budget.longValue() >= LEAST_BUDGET_TOKENS
             && budget.longValue() < body.path("max_tokens").longValue();
     if (!fits) {
-      throw PromptRefused.invalid("thinking.budget_tokens is not in its range");
+      throw InexactPromptException.invalid("thinking.budget_tokens is not in its range");
     }
   }
 
@@ -103,7 +103,7 @@ public final class MessagesTexts implements ChatTexts {
     String name = Fields.text(choice, "name");
     boolean named = type.equals("tool") && name != null && !name.isEmpty();
     if (!named && !CHOICES.contains(type)) {
-      throw PromptRefused.invalid("tool_choice is not known, or names no tool");
+      throw InexactPromptException.invalid("tool_choice is not known, or names no tool");
     }
     return type;
   }

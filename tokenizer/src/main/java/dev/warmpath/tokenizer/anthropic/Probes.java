@@ -2,11 +2,11 @@ package dev.warmpath.tokenizer.anthropic;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ModelChats;
 import dev.warmpath.tokenizer.template.ChatTemplate;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -57,9 +57,9 @@ final class Probes {
     return disabledEffort;
   }
 
-  private static PromptRefused unknown() {
-    return new PromptRefused(
-        Reason.TEMPLATE_UNSUPPORTED, "what the engine finds out by a probe is not known");
+  private static InexactPromptException unknown() {
+    return new InexactPromptException(
+        FallbackCause.TEMPLATE_UNSUPPORTED, "what the engine finds out by a probe is not known");
   }
 
   private static @Nullable Boolean mergesSystem(List<ChatTemplate> templates) {
@@ -84,7 +84,7 @@ final class Probes {
       String none = tried(chats, "none");
       boolean low = none == null || EFFORTS.stream().anyMatch(e -> none.equals(tried(chats, e)));
       return low ? "low" : "none";
-    } catch (PromptRefused e) {
+    } catch (InexactPromptException e) {
       return null;
     }
   }
@@ -93,8 +93,9 @@ final class Probes {
   private static @Nullable String tried(ModelChats chats, String effort) {
     try {
       return chats.render(body(effort));
-    } catch (PromptRefused e) {
-      if (e.reason() == Reason.TEMPLATE_ERROR || e.reason() == Reason.INVALID_REQUEST) {
+    } catch (InexactPromptException e) {
+      if (e.fallbackCause() == FallbackCause.TEMPLATE_ERROR
+          || e.fallbackCause() == FallbackCause.INVALID_REQUEST) {
         return null;
       }
       throw e;

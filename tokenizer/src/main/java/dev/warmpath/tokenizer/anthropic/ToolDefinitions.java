@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.List;
 
 /** The tools of a Messages request as the chat request has them. */
@@ -28,7 +28,7 @@ final class ToolDefinitions {
   private static ObjectNode tool(JsonNode tool) {
     JsonNode schema = tool.path("input_schema");
     if (!tool.path("name").isTextual() || !schema.isObject()) {
-      throw PromptRefused.invalid("a tool without name or input_schema");
+      throw InexactPromptException.invalid("a tool without name or input_schema");
     }
     ObjectNode made = JsonNodeFactory.instance.objectNode().put("type", "function");
     ObjectNode function = made.putObject("function");

@@ -3,9 +3,9 @@ package dev.warmpath.tokenizer.anthropic;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,7 +25,7 @@ record ToolResult(String text, ArrayNode references) {
     for (JsonNode item : content) {
       switch (item.path("type").asText()) {
         case "text" -> texts.add(item.has("text") ? Fields.requiredText(item, "text") : "");
-        case "image" -> throw new PromptRefused(Reason.MULTIMODAL, "an image");
+        case "image" -> throw new InexactPromptException(FallbackCause.MULTIMODAL, "an image");
         case "tool_reference" -> addReference(item, references);
         default -> {} // passed over by the engine too
       }

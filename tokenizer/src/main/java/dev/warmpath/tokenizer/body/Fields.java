@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Fields of a request's JSON, read with their types checked. The engine coerces some wrong types
- * and refuses others; here all of them are {@linkplain Reason#INVALID_REQUEST refused}. A null
- * counts as absent.
+ * and refuses others; here all of them are {@linkplain FallbackCause#INVALID_REQUEST refused}. A
+ * null counts as absent.
  */
 public final class Fields {
 
@@ -78,7 +78,7 @@ public final class Fields {
   /** Refuses a field that does not hold what it should. */
   public static void require(boolean holds, String field, String expected) {
     if (!holds) {
-      throw PromptRefused.invalid(field + " must be " + expected);
+      throw InexactPromptException.invalid(field + " must be " + expected);
     }
   }
 }

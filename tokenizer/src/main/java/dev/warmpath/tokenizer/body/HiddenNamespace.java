@@ -12,11 +12,12 @@ public final class HiddenNamespace {
   /** Refuses a request whose name space cannot be told. */
   public static void check(ObjectNode body) {
     if (body.hasNonNull("lora_path")) {
-      throw new PromptRefused(Reason.HIDDEN_NAMESPACE, "the request has a lora_path");
+      throw new InexactPromptException(
+          FallbackCause.HIDDEN_NAMESPACE, "the request has a lora_path");
     }
     if (body.hasNonNull("extra_key") && extraKey(body) == null) {
-      throw new PromptRefused(
-          Reason.HIDDEN_NAMESPACE, "the request has an extra_key that is no text");
+      throw new InexactPromptException(
+          FallbackCause.HIDDEN_NAMESPACE, "the request has an extra_key that is no text");
     }
   }
 

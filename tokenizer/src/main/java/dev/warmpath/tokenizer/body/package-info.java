@@ -1,4 +1,6 @@
-/** How a request's body is read and refused, and what it says besides its prompt. */
+/**
+ * How a request's body is read, and why its prompt may not be known: its request is routed by load.
+ */
 @NullMarked
 package dev.warmpath.tokenizer.body;
 

@@ -25,7 +25,7 @@ public record ChatOptions(
   public enum Dialect {
     VLLM,
     SGLANG,
-    /** Several of them serve one model: what they read differently is refused. */
+    /** Several of them serve one model: what they read differently is inexact. */
     MIXED
   }
 

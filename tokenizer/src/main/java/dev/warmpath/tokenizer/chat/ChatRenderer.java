@@ -2,12 +2,12 @@ package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.TemplateCache;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns chat requests into the text that vLLM 0.32 tokenizes for them: the same messages, tools and
- * arguments, given to the same template. What might come out differently is refused with a reason.
+ * arguments, given to the same template. What might come out differently is not rendered: it is
+ * inexact, with a cause.
  *
  * <p>Thread-safe.
  */
@@ -71,7 +72,7 @@ public final class ChatRenderer implements ModelChats {
     try {
       return rendered(body, origin);
     } catch (TemplateException e) {
-      throw ChatTexts.refusal(e);
+      throw ChatTexts.inexact(e);
     }
   }
 
@@ -103,7 +104,7 @@ public final class ChatRenderer implements ModelChats {
       chosen = templates.get(DEFAULT);
     }
     if (chosen == null) {
-      throw new PromptRefused(Reason.NO_TEMPLATE, "the model has no chat template");
+      throw new InexactPromptException(FallbackCause.NO_TEMPLATE, "the model has no chat template");
     }
     return chosen;
   }
@@ -126,10 +127,11 @@ public final class ChatRenderer implements ModelChats {
       return null;
     }
     if (arguments.addsGenerationPrompt()) {
-      throw PromptRefused.invalid("continue_final_message with add_generation_prompt");
+      throw InexactPromptException.invalid("continue_final_message with add_generation_prompt");
     }
     if (!template.mentions("content")) {
-      throw new PromptRefused(Reason.TEMPLATE_ERROR, "the template has no content to continue");
+      throw new InexactPromptException(
+          FallbackCause.TEMPLATE_ERROR, "the template has no content to continue");
     }
     return FinalMessage.mark(messages);
   }

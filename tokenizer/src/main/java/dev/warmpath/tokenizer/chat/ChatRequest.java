@@ -28,8 +28,8 @@ public final class ChatRequest {
   /**
    * Reads arguments and tools.
    *
-   * @throws dev.warmpath.tokenizer.body.PromptRefused if the engine refuses them, or they are not
-   *     known here
+   * @throws dev.warmpath.tokenizer.body.InexactPromptException if the engine refuses them, or they
+   *     are not known here
    */
   public static ChatRequest read(ObjectNode body, Origin origin, ChatOptions.Templates options) {
     TemplateArguments arguments = TemplateArguments.of(body, options);
@@ -51,8 +51,8 @@ public final class ChatRequest {
   /**
    * The messages, for the caller to change; their content is a list of parts, or else one text.
    *
-   * @throws dev.warmpath.tokenizer.body.PromptRefused if the engine refuses them, or they are not
-   *     known here
+   * @throws dev.warmpath.tokenizer.body.InexactPromptException if the engine refuses them, or they
+   *     are not known here
    */
   public List<Map<String, @Nullable Object>> messages(boolean asParts) {
     return new MessageReader(asParts, origin == Origin.BUILT).read(body);

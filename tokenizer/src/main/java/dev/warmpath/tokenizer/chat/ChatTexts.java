@@ -1,9 +1,9 @@
 package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 
 /** Turns request bodies of one kind into the text that an engine tokenizes. Thread-safe. */
 @FunctionalInterface
@@ -23,26 +23,27 @@ public interface ChatTexts {
   /**
    * The text of the chat in this request body, which is what Jackson reads with its defaults.
    *
-   * @throws PromptRefused if it is not known here
+   * @throws InexactPromptException if it is not known here
    */
   String render(ObjectNode body);
 
-  /** Refuses every chat. */
-  static ChatTexts refusing(Reason reason, String detail) {
+  /** Knows no chat, for one cause. */
+  static ChatTexts inexact(FallbackCause cause, String detail) {
     return body -> {
-      throw new PromptRefused(reason, detail);
+      throw new InexactPromptException(cause, detail);
     };
   }
 
   /** What a template's failure means for a chat; words of a chat that it raised are left out. */
-  static PromptRefused refusal(TemplateException e) {
+  static InexactPromptException inexact(TemplateException e) {
     return switch (e.kind()) {
       case RAISED, SYNTAX ->
-          new PromptRefused(
-              Reason.TEMPLATE_ERROR, "the template, line " + e.line() + ": " + e.kind());
+          new InexactPromptException(
+              FallbackCause.TEMPLATE_ERROR, "the template, line " + e.line() + ": " + e.kind());
       case UNSUPPORTED, LIMIT ->
-          new PromptRefused(
-              Reason.TEMPLATE_UNSUPPORTED, "the template, " + e.kind() + " at " + e.getMessage());
+          new InexactPromptException(
+              FallbackCause.TEMPLATE_UNSUPPORTED,
+              "the template, " + e.kind() + " at " + e.getMessage());
     };
   }
 }

@@ -1,9 +1,9 @@
 package dev.warmpath.tokenizer.chat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,7 +68,7 @@ final class ContentReader {
         add(parts, role, part(part), plain);
       }
     } else if (!Fields.isAbsent(content)) {
-      throw PromptRefused.invalid("content is neither text nor a list");
+      throw InexactPromptException.invalid("content is neither text nor a list");
     }
     return asParts ? inParts(role, parts) : inOneText(parts);
   }
@@ -103,31 +103,31 @@ final class ContentReader {
       throw ofUnknownType(part);
     }
     if (part.hasNonNull("uuid")) {
-      throw new PromptRefused(Reason.MULTIMODAL, "a content part with uuid");
+      throw new InexactPromptException(FallbackCause.MULTIMODAL, "a content part with uuid");
     }
     return switch (type) {
       case "text", "input_text", "output_text" -> described(part, "text");
       case "refusal" -> described(part, "refusal");
       case "thinking" -> described(part, "thinking");
       case "tool_reference" -> reference(part);
-      default -> throw refused(type);
+      default -> throw inexact(type);
     };
   }
 
-  private static PromptRefused ofUnknownType(JsonNode part) {
+  private static InexactPromptException ofUnknownType(JsonNode part) {
     boolean media = MEDIA.stream().anyMatch(part::has);
     return media
-        ? new PromptRefused(Reason.MULTIMODAL, "a media part")
-        : PromptRefused.invalid("a content part without type");
+        ? new InexactPromptException(FallbackCause.MULTIMODAL, "a media part")
+        : InexactPromptException.invalid("a content part without type");
   }
 
-  private static PromptRefused refused(String type) {
+  private static InexactPromptException inexact(String type) {
     if (type.equals("prompt_embeds")) {
-      return new PromptRefused(Reason.PROMPT_EMBEDS, "a prompt_embeds part");
+      return new InexactPromptException(FallbackCause.PROMPT_EMBEDS, "a prompt_embeds part");
     }
     return MEDIA.contains(type)
-        ? new PromptRefused(Reason.MULTIMODAL, "a part of type " + type)
-        : PromptRefused.invalid("a content part of unknown type");
+        ? new InexactPromptException(FallbackCause.MULTIMODAL, "a part of type " + type)
+        : InexactPromptException.invalid("a content part of unknown type");
   }
 
   private static Map<String, Object> described(JsonNode part, String field) {

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.chat;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import java.util.List;
 import java.util.Map;
@@ -41,15 +41,15 @@ final class FinalMessage {
         }
       }
     }
-    throw PromptRefused.invalid("continue_final_message without a text to continue");
+    throw InexactPromptException.invalid("continue_final_message without a text to continue");
   }
 
   /** The output up to the mark. */
   String cut(String rendered) {
     int at = rendered.lastIndexOf(BARE_MARK);
     if (at < 0 || !rendered.contains(Whitespace.strip(finalText))) {
-      throw new PromptRefused(
-          Reason.TEMPLATE_ERROR, "the template changes the message to continue");
+      throw new InexactPromptException(
+          FallbackCause.TEMPLATE_ERROR, "the template changes the message to continue");
     }
     String before = rendered.substring(0, at);
     return rendered.startsWith(MARK, at) ? before : Whitespace.stripEnd(before);

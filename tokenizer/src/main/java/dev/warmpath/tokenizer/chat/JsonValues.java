@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,7 +32,8 @@ public final class JsonValues {
       case ARRAY -> list(node);
       case OBJECT -> map(node);
       case NULL -> null;
-      default -> throw PromptRefused.invalid("a " + node.getNodeType() + " in the request");
+      default ->
+          throw InexactPromptException.invalid("a " + node.getNodeType() + " in the request");
     };
   }
 
@@ -86,7 +87,8 @@ public final class JsonValues {
       JsonNode node = STRICT.readTree(json);
       return node instanceof ObjectNode object ? map(object) : new LinkedHashMap<>();
     } catch (StreamConstraintsException e) {
-      throw PromptRefused.invalid("JSON within a string, too deep or with too long a number");
+      throw InexactPromptException.invalid(
+          "JSON within a string, too deep or with too long a number");
     } catch (JsonProcessingException e) {
       return json.contains("NaN") || json.contains("Infinity")
           ? parsedWithNonNumbers(json)
@@ -104,9 +106,10 @@ public final class JsonValues {
         return map(object);
       }
     } catch (JsonProcessingException e) {
-      throw PromptRefused.invalid("a text that is not JSON");
+      throw InexactPromptException.invalid("a text that is not JSON");
     }
-    throw PromptRefused.invalid("a JSON text that is no object, or with too large numbers");
+    throw InexactPromptException.invalid(
+        "a JSON text that is no object, or with too large numbers");
   }
 
   private static boolean holdsBigIntegers(JsonNode node) {
@@ -121,7 +124,7 @@ public final class JsonValues {
     try {
       JsonNode node = WITH_NON_NUMBERS.readTree(json);
       if (json.contains("INF") || json.contains("+")) {
-        throw PromptRefused.invalid("numbers within a string that are hard to tell");
+        throw InexactPromptException.invalid("numbers within a string that are hard to tell");
       }
       return node instanceof ObjectNode object ? map(object) : new LinkedHashMap<>();
     } catch (JsonProcessingException e) {

@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.chat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -94,7 +94,7 @@ final class MessageReader {
             && function.path("name").isTextual()
             && function.path("arguments").isTextual();
     if (!complete) {
-      throw PromptRefused.invalid("a tool call without id, type, name or arguments");
+      throw InexactPromptException.invalid("a tool call without id, type, name or arguments");
     }
     Map<String, @Nullable Object> read = ordered(call, "id", "function", "type");
     Map<String, @Nullable Object> described = ordered(function, "arguments", "name");
@@ -135,7 +135,7 @@ final class MessageReader {
             && (parameters.isMissingNode() || parameters.isObject())
             && (Fields.isAbsent(strict) || strict.isBoolean());
     if (!valid) {
-      throw PromptRefused.invalid("a tool of a developer message that is no function");
+      throw InexactPromptException.invalid("a tool of a developer message that is no function");
     }
   }
 }

@@ -20,7 +20,7 @@ public interface ModelChats extends ChatTexts {
   /**
    * The text of a chat request.
    *
-   * @throws dev.warmpath.tokenizer.body.PromptRefused if it is not known here
+   * @throws dev.warmpath.tokenizer.body.InexactPromptException if it is not known here
    */
   String render(ObjectNode body, Origin origin);
 

@@ -3,9 +3,9 @@ package dev.warmpath.tokenizer.chat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.BooleanNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -57,7 +57,8 @@ public final class TemplateArguments {
     JsonNode given = Fields.objectOrAbsent(body, "chat_template_kwargs");
     boolean own = body.hasNonNull("chat_template") && !options.trustsRequests();
     if (own || given.hasNonNull("chat_template")) {
-      throw new PromptRefused(Reason.REQUEST_TEMPLATE, "the request has a template");
+      throw new InexactPromptException(
+          FallbackCause.REQUEST_TEMPLATE, "the request has a template");
     }
     Map<String, JsonNode> merged = new LinkedHashMap<>();
     options.defaultArguments().properties().forEach(e -> merged.put(e.getKey(), e.getValue()));
@@ -77,7 +78,7 @@ public final class TemplateArguments {
       return;
     }
     if (!effort.isTextual() || !EFFORTS.contains(effort.textValue())) {
-      throw PromptRefused.invalid("reasoning_effort is none of " + EFFORTS);
+      throw InexactPromptException.invalid("reasoning_effort is none of " + EFFORTS);
     }
     own.put("reasoning_effort", effort);
     if (!given.has("enable_thinking")) {
@@ -91,7 +92,7 @@ public final class TemplateArguments {
       return BooleanNode.valueOf(absent);
     }
     if (!value.isBoolean()) {
-      throw PromptRefused.invalid(field + " is not true or false");
+      throw InexactPromptException.invalid(field + " is not true or false");
     }
     return value;
   }
@@ -100,7 +101,7 @@ public final class TemplateArguments {
     for (JsonNode document : documents) {
       for (JsonNode value : document) {
         if (!value.isTextual()) {
-          throw PromptRefused.invalid("documents hold something that is not text");
+          throw InexactPromptException.invalid("documents hold something that is not text");
         }
       }
     }
@@ -117,15 +118,17 @@ public final class TemplateArguments {
   private static Map<String, JsonNode> checked(Map<String, JsonNode> merged) {
     for (String name : merged.keySet()) {
       if (FORBIDDEN.contains(name)) {
-        throw new PromptRefused(Reason.REQUEST_TEMPLATE, "template argument " + name);
+        throw new InexactPromptException(
+            FallbackCause.REQUEST_TEMPLATE, "template argument " + name);
       }
     }
     JsonNode tokenize = merged.get("tokenize");
     if (tokenize != null && !tokenize.equals(BooleanNode.FALSE)) {
-      throw new PromptRefused(Reason.REQUEST_TEMPLATE, "template argument tokenize");
+      throw new InexactPromptException(
+          FallbackCause.REQUEST_TEMPLATE, "template argument tokenize");
     }
     if (merged.containsKey("chat_template")) {
-      throw new PromptRefused(Reason.REQUEST_TEMPLATE, "a template by default");
+      throw new InexactPromptException(FallbackCause.REQUEST_TEMPLATE, "a template by default");
     }
     return merged;
   }
@@ -173,7 +176,7 @@ public final class TemplateArguments {
       valid &= item.isObject();
     }
     if (!valid) {
-      throw PromptRefused.invalid(name + " is not a list of objects");
+      throw InexactPromptException.invalid(name + " is not a list of objects");
     }
     return JsonValues.of(value);
   }

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,7 +33,7 @@ public final class ToolReader {
   /**
    * The tools as they are given, once they have been checked; missing for none.
    *
-   * @throws PromptRefused if the engine refuses them
+   * @throws InexactPromptException if the engine refuses them
    */
   public static JsonNode given(ObjectNode body, boolean excludesWhenNone, boolean mayBeEmpty) {
     JsonNode tools = body.path("tools");
@@ -41,12 +41,12 @@ public final class ToolReader {
     boolean none = "none".equals(choice.textValue());
     if (Fields.isAbsent(tools)) {
       if (!none && !Fields.isAbsent(choice)) {
-        throw PromptRefused.invalid("tool_choice without tools");
+        throw InexactPromptException.invalid("tool_choice without tools");
       }
       return MissingNode.getInstance();
     }
     if (!tools.isArray() || (tools.isEmpty() && !mayBeEmpty)) {
-      throw PromptRefused.invalid("tools is not a list with tools");
+      throw InexactPromptException.invalid("tools is not a list with tools");
     }
     tools.forEach(ToolReader::check);
     return none && excludesWhenNone ? MissingNode.getInstance() : tools;
@@ -55,7 +55,7 @@ public final class ToolReader {
   private static void check(JsonNode tool) {
     JsonNode type = tool.path("type");
     if (!type.isMissingNode() && !"function".equals(type.textValue())) {
-      throw PromptRefused.invalid("a tool that is no function");
+      throw InexactPromptException.invalid("a tool that is no function");
     }
     Fields.flagOrAbsent(tool, "defer_loading");
     JsonNode function = tool.path("function");
@@ -65,7 +65,8 @@ public final class ToolReader {
             && Fields.isTextOrAbsent(function.path("description"))
             && (parameters.isObject() || Fields.isAbsent(parameters));
     if (!valid) {
-      throw PromptRefused.invalid("a tool's function with a name, description or parameters amiss");
+      throw InexactPromptException.invalid(
+          "a tool's function with a name, description or parameters amiss");
     }
     Fields.flagOrAbsent(function, "strict");
     Fields.flagOrAbsent(function, "defer_loading");

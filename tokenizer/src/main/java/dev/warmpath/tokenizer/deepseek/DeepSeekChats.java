@@ -2,16 +2,16 @@ package dev.warmpath.tokenizer.deepseek;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatRequest;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.ModelChats;
 import dev.warmpath.tokenizer.chat.TemplateArguments;
 import dev.warmpath.tokenizer.template.ChatTemplate;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.List;
 import java.util.Map;
@@ -61,7 +61,7 @@ public final class DeepSeekChats implements ModelChats {
   public String render(ObjectNode body, Origin origin) {
     boolean continues = body.path("continue_final_message").asBoolean();
     if (continues && body.path("add_generation_prompt").asBoolean()) {
-      throw PromptRefused.invalid("continue_final_message with add_generation_prompt");
+      throw InexactPromptException.invalid("continue_final_message with add_generation_prompt");
     }
     if (origin == Origin.BUILT) {
       refuseUnset(body.path("chat_template_kwargs"));
@@ -70,7 +70,7 @@ public final class DeepSeekChats implements ModelChats {
       ChatRequest chat = ChatRequest.read(body, origin, options.templates());
       return format.prompt(chat, new Budget(options.limits()));
     } catch (TemplateException e) {
-      throw ChatTexts.refusal(e);
+      throw ChatTexts.inexact(e);
     }
   }
 
@@ -78,7 +78,7 @@ public final class DeepSeekChats implements ModelChats {
   private static void refuseUnset(JsonNode arguments) {
     for (JsonNode value : arguments) {
       if (value.isNull() || "auto".equals(value.textValue())) {
-        throw PromptRefused.invalid("an argument of the template that is null or auto");
+        throw InexactPromptException.invalid("an argument of the template that is null or auto");
       }
     }
   }
@@ -98,7 +98,8 @@ public final class DeepSeekChats implements ModelChats {
   }
 
   /** The engine fails on this chat. */
-  static PromptRefused refused(String detail) {
-    return new PromptRefused(Reason.TEMPLATE_ERROR, "the model's format: " + detail);
+  static InexactPromptException refused(String detail) {
+    return new InexactPromptException(
+        FallbackCause.TEMPLATE_ERROR, "the model's format: " + detail);
   }
 }

@@ -55,7 +55,7 @@ record Message(Map<String, @Nullable Object> fields) {
   /**
    * The content's texts, joined by blank lines.
    *
-   * @throws PromptRefused if a part is no text
+   * @throws InexactPromptException if a part is no text
    */
   String content() {
     return fields.get("content") instanceof List<?> parts ? joined(parts) : textOrEmpty("content");

@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.encode;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.cache.ChunkCache;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
@@ -159,7 +159,7 @@ public final class IncrementalEncoder implements AutoCloseable {
    * texts are not checked for.
    *
    * @throws CancellationException if the thread is interrupted before they are known
-   * @throws PromptRefused if a part that cannot be cut is too long to encode at all
+   * @throws InexactPromptException if a part that cannot be cut is too long to encode at all
    */
   public @Nullable EncodedText encode(String text) {
     PrefixNode known = beginnings.walk(text);
@@ -209,7 +209,7 @@ public final class IncrementalEncoder implements AutoCloseable {
    * The tokens of a well-formed text with what the file's post-processor adds.
    *
    * @throws CancellationException if the thread is interrupted already
-   * @throws PromptRefused if the text is too long to encode in one go
+   * @throws InexactPromptException if the text is too long to encode in one go
    */
   public EncodedText wholeWithSpecialTokens(String text) {
     ensureWanted();

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.encode;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 
 /**
  * How long a text one call of the native library may take: nothing interrupts such a call, so a
@@ -24,12 +24,12 @@ final class NativeBound {
   /**
    * Refuses {@code text} if it is too long.
    *
-   * @throws PromptRefused if it is
+   * @throws InexactPromptException if it is
    */
   static void check(String text) {
     if (text.length() > LONGEST_BYTES / MOST_BYTES_PER_CHAR && bytes(text) > LONGEST_BYTES) {
-      throw new PromptRefused(
-          Reason.UNCUTTABLE_TEXT,
+      throw new InexactPromptException(
+          FallbackCause.UNCUTTABLE_TEXT,
           "%d characters that cannot be cut, more than %d bytes of UTF-8"
               .formatted(text.length(), LONGEST_BYTES));
     }

@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.harmony;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +55,7 @@ final class ChatMessages {
             && function.path("name").isTextual()
             && function.path("arguments").isTextual();
     if (!complete) {
-      throw PromptRefused.invalid("a tool call without id, type, name or arguments");
+      throw InexactPromptException.invalid("a tool call without id, type, name or arguments");
     }
     return function.path("name").textValue();
   }
@@ -74,7 +74,7 @@ final class ChatMessages {
           conversation.add(preamble.later(role, text));
         }
       }
-      default -> throw PromptRefused.invalid("a message with an unknown role");
+      default -> throw InexactPromptException.invalid("a message with an unknown role");
     }
   }
 

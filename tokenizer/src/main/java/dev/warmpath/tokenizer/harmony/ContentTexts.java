@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.harmony;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -51,14 +51,14 @@ final class ContentTexts {
       valid &= part.isObject();
     }
     if (!valid) {
-      throw PromptRefused.invalid("content is neither text nor a list of parts");
+      throw InexactPromptException.invalid("content is neither text nor a list of parts");
     }
     return content;
   }
 
   private static String text(JsonNode text) {
     if (!text.isTextual()) {
-      throw PromptRefused.invalid("a content part whose text is none");
+      throw InexactPromptException.invalid("a content part whose text is none");
     }
     return text.textValue();
   }

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.harmony;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.Marks;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import java.util.ArrayList;
@@ -68,7 +68,8 @@ final class Conversation {
 
   private static void append(String text, StringBuilder out) {
     if (!TextEncoder.isWellFormed(text)) {
-      throw new PromptRefused(Reason.MALFORMED_TEXT, "the text holds half a surrogate pair");
+      throw new InexactPromptException(
+          FallbackCause.MALFORMED_TEXT, "the text holds half a surrogate pair");
     }
     out.append(text);
   }

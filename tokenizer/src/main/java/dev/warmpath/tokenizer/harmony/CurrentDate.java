@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.harmony;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.EngineDate;
 import java.time.Clock;
@@ -26,7 +26,7 @@ final class CurrentDate {
   /**
    * The date as text.
    *
-   * @throws PromptRefused if it is about to change, or has just changed
+   * @throws InexactPromptException if it is about to change, or has just changed
    */
   String text() {
     if (pinned != null) {
@@ -34,7 +34,7 @@ final class CurrentDate {
     }
     LocalDate date = EngineDate.by(clock);
     if (date == null) {
-      throw new PromptRefused(Reason.NEAR_MIDNIGHT, "the engine's date is about to change");
+      throw new InexactPromptException(FallbackCause.NEAR_MIDNIGHT, "the engine's date is about to change");
     }
     return date.toString();
   }

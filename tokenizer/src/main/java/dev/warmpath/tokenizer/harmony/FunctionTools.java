@@ -1,9 +1,9 @@
 package dev.warmpath.tokenizer.harmony;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,12 +28,12 @@ record FunctionTools(List<JsonNode> functions) {
 
   private static void check(JsonNode node, int levels) {
     if (node.isContainerNode() && levels == MOST_LEVELS) {
-      throw PromptRefused.invalid("a schema of more than " + MOST_LEVELS + " levels");
+      throw InexactPromptException.invalid("a schema of more than " + MOST_LEVELS + " levels");
     }
     if (node.isTextual()) {
       checkText(node.textValue());
     } else if (node.isFloatingPointNumber() && !Double.isFinite(node.doubleValue())) {
-      throw PromptRefused.invalid("a number that is not finite");
+      throw InexactPromptException.invalid("a number that is not finite");
     }
     for (Map.Entry<String, JsonNode> entry : node.properties()) {
       checkText(entry.getKey());
@@ -45,7 +45,8 @@ record FunctionTools(List<JsonNode> functions) {
 
   private static void checkText(String text) {
     if (!TextEncoder.isWellFormed(text)) {
-      throw new PromptRefused(Reason.MALFORMED_TEXT, "a schema holds half a surrogate pair");
+      throw new InexactPromptException(
+          FallbackCause.MALFORMED_TEXT, "a schema holds half a surrogate pair");
     }
   }
 

@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.harmony;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ModelChats;
 import dev.warmpath.tokenizer.chat.ToolReader;
@@ -85,7 +85,7 @@ public final class HarmonyChats implements ModelChats {
   private static void checkFields(ObjectNode body) {
     boolean continues = Fields.flag(body, "continue_final_message", false);
     if (continues && Fields.flag(body, "add_generation_prompt", false)) {
-      throw PromptRefused.invalid("continue_final_message with add_generation_prompt");
+      throw InexactPromptException.invalid("continue_final_message with add_generation_prompt");
     }
     Fields.objectOrAbsent(body, "chat_template_kwargs");
     JsonNode format = body.path("response_format");

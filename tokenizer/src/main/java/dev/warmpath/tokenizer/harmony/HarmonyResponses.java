@@ -2,9 +2,9 @@ package dev.warmpath.tokenizer.harmony;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import java.util.ArrayList;
@@ -73,15 +73,16 @@ public final class HarmonyResponses implements ChatTexts {
     boolean stored =
         body.hasNonNull("previous_response_id") || body.hasNonNull("previous_input_messages");
     if (stored) {
-      throw new PromptRefused(
-          Reason.STORED_HISTORY, "the engine's own store has the rest of the messages");
+      throw new InexactPromptException(
+          FallbackCause.STORED_HISTORY, "the engine's own store has the rest of the messages");
     }
     checkChoice(body.path("tool_choice"), body.path("tools"));
     if (body.hasNonNull("prompt")) {
-      throw PromptRefused.invalid("prompt is not supported by the engine");
+      throw InexactPromptException.invalid("prompt is not supported by the engine");
     }
     if (Fields.objectOrAbsent(body, "chat_template_kwargs").hasNonNull("chat_template")) {
-      throw new PromptRefused(Reason.REQUEST_TEMPLATE, "the request has a template");
+      throw new InexactPromptException(
+          FallbackCause.REQUEST_TEMPLATE, "the request has a template");
     }
   }
 
@@ -107,11 +108,11 @@ public final class HarmonyResponses implements ChatTexts {
       }
       others |= type.equals("mcp");
       if (!type.equals("function") && !type.equals("mcp") && !BUILT_IN.contains(type)) {
-        throw PromptRefused.invalid("a tool of another type");
+        throw InexactPromptException.invalid("a tool of another type");
       }
     }
     if (others && !functions.isEmpty()) {
-      throw PromptRefused.invalid("functions together with tools of another server");
+      throw InexactPromptException.invalid("functions together with tools of another server");
     }
     return new FunctionTools(functions);
   }

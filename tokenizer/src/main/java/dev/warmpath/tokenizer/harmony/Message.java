@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.harmony;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -41,11 +41,11 @@ record Message(String header, @Nullable String channel, List<String> contents, S
   /**
    * A call of a tool.
    *
-   * @throws PromptRefused if the engine cannot write its name
+   * @throws InexactPromptException if the engine cannot write its name
    */
   static Message call(String name, String arguments) {
     if (Special.isIn(name)) {
-      throw PromptRefused.invalid("a called tool's name with the text of a special token");
+      throw InexactPromptException.invalid("a called tool's name with the text of a special token");
     }
     return new Message(
         ASSISTANT + " to=functions." + name,

@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.harmony;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -35,11 +35,11 @@ final class Preamble {
   /**
    * The effort of a request that asks for this one, or for none.
    *
-   * @throws PromptRefused if the engine does not know it
+   * @throws InexactPromptException if the engine does not know it
    */
   static String effort(@Nullable String asked) {
     if (asked != null && !EFFORTS.contains(asked)) {
-      throw PromptRefused.invalid("the reasoning effort is none of low, medium and high");
+      throw InexactPromptException.invalid("the reasoning effort is none of low, medium and high");
     }
     return asked == null ? USUAL_EFFORT : asked;
   }

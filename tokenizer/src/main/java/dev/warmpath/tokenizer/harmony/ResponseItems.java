@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.harmony;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -34,7 +34,7 @@ final class ResponseItems {
       case "reasoning" -> addThoughts(item);
       case "function_call" -> addCall(item);
       case "function_call_output" -> addResult(item);
-      default -> throw PromptRefused.invalid("an input item of another type");
+      default -> throw InexactPromptException.invalid("an input item of another type");
     }
   }
 
@@ -52,7 +52,7 @@ final class ResponseItems {
           conversation.add(preamble.later(role, text));
         }
       }
-      default -> throw PromptRefused.invalid("a message with an unknown role");
+      default -> throw InexactPromptException.invalid("a message with an unknown role");
     }
   }
 
@@ -61,7 +61,7 @@ final class ResponseItems {
     String type = part.path("type").asText();
     boolean said = type.equals("output_text") || type.equals("refusal");
     if (!PARTS.contains(type) || (said && !typed)) {
-      throw PromptRefused.invalid("a content part of another type");
+      throw InexactPromptException.invalid("a content part of another type");
     }
   }
 
@@ -84,7 +84,7 @@ final class ResponseItems {
   private void addResult(JsonNode item) {
     String name = namesById.get(Fields.requiredText(item, "call_id"));
     if (name == null) {
-      throw PromptRefused.invalid("an output without its call");
+      throw InexactPromptException.invalid("an output without its call");
     }
     conversation.add(Message.result(name, Fields.requiredText(item, "output")));
   }

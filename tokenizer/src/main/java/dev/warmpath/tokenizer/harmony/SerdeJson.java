@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.harmony;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.template.op.FloatText;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -99,7 +99,7 @@ final class SerdeJson {
     }
     double value = number.doubleValue();
     if (Double.isInfinite(value) || Double.isNaN(value)) {
-      throw PromptRefused.invalid("a number that is not finite");
+      throw InexactPromptException.invalid("a number that is not finite");
     }
     return value == 0 ? FloatText.of(value) : printed(readBack(value));
   }
@@ -132,11 +132,11 @@ final class SerdeJson {
       left += LARGEST_POWER;
     }
     if (left > LARGEST_POWER) {
-      throw PromptRefused.invalid("a number that is too large");
+      throw InexactPromptException.invalid("a number that is too large");
     }
     double read = left < 0 ? value / power(-left) : value * power(left);
     if (Double.isInfinite(read)) {
-      throw PromptRefused.invalid("a number that is too large");
+      throw InexactPromptException.invalid("a number that is too large");
     }
     return read;
   }

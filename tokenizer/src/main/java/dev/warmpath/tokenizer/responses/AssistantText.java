@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.responses;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 
 /** What the model said in one item: of several parts the engine takes the first. */
 final class AssistantText {
@@ -23,7 +23,7 @@ final class AssistantText {
       input &= other.equals("input_text");
     }
     if (!output && !input) {
-      throw PromptRefused.invalid("content of the assistant that is not read here");
+      throw InexactPromptException.invalid("content of the assistant that is not read here");
     }
     return first(content);
   }
@@ -33,10 +33,10 @@ final class AssistantText {
     JsonNode summary = item.path("summary");
     if (!item.path("encrypted_content").asText("").isEmpty()
         && item.hasNonNull("encrypted_content")) {
-      throw PromptRefused.invalid("encrypted reasoning");
+      throw InexactPromptException.invalid("encrypted reasoning");
     }
     if (!summary.isArray()) {
-      throw PromptRefused.invalid("reasoning without summary");
+      throw InexactPromptException.invalid("reasoning without summary");
     }
     if (!content.isEmpty()) {
       return first(content);

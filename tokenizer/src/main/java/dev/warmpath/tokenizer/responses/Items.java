@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.Set;
 
 /**
@@ -37,7 +37,7 @@ final class Items {
       case "function_call_output", "custom_tool_call_output" -> addOutput(item);
       case "reasoning" -> addSaid("reasoning", AssistantText.reasoning(item));
       case "message" -> addMessage(item);
-      default -> throw PromptRefused.invalid("an input item of another type");
+      default -> throw InexactPromptException.invalid("an input item of another type");
     }
   }
 
@@ -69,7 +69,7 @@ final class Items {
     JsonNode output = item.path("output");
     boolean stored = item.hasNonNull("id") && item.hasNonNull("status");
     if (!output.isTextual() && (!output.isArray() || stored)) {
-      throw PromptRefused.invalid("an output of a tool that is not read here");
+      throw InexactPromptException.invalid("an output of a tool that is not read here");
     }
     output.forEach(Items::checkPart);
     messages
@@ -98,7 +98,7 @@ final class Items {
     }
     boolean valid = ROLES.contains(role) && (content.isTextual() || content.isArray());
     if (!valid || item.has("tools")) {
-      throw PromptRefused.invalid("a message with a role or content amiss, or with tools");
+      throw InexactPromptException.invalid("a message with a role or content amiss, or with tools");
     }
     content.forEach(Items::checkPart);
     messages.add(item);
@@ -108,7 +108,7 @@ final class Items {
   private static void checkPart(JsonNode part) {
     String type = part.path("type").asText();
     if (!Set.of("input_text", "input_image", "input_file").contains(type)) {
-      throw PromptRefused.invalid("a content part of another type");
+      throw InexactPromptException.invalid("a content part of another type");
     }
   }
 

@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.chat.ModelChats;
 import java.util.List;
@@ -35,11 +35,11 @@ public final class ResponsesTexts implements ChatTexts {
 
   private static ObjectNode chat(ObjectNode body) {
     if (STORED.stream().anyMatch(body::hasNonNull)) {
-      throw new PromptRefused(
-          Reason.STORED_HISTORY, "the engine's own store has the rest of the messages");
+      throw new InexactPromptException(
+          FallbackCause.STORED_HISTORY, "the engine's own store has the rest of the messages");
     }
     if (body.hasNonNull("prompt")) {
-      throw PromptRefused.invalid("prompt is not supported by the engine");
+      throw InexactPromptException.invalid("prompt is not supported by the engine");
     }
     ObjectNode chat = JsonNodeFactory.instance.objectNode();
     chat.set("messages", messages(body));
@@ -63,7 +63,7 @@ public final class ResponsesTexts implements ChatTexts {
       return messages;
     }
     if (!input.isArray() || input.isEmpty()) {
-      throw PromptRefused.invalid("input is neither text nor a list with items");
+      throw InexactPromptException.invalid("input is neither text nor a list with items");
     }
     return messages.addAll(Items.messages(input));
   }
@@ -91,7 +91,7 @@ public final class ResponsesTexts implements ChatTexts {
   private static void putTools(ObjectNode body, ObjectNode chat) {
     JsonNode tools = body.path("tools");
     if (!tools.isArray() && !tools.isMissingNode()) {
-      throw PromptRefused.invalid("tools is not a list");
+      throw InexactPromptException.invalid("tools is not a list");
     }
     if (!tools.isEmpty()) {
       chat.set("tools", Tools.read(tools));

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.List;
 
 /**
@@ -56,7 +56,7 @@ final class Tools {
 
   private static ObjectNode custom(JsonNode tool) {
     if (tool.path("format").path("type").asText().equals("grammar")) {
-      throw PromptRefused.invalid("a custom tool with a grammar");
+      throw InexactPromptException.invalid("a custom tool with a grammar");
     }
     ObjectNode shown = JsonNodeFactory.instance.objectNode();
     shown.set("description", tool.path("description"));

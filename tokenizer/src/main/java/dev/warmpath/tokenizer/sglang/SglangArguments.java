@@ -3,9 +3,9 @@ package dev.warmpath.tokenizer.sglang;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.BooleanNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import dev.warmpath.tokenizer.template.ChatTemplate;
 import java.util.LinkedHashMap;
@@ -58,7 +58,8 @@ final class SglangArguments {
     defaults.properties().forEach(e -> merged.putIfAbsent(e.getKey(), e.getValue()));
     for (String name : merged.keySet()) {
       if (NOT_READ.contains(name)) {
-        throw new PromptRefused(Reason.REQUEST_TEMPLATE, "template argument " + name);
+        throw new InexactPromptException(
+            FallbackCause.REQUEST_TEMPLATE, "template argument " + name);
       }
     }
     return new SglangArguments(merged);
@@ -66,7 +67,7 @@ final class SglangArguments {
 
   private static void putEffort(JsonNode effort, Map<String, JsonNode> merged) {
     if (!effort.isTextual() || !EFFORTS.contains(effort.textValue())) {
-      throw PromptRefused.invalid("reasoning_effort is none of the known words");
+      throw InexactPromptException.invalid("reasoning_effort is none of the known words");
     }
     BooleanNode thinks = BooleanNode.valueOf(!effort.textValue().equals("none"));
     merged.putIfAbsent("thinking", thinks);
@@ -80,8 +81,8 @@ final class SglangArguments {
         (template.mentions("no_think") && template.mentions("reasoning_effort"))
             || (template.mentions("low_effort") && merged.containsKey("reasoning_effort"));
     if (rewritten) {
-      throw new PromptRefused(
-          Reason.TEMPLATE_UNSUPPORTED, "the engine rewrites this model's effort");
+      throw new InexactPromptException(
+          FallbackCause.TEMPLATE_UNSUPPORTED, "the engine rewrites this model's effort");
     }
   }
 

@@ -1,9 +1,9 @@
 package dev.warmpath.tokenizer.sglang;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,8 +28,8 @@ final class SglangEnding {
     }
     if (continues.booleanValue()) {
       if (!"".equals(message.get("content"))) {
-        throw new PromptRefused(
-            Reason.TEMPLATE_UNSUPPORTED, "the last message's tokens stand on their own");
+        throw new InexactPromptException(
+            FallbackCause.TEMPLATE_UNSUPPORTED, "the last message's tokens stand on their own");
       }
       return messages.subList(0, last);
     }

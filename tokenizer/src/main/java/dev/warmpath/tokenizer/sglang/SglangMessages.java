@@ -2,9 +2,9 @@ package dev.warmpath.tokenizer.sglang;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -47,7 +47,7 @@ final class SglangMessages {
     boolean user = role.equals("user");
     String known = user ? role : role.toLowerCase(Locale.ROOT);
     if (!user && !ROLES.contains(known)) {
-      throw PromptRefused.invalid("a message with an unknown role");
+      throw InexactPromptException.invalid("a message with an unknown role");
     }
     Map<String, @Nullable Object> read = new LinkedHashMap<>();
     read.put("role", known);
@@ -71,7 +71,7 @@ final class SglangMessages {
     } else if (!role.equals("user") && Fields.isAbsent(content)) {
       read.put("content", "");
     } else {
-      throw PromptRefused.invalid("content is neither text nor a list");
+      throw InexactPromptException.invalid("content is neither text nor a list");
     }
   }
 
@@ -85,17 +85,17 @@ final class SglangMessages {
         read.put("text", part.path("text").textValue());
         parts.add(read);
       } else {
-        throw refused(type);
+        throw inexact(type);
       }
     }
     return parts;
   }
 
-  private static PromptRefused refused(String type) {
+  private static InexactPromptException inexact(String type) {
     boolean media = type.endsWith("_url") || type.equals("input_audio");
     return media
-        ? new PromptRefused(Reason.MULTIMODAL, "a media part")
-        : PromptRefused.invalid("a content part that is not text");
+        ? new InexactPromptException(FallbackCause.MULTIMODAL, "a media part")
+        : InexactPromptException.invalid("a content part that is not text");
   }
 
   private static String joined(List<Object> parts) {
@@ -115,7 +115,7 @@ final class SglangMessages {
     }
     for (String field : NOT_READ) {
       if (message.hasNonNull(field)) {
-        throw PromptRefused.invalid(field + " of a message is not read here");
+        throw InexactPromptException.invalid(field + " of a message is not read here");
       }
     }
     JsonNode calls = Fields.listOrAbsent(message, "tool_calls");
@@ -135,7 +135,8 @@ final class SglangMessages {
               && (Fields.isAbsent(index) || index.isInt())
               && (type.isMissingNode() || "function".equals(type.textValue()));
       if (!valid) {
-        throw PromptRefused.invalid("a tool call with an id, index, type or function amiss");
+        throw InexactPromptException.invalid(
+            "a tool call with an id, index, type or function amiss");
       }
       Map<String, @Nullable Object> one = new LinkedHashMap<>();
       one.put("id", call.path("id").textValue());
@@ -153,7 +154,7 @@ final class SglangMessages {
         Fields.isTextOrAbsent(function.path("name"))
             && (Fields.isTextOrAbsent(arguments) || arguments.isObject());
     if (!valid) {
-      throw PromptRefused.invalid("a tool call with a name or arguments amiss");
+      throw InexactPromptException.invalid("a tool call with a name or arguments amiss");
     }
     Map<String, @Nullable Object> read = new LinkedHashMap<>();
     read.put("name", function.path("name").textValue());

@@ -1,13 +1,13 @@
 package dev.warmpath.tokenizer.sglang;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
 import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.template.ChatTemplate;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns chat requests into the text that SGLang 0.5.23 tokenizes for them. What might come out
- * differently is refused with a reason.
+ * differently is not rendered: it is inexact, with a cause.
  *
  * <p>Thread-safe.
  */
@@ -65,7 +65,7 @@ public final class SglangRenderer implements ChatTexts {
       refuseOtherWays(body);
       return rendered(body);
     } catch (TemplateException e) {
-      throw ChatTexts.refusal(e);
+      throw ChatTexts.inexact(e);
     }
   }
 
@@ -73,7 +73,7 @@ public final class SglangRenderer implements ChatTexts {
   private static void refuseOtherWays(ObjectNode body) {
     for (String field : List.of("input_ids", "session_params", "reasoning")) {
       if (body.hasNonNull(field)) {
-        throw PromptRefused.invalid(field + " is not read here");
+        throw InexactPromptException.invalid(field + " is not read here");
       }
     }
   }
@@ -95,7 +95,7 @@ public final class SglangRenderer implements ChatTexts {
       chosen = templates.get(DEFAULT);
     }
     if (chosen == null) {
-      throw new PromptRefused(Reason.NO_TEMPLATE, "the model has no chat template");
+      throw new InexactPromptException(FallbackCause.NO_TEMPLATE, "the model has no chat template");
     }
     return chosen;
   }

@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.sglang;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.body.Fields;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.JsonValues;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -40,17 +40,17 @@ final class SglangTools {
     if (word != null) {
       boolean required = word.equals("required");
       if (!required && !word.equals("auto") && !word.equals("none")) {
-        throw PromptRefused.invalid("tool_choice is not known");
+        throw InexactPromptException.invalid("tool_choice is not known");
       }
       if (required && tools.isEmpty()) {
-        throw PromptRefused.invalid("tool_choice without tools");
+        throw InexactPromptException.invalid("tool_choice without tools");
       }
       return tools.isEmpty() || word.equals("none") ? null : tools;
     }
     String name = choice.path("function").path("name").textValue();
     List<Object> named = tools.stream().filter(tool -> nameOf(tool).equals(name)).toList();
     if (named.isEmpty()) {
-      throw PromptRefused.invalid("tool_choice names no tool");
+      throw InexactPromptException.invalid("tool_choice names no tool");
     }
     return named;
   }
@@ -106,7 +106,7 @@ final class SglangTools {
             && (parameters.isObject() || Fields.isAbsent(parameters));
     UNLESS_NULL.forEach(field -> Fields.flagOrAbsent(function, field));
     if (!valid || !hasPlainTypes(parameters)) {
-      throw PromptRefused.invalid("a tool's function with a field amiss");
+      throw InexactPromptException.invalid("a tool's function with a field amiss");
     }
   }
 

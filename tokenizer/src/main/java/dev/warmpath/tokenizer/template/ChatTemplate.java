@@ -2,8 +2,8 @@ package dev.warmpath.tokenizer.template;
 
 import dev.warmpath.tokenizer.template.builtin.Globals;
 import dev.warmpath.tokenizer.template.eval.Program;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import dev.warmpath.tokenizer.template.syntax.TemplateParser;
 import dev.warmpath.tokenizer.template.tree.Statement;

@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.template;
 
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.time.Clock;
 import java.util.LinkedHashMap;

@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.template;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.io.IOException;
 import java.io.InputStream;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import java.util.Map;
@@ -149,7 +149,7 @@ class MessagesTextsTest {
         "{'messages': [HI], 'output_config': {'effort': 'none'}, 'max_tokens': 5} | INVALID_REQUEST",
         "{'messages': [HI], 'chat_template_kwargs': {'chat_template': 'x'}, 'max_tokens': 5} | REQUEST_TEMPLATE"
       })
-  void whatTheEngineRefusesIsRefused(String body, Reason reason) {
+  void whatTheEngineRefusesIsRefused(String body, FallbackCause reason) {
     assertThat(refused(parsed(body.replace("HI", HI)))).isEqualTo(reason);
   }
 
@@ -162,8 +162,9 @@ class MessagesTextsTest {
     return texts(template).render(parsed("{'max_tokens': 2048, " + fields + "}"));
   }
 
-  private static Reason refused(ObjectNode body) {
-    return catchThrowableOfType(PromptRefused.class, () -> texts(DUMP).render(body)).reason();
+  private static FallbackCause refused(ObjectNode body) {
+    return catchThrowableOfType(InexactPromptException.class, () -> texts(DUMP).render(body))
+        .fallbackCause();
   }
 
   private static ObjectNode parsed(String json) {

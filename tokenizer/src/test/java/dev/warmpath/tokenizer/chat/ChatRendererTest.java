@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -36,16 +36,16 @@ class ChatRendererTest {
     }
   }
 
-  private static PromptRefused refused(String template, String body) {
+  private static InexactPromptException refused(String template, String body) {
     return refused(template, body, ChatOptions.defaults());
   }
 
-  private static PromptRefused refused(String template, String body, ChatOptions options) {
-    return catchThrowableOfType(PromptRefused.class, () -> text(template, body, options));
+  private static InexactPromptException refused(String template, String body, ChatOptions options) {
+    return catchThrowableOfType(InexactPromptException.class, () -> text(template, body, options));
   }
 
-  private static Reason reason(String template, String body) {
-    return refused(template, body).reason();
+  private static FallbackCause reason(String template, String body) {
+    return refused(template, body).fallbackCause();
   }
 
   @Test
@@ -204,7 +204,7 @@ class ChatRendererTest {
     for (String more : List.of(", \"chat_template\": 1", ", \"chat_template\": \"{% if %}\"")) {
       assertThat(refused("model's", body.formatted(more), options)).isNotNull();
     }
-    assertThat(reason("model's", body.formatted(""))).isEqualTo(Reason.REQUEST_TEMPLATE);
+    assertThat(reason("model's", body.formatted(""))).isEqualTo(FallbackCause.REQUEST_TEMPLATE);
   }
 
   @Test
@@ -239,7 +239,7 @@ class ChatRendererTest {
         .isEqualTo("<user>q</><assistant>Sure,");
     assertThat(text(template.replace(" | trim", ""), start + ", \"add_generation_prompt\": false}"))
         .isEqualTo("<user>q</><assistant>Sure, ");
-    assertThat(reason(template, start + "}")).isEqualTo(Reason.INVALID_REQUEST);
+    assertThat(reason(template, start + "}")).isEqualTo(FallbackCause.INVALID_REQUEST);
   }
 
   @Test
@@ -253,8 +253,10 @@ class ChatRendererTest {
     assertThat(renderer.render(plain)).isEqualTo("p");
     assertThat(renderer.render(withTools)).isEqualTo("t");
     ChatRenderer none = ChatRenderer.of(Map.of(), Map.of(), ChatOptions.defaults());
-    assertThat(catchThrowableOfType(PromptRefused.class, () -> none.render(plain)).reason())
-        .isEqualTo(Reason.NO_TEMPLATE);
+    assertThat(
+            catchThrowableOfType(InexactPromptException.class, () -> none.render(plain))
+                .fallbackCause())
+        .isEqualTo(FallbackCause.NO_TEMPLATE);
   }
 
   @ParameterizedTest
@@ -274,7 +276,7 @@ class ChatRendererTest {
         "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"reasoning_effort\": \"auto\"} | INVALID_REQUEST",
         "{\"messages\": [{\"role\": \"bad\", \"content\": \"\"}]} | TEMPLATE_ERROR",
       })
-  void refusesWhatItCannotKnow(String body, Reason expected) {
+  void refusesWhatItCannotKnow(String body, FallbackCause expected) {
     String template =
         "{% for m in messages %}{% if m.role == 'bad' %}{{ raise_exception(m.content) }}{% endif %}"
             + "{% endfor %}";
@@ -284,23 +286,23 @@ class ChatRendererTest {
 
   @Test
   void refusalsHoldNothingOfTheChat() {
-    PromptRefused refused =
+    InexactPromptException refused =
         refused(
             "\n{{ raise_exception(messages[0].content) }}",
             "{\"messages\": [{\"role\": \"user\", \"content\": \"secret\"}]}");
 
-    assertThat(refused.reason()).isEqualTo(Reason.TEMPLATE_ERROR);
+    assertThat(refused.fallbackCause()).isEqualTo(FallbackCause.TEMPLATE_ERROR);
     assertThat(refused.detail()).isEqualTo("the template, line 2: RAISED");
   }
 
   @Test
   void refusalsNameTheConstructAndItsLine() {
-    PromptRefused refused =
+    InexactPromptException refused =
         refused(
             "\n{{ messages|groupby('role') }}",
             "{\"messages\": [{\"role\": \"user\", \"content\": \"secret\"}]}");
 
-    assertThat(refused.reason()).isEqualTo(Reason.TEMPLATE_UNSUPPORTED);
+    assertThat(refused.fallbackCause()).isEqualTo(FallbackCause.TEMPLATE_UNSUPPORTED);
     assertThat(refused.detail()).isEqualTo("the template, UNSUPPORTED at line 2: filter groupby");
   }
 }

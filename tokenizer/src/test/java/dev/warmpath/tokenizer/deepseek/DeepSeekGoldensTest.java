@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.anthropic.MessagesTexts;
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
 import dev.warmpath.tokenizer.chat.ChatOptions.Templates;
@@ -50,7 +50,7 @@ class DeepSeekGoldensTest {
   private static String prompt(JsonNode golden, String architecture) {
     try {
       return texts(golden, architecture).render((ObjectNode) golden.get("request").deepCopy());
-    } catch (PromptRefused e) {
+    } catch (InexactPromptException e) {
       return "refused";
     }
   }

@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.encode;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.tokenizer.body.PromptRefused;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cut.Placement.Kind;
 import dev.warmpath.tokenizer.encode.cut.TokenizerShape;
@@ -61,7 +61,8 @@ class NativeBoundTest {
     int bytes = unit.getBytes(StandardCharsets.UTF_8).length;
     String longest = unit.repeat(NativeBound.LONGEST_BYTES / bytes);
     NativeBound.check(longest);
-    assertThatThrownBy(() -> NativeBound.check(longest + unit)).isInstanceOf(PromptRefused.class);
+    assertThatThrownBy(() -> NativeBound.check(longest + unit))
+        .isInstanceOf(InexactPromptException.class);
   }
 
   @Test
@@ -69,7 +70,7 @@ class NativeBoundTest {
     try (IncrementalEncoder encoder = encoder(cutting(), Kind.INSIDE)) {
       String longer = "b ".repeat(NativeBound.LONGEST_BYTES);
       assertThatThrownBy(() -> encoder.wholeWithSpecialTokens(longer))
-          .isInstanceOf(PromptRefused.class);
+          .isInstanceOf(InexactPromptException.class);
       Thread.currentThread().interrupt();
       try {
         assertThatThrownBy(() -> encoder.wholeWithSpecialTokens("b"))
@@ -82,7 +83,7 @@ class NativeBoundTest {
 
   private static void assertRefused(IncrementalEncoder encoder, String text) {
     assertThatThrownBy(() -> encoder.encode(text))
-        .isInstanceOf(PromptRefused.class)
+        .isInstanceOf(InexactPromptException.class)
         .hasMessageContaining("cannot be cut");
   }
 

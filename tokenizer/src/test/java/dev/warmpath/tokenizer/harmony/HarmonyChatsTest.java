@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
 import dev.warmpath.tokenizer.chat.ChatTexts;
@@ -123,7 +123,7 @@ class HarmonyChatsTest {
             + " 'function': {'name': 'a<|end|>', 'arguments': ''}}]}]"
       })
   void whatTheEngineRefusesIsRefused(String fields) {
-    assertRefused(PINNED, "{'messages': [], %s}".formatted(fields), Reason.INVALID_REQUEST);
+    assertRefused(PINNED, "{'messages': [], %s}".formatted(fields), FallbackCause.INVALID_REQUEST);
   }
 
   @Test
@@ -131,10 +131,11 @@ class HarmonyChatsTest {
     String half = "[{'role': 'assistant', 'content': 'x', 'reasoning': 'a\\ud800'}%s]";
     assertThat(chat("{'messages': %s}".formatted(half.formatted("")))).contains("{final}x{end}");
     String shown = half.formatted(", {'role': 'user', 'content': '\\ud800\\ud801'}");
-    assertRefused(PINNED, "{'messages': %s}".formatted(shown), Reason.MALFORMED_TEXT);
+    assertRefused(PINNED, "{'messages': %s}".formatted(shown), FallbackCause.MALFORMED_TEXT);
     String schema =
         "[{'function': {'name': 'f', 'parameters': {'type': 'string', 'pattern': '\\ud800'}}}]";
-    assertRefused(PINNED, "{'messages': [], 'tools': %s}".formatted(schema), Reason.MALFORMED_TEXT);
+    assertRefused(
+        PINNED, "{'messages': [], 'tools': %s}".formatted(schema), FallbackCause.MALFORMED_TEXT);
   }
 
   @Test
@@ -142,8 +143,8 @@ class HarmonyChatsTest {
     ChatOptions tokyo = at("2026-03-14T14:58:00Z");
     assertThat(readable(new HarmonyChats(tokyo).render(body("{'messages': []}"))))
         .contains("Current date: 2026-03-14\n");
-    assertRefused(at("2026-03-14T14:59:30Z"), "{'messages': []}", Reason.NEAR_MIDNIGHT);
-    assertRefused(at("2026-03-14T15:00:30Z"), "{'messages': []}", Reason.NEAR_MIDNIGHT);
+    assertRefused(at("2026-03-14T14:59:30Z"), "{'messages': []}", FallbackCause.NEAR_MIDNIGHT);
+    assertRefused(at("2026-03-14T15:00:30Z"), "{'messages': []}", FallbackCause.NEAR_MIDNIGHT);
     assertThat(
             readable(new HarmonyChats(at("2026-03-14T15:02:00Z")).render(body("{'messages': []}"))))
         .contains("Current date: 2026-03-15\n");
@@ -183,9 +184,10 @@ class HarmonyChatsTest {
         "'input': 'x', 'previous_response_id': 'r' | STORED_HISTORY",
         "'input': 'x', 'chat_template_kwargs': {'chat_template': 'x'} | REQUEST_TEMPLATE"
       })
-  void whatTheEngineRefusesOfResponsesIsRefused(String fields, Reason reason) {
+  void whatTheEngineRefusesOfResponsesIsRefused(String fields, FallbackCause reason) {
     assertThatThrownBy(() -> new HarmonyResponses(PINNED).render(body("{" + fields + "}")))
-        .isInstanceOfSatisfying(PromptRefused.class, e -> assertThat(e.reason()).isEqualTo(reason));
+        .isInstanceOfSatisfying(
+            InexactPromptException.class, e -> assertThat(e.fallbackCause()).isEqualTo(reason));
   }
 
   @ParameterizedTest
@@ -224,9 +226,10 @@ class HarmonyChatsTest {
     return ChatOptions.defaults().with(clock);
   }
 
-  private static void assertRefused(ChatOptions options, String body, Reason reason) {
+  private static void assertRefused(ChatOptions options, String body, FallbackCause reason) {
     assertThatThrownBy(() -> new HarmonyChats(options).render(body(body)))
-        .isInstanceOfSatisfying(PromptRefused.class, e -> assertThat(e.reason()).isEqualTo(reason));
+        .isInstanceOfSatisfying(
+            InexactPromptException.class, e -> assertThat(e.fallbackCause()).isEqualTo(reason));
   }
 
   private static String chat(String body) {

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatRenderer;
 import java.util.Map;
@@ -129,9 +129,10 @@ class ResponsesTextsTest {
         "'input': [{'type': 'function_call', 'name': 'f'}] | INVALID_REQUEST",
         "'input': [{'type': 'function_call_output', 'call_id': 'c'}] | INVALID_REQUEST"
       })
-  void whatTheEngineRefusesOrStoresIsRefused(String fields, Reason reason) {
-    PromptRefused refused = catchThrowableOfType(PromptRefused.class, () -> text(DUMP, fields));
-    assertThat(refused.reason()).isEqualTo(reason);
+  void whatTheEngineRefusesOrStoresIsRefused(String fields, FallbackCause reason) {
+    InexactPromptException refused =
+        catchThrowableOfType(InexactPromptException.class, () -> text(DUMP, fields));
+    assertThat(refused.fallbackCause()).isEqualTo(reason);
   }
 
   private static ResponsesTexts texts(String template) {

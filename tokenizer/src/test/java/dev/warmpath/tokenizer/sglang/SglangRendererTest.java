@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.tokenizer.body.PromptRefused;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.ContentFormat;
 import java.util.Map;
@@ -58,8 +58,8 @@ class SglangRendererTest {
   void aTemplateThatFailsIsTriedAgainWithBareFunctions() {
     String template = "{{ tools[0].name if tools[0].name else raise_exception('no') }}";
     assertThat(text(template, body(HI, "'tools': [{'function': {'name': 'f'}}]"))).isEqualTo("f");
-    assertThat(refused("{{ raise_exception('no') }}", body(HI, "'x': 1")).reason())
-        .isEqualTo(Reason.TEMPLATE_ERROR);
+    assertThat(refused("{{ raise_exception('no') }}", body(HI, "'x': 1")).fallbackCause())
+        .isEqualTo(FallbackCause.TEMPLATE_ERROR);
   }
 
   @Test
@@ -115,8 +115,8 @@ class SglangRendererTest {
     String chat = HI + ", {'role': 'assistant', 'content': 'So', 'name': 'n'}";
     assertThat(text(DUMP, body(chat, "'n': 1")))
         .endsWith(", {\"role\": \"user\", \"content\": \"So\"}]");
-    assertThat(refused(DUMP, body(chat, "'continue_final_message': true")).reason())
-        .isEqualTo(Reason.TEMPLATE_UNSUPPORTED);
+    assertThat(refused(DUMP, body(chat, "'continue_final_message': true")).fallbackCause())
+        .isEqualTo(FallbackCause.TEMPLATE_UNSUPPORTED);
     String empty = HI + ", {'role': 'assistant'}";
     assertThat(text(DUMP, body(empty, "'continue_final_message': true")))
         .isEqualTo("[{\"role\": \"user\", \"content\": \"Hi\"}]");
@@ -180,7 +180,8 @@ class SglangRendererTest {
             + " {'function': {'name': 'g'}}}"
       })
   void whatTheEngineRefusesOrReadsOtherwiseIsRefused(String body) {
-    assertThat(refused(DUMP, body.replace("HI", HI)).reason()).isEqualTo(Reason.INVALID_REQUEST);
+    assertThat(refused(DUMP, body.replace("HI", HI)).fallbackCause())
+        .isEqualTo(FallbackCause.INVALID_REQUEST);
   }
 
   @ParameterizedTest
@@ -192,14 +193,15 @@ class SglangRendererTest {
         "'reasoning_effort': 'low' | TEMPLATE_UNSUPPORTED"
       },
       quoteCharacter = '~')
-  void argumentsThatSteerTheCallAreRefused(String field, Reason reason) {
-    assertThat(refused("{{ low_effort }}", body(HI, field)).reason()).isEqualTo(reason);
+  void argumentsThatSteerTheCallAreRefused(String field, FallbackCause reason) {
+    assertThat(refused("{{ low_effort }}", body(HI, field)).fallbackCause()).isEqualTo(reason);
   }
 
   @Test
   void mediaAreRefused() {
     String image = "{'role': 'user', 'content': [{'type': 'image_url', 'image_url': {}}]}";
-    assertThat(refused(DUMP, body(image, "'n': 1")).reason()).isEqualTo(Reason.MULTIMODAL);
+    assertThat(refused(DUMP, body(image, "'n': 1")).fallbackCause())
+        .isEqualTo(FallbackCause.MULTIMODAL);
   }
 
   @Test
@@ -211,8 +213,10 @@ class SglangRendererTest {
         .isEqualTo("t");
     SglangRenderer none = SglangRenderer.of(Map.of(), Map.of(), ChatOptions.defaults());
     ObjectNode plain = parsed(body(HI, "'n': 1"));
-    assertThat(catchThrowableOfType(PromptRefused.class, () -> none.render(plain)).reason())
-        .isEqualTo(Reason.NO_TEMPLATE);
+    assertThat(
+            catchThrowableOfType(InexactPromptException.class, () -> none.render(plain))
+                .fallbackCause())
+        .isEqualTo(FallbackCause.NO_TEMPLATE);
   }
 
   private static String body(String messages, String fields) {
@@ -236,8 +240,8 @@ class SglangRendererTest {
     return SglangRenderer.of(Map.of("default", template), Map.of(), options).render(parsed(body));
   }
 
-  private static PromptRefused refused(String template, String body) {
-    return catchThrowableOfType(PromptRefused.class, () -> text(template, body));
+  private static InexactPromptException refused(String template, String body) {
+    return catchThrowableOfType(InexactPromptException.class, () -> text(template, body));
   }
 
   private static ObjectNode parsed(String json) {

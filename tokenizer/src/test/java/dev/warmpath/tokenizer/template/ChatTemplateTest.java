@@ -3,7 +3,7 @@ package dev.warmpath.tokenizer.template;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.time.Clock;
 import java.time.Instant;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.limit.TemplateException.Kind;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException.Kind;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.io.IOException;
 import java.io.InputStream;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.warmpath.tokenizer.template.eval.Program;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException.Kind;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.limit.TemplateException.Kind;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import dev.warmpath.tokenizer.template.syntax.TemplateParser;
 import dev.warmpath.tokenizer.template.tree.Statement;

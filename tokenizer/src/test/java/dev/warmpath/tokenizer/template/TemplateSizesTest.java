@@ -3,8 +3,8 @@ package dev.warmpath.tokenizer.template;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.limit.TemplateException.Kind;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException.Kind;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.lang.management.ManagementFactory;
 import java.time.Clock;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.tokenizer.template.builtin.Filters;
 import dev.warmpath.tokenizer.template.builtin.Tests;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.limit.TemplateException.Kind;
-import dev.warmpath.tokenizer.template.limit.Unsupported;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException.Kind;
+import dev.warmpath.tokenizer.template.failure.Unsupported;
 import dev.warmpath.tokenizer.template.method.StringMethods;
 import java.util.List;
 import java.util.Map;

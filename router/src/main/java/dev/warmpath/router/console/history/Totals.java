@@ -182,11 +182,11 @@ public final class Totals {
         @Nullable String third,
         double value) {
       switch (metric) {
-        case REQUESTS_TOTAL, REJECTED_TOTAL, PICKS_TOTAL -> {
+        case REQUESTS_TOTAL, REJECTED_TOTAL, ASSIGNMENTS_TOTAL -> {
           double growth = growth(Arrays.asList(metric, first, second, third), value);
           requests += metric == Metric.REQUESTS_TOTAL ? growth : 0;
           add(refusals, first, metric == Metric.REJECTED_TOTAL ? growth : 0);
-          add(picks, third, metric == Metric.PICKS_TOTAL ? growth : 0);
+          add(picks, third, metric == Metric.ASSIGNMENTS_TOTAL ? growth : 0);
         }
         case PROMPT_TOKENS_TOTAL, CACHED_TOKENS_TOTAL -> {
           double[] pair = engine(second).of(first);

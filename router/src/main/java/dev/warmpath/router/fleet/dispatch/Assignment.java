@@ -28,7 +28,7 @@ public final class Assignment implements DispatchResult {
    * @param reason the policy's word for why
    * @param inFlight requests that the engine had, from dispatch to last byte
    * @param waiting those of them whose prompts were not computed yet
-   * @param queuedMillis the time predicted for these prompts
+   * @param prefillBacklogMillis the time predicted for these prompts
    * @param prefillMillis the time predicted for this request's prompt; 0 if it is not known
    */
   public record Grounds(
@@ -36,7 +36,7 @@ public final class Assignment implements DispatchResult {
       String reason,
       int inFlight,
       int waiting,
-      double queuedMillis,
+      double prefillBacklogMillis,
       double prefillMillis) {}
 
   private final Dispatcher dispatcher;

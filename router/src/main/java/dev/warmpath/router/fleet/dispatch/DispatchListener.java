@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.dispatch;
 
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.tokenizer.body.FallbackCause;
 
 /**
  * Hears what the dispatcher does, for metrics. Called on the caller's thread under no engine's
@@ -35,7 +36,7 @@ public interface DispatchListener {
    *
    * @param cause {@code no_prompt}, or the label of the reason why the prompt is not exact
    */
-  default void fallback(String cause) {}
+  default void fallback(FallbackCause cause) {}
 
   /** The engine reported how long the prompt was and how much of it it did not compute. */
   default void reported(Assignment assignment, int promptTokens, int cachedTokens) {}
@@ -69,7 +70,7 @@ public interface DispatchListener {
     }
 
     @Override
-    public void fallback(String cause) {
+    public void fallback(FallbackCause cause) {
       first.fallback(cause);
       second.fallback(cause);
     }

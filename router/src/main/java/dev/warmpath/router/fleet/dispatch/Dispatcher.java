@@ -17,6 +17,7 @@ import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -188,7 +189,7 @@ public final class Dispatcher {
       long turn = turns.get();
       long now = nanos();
       if (!fillCandidates(selection, request, now, Selection.PassedOver.UNHEARD)) {
-        return nobody(selection.nearest());
+        return noCandidate(selection.nearest());
       }
       RoutingRequest routed = routed(selection, request, turn, now);
       int winner = chooser.choose(routed, selection.candidates());
@@ -196,12 +197,12 @@ public final class Dispatcher {
       int credit = selection.candidates().creditTokens(winner);
       Reservation reservation = reserve(contender, request, credit, turn, now);
       if (reservation != null) {
-        return told(new Choice(chooser, routed, selection, winner), request, reservation);
+        return assign(new Choice(chooser, routed, selection, winner), request, reservation);
       }
     }
   }
 
-  private DispatchResult nobody(Cause nearest) {
+  private DispatchResult noCandidate(Cause nearest) {
     if (nearest != Cause.FULL) {
       listener().unassigned(nearest); // one that finds all full may wait
     }
@@ -261,12 +262,12 @@ public final class Dispatcher {
           reason,
           candidates.requests(winner),
           candidates.waiting(winner),
-          candidates.queuedMillis(winner),
+          candidates.prefillBacklogMillis(winner),
           candidates.prefillMillis(request, winner));
     }
   }
 
-  private Assignment told(Choice choice, PreparedRequest request, Reservation reservation) {
+  private Assignment assign(Choice choice, PreparedRequest request, Reservation reservation) {
     Contender contender = choice.contender();
     Assignment assignment =
         new Assignment(
@@ -278,8 +279,8 @@ public final class Dispatcher {
     try {
       Assignment.Grounds grounds = choice.committed();
       assignment.grounds(grounds);
-      tell(request, contender, assignment);
-      String fallback = request.prompt().fallback(contender.chain());
+      announceToStream(request, contender, assignment);
+      FallbackCause fallback = request.prompt().fallback(contender.chain());
       if (fallback != null) {
         listener().fallback(fallback);
       }
@@ -292,7 +293,8 @@ public final class Dispatcher {
   }
 
   /** Tells the engine's side what is about to be sent there. */
-  private void tell(PreparedRequest request, Contender contender, Assignment assignment) {
+  private void announceToStream(
+      PreparedRequest request, Contender contender, Assignment assignment) {
     BlockChain chain = contender.isPartlyKnown() ? contender.chain() : null;
     PromptResult.Tokens tokens = request.prompt().tokens();
     if (chain != null && tokens != null) {

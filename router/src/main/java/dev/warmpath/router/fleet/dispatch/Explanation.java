@@ -8,6 +8,7 @@ import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 public record Explanation(
     String policy,
     int promptTokens,
-    @Nullable String fallback,
+    @Nullable FallbackCause fallback,
     @Nullable String winner,
     String reason,
     List<Row> engines,

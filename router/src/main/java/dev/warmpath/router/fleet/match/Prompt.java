@@ -8,7 +8,7 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +28,6 @@ public final class Prompt {
    * in it, but prompts sent to such engines can be expected there.
    */
   private static final ChainSpace ASSUMED = new ChainSpace("", 16, 0);
-
-  private static final String HIDDEN = Reason.HIDDEN_NAMESPACE.label();
 
   private final @Nullable PromptResult result;
   private final PromptResult.@Nullable Tokens tokens;
@@ -81,17 +79,19 @@ public final class Prompt {
     return result;
   }
 
-  /** Why the tokens are not known, as a label; null if they are. */
-  public @Nullable String fallback() {
+  /** Why the tokens are not known; null if they are. */
+  public @Nullable FallbackCause fallback() {
     if (isKnown()) {
       return null;
     }
-    return result instanceof PromptResult.Inexact inexact ? inexact.reason().label() : "no_prompt";
+    return result instanceof PromptResult.Inexact inexact
+        ? inexact.cause()
+        : FallbackCause.NO_PROMPT;
   }
 
-  /** Why its blocks on an engine are not known, as a label; null if they are. */
-  public @Nullable String fallback(@Nullable BlockChain chain) {
-    return chain == null && isKnown() ? HIDDEN : fallback();
+  /** Why its blocks on an engine are not known; null if they are. */
+  public @Nullable FallbackCause fallback(@Nullable BlockChain chain) {
+    return chain == null && isKnown() ? FallbackCause.HIDDEN_NAMESPACE : fallback();
   }
 
   private boolean isKnown() {

@@ -25,16 +25,8 @@ public abstract sealed class UsageScanner permits DocumentScanner, EventStreamSc
   public abstract void feed(byte[] chunk);
 
   /**
-   * Whether a stream has brought something of the answer itself, so that the prompt is computed. A
-   * single document never has: it comes when all is computed.
-   */
-  public final boolean hasContent() {
-    return contentEvents() > 0;
-  }
-
-  /**
    * How many events of a stream brought something of the answer: about as many as it has tokens, if
-   * the engine sends one event for each.
+   * the engine sends one event for each. A single document has none: it comes when all is computed.
    */
   public abstract int contentEvents();
 

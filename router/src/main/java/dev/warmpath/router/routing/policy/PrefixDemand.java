@@ -95,7 +95,7 @@ final class PrefixDemand {
   }
 
   private static int depth(int row, RoutingRequest request, Candidates candidates) {
-    return Math.min(candidates.matchedBlocks(request, row), request.blocks().count());
+    return Math.min(candidates.creditBlocks(request, row), request.blocks().count());
   }
 
   /** The part of its room that is taken, 0 to 1. */

@@ -116,21 +116,21 @@ public final class WarmPolicy implements RankingPolicy {
 
     @Override
     public double cost(int row) {
-      return candidates.queuedMillis(row)
+      return candidates.prefillBacklogMillis(row)
           + (1 + again(row)) * missedMillis(row)
           + decodeMillis(row);
     }
 
     @Override
     public long tie(int row) {
-      return -candidates.matchedTokens(request, row);
+      return -candidates.creditTokens(request, row);
     }
 
     @Override
     public Score score(int row) {
       double prefill = missedMillis(row);
       return Score.of(
-          Score.term("queue_millis", candidates.queuedMillis(row)),
+          Score.term("backlog_millis", candidates.prefillBacklogMillis(row)),
           Score.term("prefill_millis", prefill),
           Score.term("miss_millis", again(row) * prefill),
           Score.term("decode_millis", decodeMillis(row)));
@@ -138,8 +138,8 @@ public final class WarmPolicy implements RankingPolicy {
 
     @Override
     public String reason(int winner) {
-      return candidates.matchedTokens(request, winner) < copied
-          ? "copy"
+      return candidates.creditTokens(request, winner) < copied
+          ? "spread"
           : candidates.reason(request, winner);
     }
 

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.prompt.ReadRequest;
-import dev.warmpath.router.prompt.ReadRequest.Unread;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.engine.RenderCall;
@@ -13,9 +12,8 @@ import dev.warmpath.router.tokenize.engine.TokenizeCall;
 import dev.warmpath.router.upstream.EngineClient.Answer;
 import dev.warmpath.tokenizer.EnginePrompt;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.PromptResult.Inexact;
 import dev.warmpath.tokenizer.RequestKind;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -45,14 +43,17 @@ public final class RemotePrompts implements RemoteReader {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final long MEMORY_BYTES = 32 << 20;
   private static final Set<Integer> NOT_OFFERED = Set.of(401, 403, 404, 405, 501);
-  private static final Set<Reason> NOT_HERE =
+
+  /** What engines may know. */
+  private static final Set<FallbackCause> ASKED =
       EnumSet.of(
-          Reason.UNSUPPORTED_MODEL,
-          Reason.TEMPLATE_UNSUPPORTED,
-          Reason.NO_TEMPLATE,
-          Reason.REQUEST_TEMPLATE);
-  private static final Set<Unread> NOT_NOW =
-      EnumSet.of(Unread.LOADING, Unread.NOT_LOADED, Unread.QUARANTINED);
+          FallbackCause.UNSUPPORTED_MODEL,
+          FallbackCause.TEMPLATE_UNSUPPORTED,
+          FallbackCause.NO_TEMPLATE,
+          FallbackCause.REQUEST_TEMPLATE,
+          FallbackCause.LOADING,
+          FallbackCause.NOT_LOADED,
+          FallbackCause.QUARANTINED);
 
   /** Hears how asking went, by source and outcome; thread-safe. */
   @FunctionalInterface
@@ -127,9 +128,8 @@ public final class RemotePrompts implements RemoteReader {
   }
 
   private static boolean isNeeded(ReadRequest local) {
-    return local.prompt() instanceof Inexact inexact
-        ? NOT_HERE.contains(inexact.reason())
-        : local.unread() != null && NOT_NOW.contains(local.unread());
+    FallbackCause cause = local.fallback();
+    return cause != null && ASKED.contains(cause);
   }
 
   private @Nullable CompletableFuture<@Nullable PromptResult> ask(String path, Asked asked)
@@ -151,7 +151,7 @@ public final class RemotePrompts implements RemoteReader {
           .thenApply(ids -> ids == null ? null : remember(asked, ids));
     }
     if (!cuts) {
-      sources.outcomes().count("tokenize", "unfit");
+      sources.outcomes().count("tokenize", "not_usable");
       return null;
     }
     return tokenize(replica, asked).thenApply(ids -> ids == null ? null : remember(asked, ids));
@@ -202,13 +202,13 @@ public final class RemotePrompts implements RemoteReader {
     String outcome = "error";
     if (NOT_OFFERED.contains(answer.status())) {
       gate.notOffered();
-      outcome = "gated";
+      outcome = "not_offered";
     } else if (answer.status() >= 500) {
       gate.failed();
     } else {
       gate.answered();
       ids = answer.status() == 200 ? ids(answer, reading) : null;
-      outcome = ids == null ? "unfit" : "ok";
+      outcome = ids == null ? "not_usable" : "ok";
     }
     sources.outcomes().count(source, outcome);
     return ids;

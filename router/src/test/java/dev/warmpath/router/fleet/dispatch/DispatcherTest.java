@@ -14,7 +14,7 @@ import dev.warmpath.router.fleet.dispatch.Prediction.Basis;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.Reason;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.net.URI;
 import java.util.Collections;
 import java.util.List;
@@ -117,7 +117,7 @@ class DispatcherTest {
   @Test
   void withoutThePromptLoadDecidesAndTheCauseIsHeard() {
     world.with(2).store("r0", 50, prompt(1000));
-    PromptResult inexact = new PromptResult.Inexact(Reason.MULTIMODAL, "an image");
+    PromptResult inexact = new PromptResult.Inexact(FallbackCause.MULTIMODAL, "an image");
     Set<String> names =
         Set.of(
             world.assign(inexact).replica().name(),

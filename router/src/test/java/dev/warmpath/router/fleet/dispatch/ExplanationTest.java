@@ -14,6 +14,7 @@ import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,7 +101,8 @@ class ExplanationTest {
         .contains("assigned " + said.policy() + " " + said.reason() + " " + said.winner());
     assertThat(heard)
         .filteredOn(line -> line.startsWith("fallback"))
-        .isEqualTo(said.fallback() == null ? List.of() : List.of("fallback " + said.fallback()));
+        .isEqualTo(
+            said.fallback() == null ? List.of() : List.of("fallback " + said.fallback().label()));
     assertThat(assignment.prediction())
         .isEqualTo(
             said.engines().stream()
@@ -132,7 +134,7 @@ class ExplanationTest {
     if (said.passedOver().containsValue(DispatchResult.Cause.EJECTED)) {
       Statistics.label("met").collect("ejected");
     }
-    if ("hidden_namespace".equals(said.fallback())) {
+    if (said.fallback() == FallbackCause.HIDDEN_NAMESPACE) {
       Statistics.label("met").collect("hidden");
     }
   }
@@ -193,7 +195,7 @@ class ExplanationTest {
     assertThat(winner.requestsInFlight()).isEqualTo(1);
     assertThat(winner.score().terms())
         .extracting(Score.Term::name)
-        .containsExactly("queue_millis", "prefill_millis", "miss_millis", "decode_millis");
+        .containsExactly("backlog_millis", "prefill_millis", "miss_millis", "decode_millis");
   }
 
   @Test

@@ -26,6 +26,7 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
+import dev.warmpath.tokenizer.body.FallbackCause;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -238,8 +239,8 @@ final class World {
     }
 
     @Override
-    public void fallback(String cause) {
-      heard.add("fallback " + cause);
+    public void fallback(FallbackCause cause) {
+      heard.add("fallback " + cause.label());
     }
 
     @Override

@@ -122,7 +122,7 @@ class UsageScannerTest {
   @Test
   void countsTheEventsThatBringContent() {
     String opening = "event: ping\ndata: {}\n\n";
-    assertThat(scan("text/event-stream", opening, List.of()).hasContent()).isFalse();
+    assertThat(scan("text/event-stream", opening, List.of()).contentEvents()).isZero();
     String events = opening + "data: {\"a\":1}\n\ndata: {\"a\":2}\n\ndata: [DONE]\n\n";
     assertThat(scan("text/event-stream", events, List.of(3, 5)).contentEvents()).isEqualTo(2);
     assertThat(scan("application/json", PLAIN, List.of()).contentEvents()).isZero();

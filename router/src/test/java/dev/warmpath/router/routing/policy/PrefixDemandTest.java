@@ -88,7 +88,7 @@ class PrefixDemandTest {
     }
     int copy = policy.choose(next(), busy);
     assertThat(copy).isNotZero();
-    assertThat(policy.reason(next(), busy, copy)).isEqualTo("copy");
+    assertThat(policy.reason(next(), busy, copy)).isEqualTo("spread");
     // An idle holder is not overloaded.
     assertThat(policy.choose(next(), holders(1))).isZero();
     assertThat(policy.reason(next(), holders(1), 0)).isEqualTo("cache");

@@ -132,9 +132,9 @@ class RemotePromptsTest {
       assertThat(engine.asked("/tokenize")).isEqualTo(2);
       assertThat(scrape(rig))
           .contains(
-              "warmpath_remote_prompts_total{outcome=\"gated\",source=\"render\"} 1.0",
+              "warmpath_remote_prompts_total{outcome=\"not_offered\",source=\"render\"} 1.0",
               "warmpath_remote_prompts_total{outcome=\"ok\",source=\"tokenize\"} 2.0",
-              "warmpath_remote_prompts_total{outcome=\"unfit\",source=\"tokenize\"} 1.0",
+              "warmpath_remote_prompts_total{outcome=\"not_usable\",source=\"tokenize\"} 1.0",
               "warmpath_fallbacks_total{cause=\"request_template\"} 1.0");
     }
   }
@@ -149,7 +149,7 @@ class RemotePromptsTest {
       assertThat(engine.asked("/tokenize")).isEqualTo(1);
       assertThat(scrape(rig))
           .contains(
-              "warmpath_remote_prompts_total{outcome=\"unfit\",source=\"tokenize\"} 1.0",
+              "warmpath_remote_prompts_total{outcome=\"not_usable\",source=\"tokenize\"} 1.0",
               "warmpath_fallbacks_total{cause=\"request_template\"} 1.0");
     }
   }
@@ -166,7 +166,7 @@ class RemotePromptsTest {
       assertThat(rig.chat(CHAT).statusCode()).isEqualTo(200);
       assertThat(scrape(rig))
           .contains(
-              "warmpath_remote_prompts_total{outcome=\"unfit\",source=\"render\"} 1.0",
+              "warmpath_remote_prompts_total{outcome=\"not_usable\",source=\"render\"} 1.0",
               "warmpath_remote_prompts_total{outcome=\"timeout\",source=\"render\"} 1.0",
               "warmpath_fallbacks_total{cause=\"request_template\"}");
     }

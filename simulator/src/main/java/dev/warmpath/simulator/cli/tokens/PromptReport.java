@@ -29,7 +29,7 @@ public record PromptReport(ChainSpace space, PromptResult result) {
     ObjectNode json = MAPPER.createObjectNode().put("model", space.model());
     if (result instanceof Inexact inexact) {
       json.putObject("inexact")
-          .put("reason", inexact.reason().label())
+          .put("reason", inexact.cause().label())
           .put("detail", inexact.detail());
     } else if (result instanceof Tokens tokens) {
       putTokens(json, tokens);
@@ -40,7 +40,7 @@ public record PromptReport(ChainSpace space, PromptResult result) {
   /** Prints the report for people. */
   public void print(PrintStream out) {
     if (result instanceof Inexact inexact) {
-      out.println("not exact: " + inexact.reason().label() + ": " + inexact.detail());
+      out.println("not exact: " + inexact.cause().label() + ": " + inexact.detail());
     } else if (result instanceof Tokens tokens) {
       if (tokens.text() != null) {
         out.println(tokens.text());

@@ -148,7 +148,7 @@ public final class EngineApi {
     PromptResult result = tokenizer.prompt(kind, body, options.adapter(model));
     if (result instanceof Inexact inexact) {
       throw ApiException.badRequest(
-          "cannot be served here: " + inexact.reason().label() + ": " + inexact.detail(), null);
+          "cannot be served here: " + inexact.cause().label() + ": " + inexact.detail(), null);
     }
     return (Tokens) result;
   }

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.template.builtin;
 
+import dev.warmpath.tokenizer.template.failure.Unsupported;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.value.Attributes;
 import dev.warmpath.tokenizer.template.value.PyIterator;

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.template.builtin;
 
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.method.Args;
 import dev.warmpath.tokenizer.template.method.Method;
 import dev.warmpath.tokenizer.template.method.PythonCase;

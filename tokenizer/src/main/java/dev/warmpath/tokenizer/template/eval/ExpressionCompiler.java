@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.template.eval;
 
 import dev.warmpath.tokenizer.template.builtin.Filters;
 import dev.warmpath.tokenizer.template.builtin.Tests;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.method.Members;
 import dev.warmpath.tokenizer.template.method.Method;
 import dev.warmpath.tokenizer.template.method.StringMethods;

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.template.eval;
 
-import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.limit.Unsupported;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.failure.Unsupported;
 import dev.warmpath.tokenizer.template.op.Text;
 import dev.warmpath.tokenizer.template.output.Output;
 import dev.warmpath.tokenizer.template.tree.Expression;

@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.template.eval;
 
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.op.Iteration;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.value.Namespace;

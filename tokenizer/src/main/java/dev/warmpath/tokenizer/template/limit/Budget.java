@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer.template.limit;
 
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import java.util.concurrent.CancellationException;
 
 /**

@@ -1,4 +1,4 @@
-/** How a template fails, and how much work it may do. */
+/** How much work a template may do. */
 @NullMarked
 package dev.warmpath.tokenizer.template.limit;
 

@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.template.method;
 
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.value.None;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;

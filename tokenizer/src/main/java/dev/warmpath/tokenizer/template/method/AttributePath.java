@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.template.method;
 
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.value.Undefined;
 import dev.warmpath.tokenizer.template.value.Values;
 import java.util.ArrayList;

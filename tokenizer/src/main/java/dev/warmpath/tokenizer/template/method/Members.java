@@ -1,8 +1,8 @@
 package dev.warmpath.tokenizer.template.method;
 
+import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.failure.Unsupported;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.op.Comparison;
 import dev.warmpath.tokenizer.template.op.Indexing;
 import dev.warmpath.tokenizer.template.value.Attributes;

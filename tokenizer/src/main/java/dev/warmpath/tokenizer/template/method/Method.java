@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.template.method;
 
+import dev.warmpath.tokenizer.template.failure.Unsupported;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.value.CallArguments;
 import java.util.Map;
 

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.template.method;
 
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.op.Strings;
 import dev.warmpath.tokenizer.template.op.Whitespace;
 import dev.warmpath.tokenizer.template.value.CallArguments;

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer.template.op;
 
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
 import dev.warmpath.tokenizer.template.value.DictView;
 import dev.warmpath.tokenizer.template.value.Markup;
 import dev.warmpath.tokenizer.template.value.Namespace;

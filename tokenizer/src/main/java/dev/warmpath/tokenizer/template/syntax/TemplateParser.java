@@ -1,8 +1,8 @@
 package dev.warmpath.tokenizer.template.syntax;
 
+import dev.warmpath.tokenizer.template.failure.TemplateException;
+import dev.warmpath.tokenizer.template.failure.Unsupported;
 import dev.warmpath.tokenizer.template.limit.Budget;
-import dev.warmpath.tokenizer.template.limit.TemplateException;
-import dev.warmpath.tokenizer.template.limit.Unsupported;
 import dev.warmpath.tokenizer.template.tree.Expression;
 import dev.warmpath.tokenizer.template.tree.Signature;
 import dev.warmpath.tokenizer.template.tree.Statement;

@@ -1,6 +1,6 @@
 package dev.warmpath.tokenizer.template.tree;
 
-import dev.warmpath.tokenizer.template.limit.TemplateException;
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

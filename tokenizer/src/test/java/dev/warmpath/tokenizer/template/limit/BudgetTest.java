@@ -2,6 +2,7 @@ package dev.warmpath.tokenizer.template.limit;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.tokenizer.template.failure.TemplateException;
 import java.util.List;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;

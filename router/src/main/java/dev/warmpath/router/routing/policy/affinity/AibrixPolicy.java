@@ -52,7 +52,7 @@ public final class AibrixPolicy implements RankingPolicy {
       implements Ranking {
 
     boolean isTaken(int row) {
-      return candidates.matchedBlocks(request, row) > 0 && candidates.requests(row) <= mostRequests;
+      return candidates.creditBlocks(request, row) > 0 && candidates.requests(row) <= mostRequests;
     }
 
     @Override
@@ -61,7 +61,7 @@ public final class AibrixPolicy implements RankingPolicy {
     }
 
     private double percent(int row) {
-      return -Math.floor(100.0 * candidates.matchedBlocks(request, row) / request.lengthBlocks());
+      return -Math.floor(100.0 * candidates.creditBlocks(request, row) / request.lengthBlocks());
     }
 
     private double ruledOut(int row) {

@@ -73,7 +73,7 @@ public final class LlmdAffinityPolicy implements RankingPolicy {
     double all = Double.POSITIVE_INFINITY;
     for (int row = 0; row < candidates.count(); row++) {
       double tokens = tokens(request, candidates, row);
-      boolean holds = candidates.matchedTokens(request, row) >= least;
+      boolean holds = candidates.creditTokens(request, row) >= least;
       holders = holds ? Math.min(holders, tokens) : holders;
       all = Math.min(all, tokens);
     }
@@ -84,7 +84,7 @@ public final class LlmdAffinityPolicy implements RankingPolicy {
   private static int longestMatch(RoutingRequest request, Candidates candidates) {
     int longest = 0;
     for (int row = 0; row < candidates.count(); row++) {
-      longest = Math.max(longest, candidates.matchedTokens(request, row));
+      longest = Math.max(longest, candidates.creditTokens(request, row));
     }
     return longest;
   }
@@ -139,7 +139,7 @@ public final class LlmdAffinityPolicy implements RankingPolicy {
     }
 
     private double ruledOut(int row) {
-      return candidates.matchedTokens(request, row) >= leastMatch ? 0 : RULED_OUT;
+      return candidates.creditTokens(request, row) >= leastMatch ? 0 : RULED_OUT;
     }
 
     @Override

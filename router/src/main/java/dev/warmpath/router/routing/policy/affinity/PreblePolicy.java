@@ -45,7 +45,7 @@ public final class PreblePolicy implements RankingPolicy {
   public Ranking rank(RoutingRequest request, Candidates candidates) {
     int longest = 0;
     for (int row = 0; row < candidates.count(); row++) {
-      longest = Math.max(longest, candidates.matchedBlocks(request, row));
+      longest = Math.max(longest, candidates.creditBlocks(request, row));
     }
     boolean exploit = longest > request.lengthBlocks() - longest;
     return new Costs(request, candidates, recent(request, candidates), exploit ? longest : 0);
@@ -76,7 +76,7 @@ public final class PreblePolicy implements RankingPolicy {
         request.nowNanos(),
         candidates.prefillMillis(request, winner),
         request.knownTokens(),
-        candidates.matchedTokens(request, winner));
+        candidates.creditTokens(request, winner));
     work.put(candidates.number(winner), done);
   }
 
@@ -109,7 +109,7 @@ public final class PreblePolicy implements RankingPolicy {
     }
 
     private double ruledOut(int row) {
-      return candidates.matchedBlocks(request, row) == longestMatch ? 0 : RULED_OUT;
+      return candidates.creditBlocks(request, row) == longestMatch ? 0 : RULED_OUT;
     }
 
     private double evictionMillis(int row) {

@@ -50,7 +50,7 @@ public final class SmgPolicy implements RankingPolicy {
     double mean = InFlight.of(candidates).mean();
     int requests = candidates.requests(winner);
     boolean overloaded = requests > MOST_OF_MEAN * mean && requests > mean + MOST_OVER_MEAN;
-    boolean held = candidates.matchedBlocks(request, winner) > 0;
+    boolean held = candidates.creditBlocks(request, winner) > 0;
     return held && !overloaded ? overlap : new FewestRequests(candidates);
   }
 
@@ -63,7 +63,7 @@ public final class SmgPolicy implements RankingPolicy {
       double size = request.blocks().blockSizeTokens();
       double excess =
           ((double) candidates.queuedTokens(row) - leastQueued) / size / request.lengthBlocks();
-      return -candidates.matchedBlocks(request, row) / (1 + decay * excess);
+      return -candidates.creditBlocks(request, row) / (1 + decay * excess);
     }
 
     @Override

@@ -35,13 +35,13 @@ public final class ConductorPolicy implements RankingPolicy {
 
     @Override
     public double cost(int row) {
-      return candidates.queuedMillis(row) + candidates.prefillMillis(request, row);
+      return candidates.prefillBacklogMillis(row) + candidates.prefillMillis(request, row);
     }
 
     @Override
     public Score score(int row) {
       return Score.of(
-          Score.term("queue_millis", candidates.queuedMillis(row)),
+          Score.term("backlog_millis", candidates.prefillBacklogMillis(row)),
           Score.term("prefill_millis", candidates.prefillMillis(request, row)));
     }
 

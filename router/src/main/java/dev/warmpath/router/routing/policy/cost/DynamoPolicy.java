@@ -75,10 +75,10 @@ public final class DynamoPolicy implements RankingPolicy {
     private double prefill(int row) {
       double size = request.blocks().blockSizeTokens();
       double queued = candidates.queuedTokens(row);
-      double host = Math.min(candidates.hostTokens(row), candidates.matchedTokens(request, row));
+      double host = Math.min(candidates.hostTokens(row), candidates.creditTokens(request, row));
       double disk =
-          Math.min(candidates.diskTokens(row), candidates.matchedTokens(request, row) - host);
-      double gpu = candidates.matchedTokens(request, row) - host - disk;
+          Math.min(candidates.diskTokens(row), candidates.creditTokens(request, row) - host);
+      double gpu = candidates.creditTokens(request, row) - host - disk;
       double excess = (queued - leastQueued) / size / request.lengthBlocks();
       double saved =
           weights.overlapCredit / (1 + weights.overlapDecay * excess) * gpu

@@ -72,7 +72,7 @@ public final class LlmdWeightedPolicy implements RankingPolicy {
     }
 
     private double prefix(int row) {
-      return -weights.prefix * candidates.matchedBlocks(request, row) / request.lengthBlocks();
+      return -weights.prefix * candidates.creditBlocks(request, row) / request.lengthBlocks();
     }
 
     private double kvUse(int row) {

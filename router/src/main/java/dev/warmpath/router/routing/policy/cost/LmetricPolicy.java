@@ -58,7 +58,7 @@ public final class LmetricPolicy implements RankingPolicy {
     int leastOfHolders = Integer.MAX_VALUE;
     long requestsOfOthers = 0;
     for (int row = 0; row < candidates.count(); row++) {
-      if (candidates.matchedTokens(request, row) > 0) {
+      if (candidates.creditTokens(request, row) > 0) {
         holders++;
         leastOfHolders = Math.min(leastOfHolders, candidates.requests(row));
       } else {
@@ -91,7 +91,7 @@ public final class LmetricPolicy implements RankingPolicy {
     }
 
     private double ruledOut(int row) {
-      return hotspot && candidates.matchedTokens(request, row) > 0 ? RULED_OUT : 0;
+      return hotspot && candidates.creditTokens(request, row) > 0 ? RULED_OUT : 0;
     }
 
     @Override

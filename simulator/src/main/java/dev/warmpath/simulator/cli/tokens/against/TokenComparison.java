@@ -122,7 +122,7 @@ public final class TokenComparison {
   private RenderTotals compare(String where, PromptResult ours, int[] engineIds, ObjectNode body) {
     if (ours instanceof Inexact inexact) {
       findings.accept(
-          "%s: refused: %s: %s".formatted(where, inexact.reason().label(), inexact.detail()));
+          "%s: refused: %s: %s".formatted(where, inexact.cause().label(), inexact.detail()));
       return new RenderTotals(0, 0, 1);
     }
     int[] ids = ((Tokens) ours).sequences().get(0);

@@ -1,4 +1,4 @@
-package dev.warmpath.tokenizer.template.limit;
+package dev.warmpath.tokenizer.template.failure;
 
 /**
  * A template could not be parsed or rendered. The message holds no values of the request beyond

@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.limit;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
@@ -24,7 +24,7 @@ public final class RetryBudget {
   }
 
   /** A request came. */
-  void earn() {
+  public void earn() {
     saved.accumulateAndGet(percent.getAsInt(), (now, more) -> Math.min(MOST_SAVED, now + more));
   }
 
@@ -34,12 +34,12 @@ public final class RetryBudget {
   }
 
   /** Whether one may be tried again. */
-  boolean isLeft() {
+  public boolean isLeft() {
     return saved.get() >= RETRY;
   }
 
   /** One is tried again. */
-  void spend() {
+  public void spend() {
     saved.addAndGet(-RETRY);
   }
 }

@@ -2,8 +2,12 @@ package dev.warmpath.tokenizer.body;
 
 import java.util.Locale;
 
-/** Why a prompt could not be rendered exactly. */
-public enum Reason {
+/**
+ * Why the tokens of a request's prompt are not known, so that load alone decides where it goes: the
+ * label {@code cause} of {@code warmpath_fallbacks_total}. The first are found by the tokenizer,
+ * the others by the process that uses it.
+ */
+public enum FallbackCause {
   /** The model has no chat template. */
   NO_TEMPLATE,
   /** The engine renders this model by other means than its template and tokenizer files. */
@@ -35,7 +39,27 @@ public enum Reason {
   /** A token id that the model does not have. */
   TOKEN_OUT_OF_RANGE,
   /** A field of the wrong type or value; the engine will refuse it or read it its own way. */
-  INVALID_REQUEST;
+  INVALID_REQUEST,
+  /** The body is not a JSON object, or too deep. */
+  BAD_JSON,
+  /** No tokenizer is configured for the model. */
+  NO_TOKENIZER,
+  /** The model's tokenizer is being loaded. */
+  LOADING,
+  /** The model's tokenizer could not be loaded. */
+  NOT_LOADED,
+  /** The model's tokenizer was found to differ from an engine's. */
+  QUARANTINED,
+  /** The body is longer than a tokenizer thread may be busy with. */
+  TOO_LONG,
+  /** Too many prompts wait for a tokenizer thread. */
+  QUEUE_FULL,
+  /** Tokenizing took too long. */
+  DEADLINE,
+  /** The tokenizer failed, which is a bug of ours. */
+  FAILURE,
+  /** The request's path has no prompt, or none that an engine computes: not counted. */
+  NO_PROMPT;
 
   /** The name in metrics and answers: lower case with underscores. */
   public String label() {

@@ -1,20 +1,22 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.limit;
 
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Collects one request's body within its bound, and within the room that all bodies have.
  *
  * <p>Confined to its event loop.
  */
-final class RequestBody {
+public final class RequestBody {
 
   private static final int FIRST_BYTES = 1 << 14;
   private static final byte[] EMPTY = new byte[0];
 
   /** What became of a chunk. */
-  enum Taken {
+  public enum Taken {
     TAKEN,
     TOO_LARGE,
     NO_ROOM
@@ -26,20 +28,26 @@ final class RequestBody {
   private byte[] bytes = EMPTY;
   private int count;
 
-  /**
-   * @param declaredBytes its length as the client told, or anything less
-   */
-  RequestBody(BodyRoom room, int limitBytes, long declaredBytes) {
+  public RequestBody(BodyRoom room, int limitBytes, HttpServerRequest request) {
     this.room = room;
     this.limitBytes = limitBytes;
-    this.declaredBytes = declaredBytes;
+    this.declaredBytes = declaredBytes(request);
   }
 
-  boolean isDeclaredTooLarge() {
+  /** Its length as the client gives it, or 0. */
+  private static long declaredBytes(HttpServerRequest request) {
+    try {
+      return Long.parseLong(Optional.ofNullable(request.getHeader("content-length")).orElse("0"));
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  public boolean isDeclaredTooLarge() {
     return declaredBytes > limitBytes;
   }
 
-  Taken add(Buffer chunk) {
+  public Taken add(Buffer chunk) {
     int more = chunk.length();
     if (more > limitBytes - count) {
       return Taken.TOO_LARGE;
@@ -63,7 +71,7 @@ final class RequestBody {
   }
 
   /** All that was collected, not to be changed. */
-  byte[] whole() {
+  public byte[] whole() {
     if (count < bytes.length) {
       bytes = Arrays.copyOf(bytes, count);
     }
@@ -71,7 +79,7 @@ final class RequestBody {
   }
 
   /** Keeps nothing any more, and gives its room back. */
-  void drop() {
+  public void drop() {
     room.give(count);
     count = 0;
     bytes = EMPTY;

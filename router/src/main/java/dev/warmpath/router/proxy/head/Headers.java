@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.head;
 
 import io.vertx.core.MultiMap;
 import java.util.HashSet;
@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  *
  * <p>Immutable.
  */
-final class Headers {
+public final class Headers {
 
   private static final Set<String> OF_THE_CONNECTION =
       Set.of(
@@ -66,13 +66,13 @@ final class Headers {
    *
    * @param credentials whether they are for the replica too
    */
-  static MultiMap upwards(MultiMap client, boolean credentials) {
+  public static MultiMap upwards(MultiMap client, boolean credentials) {
     Set<String> without = credentials ? NOT_UPWARDS : NOT_UPWARDS_NOR_CREDENTIALS;
     return copy(client, without, MultiMap.caseInsensitiveMultiMap());
   }
 
   /** Adds the headers of a replica's response that the client sees to {@code client}. */
-  static void downwards(MultiMap replica, MultiMap client) {
+  public static void downwards(MultiMap replica, MultiMap client) {
     copy(replica, NOT_DOWNWARDS, client);
   }
 

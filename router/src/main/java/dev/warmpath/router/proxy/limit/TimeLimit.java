@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.limit;
 
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -9,34 +9,34 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its event loop.
  */
-final class TimeLimit {
+public final class TimeLimit {
 
   private long limitNanos;
   private long sinceNanos;
   private @Nullable Runnable due;
 
   /** From now on {@code limitMs} may pass, or else {@code due} is to be run; replaces the last. */
-  void start(long limitMs, long nowNanos, Runnable due) {
+  public void start(long limitMs, long nowNanos, Runnable due) {
     this.limitNanos = TimeUnit.MILLISECONDS.toNanos(limitMs);
     this.sinceNanos = nowNanos;
     this.due = due;
   }
 
   /** Something happened: the time begins anew. */
-  void again(long nowNanos) {
+  public void again(long nowNanos) {
     sinceNanos = nowNanos;
   }
 
-  void stop() {
+  public void stop() {
     due = null;
   }
 
-  boolean isOver(long nowNanos) {
+  public boolean isOver(long nowNanos) {
     return due != null && nowNanos - sinceNanos >= limitNanos;
   }
 
   /** Does what is due, once. */
-  void expire() {
+  public void expire() {
     Runnable action = due;
     due = null;
     if (action != null) {

@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.limit;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -70,7 +70,7 @@ public final class Lifecycle {
   }
 
   /** Lets one more request in, unless there are too many; each that enters leaves once. */
-  boolean enter() {
+  public boolean enter() {
     lock.lock();
     try {
       boolean fits = serving < limit.getAsInt();
@@ -82,7 +82,7 @@ public final class Lifecycle {
     }
   }
 
-  void leave() {
+  public void leave() {
     lock.lock();
     try {
       serving--;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.head;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.warmpath.tokenizer.template.limit;
+package dev.warmpath.tokenizer.template.failure;
 
 import java.util.Set;
 

@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.head;
 
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.config.RouterConfig;
@@ -7,7 +7,7 @@ import io.vertx.core.MultiMap;
 import org.jspecify.annotations.Nullable;
 
 /** Reads what the headers that the configuration names say to the dispatcher. */
-final class RequestHeads {
+public final class RequestHeads {
 
   private RequestHeads() {}
 
@@ -16,7 +16,7 @@ final class RequestHeads {
    *
    * @param client whose API key it came with, or null
    */
-  static RequestHead of(RouterConfig config, MultiMap headers, @Nullable Client client) {
+  public static RequestHead of(RouterConfig config, MultiMap headers, @Nullable Client client) {
     String priorityHeader = config.queue().priorityHeader();
     String clientHeader = config.queue().clientHeader();
     String session = headers.get(config.policy().sessionHeader());

@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.limit;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpConnection;
@@ -130,7 +130,7 @@ public final class Connections {
   }
 
   /** A request's head has come; false if its connection ends, and nothing is to be answered. */
-  boolean began(HttpServerRequest request) {
+  public boolean began(HttpServerRequest request) {
     Connection connection = open.get(request.connection());
     if (connection != null && connection.ending) {
       return false;
@@ -143,7 +143,7 @@ public final class Connections {
   }
 
   /** Whether an earlier request on the same connection was answered. */
-  boolean isReused(HttpServerRequest request) {
+  public boolean isReused(HttpServerRequest request) {
     Connection connection = open.get(request.connection());
     return connection != null && connection.served;
   }
@@ -153,7 +153,7 @@ public final class Connections {
    *
    * @param patienceMs for streams to end
    */
-  void leave(HttpServerRequest request, int patienceMs) {
+  public void leave(HttpServerRequest request, int patienceMs) {
     Connection connection = open.get(request.connection());
     if (connection != null && !connection.leaving) {
       connection.leaving = true;
@@ -162,7 +162,7 @@ public final class Connections {
   }
 
   /** Ends the request's connection; further requests that have come on it are not read. */
-  void end(HttpServerRequest request) {
+  public void end(HttpServerRequest request) {
     Connection connection = open.get(request.connection());
     if (connection != null) {
       connection.ending = true;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.limit;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -18,7 +18,7 @@ public final class BodyRoom {
   }
 
   /** Takes so much more, unless there is too little. */
-  boolean take(int more) {
+  public boolean take(int more) {
     if (bytes.addAndGet(more) > limitBytes.getAsLong()) {
       bytes.addAndGet(-more);
       return false;
@@ -27,7 +27,7 @@ public final class BodyRoom {
   }
 
   /** Gives back so much. */
-  void give(int less) {
+  public void give(int less) {
     bytes.addAndGet(-less);
   }
 

@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.limit;
 
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
@@ -8,13 +8,13 @@ import io.vertx.core.http.HttpVersion;
  * The rest of a body whose request was refused: it is thrown away for a while, for a client that
  * reads only after writing; then its stream ends, with HTTP/1 its connection.
  */
-final class UnreadBody {
+public final class UnreadBody {
 
   private static final long NO_ERROR = 0;
 
   private UnreadBody() {}
 
-  static void discard(Vertx vertx, HttpServerRequest request, int patienceMs) {
+  public static void discard(Vertx vertx, HttpServerRequest request, int patienceMs) {
     if (!request.isEnded()) {
       long closing = vertx.setTimer(patienceMs, id -> end(request));
       request.endHandler(v -> vertx.cancelTimer(closing));

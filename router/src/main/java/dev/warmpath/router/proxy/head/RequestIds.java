@@ -1,4 +1,4 @@
-package dev.warmpath.router.proxy;
+package dev.warmpath.router.proxy.head;
 
 import java.util.HexFormat;
 import java.util.random.RandomGenerator;
@@ -9,19 +9,19 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe if its source of randomness is.
  */
-final class RequestIds {
+public final class RequestIds {
 
-  static final String HEADER = "x-request-id";
+  public static final String HEADER = "x-request-id";
 
   private static final int LONGEST = 128;
 
   private final RandomGenerator random;
 
-  RequestIds(RandomGenerator random) {
+  public RequestIds(RandomGenerator random) {
     this.random = random;
   }
 
-  String accept(@Nullable String given) {
+  public String accept(@Nullable String given) {
     return given != null && isHarmless(given) ? given : fresh();
   }
 

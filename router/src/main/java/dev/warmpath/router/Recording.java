@@ -1,0 +1,120 @@
+package dev.warmpath.router;
+
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.follow.StreamTap;
+import dev.warmpath.router.capture.CaptureStatus;
+import dev.warmpath.router.capture.FleetCapture;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.fleet.dispatch.DispatchListener;
+import dev.warmpath.router.trace.Tracing;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is written down of the fleet and its requests; each part is null if it is not wanted.
+ *
+ * <p>Thread-safe.
+ */
+record Recording(
+    @Nullable FleetCapture capture,
+    @Nullable DecisionLog decisions,
+    @Nullable DecisionLog accessLog,
+    @Nullable Tracing tracing)
+    implements AutoCloseable {
+
+  /**
+   * Begins what the configuration wants.
+   *
+   * @param engines that a capture begins with
+   * @param snapshots the directory of snapshots, or null
+   * @throws StartException if a file cannot be written; nothing is left open then
+   */
+  static Recording begin(
+      RouterConfig config,
+      Environment environment,
+      List<EngineSource> engines,
+      @Nullable Path snapshots) {
+    FleetCapture capture = null;
+    DecisionLog decisions = null;
+    DecisionLog accessLog = null;
+    String begun = "capture.dir";
+    try {
+      capture = capture(config.capture(), environment, engines);
+      begun = "decision-log.file";
+      decisions = decisions(config.decisionLog(), environment, snapshots);
+      begun = "access-log.file";
+      accessLog = accessLog(config.accessLog(), environment);
+      begun = "tracing";
+      return new Recording(capture, decisions, accessLog, Tracing.begin(config.tracing()));
+    } catch (IOException | IllegalArgumentException e) {
+      new Recording(capture, decisions, accessLog, null).close();
+      throw new StartException(begun + ": " + e, e);
+    }
+  }
+
+  private static @Nullable FleetCapture capture(
+      RouterConfig.Capture config, Environment environment, List<EngineSource> engines)
+      throws IOException {
+    return config.dir() == null
+        ? null
+        : FleetCapture.begin(
+            config, Path.of(config.dir()), engines, environment.clock(), environment.nanoClock());
+  }
+
+  private static @Nullable DecisionLog decisions(
+      RouterConfig.DecisionLog config, Environment environment, @Nullable Path snapshots)
+      throws IOException {
+    return config.file() == null
+        ? null
+        : DecisionLog.begin(
+            config,
+            Path.of(config.file()),
+            snapshots,
+            environment.clock(),
+            environment.nanoClock());
+  }
+
+  private static @Nullable DecisionLog accessLog(
+      RouterConfig.AccessLog config, Environment environment) throws IOException {
+    return config.file() == null
+        ? null
+        : DecisionLog.accessLog(
+            config, Path.of(config.file()), environment.clock(), environment.nanoClock());
+  }
+
+  /** Sees the engines' events. */
+  StreamTap events() {
+    return capture == null ? StreamTap.NONE : capture.events();
+  }
+
+  /** Sees the dispatched requests, and passes them on. */
+  DispatchListener requests(DispatchListener next) {
+    return capture == null ? next : capture.requests(next);
+  }
+
+  /** Where metrics find how the capture stands, if there is one. */
+  Optional<Supplier<CaptureStatus>> captured() {
+    return Optional.ofNullable(capture).map(recording -> recording::status);
+  }
+
+  @Override
+  public void close() {
+    if (capture != null) {
+      capture.close();
+    }
+    if (decisions != null) {
+      decisions.close();
+    }
+    if (accessLog != null) {
+      accessLog.close();
+    }
+    if (tracing != null) {
+      tracing.close();
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.decision.PromptPieces;
+import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.fleet.dispatch.DispatchResult;
+import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
+import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.prompt.PromptPool;
+import dev.warmpath.router.prompt.ReadRequest;
+import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.trace.RequestTrace;
+import dev.warmpath.tokenizer.RequestKind;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request between its body and its first attempt: its prompt is read, its client's quota looked
+ * at, and an engine asked for.
+ *
+ * <p>Begun on the exchange's event loop; the rest happens on a thread of the prompt pool.
+ */
+final class PromptStage {
+
+  /**
+   * What came of it.
+   *
+   * @param refusal why no engine was asked for, or null
+   * @param placed null if no engine was asked for
+   * @param pieces of the prompt, for the decision log
+   */
+  record Result(
+      PreparedRequest request,
+      @Nullable ApiError refusal,
+      @Nullable DispatchResult placed,
+      @Nullable BlockChain pieces) {}
+
+  private final Exchange exchange;
+  private final ProxyContext proxy;
+  private final ClientQuota quota;
+  private final Route route;
+
+  PromptStage(Exchange exchange, ProxyContext proxy, ClientQuota quota) {
+    this.exchange = exchange;
+    this.proxy = proxy;
+    this.quota = quota;
+    this.route = exchange.route();
+  }
+
+  /** Begins; one of {@code done} and {@code failed} is called once, on a thread of the pool. */
+  PromptPool.Ticket begin(
+      byte[] body, RequestHead head, Consumer<Result> done, Consumer<Throwable> failed) {
+    return read(
+        body,
+        read -> {
+          Result result;
+          try {
+            result = result(read, head);
+          } catch (RuntimeException | Error e) {
+            failed.accept(e);
+            return;
+          }
+          done.accept(result);
+        });
+  }
+
+  private PromptPool.Ticket read(byte[] body, Consumer<ReadRequest> done) {
+    RequestKind kind = route.kind();
+    if (kind != null) {
+      return proxy.prompts().read(kind, body, done);
+    }
+    boolean computes = route.work() == Route.Work.COMPUTES;
+    return proxy
+        .prompts()
+        .readWithoutPrompt(body, read -> done.accept(computes ? read : read.withoutWork()));
+  }
+
+  private Result result(ReadRequest read, RequestHead head) {
+    PreparedRequest request = read.prepare(head).only(replicaOfStoredResponse(read));
+    ApiError refusal =
+        read.readable()
+            ? quota.refusal(request)
+            : ApiError.overloaded("too many bodies wait to be read");
+    BlockChain pieces = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
+    RequestTrace trace = exchange.trace();
+    if (trace != null) {
+      trace.deciding(request.model(), request.prompt().lengthTokens(), request.prompt().fallback());
+    }
+    DispatchResult placed = refusal == null ? admit(request) : null;
+    if (trace != null) {
+      trace.decided(word(placed));
+    }
+    return new Result(request, refusal, placed, pieces);
+  }
+
+  private static String word(@Nullable DispatchResult result) {
+    if (result instanceof Assignment assignment) {
+      return assignment.engine();
+    }
+    return result instanceof NoCandidate none ? none.cause().label() : "queued";
+  }
+
+  /** The replica that has what the request is about or goes on from; null if any will do. */
+  private @Nullable String replicaOfStoredResponse(ReadRequest read) {
+    String id = exchange.keepsResponses() ? read.previousResponse() : exchange.storedId();
+    return id == null ? null : proxy.admission().responses().replica(id);
+  }
+
+  /** Without the replica that it needs another one may tell the client so. */
+  private DispatchResult admit(PreparedRequest request) {
+    DispatchResult result = proxy.dispatcher().admit(request, exchange::left);
+    boolean isGone = result instanceof NoCandidate && request.onlyReplica() != null;
+    return isGone ? proxy.dispatcher().admit(request.only(null), exchange::left) : result;
+  }
+}
