@@ -56,8 +56,8 @@ public class ForwardingIndex implements KvIndex {
   }
 
   @Override
-  public long recalled(int slot, StoredBlocks names) {
-    return index.recalled(slot, names);
+  public long computed(int slot, StoredBlocks names) {
+    return index.computed(slot, names);
   }
 
   @Override

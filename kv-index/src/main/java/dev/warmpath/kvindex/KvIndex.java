@@ -83,7 +83,7 @@ public interface KvIndex {
    *
    * @return how many blocks are suspended that were not
    */
-  long recalled(int slot, StoredBlocks names);
+  long computed(int slot, StoredBlocks names);
 
   /** Fills {@code matches} with what each engine would reuse of {@code prompt}. */
   void match(BlockChain prompt, PrefixMatches matches);

@@ -109,7 +109,7 @@ final class Core implements AutoCloseable {
             index,
             environment.clock(),
             config.ingest().options(),
-            restored.recollection(),
+            restored.restoredEngines(),
             recording.events());
     this.streams = new EventStreams(ingest);
     this.membership = membership(environment);

@@ -6,8 +6,8 @@ import dev.warmpath.eventingest.SlowTierReuse;
 import dev.warmpath.eventingest.apply.BlockLayout.News;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.recall.HashedPrompt;
-import dev.warmpath.eventingest.recall.KnownScheme;
+import dev.warmpath.eventingest.hashing.HashedPrompt;
+import dev.warmpath.eventingest.hashing.KnownScheme;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
@@ -54,7 +54,7 @@ public final class EventApplier {
   private final StoredBlocks stored = new StoredBlocks();
   private final Removals removals;
   private final HashCalibration calibration;
-  private final SuspensionRules suspension;
+  private final Suspensions suspension;
   private final NameRules nameRules;
   private long storedBlocks;
   private boolean refused;
@@ -71,7 +71,7 @@ public final class EventApplier {
     this(index, source, counters, slot);
     layout.restore(learned);
     chunks.restore(learned.chunkBlocks());
-    suspension.restore(learned.recalled());
+    suspension.restore(learned.anyComputed());
   }
 
   private EventApplier(KvIndex index, EngineSource source, StreamCounters counters, int slot) {
@@ -83,7 +83,7 @@ public final class EventApplier {
     calibration = new HashCalibration(source.hashSeed());
     layout = new BlockLayout(source);
     removals = new Removals(index, slot, layout.groups(), counters);
-    suspension = new SuspensionRules(index, slot, counters);
+    suspension = new Suspensions(index, slot, counters);
     nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
   }
@@ -94,7 +94,7 @@ public final class EventApplier {
         groups().learned(),
         layout.mainGroup(),
         layout.space(),
-        suspension.recalled(),
+        suspension.anyComputed(),
         chunks.memory());
   }
 
@@ -223,13 +223,13 @@ public final class EventApplier {
   }
 
   /** The engine was given a prompt, and these are the names of its blocks. */
-  public void recalled(HashedPrompt prompt) {
+  public void computed(HashedPrompt prompt) {
     KnownScheme scheme = wanted;
     if (scheme != null && prompt.isBy(scheme) && prompt.chain().space().equals(layout.space())) {
       long most = mostBlocks();
-      suspension.recall(
+      suspension.computed(
           prompt.names(stored, layout.mainGroup()),
-          most > 0 ? Math.min(most, SuspensionRules.MOST_RECALLED) : SuspensionRules.MOST_RECALLED);
+          most > 0 ? Math.min(most, Suspensions.MOST_COMPUTED) : Suspensions.MOST_COMPUTED);
     }
   }
 

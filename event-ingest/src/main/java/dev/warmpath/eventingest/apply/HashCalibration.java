@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.apply;
 
-import dev.warmpath.eventingest.recall.KnownScheme;
+import dev.warmpath.eventingest.hashing.KnownScheme;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.block.ExtraKey;
 import dev.warmpath.kvindex.enginehash.EngineHasher;

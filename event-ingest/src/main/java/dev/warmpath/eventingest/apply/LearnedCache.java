@@ -11,12 +11,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param mainGroup the group that gave the space its block size; 0 while there is none
  * @param space null until a block could be named
- * @param recalled whether names that were computed may be among what is suspended
+ * @param anyComputed whether names that were computed may be among what is suspended
  * @param chunkBlocks how many blocks its offload tiers give back together; {@link #NO_CHUNKS} if
  *     they have described none, 0 if that differs
  */
 public record LearnedCache(
-    Groups groups, int mainGroup, @Nullable ChainSpace space, boolean recalled, int chunkBlocks) {
+    Groups groups,
+    int mainGroup,
+    @Nullable ChainSpace space,
+    boolean anyComputed,
+    int chunkBlocks) {
 
   /** Offload tiers have described no chunk. */
   public static final int NO_CHUNKS = -1;

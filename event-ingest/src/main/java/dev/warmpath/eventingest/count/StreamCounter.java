@@ -19,9 +19,9 @@ public enum StreamCounter {
   CLEARS("Times the engine's holdings were forgotten, whatever the reason."),
   SUSPENDED_BLOCKS("Held blocks that were suspended, because removals of them may have been lost."),
   CONFIRMED_BLOCKS("Suspended blocks that are held again: stored again, or shown to be there."),
-  RECALLED_BLOCKS(
+  COMPUTED_NAMES(
       "Blocks whose names were computed from prompts, because nobody tells of them any more."),
-  RECALLS_SKIPPED(
+  COMPUTATIONS_SKIPPED(
       "Prompts whose names could have helped, but were not computed for lack of room or time."),
   REUSES_SKIPPED(
       "Answers whose `cached_tokens` were not looked at, for lack of room between socket and index."),

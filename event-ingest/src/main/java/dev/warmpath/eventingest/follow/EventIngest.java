@@ -8,16 +8,16 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.FollowedEngine.Shared;
-import dev.warmpath.eventingest.recall.PromptHasher;
+import dev.warmpath.eventingest.hashing.PromptHasher;
+import dev.warmpath.eventingest.ring.EngineRing;
+import dev.warmpath.eventingest.ring.IndexWriter;
+import dev.warmpath.eventingest.ring.RingBytes;
 import dev.warmpath.eventingest.snapshot.EngineMemory;
 import dev.warmpath.eventingest.snapshot.IngestMemory;
-import dev.warmpath.eventingest.snapshot.Recollection;
 import dev.warmpath.eventingest.snapshot.Recovery;
-import dev.warmpath.eventingest.transport.EngineRing;
+import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.transport.EventPoller;
-import dev.warmpath.eventingest.transport.IndexWriter;
 import dev.warmpath.eventingest.transport.ReplayClient;
-import dev.warmpath.eventingest.transport.RingBytes;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -60,7 +60,7 @@ public final class EventIngest implements AutoCloseable {
   private static final int TICKS_A_LOOK = 10;
 
   private final Shared shared;
-  private final Recollection recollection;
+  private final RestoredEngines restoredEngines;
   private final ScheduledThreadPoolExecutor replays;
   private final Map<EngineId, FollowedEngine> engines = new ConcurrentHashMap<>();
   private final List<EventPoller> pollers = new ArrayList<>();
@@ -78,22 +78,27 @@ public final class EventIngest implements AutoCloseable {
 
   /** Starts the writer of {@code index} with other bounds than usual. */
   public EventIngest(KvIndex index, Clock clock, IngestOptions options) {
-    this(index, clock, options, new Recollection(index, null, new Recovery(System::nanoTime)));
+    this(index, clock, options, new RestoredEngines(index, null, new Recovery(System::nanoTime)));
   }
 
   /**
    * Starts the writer of an index that an earlier process has left.
    *
-   * @param recollection what it knew beside the index; the writer's from now on
+   * @param restoredEngines what it knew beside the index; the writer's from now on
    */
-  public EventIngest(KvIndex index, Clock clock, IngestOptions options, Recollection recollection) {
-    this(index, clock, options, recollection, StreamTap.NONE);
+  public EventIngest(
+      KvIndex index, Clock clock, IngestOptions options, RestoredEngines restoredEngines) {
+    this(index, clock, options, restoredEngines, StreamTap.NONE);
   }
 
   /** The same with somebody who hears what the sockets bring. */
   public EventIngest(
-      KvIndex index, Clock clock, IngestOptions options, Recollection recollection, StreamTap tap) {
-    this.recollection = recollection;
+      KvIndex index,
+      Clock clock,
+      IngestOptions options,
+      RestoredEngines restoredEngines,
+      StreamTap tap) {
+    this.restoredEngines = restoredEngines;
     ZContext context = new ZContext(1);
     context.setLinger(0);
     replays =
@@ -138,7 +143,7 @@ public final class EventIngest implements AutoCloseable {
   /** Forgets the engines that an earlier process knew and nobody added. */
   public void dropUnclaimed() {
     onWriter(() -> {
-      recollection.dropUnclaimed();
+      restoredEngines.dropUnclaimed();
       return true;
     });
   }
@@ -314,7 +319,7 @@ public final class EventIngest implements AutoCloseable {
     if (engines.containsKey(source.id())) {
       throw new IllegalArgumentException("id=" + source.id() + " is followed already");
     }
-    FollowedEngine engine = new FollowedEngine(source, shared, recollection.adopt(source));
+    FollowedEngine engine = new FollowedEngine(source, shared, restoredEngines.adopt(source));
     engines.put(source.id(), engine);
     return engine;
   }

@@ -11,20 +11,20 @@ import dev.warmpath.eventingest.VisibleTimes;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.recall.HashedPrompt;
-import dev.warmpath.eventingest.recall.KnownScheme;
-import dev.warmpath.eventingest.recall.PromptHasher;
+import dev.warmpath.eventingest.hashing.HashedPrompt;
+import dev.warmpath.eventingest.hashing.KnownScheme;
+import dev.warmpath.eventingest.hashing.PromptHasher;
+import dev.warmpath.eventingest.ring.EngineRing;
 import dev.warmpath.eventingest.session.EngineStream;
-import dev.warmpath.eventingest.session.StreamMessage;
 import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
 import dev.warmpath.eventingest.snapshot.EngineMemory;
-import dev.warmpath.eventingest.snapshot.Recollection.Adopted;
-import dev.warmpath.eventingest.transport.EngineRing;
+import dev.warmpath.eventingest.snapshot.RestoredEngines.Adopted;
 import dev.warmpath.eventingest.transport.EventSubscriber;
 import dev.warmpath.eventingest.transport.LiveSink;
 import dev.warmpath.eventingest.transport.ReplayClient;
 import dev.warmpath.eventingest.transport.ReplaySink;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -238,15 +238,15 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     KnownScheme scheme = applier.wanted();
     if (scheme != null && scheme.covers(prompt.space(), keys)) {
       PromptHasher.Order order = new PromptHasher.Order(scheme, prompt, tokenIds.get(), keys);
-      if (!promptHasher.hash(order, this::recalled)) {
-        counters.add(StreamCounter.RECALLS_SKIPPED);
+      if (!promptHasher.hash(order, this::computed)) {
+        counters.add(StreamCounter.COMPUTATIONS_SKIPPED);
       }
     }
   }
 
-  private void recalled(HashedPrompt hashed) {
-    if (!ring.offer(unlessRemoved(() -> applier.recalled(hashed)), weight(hashed.chain()))) {
-      counters.add(StreamCounter.RECALLS_SKIPPED);
+  private void computed(HashedPrompt hashed) {
+    if (!ring.offer(unlessRemoved(() -> applier.computed(hashed)), weight(hashed.chain()))) {
+      counters.add(StreamCounter.COMPUTATIONS_SKIPPED);
     }
   }
 

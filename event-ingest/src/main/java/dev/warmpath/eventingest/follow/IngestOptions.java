@@ -1,8 +1,8 @@
 package dev.warmpath.eventingest.follow;
 
+import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.transport.ReplayLimits;
-import dev.warmpath.eventingest.transport.RingLimits;
 
 /**
  * The bounds of a whole fleet's event streams.

@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.follow;
 
 import dev.warmpath.eventingest.EngineId;
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.session;
 
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.Arrays;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;

@@ -8,6 +8,10 @@ import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.session.ReplayAsker.Progress;
+import dev.warmpath.eventingest.snapshot.EngineFate;
+import dev.warmpath.eventingest.snapshot.ResumeListener;
+import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,7 +53,7 @@ public final class EngineStream {
   private static final Logger LOG = LoggerFactory.getLogger(EngineStream.class);
 
   private final EngineSource source;
-  private final StreamSockets port;
+  private final StreamSockets sockets;
   private final Clock clock;
   private final StreamCounters counters;
   private final ReplayAsker asker;
@@ -62,16 +66,16 @@ public final class EngineStream {
 
   public EngineStream(
       EventApplier applier,
-      StreamSockets port,
+      StreamSockets sockets,
       StreamLimits limits,
       Clock clock,
       StreamCounters counters) {
-    this.port = port;
+    this.sockets = sockets;
     this.clock = clock;
     this.counters = counters;
     source = applier.source();
-    asker = new ReplayAsker(port, limits, clock, counters);
-    cache = new KnownCache(applier, lifetime, port, clock, counters);
+    asker = new ReplayAsker(sockets, limits, clock, counters);
+    cache = new KnownCache(applier, lifetime, sockets, clock, counters);
     buffer = new LiveBuffer(limits);
     sequencer = new Sequencer(cache, lifetime, asker, buffer, counters);
     judge = new ReuseJudge(source.rules().remedy() == null, counters, clock);
@@ -85,7 +89,7 @@ public final class EngineStream {
   public void resume(StreamMemory memory, ResumeListener listener) {
     lifetime.resume(memory, listener);
     cache.resume(memory.gap());
-    settleTrust();
+    updateTrust();
   }
 
   /** What another process needs to go on here, or null if there is nothing to go on from. */
@@ -115,7 +119,7 @@ public final class EngineStream {
 
   /** The live connection is up, for the first time or again. */
   public void connected() {
-    if (lifetime.started() && lifetime.isProven()) {
+    if (lifetime.started() && lifetime.continuity().isDecided()) {
       counters.add(StreamCounter.RECONNECTS);
     }
     cache.connected(true);
@@ -123,15 +127,16 @@ public final class EngineStream {
     asker.connected();
     if (lifetime.started()) {
       lifetime.unheard();
-      sequencer.verify(lifetime.isProven() ? "reconnected" : "restored from a snapshot");
+      sequencer.replayOrLose(
+          lifetime.continuity().isDecided() ? "reconnected" : "restored from a snapshot");
     } else {
       cache.forgetSuspended();
-      lifetime.mended();
+      lifetime.cleared();
       if (sequencer.mayAsk()) {
-        sequencer.repair("first contact");
+        sequencer.requestReplay("first contact");
       }
     }
-    settleTrust();
+    updateTrust();
   }
 
   /** The live connection is gone: what the engine does now is not heard. */
@@ -139,20 +144,20 @@ public final class EngineStream {
     cache.connected(false);
     lifetime.unheard();
     asker.disconnected();
-    settleTrust();
+    updateTrust();
   }
 
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
     asker.heard(cache.isConnected());
     sequencer.live(batch);
-    settleTrust();
+    updateTrust();
   }
 
   /** Live messages were refused for lack of room; no later one may come to show the gap. */
   public void missed() {
     sequencer.missed();
-    settleTrust();
+    updateTrust();
   }
 
   /** One batch of the answer to a replay. */
@@ -160,7 +165,7 @@ public final class EngineStream {
     Progress current = asker.current(replayId);
     if (current != null) {
       sequencer.replayed(current, batch);
-      settleTrust();
+      updateTrust();
     }
   }
 
@@ -173,7 +178,7 @@ public final class EngineStream {
     Progress current = asker.current(replayId);
     if (current != null) {
       sequencer.ended(current, whole);
-      settleTrust();
+      updateTrust();
     }
   }
 
@@ -184,16 +189,16 @@ public final class EngineStream {
       cache.complete();
     }
     sequencer.cleared();
-    settleTrust();
+    updateTrust();
   }
 
   /** The engine's process is known to be gone or new. */
   public void restarted(String why) {
     sequencer.newLifetime(why);
     if (cache.isConnected() && sequencer.mayAsk()) {
-      sequencer.repair(why);
+      sequencer.requestReplay(why);
     }
-    settleTrust();
+    updateTrust();
   }
 
   /**
@@ -206,14 +211,14 @@ public final class EngineStream {
       restarted("the process started at another time than the one that was known");
     }
     lifetime.runsSince(startSeconds);
-    settleTrust();
+    updateTrust();
   }
 
   /** Something speaks against what is believed of this lifetime. */
   public void suspend(String why) {
     if (lifetime.started()) {
-      cache.lose(why);
-      settleTrust();
+      cache.eventsLost(why);
+      updateTrust();
     }
   }
 
@@ -225,12 +230,12 @@ public final class EngineStream {
    */
   public void failed(String why) {
     sequencer.forget(why);
-    cache.healable(port.canReplay());
+    cache.mayBeReplayed(sockets.canReplay());
     if (cache.isConnected() && sequencer.mayAsk()) {
-      sequencer.repair(why);
+      sequencer.requestReplay(why);
     }
     asker.rest();
-    settleTrust();
+    updateTrust();
   }
 
   /** Nobody will call this any more: nothing is believed from now on. */
@@ -252,13 +257,14 @@ public final class EngineStream {
    * after a rest for what it did not answer.
    */
   public void tick() {
-    if (asker.probeDue() || (cache.healable() && asker.isRested())) {
+    if (asker.probeDue() || (cache.mayBeReplayed() && asker.isRested())) {
       probe("silence");
     }
-    if (lifetime.start().isAwaited() && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
+    if (lifetime.continuity().awaitsStart()
+        && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
       lifetime.decided(EngineFate.NO_ANSWER, "nobody says when the process started");
       cache.forgetSuspended();
-      settleTrust();
+      updateTrust();
     }
     if (judge.isOverPredicted(trust().trust() == Trust.EXACT)) {
       overPredicted();
@@ -285,12 +291,12 @@ public final class EngineStream {
   private void probe(String why) {
     if (cache.isConnected() && !sequencer.isRunning() && sequencer.mayAsk()) {
       sequencer.probe(why);
-      settleTrust();
+      updateTrust();
     }
   }
 
-  private void settleTrust() {
+  private void updateTrust() {
     judge.applied();
-    cache.settle(sequencer.repairing());
+    cache.updateTrust(sequencer.repairing());
   }
 }

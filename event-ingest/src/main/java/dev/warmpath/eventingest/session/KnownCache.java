@@ -7,7 +7,9 @@ import dev.warmpath.eventingest.apply.EventApplier.Effect;
 import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.session.StreamMemory.Gap;
+import dev.warmpath.eventingest.snapshot.EngineFate;
+import dev.warmpath.eventingest.snapshot.StreamMemory.Gap;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
@@ -26,7 +28,7 @@ final class KnownCache {
 
   private final EventApplier applier;
   private final Lifetime lifetime;
-  private final StreamSockets port;
+  private final StreamSockets sockets;
   private final Clock clock;
   private final StreamCounters counters;
   private final ColumnDecoder decoder = new ColumnDecoder();
@@ -41,21 +43,21 @@ final class KnownCache {
   /** Why something is missing. */
   private String gap = "";
 
-  /** Whether what is missing was given up only because nobody answered: it may still be there. */
-  private boolean healable;
+  /** Whether what is missing was given up only because no replay answered; a later one may. */
+  private boolean mayBeReplayed;
 
-  /** Since when nothing that is suspended can have gone unheard. */
+  /** When blocks were last suspended; only answers to requests sent later may confirm them. */
   private Instant suspendedAt = Instant.MIN;
 
   KnownCache(
       EventApplier applier,
       Lifetime lifetime,
-      StreamSockets port,
+      StreamSockets sockets,
       Clock clock,
       StreamCounters counters) {
     this.applier = applier;
     this.lifetime = lifetime;
-    this.port = port;
+    this.sockets = sockets;
     this.clock = clock;
     this.counters = counters;
     trust = new TrustState(Trust.NONE, "not connected yet", clock.instant());
@@ -77,6 +79,7 @@ final class KnownCache {
   void begin(long sequence, String why) {
     if (sequence == 0) {
       complete();
+      lifetime.start().cleared();
     } else {
       missing(why + " at batch " + sequence);
       counters.add(StreamCounter.LOST_BATCHES, sequence);
@@ -88,9 +91,9 @@ final class KnownCache {
     String lost = read(batch);
     lifetime.add(batch);
     if (lost != null) {
-      lose(lost);
+      eventsLost(lost);
     }
-    port.applied(batch);
+    sockets.applied(batch);
   }
 
   /** Applies what can be read; if removals may have been missed, returns why. */
@@ -125,7 +128,7 @@ final class KnownCache {
       return "an event of batch " + sequence + " could not be read: " + batch.firstProblem();
     } else if (effect == Effect.EMPTIED) {
       complete = true;
-      healable = false;
+      mayBeReplayed = false;
     } else if (effect == Effect.FORGOTTEN) {
       missing("block size changed in batch " + sequence);
     }
@@ -133,9 +136,9 @@ final class KnownCache {
   }
 
   /** Gives up the batches from the next to the one before {@code sequence}. */
-  void giveUpTo(long sequence) {
+  void batchesLostBefore(long sequence) {
     counters.add(StreamCounter.LOST_BATCHES, sequence - lifetime.next());
-    lose("lost batches " + lifetime.next() + " to " + (sequence - 1));
+    eventsLost("lost batches " + lifetime.next() + " to " + (sequence - 1));
     lifetime.skipTo(sequence);
   }
 
@@ -144,7 +147,7 @@ final class KnownCache {
    * a store of the process that is heard now can confirm them. But nothing would ever end them, so
    * they are kept only if the process's start will tell.
    */
-  void lose(String why) {
+  void eventsLost(String why) {
     if (lifetime.mayGoOn(connected)) {
       suspend(why);
     } else if (lifetime.start().isKnown()) {
@@ -186,7 +189,7 @@ final class KnownCache {
   /** Nothing that is known can be believed, nor how the engine keeps its blocks. */
   void forget(EngineFate restored, String why) {
     lifetime.decided(restored, why);
-    healable = false;
+    mayBeReplayed = false;
     applier.reset();
     missing(why);
     lifetime.end();
@@ -196,7 +199,7 @@ final class KnownCache {
   void complete() {
     forgetSuspended();
     complete = true;
-    healable = false;
+    mayBeReplayed = false;
   }
 
   /** What is suspended is not there. */
@@ -219,12 +222,12 @@ final class KnownCache {
   }
 
   /** Whether a later replay may still bring what is missing. */
-  boolean healable() {
-    return healable;
+  boolean mayBeReplayed() {
+    return mayBeReplayed;
   }
 
-  void healable(boolean mayHeal) {
-    healable = mayHeal;
+  void mayBeReplayed(boolean may) {
+    mayBeReplayed = may;
   }
 
   /** Another process has learned what the applier and the index know. */
@@ -233,13 +236,13 @@ final class KnownCache {
     complete = missed == null;
     if (missed != null) {
       missing(missed.why());
-      healable = missed.healable();
+      mayBeReplayed = missed.mayBeReplayed();
     }
   }
 
   /** What is missing, or null. */
   @Nullable Gap gap() {
-    return complete ? null : new Gap(gap, healable);
+    return complete ? null : new Gap(gap, mayBeReplayed);
   }
 
   LearnedCache learned() {
@@ -256,9 +259,9 @@ final class KnownCache {
    *
    * @param repairing why a replay runs that may bring what is missing, or null if none does
    */
-  void settle(@Nullable String repairing) {
+  void updateTrust(@Nullable String repairing) {
     boolean started = lifetime.started();
-    if (!lifetime.isProven()) {
+    if (!lifetime.continuity().isDecided()) {
       trust(Trust.CATCHING_UP, "restored, not proven yet");
     } else if (repairing != null) {
       trust(Trust.CATCHING_UP, repairing);

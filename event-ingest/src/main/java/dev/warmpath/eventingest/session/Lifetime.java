@@ -1,11 +1,16 @@
 package dev.warmpath.eventingest.session;
 
 import dev.warmpath.eventingest.session.BatchDigests.Verdict;
+import dev.warmpath.eventingest.session.Continuity.Event;
+import dev.warmpath.eventingest.snapshot.EngineFate;
+import dev.warmpath.eventingest.snapshot.ResumeListener;
+import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far the batches of one lifetime of the engine's process were followed, and what they looked
- * like.
+ * How far the batches of one lifetime of the engine's process were followed, what they looked like,
+ * and whether what is held is of that process.
  *
  * <p>Sequence numbers begin at 0 with each lifetime.
  *
@@ -18,6 +23,7 @@ final class Lifetime {
 
   private final BatchDigests digests = new BatchDigests();
   private volatile long lastSequence = -1;
+  private Continuity continuity = Continuity.CONTINUOUS;
   private long next;
   private boolean started;
 
@@ -26,11 +32,8 @@ final class Lifetime {
 
   private final ProcessStart start = new ProcessStart();
 
-  /** Whether what is held may be of another process than what is heard next. */
-  private boolean broken;
-
-  /** Who waits to hear whether what was restored is true; null if nothing was, or it is decided. */
-  private @Nullable ResumeListener unproven;
+  /** Who waits to hear what becomes of what was restored; null if nothing was, or it is decided. */
+  private @Nullable ResumeListener listener;
 
   /** The last batch before the connection was lost, until a replay has vouched for it; or −1. */
   private long lastBeforeLoss = -1;
@@ -84,15 +87,22 @@ final class Lifetime {
         && compare(batch) == Verdict.UNKNOWN;
   }
 
-  /** Whether what is held may be of another process than what is heard next. */
-  boolean isBroken() {
-    return broken;
+  /** Whether what is held is of the process that is heard. */
+  Continuity continuity() {
+    return continuity;
+  }
+
+  /** Whether a replay is yet to show whose it is that was restored. */
+  boolean isUnproven() {
+    return !continuity.isDecided() && !continuity.awaitsStart();
   }
 
   /** Whether what is held is of this process; if not it must be forgotten now. */
   boolean mayGoOn(boolean connected) {
-    boolean same = !broken;
-    broken &= !connected;
+    boolean same = !continuity.isBroken();
+    if (connected) {
+      continuity = continuity.after(Event.REJOINED);
+    }
     return same;
   }
 
@@ -101,13 +111,13 @@ final class Lifetime {
    * to that one, so that a prompt that was reused does not show that they are held.
    */
   boolean isSure() {
-    return isProven() && !broken && start.isSure();
+    return continuity == Continuity.CONTINUOUS && start.isSure();
   }
 
   /** Nothing is held of what was heard before. */
-  void mended() {
-    broken = false;
-    start.mended();
+  void cleared() {
+    continuity = continuity.after(Event.REJOINED);
+    start.cleared();
   }
 
   /**
@@ -119,7 +129,7 @@ final class Lifetime {
 
   /** From now on nobody can tell whether the process is still the same. */
   void unheard() {
-    broken = true;
+    continuity = continuity.after(Event.CONNECTION_LOST);
     first = next;
     if (lastBeforeLoss < 0) {
       lastBeforeLoss = lastSequence;
@@ -131,7 +141,7 @@ final class Lifetime {
    * still the same; after another one, later batches cannot tell it either.
    */
   void answered(boolean sameProcess) {
-    broken = false;
+    continuity = continuity.after(Event.REJOINED);
     lastBeforeLoss = -1;
     start.answered(sameProcess);
   }
@@ -152,46 +162,43 @@ final class Lifetime {
   }
 
   /** Another process has followed it so far, which is yet to be proven. */
-  void resume(StreamMemory memory, ResumeListener listener) {
+  void resume(StreamMemory memory, ResumeListener waiting) {
     started = true;
     next = memory.lastSequence() + 1;
     lastSequence = memory.lastSequence();
     first = next;
     digests.put(memory.lastSequence(), memory.lastDigest());
     start.restore(memory.startSeconds());
-    broken = true;
-    unproven = listener;
-  }
-
-  /** Whether it was followed from here, or what was restored is decided on. */
-  boolean isProven() {
-    return unproven == null;
+    continuity = Continuity.RESTORED;
+    listener = waiting;
   }
 
   /** The process that runs now started then; the same as that of what was restored, if known. */
   void runsSince(double seconds) {
-    if (isProven()) {
+    if (continuity.isDecided()) {
       start.read(seconds);
-    } else if (start.vouches(seconds)) {
-      decided(EngineFate.SUSPENDED, "the process started at the same time");
+    } else if (start.seconds() == seconds) {
+      become(Event.START_MATCHES, EngineFate.SUSPENDED, "the process started at the same time");
     }
   }
 
-  /** No replay vouches for what was restored, and what is held of it is suspended. */
+  /** No replay shows whose it is that was restored, and what is held of it is suspended. */
   void awaitStart() {
-    broken = false;
-    if (start.await()) {
-      decided(EngineFate.SUSPENDED, "the process started at the same time");
-    }
+    become(Event.NO_REPLAY, EngineFate.SUSPENDED, "the process started at the same time");
   }
 
-  /** What was restored is true, or not; said once. */
-  void decided(EngineFate outcome, String why) {
-    ResumeListener listener = unproven;
-    if (listener != null) {
-      unproven = null;
-      start.decided();
-      listener.decided(outcome, why);
+  /** What was restored is true, or not; without effect if nothing was, or it is decided. */
+  void decided(EngineFate fate, String why) {
+    become(Event.DECIDED, fate, why);
+  }
+
+  /** The listener hears of the fate once, if this decides on it. */
+  private void become(Event event, EngineFate fate, String why) {
+    continuity = continuity.after(event);
+    ResumeListener waiting = listener;
+    if (waiting != null && continuity.isDecided()) {
+      listener = null;
+      waiting.decided(fate, why);
     }
   }
 
@@ -200,15 +207,20 @@ final class Lifetime {
     return digests.get(sequence);
   }
 
-  /** The next one begins. */
-  void end() {
+  /** All of its batches are asked for again. */
+  void rewind() {
     digests.clear();
-    broken = false;
     lastBeforeLoss = -1;
     next = 0;
     first = 0;
     lastSequence = -1;
     started = false;
+  }
+
+  /** The next one begins; what was restored is decided on. */
+  void end() {
+    rewind();
+    continuity = Continuity.CONTINUOUS;
     start.end();
   }
 }

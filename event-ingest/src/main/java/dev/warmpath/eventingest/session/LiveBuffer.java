@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.session;
 
 import dev.warmpath.eventingest.session.BatchDigests.Verdict;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;

@@ -14,12 +14,6 @@ final class ProcessStart {
   /** In seconds since 1970; NaN if nobody knows. */
   private double seconds = Double.NaN;
 
-  /** Whether the process that runs now was seen to have started then, before it was asked for. */
-  private boolean seen;
-
-  /** Whether only this can vouch for what was restored. */
-  private boolean awaited;
-
   /** Readings that must still agree before what is suspended is sure to be of this process. */
   private int readingsToAgree;
 
@@ -50,7 +44,7 @@ final class ProcessStart {
   }
 
   /** Nothing is held of what was heard before. */
-  void mended() {
+  void cleared() {
     mixed = false;
     readingsToAgree = 0;
   }
@@ -70,32 +64,9 @@ final class ProcessStart {
     seconds = now;
   }
 
-  /** The process that runs now started then; whether that vouches for what was restored. */
-  boolean vouches(double now) {
-    seen |= seconds == now;
-    return seen && awaited;
-  }
-
-  /** No replay vouches for what was restored; whether this does already. */
-  boolean await() {
-    awaited = true;
-    return seen;
-  }
-
-  boolean isAwaited() {
-    return awaited;
-  }
-
-  /** It is decided what becomes of what was restored. */
-  void decided() {
-    awaited = false;
-  }
-
   /** The next process begins. */
   void end() {
-    mended();
+    cleared();
     seconds = Double.NaN;
-    seen = false;
-    awaited = false;
   }
 }

@@ -53,7 +53,7 @@ final class ReplayAsker {
     }
   }
 
-  private final StreamSockets port;
+  private final StreamSockets sockets;
   private final StreamLimits limits;
   private final Clock clock;
   private final StreamCounters counters;
@@ -65,15 +65,15 @@ final class ReplayAsker {
   private Instant probedAt = Instant.MIN;
   private boolean heardSinceProbe;
 
-  ReplayAsker(StreamSockets port, StreamLimits limits, Clock clock, StreamCounters counters) {
-    this.port = port;
+  ReplayAsker(StreamSockets sockets, StreamLimits limits, Clock clock, StreamCounters counters) {
+    this.sockets = sockets;
     this.limits = limits;
     this.clock = clock;
     this.counters = counters;
   }
 
-  StreamSockets port() {
-    return port;
+  StreamSockets sockets() {
+    return sockets;
   }
 
   /** The replay under way, or null. */
@@ -88,14 +88,14 @@ final class ReplayAsker {
 
   /** Whether the engine can be asked now. */
   boolean mayAsk() {
-    return port.canReplay() && !clock.instant().isBefore(restUntil);
+    return sockets.canReplay() && !clock.instant().isBefore(restUntil);
   }
 
   /** Asks; an earlier question is void. */
   void ask(Purpose purpose, String why, long fromSequence) {
     current = new Progress(++lastId, purpose, why, fromSequence);
     counters.add(StreamCounter.REPLAYS);
-    port.replay(lastId, fromSequence);
+    sockets.replay(lastId, fromSequence);
   }
 
   /** The question is answered as far as it will be, or void. */

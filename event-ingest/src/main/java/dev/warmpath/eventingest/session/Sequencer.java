@@ -5,6 +5,8 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.session.BatchDigests.Verdict;
 import dev.warmpath.eventingest.session.ReplayAsker.Progress;
 import dev.warmpath.eventingest.session.ReplayAsker.Purpose;
+import dev.warmpath.eventingest.snapshot.EngineFate;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +22,7 @@ final class Sequencer {
 
   private final KnownCache cache;
   private final Lifetime lifetime;
-  private final StreamSockets port;
+  private final StreamSockets sockets;
   private final ReplayAsker asker;
   private final StreamCounters counters;
   private final LiveBuffer buffer;
@@ -43,7 +45,7 @@ final class Sequencer {
     this.cache = cache;
     this.lifetime = lifetime;
     this.asker = asker;
-    port = asker.port();
+    sockets = asker.sockets();
     this.buffer = buffer;
     this.counters = counters;
   }
@@ -75,14 +77,14 @@ final class Sequencer {
   }
 
   /** Asks for all that is missing. */
-  void repair(String why) {
+  void requestReplay(String why) {
     ask(Purpose.REPAIR, why);
   }
 
   /** Asks for all that is missing before a live batch, which waits. */
-  private void repairBefore(StreamMessage batch, String why) {
+  private void requestReplayBefore(StreamMessage batch, String why) {
     buffer.putBack(batch);
-    repair(why);
+    requestReplay(why);
   }
 
   /** Asks whether something is missing. */
@@ -91,14 +93,14 @@ final class Sequencer {
     ask(Purpose.PROBE, why);
   }
 
-  /** After a reconnect or a known loss: is it the same process, and was anything missed? */
-  void verify(String why) {
+  /** After a reconnect or a known loss: asks for what was missed, or counts it as lost. */
+  void replayOrLose(String why) {
     if (mayAsk()) {
-      repair(why);
+      requestReplay(why);
     } else {
-      refuseUnproven();
-      cache.healable(port.canReplay());
-      cache.lose(why + ", and no replay");
+      refuseRestored();
+      cache.mayBeReplayed(sockets.canReplay());
+      cache.eventsLost(why + ", and no replay");
     }
   }
 
@@ -121,14 +123,14 @@ final class Sequencer {
   void missed() {
     missed = true;
     if (repairing() == null) {
-      makeUp();
+      requestRefused();
     }
   }
 
   /** One message of the live connection. */
   void live(StreamMessage batch) {
-    if (!lifetime.isProven() && !lifetime.start().isAwaited() && !isRunning()) {
-      verify("restored from a snapshot");
+    if (lifetime.isUnproven() && !isRunning()) {
+      replayOrLose("restored from a snapshot");
     }
     if (repairing() != null) {
       keep(batch);
@@ -153,12 +155,12 @@ final class Sequencer {
 
   private void begin(StreamMessage batch) {
     if (batch.sequence() > 0 && mayAsk()) {
-      repairBefore(batch, "joined at batch " + batch.sequence());
+      requestReplayBefore(batch, "joined at batch " + batch.sequence());
       return;
     }
     cache.begin(batch.sequence(), "joined");
     if (batch.sequence() > 0) {
-      cache.healable(port.canReplay());
+      cache.mayBeReplayed(sockets.canReplay());
     }
     cache.apply(batch);
   }
@@ -166,10 +168,10 @@ final class Sequencer {
   private void gap(StreamMessage batch) {
     counters.add(StreamCounter.GAPS);
     if (mayAsk()) {
-      repairBefore(batch, "batch " + lifetime.next() + " is missing");
+      requestReplayBefore(batch, "batch " + lifetime.next() + " is missing");
     } else {
-      cache.healable(port.canReplay());
-      cache.giveUpTo(batch.sequence());
+      cache.mayBeReplayed(sockets.canReplay());
+      cache.batchesLostBefore(batch.sequence());
       cache.apply(batch);
     }
   }
@@ -177,7 +179,7 @@ final class Sequencer {
   private void behind(StreamMessage batch, Verdict verdict) {
     if (verdict == Verdict.SAME) {
       counters.add(StreamCounter.DUPLICATES);
-      port.applied(batch); // a replay has brought it while it waited
+      sockets.applied(batch); // a replay has brought it while it waited
     } else if (lifetime.gaveUp(batch)) {
       late(batch);
     } else {
@@ -195,7 +197,7 @@ final class Sequencer {
   private void late(StreamMessage batch) {
     counters.add(StreamCounter.LATE_BATCHES);
     lifetime.start().unsure();
-    verify("batch " + batch.sequence() + " came late");
+    replayOrLose("batch " + batch.sequence() + " came late");
   }
 
   /** Keeps a live batch until the replay is over. */
@@ -208,7 +210,7 @@ final class Sequencer {
       boolean others = buffer.first() != null;
       newLifetime("sequence went back to " + batch.sequence());
       route(batch);
-      makeUpFor(others);
+      requestDropped(others);
     } else if (!buffer.add(batch)) {
       counters.add(StreamCounter.BUFFER_OVERFLOWS);
       missed = true;
@@ -238,7 +240,7 @@ final class Sequencer {
   private void replayedOld(Progress current, StreamMessage batch) {
     Verdict verdict = lifetime.compare(batch);
     if (verdict == Verdict.OTHER) {
-      anew("a replay shows another batch " + batch.sequence());
+      beginAnew("a replay shows another batch " + batch.sequence());
     } else if (verdict == Verdict.SAME && batch.sequence() == current.from) {
       current.verified = true;
       current.sameProcess = true;
@@ -248,14 +250,17 @@ final class Sequencer {
 
   private void replayedNew(Progress current, StreamMessage batch) {
     // While the connection lasts, it vouches for the process that the replay is of.
-    boolean same = cache.isConnected() && !lifetime.isBroken() && current.purpose == Purpose.REPAIR;
+    boolean same =
+        cache.isConnected()
+            && !lifetime.continuity().isBroken()
+            && current.purpose == Purpose.REPAIR;
     if (lifetime.started() && !current.verified && !same && !outOfReach(current)) {
       return;
     }
     if (!lifetime.started()) {
       cache.begin(batch.sequence(), "the replay begins");
     } else if (batch.sequence() > lifetime.next()) {
-      cache.giveUpTo(batch.sequence());
+      cache.batchesLostBefore(batch.sequence());
     }
     current.verified = true;
     current.fruitful = true;
@@ -266,33 +271,33 @@ final class Sequencer {
   /** The replay begins too late to show the process; whether to go on all the same. */
   private boolean outOfReach(Progress current) {
     if (lifetime.start().isKnown()) {
-      awaitStart();
-      cache.lose("a replay no longer shows batch " + current.from);
+      lifetime.awaitStart();
+      cache.eventsLost("a replay no longer shows batch " + current.from);
       return true;
     }
     lifetime.decided(EngineFate.OUT_OF_REACH, "the replay begins behind batch " + current.from);
-    unknown("a replay no longer shows batch " + current.from);
+    processUnknown("a replay no longer shows batch " + current.from);
     return false;
   }
 
   /** The process cannot be shown to be the same; an older state of it may be replayed again. */
-  private void unknown(String why) {
+  private void processUnknown(String why) {
     boolean clearing = clearAfterwards;
-    anew(why);
+    beginAnew(why);
     clearAfterwards = clearing && isRunning();
   }
 
   /** The process is another one, or cannot be shown to be the same: everything is asked again. */
-  private void anew(String why) {
+  private void beginAnew(String why) {
     newLifetime(why);
     if (mayAsk()) {
-      repair(why);
+      requestReplay(why);
     }
   }
 
   private void answered(Progress current) {
     if (lifetime.started() && !current.verified) {
-      unknown("a replay no longer shows batch " + current.from);
+      processUnknown("a replay no longer shows batch " + current.from);
       return;
     }
     lifetime.answered(current.sameProcess);
@@ -301,10 +306,10 @@ final class Sequencer {
     }
     if (current.purpose == Purpose.PROBE && asker.isSilent(current.fruitful)) {
       counters.add(StreamCounter.SILENT_CONNECTIONS);
-      port.reopen();
+      sockets.reopen();
     }
-    if (cache.healable()) {
-      heal("the replay socket answers again");
+    if (cache.mayBeReplayed() && lifetime.continuity().isDecided()) {
+      retryLostBatches("the replay socket answers again");
       return;
     }
     StreamMessage first = buffer.first();
@@ -315,20 +320,20 @@ final class Sequencer {
     drain();
   }
 
-  /** All is asked for again: what is suspended and still there is stored, or shown, on the way. */
-  private void heal(String why) {
-    cache.healable(false);
+  /** All is asked for again: what is suspended and still held is stored, or shown, on the way. */
+  private void retryLostBatches(String why) {
+    cache.mayBeReplayed(false);
     cache.suspend(why);
-    lifetime.end();
+    lifetime.rewind();
     startOver();
-    repair(why);
+    requestReplay(why);
   }
 
   private void failed(Progress current) {
     if (!current.repairs()) {
       clearAfterwards = false; // what was heard meanwhile is newer
     } else if (!asker.countFruitless()) {
-      repair(current.why);
+      requestReplay(current.why);
     } else {
       giveUp(current);
       drain();
@@ -338,13 +343,13 @@ final class Sequencer {
   /** The engine is not asked again for a while, and what is missing counts as lost. */
   private void giveUp(Progress current) {
     asker.rest();
-    refuseUnproven();
-    cache.healable(true);
+    refuseRestored();
+    cache.mayBeReplayed(true);
     StreamMessage first = buffer.first();
     if (lifetime.started() && first != null && first.sequence() > lifetime.next()) {
-      cache.giveUpTo(first.sequence());
+      cache.batchesLostBefore(first.sequence());
     } else if (lifetime.started()) {
-      cache.lose(current.why + " and no replay answers");
+      cache.eventsLost(current.why + " and no replay answers");
     }
   }
 
@@ -356,44 +361,37 @@ final class Sequencer {
           clearAfterwards = false;
           cache.clear();
         }
-        makeUp();
+        requestRefused();
         return;
       }
       if (!lifetime.beganBehind(batch)) {
         boolean others = buffer.first() != null;
         route(batch);
-        makeUpFor(others && buffer.first() == null);
+        requestDropped(others && buffer.first() == null);
       }
     }
   }
 
   /** Asks for batches that waited and were dropped when a new lifetime began. */
-  private void makeUpFor(boolean dropped) {
+  private void requestDropped(boolean dropped) {
     if (dropped && !isRunning()) {
-      verify("live batches were dropped");
+      replayOrLose("live batches were dropped");
     }
   }
 
   /** Asks for what was refused for lack of room. */
-  private void makeUp() {
+  private void requestRefused() {
     if (missed) {
       missed = false;
-      verify("there was no room for live batches");
-    }
-  }
-
-  /** No replay vouches for what was restored; the caller suspends it. */
-  private void awaitStart() {
-    if (!lifetime.isProven()) {
-      lifetime.awaitStart();
+      replayOrLose("there was no room for live batches");
     }
   }
 
   /** What was restored cannot be shown to be true by a replay. */
-  private void refuseUnproven() {
+  private void refuseRestored() {
     if (lifetime.start().isKnown()) {
-      awaitStart();
-    } else if (!lifetime.isProven()) {
+      lifetime.awaitStart();
+    } else if (!lifetime.continuity().isDecided()) {
       cache.forget(EngineFate.NO_ANSWER, "restored from a snapshot, and no replay answers");
       startOver();
     }

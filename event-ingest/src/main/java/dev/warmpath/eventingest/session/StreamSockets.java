@@ -1,5 +1,7 @@
 package dev.warmpath.eventingest.session;
 
+import dev.warmpath.eventingest.wire.StreamMessage;
+
 /**
  * What a stream asks of the sockets; nothing here may call back before it returns.
  *
@@ -7,7 +9,7 @@ package dev.warmpath.eventingest.session;
  */
 public interface StreamSockets {
 
-  /** A port to an engine without a replay socket. */
+  /** Sockets of an engine that has none for replays. */
   StreamSockets NO_REPLAY =
       new StreamSockets() {
         @Override

@@ -1,6 +1,5 @@
 package dev.warmpath.eventingest.snapshot;
 
-import dev.warmpath.eventingest.session.StreamMemory;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,6 @@
 package dev.warmpath.eventingest.snapshot;
 
 import dev.warmpath.eventingest.EngineId;
-import dev.warmpath.eventingest.session.EngineFate;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.LongSupplier;

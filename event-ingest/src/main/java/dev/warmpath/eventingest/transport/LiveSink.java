@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.transport;
 
 import dev.warmpath.eventingest.count.StreamCounter;
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 
 /**
  * Where a subscriber hands over what it hears; nothing here may block.

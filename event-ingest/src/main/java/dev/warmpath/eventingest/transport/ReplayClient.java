@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.transport;
 
 import dev.warmpath.eventingest.count.StreamCounter;
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;

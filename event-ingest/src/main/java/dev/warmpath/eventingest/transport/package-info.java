@@ -1,4 +1,4 @@
-/** Sockets, and the bounded rings between them and the one thread that writes the index. */
+/** The sockets: live streams, replays, and their bounds in bytes. */
 @NullMarked
 package dev.warmpath.eventingest.transport;
 

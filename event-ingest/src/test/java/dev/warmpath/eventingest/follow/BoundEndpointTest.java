@@ -11,8 +11,8 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.eventingest.snapshot.Recollection;
 import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -52,7 +52,7 @@ final class BoundEndpointTest {
           index,
           Clock.systemUTC(),
           IngestOptions.DEFAULT,
-          new Recollection(index, null, new Recovery(System::nanoTime)),
+          new RestoredEngines(index, null, new Recovery(System::nanoTime)),
           new StreamTap() {
             @Override
             public void connected(EngineId engine) {

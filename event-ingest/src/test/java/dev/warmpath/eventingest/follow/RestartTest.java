@@ -10,10 +10,10 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.eventingest.session.EngineFate;
+import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.IngestMemory;
-import dev.warmpath.eventingest.snapshot.Recollection;
 import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.kvindex.IndexLimits;
@@ -169,7 +169,7 @@ final class RestartTest {
               index,
               Clock.systemUTC(),
               IngestOptions.DEFAULT,
-              new Recollection(index, content.memory(), recovery));
+              new RestoredEngines(index, content.memory(), recovery));
     }
 
     void awaitExact(EngineId id) {

@@ -10,9 +10,9 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.eventingest.session.StreamMessage;
-import dev.warmpath.eventingest.snapshot.Recollection;
 import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.RestoredEngines;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
@@ -184,7 +184,7 @@ final class WriteFailureTest {
                 index,
                 Clock.systemUTC(),
                 IngestOptions.DEFAULT,
-                new Recollection(index, null, new Recovery(System::nanoTime)),
+                new RestoredEngines(index, null, new Recovery(System::nanoTime)),
                 tap)) {
       publisher.publish(engine.serve(A).payload(0));
       tapped.add(source(ID, publisher.endpoint(), publisher.replayEndpoint()));

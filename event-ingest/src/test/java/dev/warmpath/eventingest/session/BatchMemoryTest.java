@@ -8,6 +8,7 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.io.ByteArrayOutputStream;

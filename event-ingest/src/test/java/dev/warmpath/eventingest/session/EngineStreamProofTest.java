@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.snapshot.StreamMemory;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.stream.IntStream;

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.snapshot.EngineFate;
+import dev.warmpath.eventingest.snapshot.StreamMemory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -291,6 +293,31 @@ final class EngineStreamResumeTest {
     after.answer(after.engine.published(), 2);
     assertThat(after.predicted(A)).isZero();
     assertThat(after.predicted(C)).isEqualTo(16);
+  }
+
+  @Test
+  void fateIsDecidedBeforeLostBatchesAreAskedForAgain() {
+    StreamFixture before = known();
+    before.stream.runsSince(START);
+    StreamFixture after = resume(before);
+    after.stream.connected();
+    after.refuse();
+    after.engine.serve(C);
+    after.clock.pass(StreamFixture.LIMITS.replayCooldown());
+    after.stream.tick();
+    after.answer(after.engine.published(), 2); // behind all that was known
+
+    after.stream.runsSince(START);
+    assertThat(outcomes).containsExactly(EngineFate.SUSPENDED);
+    assertThat(after.trust()).isEqualTo(Trust.SUSPECT);
+    assertThat(after.predicted(C)).isEqualTo(16);
+
+    after.clock.pass(StreamFixture.LIMITS.replayCooldown());
+    after.stream.tick();
+    after.answer();
+    assertThat(outcomes).hasSize(1);
+    assertThat(after.trust()).isEqualTo(Trust.EXACT);
+    assertThat(after.predicted(A)).isEqualTo(16);
   }
 
   @Test

@@ -150,6 +150,27 @@ final class EngineStreamSuspensionTest {
   }
 
   @Test
+  void replayAfterARestDoesNotShowThatSuspendedBlocksAreOfThisProcess() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.stream.runsSince(7);
+    fixture.engine.serve(A);
+    fixture.deliver(0);
+    fixture.stream.disconnected();
+    fixture.engine.restart().serve(A).serve(B).serve(B);
+    fixture.stream.connected();
+    fixture.refuse();
+    fixture.clock.pass(StreamFixture.LIMITS.replayCooldown());
+    fixture.stream.tick();
+    fixture.answer(fixture.engine.published(), 1);
+    fixture.reused(A, 16, later(fixture));
+    assertThat(fixture.predicted(A)).as("its names may be of another process").isZero();
+
+    fixture.stream.runsSince(8);
+    assertThat(fixture.suspended()).isZero();
+    assertThat(fixture.count(StreamCounter.RESTARTS)).isEqualTo(1);
+  }
+
+  @Test
   void replayThatBeginsBehindLiveBatchesThatWaitIsTakenAsItIs() {
     StreamFixture fixture = new StreamFixture(true);
     fixture.stream.connected();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

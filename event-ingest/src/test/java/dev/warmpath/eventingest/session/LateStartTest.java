@@ -12,6 +12,7 @@ import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.count.StreamCounters;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.runs.RunKvIndex;

@@ -3,7 +3,7 @@ package dev.warmpath.eventingest.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.count.StreamCounter;
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.net.ServerSocket;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;

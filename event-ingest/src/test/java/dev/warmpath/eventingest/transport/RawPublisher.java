@@ -3,7 +3,7 @@ package dev.warmpath.eventingest.transport;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

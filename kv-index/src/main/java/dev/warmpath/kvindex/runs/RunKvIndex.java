@@ -241,7 +241,7 @@ public final class RunKvIndex implements KvIndex {
   }
 
   @Override
-  public long recalled(int slot, StoredBlocks names) {
+  public long computed(int slot, StoredBlocks names) {
     RunEngine engine = begin(slot);
     Shelf shelf = engine.shelf(names.tier(), names.group());
     if (shelf == null || shelf.suspended == null) {
@@ -251,7 +251,7 @@ public final class RunKvIndex implements KvIndex {
     long before = engine.stats().suspendedBlocks();
     for (int from = 0; from < names.count(); ) {
       int to = Math.min(names.count(), from + Room.PIECE_BLOCKS);
-      if (!engine.recalled(shelf, names, from, to)) {
+      if (!engine.computed(shelf, names, from, to)) {
         break;
       }
       from = to;

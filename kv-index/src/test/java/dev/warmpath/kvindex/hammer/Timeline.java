@@ -10,9 +10,9 @@ import dev.warmpath.kvindex.workload.Script;
 import dev.warmpath.kvindex.workload.Step;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Clear;
+import dev.warmpath.kvindex.workload.Step.Compute;
 import dev.warmpath.kvindex.workload.Step.Confirm;
 import dev.warmpath.kvindex.workload.Step.Leave;
-import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Store;
 import dev.warmpath.kvindex.workload.Step.Suspend;
 import java.util.ArrayList;
@@ -89,7 +89,7 @@ final class Timeline {
     long suspended = suspended(engine);
     model.apply(step);
     List<Answer> after = answers();
-    boolean gains = step instanceof Store || step instanceof Confirm || step instanceof Recall;
+    boolean gains = step instanceof Store || step instanceof Confirm || step instanceof Compute;
     boolean gradual =
         gains ? nameless(engine) < nameless || suspended(engine) < suspended : !clearsAtOnce;
     if (engine >= 0 && gradual) {
@@ -133,8 +133,8 @@ final class Timeline {
       return suspend.engine();
     } else if (step instanceof Confirm confirm) {
       return confirm.engine();
-    } else if (step instanceof Recall recall) {
-      return recall.names().engine();
+    } else if (step instanceof Compute compute) {
+      return compute.names().engine();
     }
     return step instanceof Store store ? store.engine() : -1;
   }

@@ -8,13 +8,13 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.model.Operation.Add;
 import dev.warmpath.kvindex.model.Operation.Clear;
+import dev.warmpath.kvindex.model.Operation.Compute;
 import dev.warmpath.kvindex.model.Operation.Confirm;
 import dev.warmpath.kvindex.model.Operation.Drop;
 import dev.warmpath.kvindex.model.Operation.How;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
 import dev.warmpath.kvindex.model.Operation.Place;
-import dev.warmpath.kvindex.model.Operation.Recall;
 import dev.warmpath.kvindex.model.Operation.Remove;
 import dev.warmpath.kvindex.model.Operation.Store;
 import dev.warmpath.kvindex.model.Operation.Suspend;
@@ -113,10 +113,10 @@ public final class Differential<I extends KvIndex> {
             blocks(store.place(), store.path(), store.count(), store.how()));
       } else if (operation instanceof Suspend suspend && slots.size() > suspend.engine()) {
         index.suspended(slots.get(suspend.engine()));
-      } else if (operation instanceof Recall recall && slots.size() > recall.engine()) {
-        Place place = recall.place();
-        index.recalled(
-            slots.get(recall.engine()), blocks(place, recall.path(), recall.count(), How.NAMED));
+      } else if (operation instanceof Compute compute && slots.size() > compute.engine()) {
+        Place place = compute.place();
+        index.computed(
+            slots.get(compute.engine()), blocks(place, compute.path(), compute.count(), How.NAMED));
       } else if (operation instanceof Confirm confirm && slots.size() > confirm.engine()) {
         index.confirmed(
             slots.get(confirm.engine()),

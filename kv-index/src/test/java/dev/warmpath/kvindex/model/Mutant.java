@@ -235,24 +235,24 @@ public enum Mutant {
       };
     }
   },
-  CREDITS_WHAT_IS_RECALLED {
+  CREDITS_WHAT_IS_COMPUTED {
     @Override
     KvIndex of(KvIndex right) {
       return new ForwardingIndex(right) {
         @Override
-        public long recalled(int slot, StoredBlocks names) {
+        public long computed(int slot, StoredBlocks names) {
           stored(slot, names);
           return 0;
         }
       };
     }
   },
-  FORGETS_WHAT_IS_RECALLED {
+  FORGETS_WHAT_IS_COMPUTED {
     @Override
     KvIndex of(KvIndex right) {
       return new ForwardingIndex(right) {
         @Override
-        public long recalled(int slot, StoredBlocks names) {
+        public long computed(int slot, StoredBlocks names) {
           return 0;
         }
       };

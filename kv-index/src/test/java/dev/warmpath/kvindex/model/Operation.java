@@ -37,7 +37,7 @@ public sealed interface Operation {
   record Confirm(int engine, Place place, int prompt, int blocks) implements Operation {}
 
   /** The names of blocks {@code from … from + count − 1} of a path are computed. */
-  record Recall(int engine, Place place, Path path, int count) implements Operation {}
+  record Compute(int engine, Place place, Path path, int count) implements Operation {}
 
   /** How blocks are stored. */
   enum How {

@@ -7,13 +7,13 @@ import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.model.Operation.Add;
 import dev.warmpath.kvindex.model.Operation.Clear;
+import dev.warmpath.kvindex.model.Operation.Compute;
 import dev.warmpath.kvindex.model.Operation.Confirm;
 import dev.warmpath.kvindex.model.Operation.Drop;
 import dev.warmpath.kvindex.model.Operation.How;
 import dev.warmpath.kvindex.model.Operation.Layout;
 import dev.warmpath.kvindex.model.Operation.Path;
 import dev.warmpath.kvindex.model.Operation.Place;
-import dev.warmpath.kvindex.model.Operation.Recall;
 import dev.warmpath.kvindex.model.Operation.Remove;
 import dev.warmpath.kvindex.model.Operation.Store;
 import dev.warmpath.kvindex.model.Operation.Suspend;
@@ -63,7 +63,7 @@ public final class Operations {
         Tuple.of(1, engines().map(Clear::new)),
         Tuple.of(8, engines().map(Suspend::new)),
         Tuple.of(10, proofs()),
-        Tuple.of(4, recalls()));
+        Tuple.of(4, computations()));
   }
 
   private static Arbitrary<Operation> adds() {
@@ -93,9 +93,9 @@ public final class Operations {
     return Combinators.combine(engines(), places(), prompts, counts).as(Confirm::new);
   }
 
-  private static Arbitrary<Operation> recalls() {
+  private static Arbitrary<Operation> computations() {
     Arbitrary<Integer> counts = Arbitraries.integers().between(1, PromptTree.DEPTH);
-    return Combinators.combine(engines(), places(), paths(), counts).as(Recall::new);
+    return Combinators.combine(engines(), places(), paths(), counts).as(Compute::new);
   }
 
   private static Arbitrary<Operation> drops() {

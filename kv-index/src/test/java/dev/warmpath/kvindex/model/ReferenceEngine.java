@@ -117,7 +117,7 @@ final class ReferenceEngine {
   }
 
   /** Names that were computed: the blocks may be there. What was heard goes before. */
-  long recalled(StoredBlocks blocks) {
+  long computed(StoredBlocks blocks) {
     long before = suspended.size();
     Name name = blocks.atRoot() ? top.child(blocks.parent()) : names.get(blocks.parent());
     for (int i = 0; i < blocks.count() && name != null; i++) {

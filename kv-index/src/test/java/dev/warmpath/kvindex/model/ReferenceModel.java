@@ -96,8 +96,8 @@ public final class ReferenceModel implements KvIndex {
   }
 
   @Override
-  public long recalled(int slot, StoredBlocks names) {
-    return engines.get(slot).recalled(names);
+  public long computed(int slot, StoredBlocks names) {
+    return engines.get(slot).computed(names);
   }
 
   @Override

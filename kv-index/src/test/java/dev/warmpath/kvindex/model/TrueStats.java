@@ -67,9 +67,9 @@ final class TrueStats extends ForwardingIndex {
   }
 
   @Override
-  public long recalled(int slot, StoredBlocks names) {
-    truth.recalled(slot, names);
-    return super.recalled(slot, names);
+  public long computed(int slot, StoredBlocks names) {
+    truth.computed(slot, names);
+    return super.computed(slot, names);
   }
 
   @Override

@@ -9,10 +9,10 @@ import dev.warmpath.kvindex.workload.Step;
 import dev.warmpath.kvindex.workload.Step.Arrive;
 import dev.warmpath.kvindex.workload.Step.Below;
 import dev.warmpath.kvindex.workload.Step.Clear;
+import dev.warmpath.kvindex.workload.Step.Compute;
 import dev.warmpath.kvindex.workload.Step.Confirm;
 import dev.warmpath.kvindex.workload.Step.Leave;
 import dev.warmpath.kvindex.workload.Step.Place;
-import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Relayout;
 import dev.warmpath.kvindex.workload.Step.Reload;
 import dev.warmpath.kvindex.workload.Step.Remove;
@@ -74,8 +74,8 @@ public final class Side<I extends KvIndex> {
       index.suspended(slots.get(suspend.engine()));
     } else if (step instanceof Confirm confirm && slots.containsKey(confirm.engine())) {
       confirm(slots.get(confirm.engine()), confirm);
-    } else if (step instanceof Recall recall && slots.containsKey(recall.names().engine())) {
-      index.recalled(slots.get(recall.names().engine()), columns(recall.names()));
+    } else if (step instanceof Compute compute && slots.containsKey(compute.names().engine())) {
+      index.computed(slots.get(compute.names().engine()), columns(compute.names()));
     } else if (step instanceof Reload) {
       index = reload.apply(index);
     }

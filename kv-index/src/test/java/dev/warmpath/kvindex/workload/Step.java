@@ -51,7 +51,7 @@ public sealed interface Step {
   }
 
   /** The hashes and names of a prompt's first blocks are computed. */
-  record Recall(Store names) implements Step {}
+  record Compute(Store names) implements Step {}
 
   /** The index is written to a snapshot and read back. */
   record Reload() implements Step {}

@@ -4,9 +4,9 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.workload.Forest.Prompt;
 import dev.warmpath.kvindex.workload.Step.Below;
+import dev.warmpath.kvindex.workload.Step.Compute;
 import dev.warmpath.kvindex.workload.Step.Confirm;
 import dev.warmpath.kvindex.workload.Step.Place;
-import dev.warmpath.kvindex.workload.Step.Recall;
 import dev.warmpath.kvindex.workload.Step.Remove;
 import dev.warmpath.kvindex.workload.Step.Store;
 import java.util.ArrayList;
@@ -92,9 +92,9 @@ final class Tenant {
   }
 
   /** The hashes that it gives to the first blocks of a prompt are computed. */
-  Step recall(Prompt prompt) {
+  Step compute(Prompt prompt) {
     Span span = span(prompt, 0, Forest.corner(random, prompt.blocks()), place(), false);
-    return new Recall(named(span, false));
+    return new Compute(named(span, false));
   }
 
   private List<Step> grow(Prompt prompt, Place place, int places) {

@@ -100,7 +100,7 @@ public final class Workload {
       case 6 -> steps.add(new Reload());
       case 7, 8, 9 -> suspend();
       case 10, 11 -> confirm();
-      case 14, 15, 16 -> recall();
+      case 14, 15, 16 -> compute();
       default -> relayout();
     }
   }
@@ -174,9 +174,9 @@ public final class Workload {
     }
   }
 
-  private void recall() {
+  private void compute() {
     if (!tenants.isEmpty()) {
-      steps.add(tenants.get(random.nextInt(tenants.size())).recall(prompt()));
+      steps.add(tenants.get(random.nextInt(tenants.size())).compute(prompt()));
     }
   }
 

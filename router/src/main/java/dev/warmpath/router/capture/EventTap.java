@@ -5,7 +5,7 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Events;
 import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import dev.warmpath.eventingest.capture.CaptureRecord.Replay;
 import dev.warmpath.eventingest.follow.StreamTap;
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,9 +2,9 @@ package dev.warmpath.router.config;
 
 import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
+import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.transport.ReplayLimits;
-import dev.warmpath.eventingest.transport.RingLimits;
 import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
 import dev.warmpath.router.config.read.Reloadable;

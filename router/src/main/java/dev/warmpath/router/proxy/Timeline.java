@@ -22,12 +22,30 @@ final class Timeline {
   private static final long NEVER = -1;
   private static final double NANOS_PER_MILLI = 1e6;
 
-  private final LongSupplier elapsedNanos;
-  private long bodyNanos;
-  private long queuedNanos = NEVER;
-  private long waitNanos;
-  private long dispatchNanos = NEVER;
-  private long firstTokenNanos = NEVER;
+  /** When each step was, in nanoseconds since the request's head. */
+  private static final class Moments {
+    private final LongSupplier elapsedNanos;
+    private long bodyNanos;
+    private long queuedNanos = NEVER;
+    private long waitNanos;
+    private long dispatchNanos = NEVER;
+    private long firstTokenNanos = NEVER;
+
+    Moments(LongSupplier elapsedNanos) {
+      this.elapsedNanos = elapsedNanos;
+    }
+
+    long now() {
+      return elapsedNanos.getAsLong();
+    }
+
+    Decision.Times times() {
+      return new Decision.Times(
+          millis(waitNanos), millis(dispatchNanos), millis(firstTokenNanos), millis(now()));
+    }
+  }
+
+  private final Moments moments;
   private int attempts;
   private @Nullable Assignment assignment;
   private @Nullable UsageScanner answer;
@@ -38,17 +56,17 @@ final class Timeline {
    * @param elapsedNanos time since the request's head
    */
   Timeline(LongSupplier elapsedNanos) {
-    this.elapsedNanos = elapsedNanos;
+    moments = new Moments(elapsedNanos);
   }
 
   /** Its body has come. */
   void bodyEnded() {
-    bodyNanos = elapsedNanos.getAsLong();
+    moments.bodyNanos = moments.now();
   }
 
   /** The router's own time: since the body came, without the wait in the queue. */
   long routingNanos() {
-    return elapsedNanos.getAsLong() - bodyNanos - waitNanos;
+    return moments.now() - moments.bodyNanos - moments.waitNanos;
   }
 
   /** The prompt was read. */
@@ -58,14 +76,14 @@ final class Timeline {
 
   /** It waits in the queue. */
   void queued() {
-    queuedNanos = elapsedNanos.getAsLong();
+    moments.queuedNanos = moments.now();
   }
 
   /** It waits no more; without effect if it did not. */
   void left() {
-    if (queuedNanos != NEVER) {
-      waitNanos = elapsedNanos.getAsLong() - queuedNanos;
-      queuedNanos = NEVER;
+    if (moments.queuedNanos != NEVER) {
+      moments.waitNanos = moments.now() - moments.queuedNanos;
+      moments.queuedNanos = NEVER;
     }
   }
 
@@ -74,7 +92,7 @@ final class Timeline {
     attempts++;
     assignment = to;
     answer = null;
-    dispatchNanos = elapsedNanos.getAsLong();
+    moments.dispatchNanos = moments.now();
   }
 
   /** The engine's good answer is looked through by {@code scanner}. */
@@ -84,8 +102,8 @@ final class Timeline {
 
   /** A stream brought content; only the first time counts. */
   void firstToken() {
-    if (firstTokenNanos == NEVER) {
-      firstTokenNanos = elapsedNanos.getAsLong();
+    if (moments.firstTokenNanos == NEVER) {
+      moments.firstTokenNanos = moments.now();
     }
   }
 
@@ -123,11 +141,7 @@ final class Timeline {
     return new Decision(
         request,
         assignment,
-        new Decision.Times(
-            millis(waitNanos),
-            millis(dispatchNanos),
-            millis(firstTokenNanos),
-            millis(elapsedNanos.getAsLong())),
+        moments.times(),
         tokens(prepared, status),
         new Decision.Result(outcome(status, ending), status, code, attempts),
         pieces);

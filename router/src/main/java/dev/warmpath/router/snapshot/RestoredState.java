@@ -1,7 +1,7 @@
 package dev.warmpath.router.snapshot;
 
-import dev.warmpath.eventingest.snapshot.Recollection;
 import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.snapshot.file.SnapshotReader;
@@ -25,13 +25,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Immutable, but its parts are not.
  *
- * @param recollection what the earlier process knew beside the index; the ingest's from now on
+ * @param restoredEngines what the earlier process knew beside the index; the ingest's from now on
  * @param directory null if nothing is to be kept
  * @param refused snapshots that could not be used
  */
 public record RestoredState(
     RunKvIndex index,
-    Recollection recollection,
+    RestoredEngines restoredEngines,
     Recovery recovery,
     @Nullable SnapshotDirectory directory,
     Map<Reason, Integer> refused) {
@@ -66,7 +66,7 @@ public record RestoredState(
     }
     LOG.info(
         "snapshot of {} read in {} s", content.memory().taken(), recovery.sinceItBeganSeconds());
-    Recollection known = new Recollection(content.index(), content.memory(), recovery);
+    RestoredEngines known = new RestoredEngines(content.index(), content.memory(), recovery);
     return new RestoredState(content.index(), known, recovery, directory, reader.refused());
   }
 
@@ -88,7 +88,7 @@ public record RestoredState(
       Map<Reason, Integer> refused) {
     RunKvIndex index = new RunKvIndex(limits);
     return new RestoredState(
-        index, new Recollection(index, null, recovery), recovery, directory, refused);
+        index, new RestoredEngines(index, null, recovery), recovery, directory, refused);
   }
 
   private static @Nullable SnapshotDirectory open(

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
+import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.transport.ReplayLimits;
-import dev.warmpath.eventingest.transport.RingLimits;
 import dev.warmpath.router.auth.ApiKeyFile;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.config.read.ConfigKey;

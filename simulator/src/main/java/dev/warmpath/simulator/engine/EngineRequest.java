@@ -14,11 +14,17 @@ public class EngineRequest extends CachedSequence {
 
   private static final int NOT_SCHEDULED = -1;
 
+  /** How far its life has come. */
+  enum Phase {
+    NEW,
+    SUBMITTED,
+    ENDED
+  }
+
   private final int answerTokens;
   private final boolean readsCache;
 
-  boolean submitted;
-  boolean ended;
+  Phase phase = Phase.NEW;
   int lengthTokens;
   int computedTokens;
   int stepTokens;

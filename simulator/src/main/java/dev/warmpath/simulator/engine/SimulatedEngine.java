@@ -1,5 +1,6 @@
 package dev.warmpath.simulator.engine;
 
+import dev.warmpath.simulator.engine.EngineRequest.Phase;
 import dev.warmpath.simulator.engine.cache.CacheListener;
 import dev.warmpath.simulator.engine.cache.KvCache;
 import java.util.ArrayList;
@@ -41,16 +42,16 @@ public final class SimulatedEngine {
     if (tokens > config.maxModelTokens()) {
       throw new IllegalArgumentException("tokens=" + tokens + " max=" + config.maxModelTokens());
     }
-    if (request.submitted) {
+    if (request.phase != Phase.NEW) {
       throw new IllegalArgumentException("submitted before: " + request);
     }
-    request.submitted = true;
+    request.phase = Phase.SUBMITTED;
     scheduler.add(request);
   }
 
   /** Gives up a request; what it stored stays cached. One that has ended is ignored. */
   public void abort(EngineRequest request) {
-    if (request.submitted && !request.ended) {
+    if (request.phase == Phase.SUBMITTED) {
       end(request);
     }
   }
@@ -84,7 +85,7 @@ public final class SimulatedEngine {
   public void endStep(TokenListener tokens) {
     for (int i = 0; i < step.size(); i++) {
       EngineRequest request = step.get(i);
-      if (!request.ended && request.pendingTokens() == 0) {
+      if (request.phase != Phase.ENDED && request.pendingTokens() == 0) {
         generate(request, tokens);
       }
     }
@@ -165,7 +166,7 @@ public final class SimulatedEngine {
   }
 
   private void end(EngineRequest request) {
-    request.ended = true;
+    request.phase = Phase.ENDED;
     scheduler.remove(request);
   }
 

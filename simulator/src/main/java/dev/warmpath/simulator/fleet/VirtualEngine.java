@@ -28,15 +28,20 @@ final class VirtualEngine implements CacheListener {
     void at(long nanos, VirtualEngine engine, int step);
   }
 
+  /** What is wrong with it, until it is another process. */
+  static final class Faults {
+    boolean deaf;
+    boolean blackHole;
+    double slowness = 1;
+  }
+
   final int number;
   final Replica replica;
   final int slot;
   final EventColumns events = new EventColumns();
   final List<VirtualRequest> underWay = new ArrayList<>();
   EngineView view = EngineView.UNSEEN;
-  boolean deaf;
-  boolean blackHole;
-  double slowness = 1;
+  Faults faults = new Faults();
   private final EngineConfig config;
   private final Alarm alarm;
   private final List<VirtualRequest> arrived = new ArrayList<>();
@@ -63,9 +68,7 @@ final class VirtualEngine implements CacheListener {
     events.forget();
     stepping = false;
     step++;
-    slowness = 1;
-    deaf = false;
-    blackHole = false;
+    faults = new Faults();
   }
 
   /** Takes a request; it is looked at before the next step. */
@@ -95,7 +98,7 @@ final class VirtualEngine implements CacheListener {
   }
 
   private long nanos(double millis) {
-    return Math.round(slowness * millis * NANOS_PER_MILLI);
+    return Math.round(faults.slowness * millis * NANOS_PER_MILLI);
   }
 
   /** Ends the plain steps with the first that ends now or later. */
@@ -146,7 +149,7 @@ final class VirtualEngine implements CacheListener {
 
   /** The index hears the oldest batch. */
   void hear(KvIndex index, long rootKey) {
-    if (deaf) {
+    if (faults.deaf) {
       events.forget();
     } else {
       events.hear(index, slot, rootKey);

@@ -201,7 +201,7 @@ public final class VirtualFleet {
     measures.assigned(question.number, engine.number, assignment.predictedCachedTokens());
     VirtualRequest request = new VirtualRequest(question, engine, assignment);
     question.tried = request;
-    if (engine.blackHole) {
+    if (engine.faults.blackHole) {
       failed(request);
       return;
     }
@@ -306,10 +306,10 @@ public final class VirtualFleet {
         engine.replica.health(Replica.Health.UP);
         engine.view = view(engine, Trust.EXACT);
       }
-      case SLOW -> engine.slowness = incident.factor();
+      case SLOW -> engine.faults.slowness = incident.factor();
       case LEAVE -> fleet.drain(engine.replica.name());
-      case DEAF -> engine.deaf = true;
-      case BLACK_HOLE -> engine.blackHole = true;
+      case DEAF -> engine.faults.deaf = true;
+      case BLACK_HOLE -> engine.faults.blackHole = true;
       case FORGOTTEN -> {
         index.suspended(engine.slot);
         engine.view = view(engine, Trust.SUSPECT);

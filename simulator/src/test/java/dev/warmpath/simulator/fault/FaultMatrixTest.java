@@ -80,13 +80,13 @@ class FaultMatrixTest {
     FaultRig right = late(GivenPrompts.HASHED);
     assertThat(right.known().over()).isZero();
     assertThat(right.known().percent()).isEqualTo(100);
-    assertThat(right.count(StreamCounter.RECALLED_BLOCKS)).isPositive();
+    assertThat(right.count(StreamCounter.COMPUTED_NAMES)).isPositive();
     right.serveAdapters(150);
     assertThat(right.known().over()).isZero();
     assertThat(late(GivenPrompts.HASHED_WITHOUT_KEYS).known().over()).isPositive();
 
     FaultRig other = late(GivenPrompts.HASHED_OTHERWISE);
-    assertThat(other.count(StreamCounter.RECALLED_BLOCKS)).isZero();
+    assertThat(other.count(StreamCounter.COMPUTED_NAMES)).isZero();
     assertThat(other.known()).isEqualTo(late(GivenPrompts.NOT_HASHED).known());
     assertThat(other.known().over()).isZero();
   }

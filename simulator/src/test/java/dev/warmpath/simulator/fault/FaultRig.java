@@ -8,19 +8,19 @@ import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.session.EngineFate;
 import dev.warmpath.eventingest.session.EngineStream;
 import dev.warmpath.eventingest.session.StreamLimits;
-import dev.warmpath.eventingest.session.StreamMessage;
 import dev.warmpath.eventingest.session.StreamSockets;
+import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
 import dev.warmpath.eventingest.snapshot.EngineMemory;
 import dev.warmpath.eventingest.snapshot.IngestMemory;
-import dev.warmpath.eventingest.snapshot.Recollection;
-import dev.warmpath.eventingest.snapshot.Recollection.Adopted;
 import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.RestoredEngines;
+import dev.warmpath.eventingest.snapshot.RestoredEngines.Adopted;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.IndexTotals;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
@@ -103,7 +103,7 @@ final class FaultRig implements StreamSockets {
     index = restored.index();
     String replay = canReplay ? "tcp://y" : null;
     source = new EngineSource(new EngineId("r", rank), "m", "tcp://x", false, replay, form.dialect);
-    Adopted adopted = new Recollection(index, restored.memory(), recovery).adopt(source);
+    Adopted adopted = new RestoredEngines(index, restored.memory(), recovery).adopt(source);
     applier =
         adopted == null
             ? new EventApplier(index, source, counters)

@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.fault;
 
 import dev.warmpath.eventingest.apply.EventApplier;
-import dev.warmpath.eventingest.recall.HashedPrompt;
-import dev.warmpath.eventingest.recall.KnownScheme;
+import dev.warmpath.eventingest.hashing.HashedPrompt;
+import dev.warmpath.eventingest.hashing.KnownScheme;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -26,7 +26,7 @@ enum GivenPrompts {
       ChainSpace space = applier.space();
       if (scheme != null && space != null && scheme.covers(space, keys)) {
         BlockChain chain = BlockChain.of(space, prompt, keys);
-        applier.recalled(HashedPrompt.of(scheme, chain, prompt, keys));
+        applier.computed(HashedPrompt.of(scheme, chain, prompt, keys));
       }
     }
   },
@@ -39,7 +39,7 @@ enum GivenPrompts {
       ChainSpace space = applier.space();
       if (scheme != null && space != null) {
         BlockChain chain = BlockChain.of(space, prompt, new PromptKeys("en", null));
-        applier.recalled(HashedPrompt.of(scheme, chain, prompt, PromptKeys.NONE));
+        applier.computed(HashedPrompt.of(scheme, chain, prompt, PromptKeys.NONE));
       }
     }
   },
@@ -55,7 +55,7 @@ enum GivenPrompts {
                 HashAlgorithm.SHA256, "0", HashedKeys.TAGGED, space.blockSizeTokens(), 0);
         KnownScheme scheme = new KnownScheme(new EngineHasher(other, name -> name), true);
         BlockChain chain = BlockChain.of(space, prompt, keys);
-        applier.recalled(HashedPrompt.of(scheme, chain, prompt, keys));
+        applier.computed(HashedPrompt.of(scheme, chain, prompt, keys));
       }
     }
   };

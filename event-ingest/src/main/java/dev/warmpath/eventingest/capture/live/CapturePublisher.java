@@ -3,7 +3,7 @@ package dev.warmpath.eventingest.capture.live;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.fault.FaultyFeed;
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;

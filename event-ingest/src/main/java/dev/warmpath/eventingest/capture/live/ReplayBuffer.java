@@ -1,6 +1,6 @@
 package dev.warmpath.eventingest.capture.live;
 
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.Collection;
 import java.util.TreeMap;
 

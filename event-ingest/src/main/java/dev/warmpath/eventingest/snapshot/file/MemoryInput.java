@@ -3,11 +3,11 @@ package dev.warmpath.eventingest.snapshot.file;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.apply.LearnedCache;
-import dev.warmpath.eventingest.session.StreamMemory;
-import dev.warmpath.eventingest.session.StreamMemory.Gap;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
 import dev.warmpath.eventingest.snapshot.EngineMemory;
 import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.snapshot.StreamMemory.Gap;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -86,9 +86,9 @@ final class MemoryInput {
     int highestGroup = in.readInt();
     int mainGroup = in.readInt();
     ChainSpace space = in.readBoolean() ? space() : null;
-    boolean recalled = in.readBoolean();
+    boolean anyComputed = in.readBoolean();
     LearnedCache.Groups known = new LearnedCache.Groups(groups, highestGroup, in.readInt());
-    return new LearnedCache(known, mainGroup, space, recalled, in.readInt());
+    return new LearnedCache(known, mainGroup, space, anyComputed, in.readInt());
   }
 
   private CacheGroup group() throws IOException {

@@ -1,11 +1,11 @@
 package dev.warmpath.eventingest.snapshot.file;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
-import dev.warmpath.eventingest.session.StreamMemory;
-import dev.warmpath.eventingest.session.StreamMemory.Gap;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
 import dev.warmpath.eventingest.snapshot.EngineMemory;
 import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.snapshot.StreamMemory.Gap;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.io.ByteArrayOutputStream;
@@ -64,7 +64,7 @@ final class MemoryOutput {
     out.writeBoolean(gap != null);
     if (gap != null) {
       text(gap.why());
-      out.writeBoolean(gap.healable());
+      out.writeBoolean(gap.mayBeReplayed());
     }
     write(stream.learned());
   }
@@ -87,7 +87,7 @@ final class MemoryOutput {
       out.writeInt(space.blockSizeTokens());
       out.writeInt(space.lookaheadTokens());
     }
-    out.writeBoolean(learned.recalled());
+    out.writeBoolean(learned.anyComputed());
     out.writeInt(groups.windowTokens());
     out.writeInt(learned.chunkBlocks());
   }

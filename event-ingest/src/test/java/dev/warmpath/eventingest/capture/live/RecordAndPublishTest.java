@@ -11,7 +11,7 @@ import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.capture.fault.Faults;
 import dev.warmpath.eventingest.capture.fault.FaultyFeed;
-import dev.warmpath.eventingest.session.StreamMessage;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;

@@ -78,7 +78,7 @@ final class Claims {
       block = takeAside(at, hash);
       hold(block, shelf, blocks.addsCopies() && !owed);
       contradict(block);
-      settleOrphansOf(hash);
+      resolveOrphansOf(hash);
     }
     return true;
   }
@@ -95,12 +95,12 @@ final class Claims {
   private void claimed(UnnamedBlock block, boolean atRoot, long parent, long local) {
     if (block.naming == Naming.UNNAMED) {
       block.claim(atRoot, parent, local);
-      settle(block);
-      settleOrphansOf(block.engineHash);
+      resolveName(block);
+      resolveOrphansOf(block.engineHash);
       dropOldestOrphan();
     } else if (block.naming == Naming.ORPHAN && !block.claims(atRoot, parent, local)) {
       contradict(block);
-      settleOrphansOf(block.engineHash);
+      resolveOrphansOf(block.engineHash);
     }
   }
 
@@ -115,7 +115,7 @@ final class Claims {
     return unnamed;
   }
 
-  private void settle(UnnamedBlock block) {
+  private void resolveName(UnnamedBlock block) {
     long place = block.atRoot ? core.runs().root(block.parent) : engine.behind(block.parent);
     if (place != NOWHERE) {
       if (core.room().hasForName(block)) {
@@ -131,10 +131,13 @@ final class Claims {
     }
   }
 
-  /** Settles all blocks that wait for this one, directly or not, if it is settled itself. */
-  private void settleOrphansOf(long engineHash) {
+  /**
+   * Resolves the names of all blocks that wait for this one, directly or not, if its own is
+   * resolved.
+   */
+  private void resolveOrphansOf(long engineHash) {
     if (isSettled(engineHash)) {
-      settleNext(engineHash);
+      resolveNext(engineHash);
     }
   }
 
@@ -143,17 +146,17 @@ final class Claims {
     return block == null || block.naming == Naming.CONTRADICTED;
   }
 
-  private void settleNext(long engineHash) {
-    List<Long> settled = new ArrayList<>(List.of(engineHash));
-    for (int i = 0; i < settled.size(); i++) {
-      UnnamedBlock orphan = unnamed.orphanOf(settled.get(i));
+  private void resolveNext(long engineHash) {
+    List<Long> resolved = new ArrayList<>(List.of(engineHash));
+    for (int i = 0; i < resolved.size(); i++) {
+      UnnamedBlock orphan = unnamed.orphanOf(resolved.get(i));
       while (orphan != null) {
         unnamed.leaveOrphans(orphan);
-        settle(orphan);
+        resolveName(orphan);
         if (isSettled(orphan.engineHash)) {
-          settled.add(orphan.engineHash);
+          resolved.add(orphan.engineHash);
         }
-        orphan = unnamed.orphanOf(settled.get(i));
+        orphan = unnamed.orphanOf(resolved.get(i));
       }
     }
   }
@@ -162,7 +165,7 @@ final class Claims {
   void adopt(StoredBlocks blocks, int from, int to) {
     for (int i = from; i < to && unnamed.orphans() > 0; i++) {
       if (unnamed.orphanOf(blocks.engineHash(i)) != null) {
-        settleNext(blocks.engineHash(i));
+        resolveNext(blocks.engineHash(i));
       }
     }
   }

@@ -28,19 +28,19 @@ final class ComputedNames {
   }
 
   /** Names blocks {@code from … to − 1}, if there is room; false if not all could be named. */
-  boolean recall(Shelf shelf, StoredBlocks names, int from, int to) {
+  boolean compute(Shelf shelf, StoredBlocks names, int from, int to) {
     Shelf suspended = shelf.suspended;
     if (suspended == null || !core.room().has(to - from)) {
       return false;
     }
     int next = from;
-    while (next < to && recall(shelf, suspended, names, next)) {
+    while (next < to && compute(shelf, suspended, names, next)) {
       next++;
     }
     return next == to;
   }
 
-  private boolean recall(Shelf shelf, Shelf suspended, StoredBlocks names, int index) {
+  private boolean compute(Shelf shelf, Shelf suspended, StoredBlocks names, int index) {
     long place = engine.behind(names, index);
     if (place == NOWHERE) {
       return false;

@@ -324,7 +324,7 @@ public final class Placement {
       holdings.hold(shelf, run, source, mask);
       engine.more(shelf, Long.bitCount(mask & ~again));
       if (shelf.suspended != null) {
-        engine.suspended().settle(shelf, run, source, mask);
+        engine.suspended().unsuspend(shelf, run, source, mask);
       }
       if (again != 0 && blocks.addsCopies() && engine.counting() == CopyCounting.PER_COPY) {
         for (; again != 0; again &= again - 1) {

@@ -32,7 +32,7 @@ public final class RunEngine {
   private final UnnamedBlocks unnamed;
   private final Claims claims;
   private final SuspendedBlocks suspended;
-  private final ComputedNames recalls;
+  private final ComputedNames computedNames;
   private final List<Shelf> shelves = new ArrayList<>();
   private CacheLayout layout = new CacheLayout(List.of(), 0, 0);
   private long lastStored = NOWHERE;
@@ -51,7 +51,7 @@ public final class RunEngine {
     unnamed = new UnnamedBlocks(core.room().asideBudget());
     claims = new Claims(this, core, unnamed, maxOrphans);
     suspended = new SuspendedBlocks(this, core);
-    recalls = new ComputedNames(this, core, unnamed, claims);
+    computedNames = new ComputedNames(this, core, unnamed, claims);
   }
 
   public int slot() {
@@ -160,8 +160,8 @@ public final class RunEngine {
   }
 
   /** Names blocks {@code from … to − 1} without holding them; false if not all could be named. */
-  public boolean recalled(Shelf shelf, StoredBlocks names, int from, int to) {
-    return recalls.recall(shelf, names, from, to);
+  public boolean computed(Shelf shelf, StoredBlocks names, int from, int to) {
+    return computedNames.compute(shelf, names, from, to);
   }
 
   SuspendedBlocks suspended() {
@@ -383,7 +383,7 @@ public final class RunEngine {
     if ((core.holdings().held(run, source, shelf.id) & bit) == 0) {
       core.holdings().hold(shelf, run, source, bit);
       held++;
-      suspended.settle(shelf, run, source, bit);
+      suspended.unsuspend(shelf, run, source, bit);
     } else if (addsCopies && counting == CopyCounting.PER_COPY) {
       core.runs().copies.add(shelf.id, core.runs().block(source, Runs.offset(at)));
     }

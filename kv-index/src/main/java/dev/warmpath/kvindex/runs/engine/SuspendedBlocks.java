@@ -24,7 +24,7 @@ public final class SuspendedBlocks {
    * listed for it, and room is made of it as of any other.
    *
    *   suspend  the shelf becomes the suspended shelf, and a new, empty one is opened in its place
-   *   recall   a block of which only the hash is known is put on the suspended shelf, as if it had been held
+   *   compute  a block of which only the hash is known is put on the suspended shelf, as if it had been held
    *   settle   a block is stored, confirmed or removed: its bit goes off the suspended shelf
    *
    * Hashes stay listed while any shelf has the block, so a block is held before it goes off the suspended shelf.
@@ -86,14 +86,14 @@ public final class SuspendedBlocks {
   }
 
   /** The blocks are on the shelf, or known not to be: they are suspended no more. */
-  void settle(Shelf shelf, int run, int source, long mask) {
+  void unsuspend(Shelf shelf, int run, int source, long mask) {
     Shelf suspended = shelf.suspended;
     int entry = suspended == null || blocks == 0 ? -1 : holdings.find(run, source, suspended.id);
     if (suspended != null && entry >= 0) {
-      long settled = holdings.mask(run, entry) & mask;
-      if (settled != 0) {
-        core.placement().release(suspended, run, entry, settled);
-        blocks -= Long.bitCount(settled);
+      long known = holdings.mask(run, entry) & mask;
+      if (known != 0) {
+        core.placement().release(suspended, run, entry, known);
+        blocks -= Long.bitCount(known);
       }
     }
   }
@@ -145,7 +145,7 @@ public final class SuspendedBlocks {
         long bits = holdings.mask(run, i) & mask & ~knownBesides(run, source);
         if (bits != 0 && core.room().hasSpare()) {
           holdings.hold(shelf, run, source, bits);
-          settle(shelf, run, source, bits);
+          unsuspend(shelf, run, source, bits);
           engine.heldMore(Long.bitCount(bits));
           confirmed = source;
         }

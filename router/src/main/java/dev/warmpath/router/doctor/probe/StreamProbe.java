@@ -6,9 +6,9 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.follow.StreamTap;
-import dev.warmpath.eventingest.session.StreamMessage;
-import dev.warmpath.eventingest.snapshot.Recollection;
 import dev.warmpath.eventingest.snapshot.Recovery;
+import dev.warmpath.eventingest.snapshot.RestoredEngines;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.kvindex.IndexLimits;
@@ -62,7 +62,7 @@ final class StreamProbe implements AutoCloseable {
             index,
             Clock.systemUTC(),
             config.ingest().options(),
-            new Recollection(index, null, new Recovery(System::nanoTime)),
+            new RestoredEngines(index, null, new Recovery(System::nanoTime)),
             new Tap());
     streams = new EventStreams(ingest);
   }

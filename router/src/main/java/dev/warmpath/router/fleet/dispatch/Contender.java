@@ -21,14 +21,35 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one thread.
  */
 final class Contender {
+
+  /** What the index shows of a prompt on an engine: leading tokens that the engine would reuse. */
+  private static final class IndexMatch {
+    private boolean asked;
+    private int tokens;
+    private int gpuTokens;
+    private int hostTokens;
+
+    void clear() {
+      asked = false;
+      tokens = 0;
+      gpuTokens = 0;
+      hostTokens = 0;
+    }
+
+    void read(PrefixMatches matches, EngineView view) {
+      asked = true;
+      tokens = view.slowTier().reused(matches, view.slot());
+      gpuTokens = Math.min(tokens, matches.tokens(view.slot(), StorageTier.GPU));
+      int local = Math.min(tokens, matches.tokens(view.slot(), StorageTier.CPU));
+      hostTokens = Math.max(0, local - gpuTokens);
+    }
+  }
+
   private @Nullable EngineState engine;
   private EngineView view = EngineView.UNSEEN;
   private @Nullable BlockChain chain;
-  private int matchedTokens;
-  private int gpuTokens;
-  private int hostTokens;
+  private final IndexMatch match = new IndexMatch();
   private int expectedTokens;
-  private boolean matched;
   private boolean ejected;
 
   /** It is this engine's turn, for another request; nothing is known yet. */
@@ -36,11 +57,8 @@ final class Contender {
     engine = another;
     view = seen;
     chain = blocks;
-    matchedTokens = 0;
-    gpuTokens = 0;
-    hostTokens = 0;
+    match.clear();
     expectedTokens = 0;
-    matched = false;
     ejected = false;
   }
 
@@ -66,14 +84,14 @@ final class Contender {
 
   /** Leading tokens that the engine would reuse; 0 if its index is not believed. */
   int matchedTokens() {
-    return matchedTokens;
+    return match.tokens;
   }
 
   /** Leading blocks that the index shows. */
   int matchedBlocks() {
     return chain == null
         ? 0
-        : Math.min(chain.blocks(), matchedTokens / chain.space().blockSizeTokens());
+        : Math.min(chain.blocks(), match.tokens / chain.space().blockSizeTokens());
   }
 
   /** Whether the index does not show all whole blocks of the prompt. */
@@ -93,7 +111,7 @@ final class Contender {
 
   /** Whether what the index shows was {@link #matched asked for}. */
   boolean isMatched() {
-    return matched;
+    return match.asked;
   }
 
   /** Adds it to the candidates, with how it stands now. */
@@ -110,7 +128,7 @@ final class Contender {
     expectedTokens = 0;
     if (known != null) {
       int blockSize = known.space().blockSizeTokens();
-      expectedTokens = Math.max(matchedTokens, state.expectedBlocks() * blockSize);
+      expectedTokens = Math.max(match.tokens, state.expectedBlocks() * blockSize);
       credit(candidates);
     }
   }
@@ -127,19 +145,15 @@ final class Contender {
           case CATCHING_UP -> 0.5;
           case NONE -> 0;
         };
-    int matched = (int) (weight * matchedTokens);
-    int gpu = (int) (weight * gpuTokens);
-    int host = (int) (weight * hostTokens);
-    candidates.cached(matched + expectedTokens - matchedTokens, host, matched - gpu - host);
+    int all = (int) (weight * match.tokens);
+    int gpu = (int) (weight * match.gpuTokens);
+    int host = (int) (weight * match.hostTokens);
+    candidates.cached(all + expectedTokens - match.tokens, host, all - gpu - host);
   }
 
   /** What the index shows of the prompt. */
   void matched(PrefixMatches matches) {
-    matchedTokens = view.slowTier().reused(matches, view.slot());
-    gpuTokens = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.GPU));
-    int local = Math.min(matchedTokens, matches.tokens(view.slot(), StorageTier.CPU));
-    hostTokens = Math.max(0, local - gpuTokens);
-    matched = true;
+    match.read(matches, view);
   }
 
   /** For how many tokens its GPU has room; 0 if that is not known. */
@@ -161,7 +175,7 @@ final class Contender {
       return new Prediction(0, Prediction.Basis.READS_NO_CACHE);
     }
     return switch (view.trust()) {
-      case EXACT -> new Prediction(matchedTokens, Prediction.Basis.INDEX);
+      case EXACT -> new Prediction(match.tokens, Prediction.Basis.INDEX);
       case SUSPECT, CATCHING_UP -> Prediction.none(Prediction.Basis.NOT_TRUSTED);
       case NONE -> Prediction.none(Prediction.Basis.NO_EVENTS);
     };

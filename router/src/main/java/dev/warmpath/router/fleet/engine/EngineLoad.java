@@ -2,7 +2,6 @@ package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,28 +12,23 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EngineLoad {
 
-  /*
-   * The engine is taken to compute prompts in the order in which they were sent. The time since the
-   * first of them became the first (headNanos) counts as work done on it, up to its own estimate: a
-   * prompt that takes longer than estimated holds those behind it where they are. Only a stream
-   * shows when its prompt is computed. Of other responses the first byte comes after the last
-   * token, so their prompts leave the queue when their estimate is over.
-   */
-
   /**
    * What one request adds.
    *
    * <p>Confined to its engine's lock.
    */
   public static final class Share {
-    private final int prefillTokens;
-    private final long prefillMicros;
+    final int prefillTokens;
+    final long prefillMicros;
     private final int contextTokens;
-    private final boolean streamed;
+    final boolean streamed;
     private final boolean known;
-    private boolean queued;
-    private @Nullable Share before;
-    private @Nullable Share behind;
+
+    /** The queue's. */
+    boolean queued;
+
+    @Nullable Share before;
+    @Nullable Share behind;
 
     /**
      * @param prefillTokens prompt tokens to compute
@@ -54,13 +48,8 @@ public final class EngineLoad {
   }
 
   private int requests;
-  private int waiting;
   private long contextTokens;
-  private long queuedTokens;
-  private long queuedMicros;
-  private @Nullable Share head;
-  private @Nullable Share tail;
-  private long headNanos;
+  private final PrefillQueue queue = new PrefillQueue();
   private final PrefillPeriod period = new PrefillPeriod();
   private PrefillPeriod.@Nullable Sample sample;
 
@@ -69,19 +58,10 @@ public final class EngineLoad {
     advance(nowNanos);
     requests++;
     contextTokens += share.contextTokens;
-    queuedTokens += share.prefillTokens;
-    queuedMicros += share.prefillMicros;
-    share.queued = true;
-    waiting++;
-    share.before = tail;
-    if (tail == null) {
-      head = share;
-      headNanos = nowNanos;
+    if (queue.isEmpty()) {
       period.begin(nowNanos);
-    } else {
-      tail.behind = share;
     }
-    tail = share;
+    queue.add(share, nowNanos);
   }
 
   /** A stream's first token came: its prompt is computed. Without effect if that was known. */
@@ -95,18 +75,11 @@ public final class EngineLoad {
     } else {
       period.spoil();
     }
-    leave(share, nowNanos);
-    if (head == null || period.isLong()) {
+    queue.leave(share, nowNanos);
+    if (queue.isEmpty() || period.isLong()) {
       sample = period.sample(nowNanos);
       period.begin(nowNanos);
     }
-  }
-
-  private void leave(Share share, long nowNanos) {
-    if (share == head) {
-      headNanos = nowNanos;
-    }
-    unlink(share);
   }
 
   /** What the engine was seen to compute since this was asked, or null. */
@@ -121,7 +94,7 @@ public final class EngineLoad {
     advance(nowNanos);
     if (share.queued) {
       period.spoil(); // nobody knows how much of it was computed
-      leave(share, nowNanos);
+      queue.leave(share, nowNanos);
     }
     requests--;
     contextTokens -= share.contextTokens;
@@ -140,56 +113,21 @@ public final class EngineLoad {
 
   /** The counts now. */
   public Load snapshot(long nowNanos) {
-    double queuedMillis = queuedMillis(nowNanos);
-    return new Load(requests, waiting, queuedTokens, queuedMillis, contextTokens);
+    advance(nowNanos);
+    return new Load(
+        requests, queue.prompts(), queue.tokens(), queue.millis(nowNanos), contextTokens);
   }
 
   /** Says the counts now of the candidate that was added last. */
   void addTo(Candidates candidates, long nowNanos) {
-    double queuedMillis = queuedMillis(nowNanos);
-    candidates.load(requests, waiting, queuedTokens, queuedMillis, contextTokens);
-  }
-
-  private double queuedMillis(long nowNanos) {
     advance(nowNanos);
-    Share first = head;
-    if (first == null) {
-      return 0;
-    }
-    long left = first.prefillMicros - sinceHeadMicros(nowNanos);
-    return (queuedMicros - first.prefillMicros + Math.abs(left)) / 1000.0;
+    candidates.load(
+        requests, queue.prompts(), queue.tokens(), queue.millis(nowNanos), contextTokens);
   }
 
   private void advance(long nowNanos) {
-    Share first = head;
-    while (first != null && !first.streamed && sinceHeadMicros(nowNanos) >= first.prefillMicros) {
-      headNanos += TimeUnit.MICROSECONDS.toNanos(first.prefillMicros);
+    if (queue.advance(nowNanos)) {
       period.spoil();
-      unlink(first);
-      first = head;
     }
-  }
-
-  private long sinceHeadMicros(long nowNanos) {
-    return Math.max(0, TimeUnit.NANOSECONDS.toMicros(nowNanos - headNanos));
-  }
-
-  private void unlink(Share share) {
-    if (share.before == null) {
-      head = share.behind;
-    } else {
-      share.before.behind = share.behind;
-    }
-    if (share.behind == null) {
-      tail = share.before;
-    } else {
-      share.behind.before = share.before;
-    }
-    share.before = null;
-    share.behind = null;
-    share.queued = false;
-    waiting--;
-    queuedTokens -= share.prefillTokens;
-    queuedMicros -= share.prefillMicros;
   }
 }

@@ -123,7 +123,7 @@ public final class EngineState {
             uncached, micros, demand.promptTokens(), demand.streamed(), demand.chain() != null);
     load.add(share, nowNanos);
     BlockChain chain = demand.chain();
-    ExpectedBlocks.Claim claim =
+    ClaimTable.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
     replica.began(dpRank);
     return new Reservation(share, claim, ejection.chosen(), nowNanos, chain);

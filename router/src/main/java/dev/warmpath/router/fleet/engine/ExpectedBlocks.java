@@ -1,7 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import java.util.Arrays;
+import dev.warmpath.router.fleet.engine.ClaimTable.Claim;
 
 /**
  * Blocks that one engine does not hold yet but will, because prompts with them were sent to it.
@@ -17,21 +17,8 @@ import java.util.Arrays;
  */
 public final class ExpectedBlocks {
 
-  /*
-   * One claim a request: its chain and the part [from, to) of it that is expected. A block key names
-   * its whole prefix, so one comparison, at `from`, shows whether another chain leads into a claim,
-   * and one at any later block whether it runs along it that far; the keys of two of its blocks are
-   * columns. No cost grows with the length of
-   * a prompt. It does with the number of claims: what every choice looks at stands in columns, in
-   * the order in which the claims were made, and those that are over are removed when a
-   * quarter as many new ones have come.
-   */
-
+  /** Claims that are over are removed when so many new ones have come, or a quarter. */
   private static final int FEW_CLAIMS = 16;
-  private static final int GONE = -1;
-
-  /** Prompts of which the first words are alike often differ within so many blocks. */
-  private static final int FURTHER_BLOCKS = 7;
 
   /**
    * How many blocks an engine may have and how long they stay.
@@ -58,27 +45,11 @@ public final class ExpectedBlocks {
     }
   }
 
-  /** What one request brings. */
-  public static final class Claim {
-    private int row;
-
-    private Claim(int row) {
-      this.row = row;
-    }
-  }
-
   /** How many there are and how the others ended. */
   public record Counts(int expected, long confirmed, long expired, long cancelled, long dropped) {}
 
   private final Limits limits;
-  private Claim[] claims = new Claim[FEW_CLAIMS];
-  private BlockChain[] chains = new BlockChain[FEW_CLAIMS];
-  private int[] from = new int[FEW_CLAIMS];
-  private int[] to = new int[FEW_CLAIMS];
-  private long[] fromKey = new long[FEW_CLAIMS];
-  private long[] furtherKey = new long[FEW_CLAIMS];
-  private long[] deadlineNanos = new long[FEW_CLAIMS];
-  private int rows;
+  private final ClaimTable claims = new ClaimTable();
   private int sweepAt = FEW_CLAIMS;
   private int expected;
   private long confirmed;
@@ -95,161 +66,55 @@ public final class ExpectedBlocks {
    * held.
    */
   public int depth(BlockChain chain, int heldBlocks, long nowNanos) {
-    int depth = heldBlocks;
-    int before;
-    do {
-      before = depth;
-      for (int row = 0; row < rows && depth < chain.blocks(); row++) {
-        if (from[row] <= depth
-            && depth < to[row]
-            && mayReach(row, chain, depth)
-            && chains[row].blockKey(depth) == chain.blockKey(depth)
-            && nowNanos - deadlineNanos[row] < 0) {
-          depth = Math.min(to[row], chains[row].sharedBlocks(chain));
-        }
-      }
-    } while (depth > before);
-    return depth;
-  }
-
-  /** Whether what stands in the columns does not show that {@code chain} runs along less far. */
-  private boolean mayReach(int row, BlockChain chain, int depth) {
-    int further = further(row);
-    return depth < further
-        ? fromKey[row] == chain.blockKey(from[row])
-        : furtherKey[row] == chain.blockKey(further);
-  }
-
-  private int further(int row) {
-    return Math.min(to[row] - 1, from[row] + FURTHER_BLOCKS);
+    return claims.depth(chain, heldBlocks, nowNanos);
   }
 
   /**
    * A request with this chain was sent: its first {@code heldBlocks} are confirmed, the others are
    * expected from now on, as far as there may be so many.
    */
-  public Claim claim(BlockChain chain, int heldBlocks, long nowNanos) {
-    confirm(chain, heldBlocks);
+  Claim claim(BlockChain chain, int heldBlocks, long nowNanos) {
+    int shown = claims.confirm(chain, heldBlocks);
+    confirmed += shown;
+    expected -= shown;
     int end = Math.min(chain.blocks(), heldBlocks + limits.blocks());
     dropped += chain.blocks() - end;
-    if (rows >= sweepAt || expected + end - heldBlocks > limits.blocks()) {
+    if (claims.rows() >= sweepAt || expected + end - heldBlocks > limits.blocks()) {
       sweep(nowNanos);
     }
-    Claim claim = add(chain, heldBlocks, end, nowNanos + limits.keepNanos());
+    Claim claim = claims.add(chain, heldBlocks, end, nowNanos + limits.keepNanos());
+    expected += end - heldBlocks;
     if (expected > limits.blocks()) {
-      dropOldest();
+      int oldest = claims.endOldest(expected - limits.blocks());
+      dropped += oldest;
+      expected -= oldest;
+      compact();
     }
     return claim;
-  }
-
-  private Claim add(BlockChain chain, int begin, int end, long deadline) {
-    Claim claim = new Claim(rows);
-    if (rows == claims.length) {
-      grow(2 * rows);
-    }
-    claims[rows] = claim;
-    chains[rows] = chain;
-    to[rows] = end;
-    deadlineNanos[rows] = deadline;
-    begin(rows, begin);
-    expected += end - begin;
-    rows++;
-    return claim;
-  }
-
-  private void grow(int length) {
-    claims = Arrays.copyOf(claims, length);
-    chains = Arrays.copyOf(chains, length);
-    from = Arrays.copyOf(from, length);
-    to = Arrays.copyOf(to, length);
-    fromKey = Arrays.copyOf(fromKey, length);
-    furtherKey = Arrays.copyOf(furtherKey, length);
-    deadlineNanos = Arrays.copyOf(deadlineNanos, length);
-  }
-
-  private void begin(int row, int block) {
-    from[row] = block;
-    if (block < to[row]) {
-      fromKey[row] = chains[row].blockKey(block);
-      furtherKey[row] = chains[row].blockKey(further(row));
-    }
-  }
-
-  private void confirm(BlockChain chain, int heldBlocks) {
-    for (int row = 0; row < rows; row++) {
-      if (from[row] < Math.min(heldBlocks, to[row]) && fromKey[row] == chain.blockKey(from[row])) {
-        int shared = Math.min(to[row], chains[row].sharedBlocks(chain));
-        int shown = Math.min(heldBlocks, shared) - from[row];
-        confirmed += shown;
-        expected -= shown;
-        begin(row, from[row] + shown);
-      }
-    }
-  }
-
-  private void dropOldest() {
-    for (int row = 0; expected > limits.blocks(); row++) {
-      dropped += take(row);
-    }
-    compact();
   }
 
   private void sweep(long nowNanos) {
-    for (int row = 0; row < rows; row++) {
-      expired += nowNanos - deadlineNanos[row] >= 0 ? take(row) : 0;
-    }
+    int over = claims.expire(nowNanos);
+    expired += over;
+    expected -= over;
     compact();
   }
 
-  /** The claim stands no more; returns of how many blocks it was. */
-  private int take(int row) {
-    int blocks = to[row] - from[row];
-    from[row] = to[row];
-    expected -= blocks;
-    return blocks;
-  }
-
-  /** Removes those that are over. */
   private void compact() {
-    int kept = 0;
-    for (int row = 0; row < rows; row++) {
-      if (from[row] < to[row]) {
-        move(row, kept++);
-      } else {
-        claims[row].row = GONE;
-      }
-    }
-    Arrays.fill(claims, kept, rows, null);
-    Arrays.fill(chains, kept, rows, null);
-    rows = kept;
-    sweepAt = rows + Math.max(FEW_CLAIMS, rows / 4);
-  }
-
-  private void move(int row, int there) {
-    claims[there] = claims[row];
-    claims[there].row = there;
-    chains[there] = chains[row];
-    from[there] = from[row];
-    to[there] = to[row];
-    fromKey[there] = fromKey[row];
-    furtherKey[there] = furtherKey[row];
-    deadlineNanos[there] = deadlineNanos[row];
+    claims.compact();
+    sweepAt = claims.rows() + Math.max(FEW_CLAIMS, claims.rows() / 4);
   }
 
   /** The request failed: its blocks are not expected any more. */
-  public void cancel(Claim claim) {
-    if (claim.row != GONE) {
-      cancelled += take(claim.row);
-    }
+  void cancel(Claim claim) {
+    int blocks = claims.end(claim);
+    cancelled += blocks;
+    expected -= blocks;
   }
 
   /** The request ended well: events about its blocks come now or never. */
-  public void settle(Claim claim, long nowNanos) {
-    if (claim.row != GONE) {
-      long settled = nowNanos + limits.settleNanos();
-      deadlineNanos[claim.row] =
-          settled - deadlineNanos[claim.row] < 0 ? settled : deadlineNanos[claim.row];
-    }
+  void settle(Claim claim, long nowNanos) {
+    claims.endBy(claim, nowNanos + limits.settleNanos());
   }
 
   /** The counts at {@code nowNanos}. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class Reservation {
 
   final EngineLoad.Share share;
-  final ExpectedBlocks.@Nullable Claim claim;
+  final ClaimTable.@Nullable Claim claim;
   final boolean probe;
   final long sinceNanos;
   final @Nullable BlockChain chain;
@@ -26,7 +26,7 @@ public final class Reservation {
    */
   Reservation(
       EngineLoad.Share share,
-      ExpectedBlocks.@Nullable Claim claim,
+      ClaimTable.@Nullable Claim claim,
       boolean probe,
       long sinceNanos,
       @Nullable BlockChain chain) {

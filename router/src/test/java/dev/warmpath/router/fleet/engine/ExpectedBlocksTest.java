@@ -43,7 +43,7 @@ class ExpectedBlocksTest {
 
   @Test
   void aConfirmedBlockIsExpectedNoMore() {
-    ExpectedBlocks.Claim first = expected.claim(prompt, 0, 0);
+    ClaimTable.Claim first = expected.claim(prompt, 0, 0);
     expected.claim(prompt, 3, 1);
     assertThat(expected.depth(prompt, 0, 1)).isZero();
     assertThat(counts(1)).isEqualTo(new ExpectedBlocks.Counts(2, 3, 0, 0, 0));
@@ -76,8 +76,8 @@ class ExpectedBlocksTest {
 
   @Test
   void failureCancelsWhatNobodyElseBrings() {
-    ExpectedBlocks.Claim shorter = expected.claim(chain(0, 8), 0, 0);
-    ExpectedBlocks.Claim longer = expected.claim(prompt, 0, 0);
+    ClaimTable.Claim shorter = expected.claim(chain(0, 8), 0, 0);
+    ClaimTable.Claim longer = expected.claim(prompt, 0, 0);
     expected.cancel(longer);
     assertThat(expected.depth(prompt, 0, 0)).isEqualTo(2);
     expected.cancel(shorter);
@@ -87,7 +87,7 @@ class ExpectedBlocksTest {
 
   @Test
   void successLeavesTimeForTheEvents() {
-    ExpectedBlocks.Claim claim = expected.claim(prompt, 0, 0);
+    ClaimTable.Claim claim = expected.claim(prompt, 0, 0);
     expected.settle(claim, 40);
     assertThat(expected.depth(prompt, 0, 49)).isEqualTo(4);
     assertThat(expected.depth(prompt, 0, 50)).isZero();
@@ -95,7 +95,7 @@ class ExpectedBlocksTest {
 
   @Test
   void successOfOneLeavesTheOthersTheirTime() {
-    ExpectedBlocks.Claim claim = expected.claim(prompt, 0, 0);
+    ClaimTable.Claim claim = expected.claim(prompt, 0, 0);
     expected.claim(prompt, 0, 5);
     expected.settle(claim, 40);
     assertThat(expected.depth(prompt, 0, 104)).isEqualTo(4);
@@ -103,7 +103,7 @@ class ExpectedBlocksTest {
 
   @Test
   void anOldClaimDoesNotTouchANewBlockOfTheSameKey() {
-    ExpectedBlocks.Claim old = expected.claim(prompt, 0, 0);
+    ClaimTable.Claim old = expected.claim(prompt, 0, 0);
     expected.claim(prompt, 4, 1);
     expected.claim(prompt, 0, 2);
     expected.cancel(old);
@@ -122,7 +122,7 @@ class ExpectedBlocksTest {
   @Test
   void ofAPromptThatIsTooLongTheBeginningIsExpected() {
     BlockChain endless = chain(0, 400);
-    ExpectedBlocks.Claim claim = expected.claim(endless, 0, 0);
+    ClaimTable.Claim claim = expected.claim(endless, 0, 0);
     assertThat(counts(0)).isEqualTo(new ExpectedBlocks.Counts(8, 0, 0, 0, 92));
     assertThat(expected.depth(endless, 0, 0)).isEqualTo(8);
     expected.cancel(claim);
@@ -145,7 +145,7 @@ class ExpectedBlocksTest {
     com.sun.management.ThreadMXBean threads =
         (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
-    ExpectedBlocks.Claim claim = roomy.claim(million, 0, 0);
+    ClaimTable.Claim claim = roomy.claim(million, 0, 0);
     int depth = roomy.depth(sibling, 0, 0);
     roomy.settle(claim, 0);
     roomy.cancel(claim);

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.session;
+package dev.warmpath.eventingest.snapshot;
 
 import java.util.Locale;
 

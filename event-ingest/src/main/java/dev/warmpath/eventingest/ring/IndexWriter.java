@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.transport;
+package dev.warmpath.eventingest.ring;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.session;
+package dev.warmpath.eventingest.wire;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;

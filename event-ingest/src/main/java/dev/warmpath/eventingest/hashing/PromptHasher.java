@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.recall;
+package dev.warmpath.eventingest.hashing;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;

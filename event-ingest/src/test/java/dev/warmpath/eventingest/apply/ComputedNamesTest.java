@@ -7,8 +7,8 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.recall.HashedPrompt;
-import dev.warmpath.eventingest.recall.KnownScheme;
+import dev.warmpath.eventingest.hashing.HashedPrompt;
+import dev.warmpath.eventingest.hashing.KnownScheme;
 import dev.warmpath.eventingest.wire.BlockKeys;
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.BlockTokens;
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** An engine whose first blocks nobody heard of, and a router that computes their names. */
-final class RecalledNamesTest {
+final class ComputedNamesTest {
 
   private static final int SIZE = 8;
   private static final ChainSpace SPACE = new ChainSpace("m", SIZE, 0);
@@ -65,10 +65,10 @@ final class RecalledNamesTest {
   @Test
   void nothingIsCreditedBeforeTheEngineShowsIt() {
     late();
-    recall(PROMPT, PromptKeys.NONE);
+    compute(PROMPT, PromptKeys.NONE);
     assertThat(applier.stats().orphanBlocks()).isZero();
     assertThat(applier.stats().suspendedBlocks()).isEqualTo(5);
-    assertThat(counters.get(StreamCounter.RECALLED_BLOCKS)).isEqualTo(5);
+    assertThat(counters.get(StreamCounter.COMPUTED_NAMES)).isEqualTo(5);
     assertThat(predicted(PROMPT)).isZero();
 
     store(hasher("0"), PROMPT, 3, 4, PromptKeys.NONE);
@@ -77,9 +77,9 @@ final class RecalledNamesTest {
   }
 
   @Test
-  void removalDropsWhatWasRecalled() {
+  void removalDropsWhatWasComputed() {
     late();
-    recall(PROMPT, PromptKeys.NONE);
+    compute(PROMPT, PromptKeys.NONE);
     apply(new BlockRemoved(new long[] {hash(PROMPT, 1)}, BlockPlace.GPU));
     store(hasher("0"), PROMPT, 3, 4, PromptKeys.NONE);
     assertThat(predicted(PROMPT)).as("block 1 is gone").isZero();
@@ -92,12 +92,12 @@ final class RecalledNamesTest {
   @Test
   void answersConfirmNothingOfAnEngineWithComputedNames() {
     late();
-    recall(PROMPT, PromptKeys.NONE);
+    compute(PROMPT, PromptKeys.NONE);
     applier.reused(BlockChain.of(SPACE, PROMPT, PromptKeys.NONE), 5 * SIZE);
     assertThat(predicted(PROMPT)).isZero();
-    assertThat(applier.learned().recalled()).isTrue();
+    assertThat(applier.learned().anyComputed()).isTrue();
     applier.clear();
-    assertThat(applier.learned().recalled()).isFalse();
+    assertThat(applier.learned().anyComputed()).isFalse();
     assertThat(applier.stats().suspendedBlocks()).isZero();
   }
 
@@ -107,7 +107,7 @@ final class RecalledNamesTest {
     HashedPrompt before = hashed(PROMPT, PromptKeys.NONE);
     applier.reset();
     late();
-    applier.recalled(before);
+    applier.computed(before);
     assertThat(applier.stats().suspendedBlocks()).isZero();
   }
 
@@ -121,7 +121,7 @@ final class RecalledNamesTest {
     assertThat(scheme().covers(new ChainSpace("m", SIZE, 1), PromptKeys.NONE)).isFalse();
 
     store(hasher("0"), PROMPT, 1, 2, SALT);
-    recall(PROMPT, SALT);
+    compute(PROMPT, SALT);
     store(hasher("0"), PROMPT, 2, 3, SALT);
     assertThat(predicted(PROMPT)).isZero();
     assertThat(matched(BlockChain.of(SPACE, PROMPT, SALT))).isEqualTo(3 * SIZE);
@@ -131,9 +131,9 @@ final class RecalledNamesTest {
   void noMoreIsSuspendedThanTheEngineCanHold() {
     late();
     applier.gpuBlocks(4);
-    recall(PROMPT, PromptKeys.NONE);
+    compute(PROMPT, PromptKeys.NONE);
     assertThat(applier.stats().suspendedBlocks()).isZero();
-    assertThat(counters.get(StreamCounter.RECALLS_SKIPPED)).isEqualTo(1);
+    assertThat(counters.get(StreamCounter.COMPUTATIONS_SKIPPED)).isEqualTo(1);
   }
 
   /** Blocks 0 and 1 of the prompt were stored before anybody listened. */
@@ -144,8 +144,8 @@ final class RecalledNamesTest {
     assertThat(predicted(PROMPT)).isZero();
   }
 
-  private void recall(int[] prompt, PromptKeys keys) {
-    applier.recalled(hashed(prompt, keys));
+  private void compute(int[] prompt, PromptKeys keys) {
+    applier.computed(hashed(prompt, keys));
   }
 
   private HashedPrompt hashed(int[] prompt, PromptKeys keys) {

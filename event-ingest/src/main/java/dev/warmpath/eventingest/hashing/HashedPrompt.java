@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.recall;
+package dev.warmpath.eventingest.hashing;
 
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;

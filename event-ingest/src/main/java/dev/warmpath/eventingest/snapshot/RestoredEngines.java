@@ -2,9 +2,6 @@ package dev.warmpath.eventingest.snapshot;
 
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
-import dev.warmpath.eventingest.session.EngineFate;
-import dev.warmpath.eventingest.session.ResumeListener;
-import dev.warmpath.eventingest.session.StreamMemory;
 import dev.warmpath.kvindex.KvIndex;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -16,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the writer.
  */
-public final class Recollection {
+public final class RestoredEngines {
 
   private final KvIndex index;
   private final Recovery recovery;
@@ -32,7 +29,7 @@ public final class Recollection {
   /**
    * @param index as the earlier process left it, with a slot for each engine of {@code memory}
    */
-  public Recollection(KvIndex index, @Nullable IngestMemory memory, Recovery recovery) {
+  public RestoredEngines(KvIndex index, @Nullable IngestMemory memory, Recovery recovery) {
     this.index = index;
     this.recovery = recovery;
     if (memory != null) {

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.transport;
+package dev.warmpath.eventingest.ring;
 
 /**
  * The bounds of what waits between sockets and index.

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.session;
+package dev.warmpath.eventingest.snapshot;
 
 /**
  * Hears, once, whether the engine is still the one that a restored stream knew.

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.session;
+package dev.warmpath.eventingest.snapshot;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
 import org.jspecify.annotations.Nullable;
@@ -22,9 +22,9 @@ public record StreamMemory(
   /**
    * Something that was missed.
    *
-   * @param healable whether it was given up only because nobody answered
+   * @param mayBeReplayed whether it was given up only because no replay answered; a later one may
    */
-  public record Gap(String why, boolean healable) {}
+  public record Gap(String why, boolean mayBeReplayed) {}
 
   public StreamMemory {
     if (lastSequence < 0) {

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.transport;
+package dev.warmpath.eventingest.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -18,27 +18,27 @@ import dev.warmpath.kvindex.block.BlockChain;
  *
  * <p>Confined to the writer.
  */
-final class SuspensionRules {
+final class Suspensions {
 
   /** Bound on computed names of an engine, in addition to the blocks that it holds. */
-  static final int MOST_RECALLED = 65_536;
+  static final int MOST_COMPUTED = 65_536;
 
   private final KvIndex index;
   private final int slot;
   private final StreamCounters counters;
   private boolean any;
-  private boolean recalled;
+  private boolean anyComputed;
 
-  SuspensionRules(KvIndex index, int slot, StreamCounters counters) {
+  Suspensions(KvIndex index, int slot, StreamCounters counters) {
     this.index = index;
     this.slot = slot;
     this.counters = counters;
   }
 
   /** Goes on with what the index has kept. */
-  void restore(boolean wereRecalled) {
+  void restore(boolean wereComputed) {
     any = blocks() > 0;
-    recalled = any && wereRecalled;
+    anyComputed = any && wereComputed;
   }
 
   /** Whether something is suspended. */
@@ -47,8 +47,8 @@ final class SuspensionRules {
   }
 
   /** Whether names that were computed may be among it. */
-  boolean recalled() {
-    return recalled;
+  boolean anyComputed() {
+    return anyComputed;
   }
 
   long blocks() {
@@ -58,7 +58,7 @@ final class SuspensionRules {
   /** All has been forgotten. */
   void end() {
     any = false;
-    recalled = false;
+    anyComputed = false;
   }
 
   /** Removals may have been lost; returns how many blocks are suspended that were held. */
@@ -82,7 +82,7 @@ final class SuspensionRules {
 
   /** The engine was seen to reuse the first blocks of a prompt, since the last suspension. */
   void reused(BlockChain prompt, int group, int blocks) {
-    if (!recalled) {
+    if (!anyComputed) {
       long confirmed = index.confirmed(slot, StorageTier.GPU, group, prompt, blocks);
       counters.add(StreamCounter.CONFIRMED_BLOCKS, confirmed);
     }
@@ -93,19 +93,19 @@ final class SuspensionRules {
    *
    * @param most so many blocks may be suspended
    */
-  void recall(StoredBlocks names, long most) {
+  void computed(StoredBlocks names, long most) {
     if (blocks() + names.count() > most) {
-      counters.add(StreamCounter.RECALLS_SKIPPED);
+      counters.add(StreamCounter.COMPUTATIONS_SKIPPED);
       return;
     }
-    long more = index.recalled(slot, names);
-    counters.add(StreamCounter.RECALLED_BLOCKS, more);
+    long more = index.computed(slot, names);
+    counters.add(StreamCounter.COMPUTED_NAMES, more);
     any |= more > 0;
-    recalled |= more > 0;
+    anyComputed |= more > 0;
   }
 
   private void left(long blocks) {
     any = blocks > 0;
-    recalled &= any;
+    anyComputed &= any;
   }
 }

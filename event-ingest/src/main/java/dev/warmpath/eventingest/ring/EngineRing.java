@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.transport;
+package dev.warmpath.eventingest.ring;
 
 import dev.warmpath.eventingest.RingFill;
 import java.util.ArrayDeque;

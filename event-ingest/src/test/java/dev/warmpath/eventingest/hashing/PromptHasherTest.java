@@ -1,8 +1,8 @@
-package dev.warmpath.eventingest.recall;
+package dev.warmpath.eventingest.hashing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.eventingest.recall.PromptHasher.Order;
+import dev.warmpath.eventingest.hashing.PromptHasher.Order;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;

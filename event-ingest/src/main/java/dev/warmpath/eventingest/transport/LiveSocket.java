@@ -1,0 +1,116 @@
+package dev.warmpath.eventingest.transport;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZEvent;
+import org.zeromq.ZMQ;
+
+/**
+ * A socket that is subscribed to all of an engine's topics, with its monitor and its bound in
+ * bytes.
+ *
+ * <p>Confined to its poller's thread, except {@link #queuedBytes}.
+ */
+final class LiveSocket {
+
+  private static final AtomicLong MONITORS = new AtomicLong();
+
+  /** What the poller has not fetched stays with the engine, which then drops and shows a gap. */
+  private static final int HIGH_WATER_MARK = 16_384;
+
+  /** Of the largest message; one that comes while less waits always finds room. */
+  private static final int QUEUED_MESSAGES = 2;
+
+  private static final int WATCHED =
+      ZMQ.EVENT_CONNECTED
+          | ZMQ.EVENT_ACCEPTED
+          | ZMQ.EVENT_HANDSHAKE_PROTOCOL
+          | ZMQ.EVENT_DISCONNECTED
+          | ZMQ.EVENT_CONNECT_RETRIED;
+
+  private final ZContext context;
+  private final ZMQ.Socket socket;
+  private final FrameBudget budget;
+  private ZMQ.@Nullable Socket monitor;
+  private int place;
+
+  /**
+   * @param messageBytes of the largest message; twice as many may wait
+   */
+  LiveSocket(ZContext context, long messageBytes) {
+    this.context = context;
+    socket = context.createSocket(SocketType.SUB);
+    budget = new FrameBudget(messageBytes, QUEUED_MESSAGES * messageBytes);
+  }
+
+  /**
+   * Connects or binds; after a failure it is still to be closed.
+   *
+   * @return the endpoint that was bound, or null
+   */
+  @Nullable String open(ZMQ.Poller poller, String endpoint, boolean bind) {
+    monitor = monitored();
+    place = poller.register(socket, ZMQ.Poller.POLLIN);
+    socket.setHandshakeIvl(500);
+    socket.setRcvHWM(HIGH_WATER_MARK);
+    budget.bound(socket);
+    socket.setLinger(0);
+    socket.setReconnectIVL(100);
+    socket.setReconnectIVLMax(2_000);
+    socket.setTCPKeepAlive(1);
+    socket.subscribe(new byte[0]);
+    if (bind) {
+      socket.bind(endpoint);
+      return socket.getLastEndpoint();
+    }
+    socket.connect(endpoint);
+    return null;
+  }
+
+  /** The monitor's reader comes first: a monitor that nobody reads stops the socket. */
+  private ZMQ.Socket monitored() {
+    String address = "inproc://warmpath-monitor-" + MONITORS.incrementAndGet();
+    socket.monitor(address, WATCHED);
+    ZMQ.Socket reader = context.createSocket(SocketType.PAIR);
+    reader.connect(address);
+    return reader;
+  }
+
+  /** Bytes that wait in it; may be asked by any thread. */
+  long queuedBytes() {
+    return budget.queuedBytes();
+  }
+
+  /** Whether messages came, by the last poll. */
+  boolean isReadable(ZMQ.Poller poller) {
+    return poller.pollin(place);
+  }
+
+  /** The next message, or null if none waits. */
+  @Nullable Frames receive() {
+    Frames message = Frames.receive(socket, ZMQ.DONTWAIT);
+    if (message == null) {
+      budget.drained();
+    } else {
+      budget.release(message.all());
+    }
+    return message;
+  }
+
+  /** The next change of its connections, or null if there is none. */
+  @Nullable ZEvent change() {
+    return monitor == null ? null : ZEvent.recv(monitor, ZMQ.DONTWAIT);
+  }
+
+  void close(ZMQ.Poller poller) {
+    poller.unregister(socket);
+    socket.monitor(null, 0);
+    socket.close();
+    if (monitor != null) {
+      monitor.close();
+    }
+    budget.drained();
+  }
+}
