@@ -34,7 +34,8 @@ final class CurrentDate {
     }
     LocalDate date = EngineDate.by(clock);
     if (date == null) {
-      throw new InexactPromptException(FallbackCause.NEAR_MIDNIGHT, "the engine's date is about to change");
+      throw new InexactPromptException(
+          FallbackCause.NEAR_MIDNIGHT, "the engine's date is about to change");
     }
     return date.toString();
   }
