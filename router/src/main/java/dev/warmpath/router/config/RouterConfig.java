@@ -285,7 +285,7 @@ public record RouterConfig(
               "true | | Compare our tokens with those of the engines' `/tokenize`; what differs is routed on load.")
           boolean enabled,
       @AdvancedKey(
-              "60000 | 0 … 86400000 | Time between two compared requests of one model; 0: only probes and miscounts.")
+              "60000 | 0 … 86400000 | Time between two compared requests of one model; 0: only when an engine starts, and when it counts a prompt otherwise.")
           int sampleIntervalMs,
       @AdvancedKey("5000 | 1 … 60000 | Time that an engine has to tokenize one.") int timeoutMs) {}
 

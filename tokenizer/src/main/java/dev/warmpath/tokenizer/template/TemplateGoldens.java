@@ -32,7 +32,7 @@ public final class TemplateGoldens {
   private final List<String> differences = new ArrayList<>();
   private int exact;
   private int wrong;
-  private int refused;
+  private int inexact;
 
   private TemplateGoldens() {}
 
@@ -41,10 +41,10 @@ public final class TemplateGoldens {
    *
    * @param exact the same text, or failure where Jinja2 fails
    * @param wrong other text, or text instead of failure, or failure as if Jinja2 failed
-   * @param refused not rendered, without claiming that Jinja2 would fail
+   * @param inexact not rendered, without claiming that Jinja2 would fail
    * @param differences the cases that are not exact, without their text
    */
-  public record Result(int total, int exact, int wrong, int refused, List<String> differences) {
+  public record Result(int total, int exact, int wrong, int inexact, List<String> differences) {
     public Result {
       differences = List.copyOf(differences);
     }
@@ -65,7 +65,7 @@ public final class TemplateGoldens {
       String source = sources.path(template).path("template").asText();
       check(golden, template, source, variables(conversations.path(conversation)));
     }
-    return new Result(goldens.size(), exact, wrong, refused, differences);
+    return new Result(goldens.size(), exact, wrong, inexact, differences);
   }
 
   private JsonNode read(Path file) throws IOException {
@@ -100,8 +100,8 @@ public final class TemplateGoldens {
     if (claims) {
       count(!ok, name + ": " + e.getMessage());
     } else {
-      refused++;
-      differences.add(name + ": refused: " + e.getMessage());
+      inexact++;
+      differences.add(name + ": inexact: " + e.getMessage());
     }
   }
 

@@ -72,7 +72,7 @@ public final class RunRecord {
   }
 
   /** Held (shelf, engine hash) pairs. */
-  public long memberships() {
+  public long heldBlocks() {
     long count = 0;
     for (int i = 0; i < holders; i++) {
       count += Long.bitCount(masks[i]);

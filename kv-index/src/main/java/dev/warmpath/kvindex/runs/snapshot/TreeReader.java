@@ -96,7 +96,7 @@ public final class TreeReader {
       throw in.damaged("offset=" + record.offset + " in parent=" + parent);
     }
     if (runOf[parent] == 0 || !core.room().has(record.slabs(), 1 + record.aliases)) {
-      omittedBlocks += record.memberships();
+      omittedBlocks += record.heldBlocks();
       for (int source = 0; source <= record.aliases; source++) {
         number(0, source == 0 ? record.length : 0);
       }

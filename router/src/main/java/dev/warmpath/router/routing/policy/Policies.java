@@ -10,6 +10,7 @@ import dev.warmpath.router.routing.policy.cost.ConductorPolicy;
 import dev.warmpath.router.routing.policy.cost.DynamoPolicy;
 import dev.warmpath.router.routing.policy.cost.LlmdWeightedPolicy;
 import dev.warmpath.router.routing.policy.cost.LmetricPolicy;
+import dev.warmpath.router.routing.policy.cost.WarmPolicy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

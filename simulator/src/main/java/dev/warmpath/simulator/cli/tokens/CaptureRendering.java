@@ -76,7 +76,7 @@ public final class CaptureRendering {
     PromptResult result = tokenizer.prompt(kind, body(request), request.text("lora_name"));
     if (result instanceof Inexact inexact) {
       findings.accept(
-          "%s: refused: %s: %s".formatted(where, inexact.cause().label(), inexact.detail()));
+          "%s: inexact: %s: %s".formatted(where, inexact.cause().label(), inexact.detail()));
       return new RenderTotals(0, 0, 1);
     }
     int[] ids = ((Tokens) result).sequences().get(0);

@@ -93,7 +93,7 @@ final class PromptGoldens implements AutoCloseable {
   private RenderTotals compare(String name, PromptResult ours, JsonNode list) {
     if (ours instanceof Inexact inexact) {
       findings.accept(
-          "%s: refused: %s: %s".formatted(name, inexact.cause().label(), inexact.detail()));
+          "%s: inexact: %s: %s".formatted(name, inexact.cause().label(), inexact.detail()));
       return new RenderTotals(0, 0, 1);
     }
     int[] ids = ((Tokens) ours).sequences().get(0);

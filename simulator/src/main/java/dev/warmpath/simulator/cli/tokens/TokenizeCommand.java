@@ -253,7 +253,7 @@ public final class TokenizeCommand implements WarmpathCommand {
     try {
       TemplateGoldens.Result result = TemplateGoldens.run(folder);
       result.differences().forEach(System.err::println);
-      return finish(new RenderTotals(result.exact(), result.wrong(), result.refused()));
+      return finish(new RenderTotals(result.exact(), result.wrong(), result.inexact()));
     } catch (IOException e) {
       throw CommandException.failed("--goldens " + folder + ": not readable: " + e);
     }
@@ -264,7 +264,7 @@ public final class TokenizeCommand implements WarmpathCommand {
     try (PromptGoldens goldens = new PromptGoldens(this::loadStarted, findings)) {
       RenderTotals totals = goldens.check(file);
       System.out.println(totals.json());
-      return totals.wrong() + totals.refused() == 0 ? Exit.OK : Exit.FAILED;
+      return totals.wrong() + totals.inexact() == 0 ? Exit.OK : Exit.FAILED;
     } catch (IOException e) {
       throw CommandException.failed("--goldens " + file + ": not readable: " + e.getMessage());
     }

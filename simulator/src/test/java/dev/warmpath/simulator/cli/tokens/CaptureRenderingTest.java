@@ -45,7 +45,7 @@ class CaptureRenderingTest {
     assertThat(check(file)).isEqualTo(new RenderTotals(1, 1, 1));
     assertThat(findings).hasSize(2);
     assertThat(findings.get(0)).contains("request-2: wrong from token 0 on");
-    assertThat(findings.get(1)).contains("request-3: refused: invalid_request");
+    assertThat(findings.get(1)).contains("request-3: inexact: invalid_request");
     assertThat(findings).noneMatch(finding -> finding.contains("replica hold"));
   }
 
@@ -70,7 +70,7 @@ class CaptureRenderingTest {
   @Test
   void totalsAreOneJsonObject() {
     assertThat(new RenderTotals(5, 1, 2).json())
-        .isEqualTo("{\"total\":8,\"exact\":5,\"wrong\":1,\"refused\":2}");
+        .isEqualTo("{\"total\":8,\"exact\":5,\"wrong\":1,\"inexact\":2}");
   }
 
   private RenderTotals check(Path file) throws IOException {

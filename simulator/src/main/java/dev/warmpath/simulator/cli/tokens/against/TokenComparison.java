@@ -38,7 +38,7 @@ public final class TokenComparison {
    * What came out.
    *
    * @param totals of the requests that the engine has tokens for
-   * @param bothRefused requests that are refused by the engine and here
+   * @param bothRefused requests that the engine refuses and that are inexact here
    * @param engineRefused requests that have tokens here and none on the engine
    * @param closed requests that no open route of the engine takes as serving them does
    */
@@ -47,12 +47,12 @@ public final class TokenComparison {
     /** As one JSON object. */
     public String json() {
       int total = totals.total() + bothRefused + engineRefused + closed;
-      return "{\"total\":%d,\"exact\":%d,\"wrong\":%d,\"refused\":%d,\"bothRefused\":%d,\"engineRefused\":%d,\"closed\":%d}"
+      return "{\"total\":%d,\"exact\":%d,\"wrong\":%d,\"inexact\":%d,\"bothRefused\":%d,\"engineRefused\":%d,\"closed\":%d}"
           .formatted(
               total,
               totals.exact(),
               totals.wrong(),
-              totals.refused(),
+              totals.inexact(),
               bothRefused,
               engineRefused,
               closed);
@@ -122,7 +122,7 @@ public final class TokenComparison {
   private RenderTotals compare(String where, PromptResult ours, int[] engineIds, ObjectNode body) {
     if (ours instanceof Inexact inexact) {
       findings.accept(
-          "%s: refused: %s: %s".formatted(where, inexact.cause().label(), inexact.detail()));
+          "%s: inexact: %s: %s".formatted(where, inexact.cause().label(), inexact.detail()));
       return new RenderTotals(0, 0, 1);
     }
     int[] ids = ((Tokens) ours).sequences().get(0);

@@ -1,4 +1,4 @@
-package dev.warmpath.router.routing.policy;
+package dev.warmpath.router.routing.policy.cost;
 
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Ranking;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.routing.policy;
+package dev.warmpath.router.routing.policy.cost;
 
 import static dev.warmpath.router.routing.policy.Fleets.busy;
 import static dev.warmpath.router.routing.policy.Fleets.draw;
@@ -14,6 +14,7 @@ import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.router.routing.Score;
+import dev.warmpath.router.routing.policy.Fleets;
 import org.junit.jupiter.api.Test;
 
 class WarmPolicyTest {

@@ -1,4 +1,4 @@
-package dev.warmpath.router.routing.policy;
+package dev.warmpath.router.routing.policy.cost;
 
 import static dev.warmpath.router.routing.policy.Fleets.of;
 import static dev.warmpath.router.routing.policy.Fleets.prompt;
@@ -9,6 +9,7 @@ import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.policy.Fleets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
