@@ -1,4 +1,4 @@
-/** Records what the router hears of its engines and asks of them, in capture files. */
+/** Records the engines' events, and the requests that they get, in capture files. */
 @NullMarked
 package dev.warmpath.router.capture;
 

@@ -1,4 +1,4 @@
-/** Where replicas are found: files, DNS, an orchestrator. */
+/** Finds replicas that come and go: in a file, by DNS, in Kubernetes. */
 @NullMarked
 package dev.warmpath.router.discovery;
 

@@ -1,4 +1,4 @@
-/** The replicas that there are, whether they are well, and what is known of their engines. */
+/** The replicas, their health, and what is known of their engines. */
 @NullMarked
 package dev.warmpath.router.fleet;
 

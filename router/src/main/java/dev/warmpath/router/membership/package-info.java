@@ -1,4 +1,7 @@
-/** Which replicas there shall be, by who names them, and how the fleet is made to follow that. */
+/**
+ * Owns the fleet: adds, drains and removes replicas as the configuration, the admin API and
+ * discovery name them.
+ */
 @NullMarked
 package dev.warmpath.router.membership;
 

@@ -1,4 +1,4 @@
-/** What the process tells about itself: its metrics. */
+/** The metrics of the process. */
 @NullMarked
 package dev.warmpath.router.observe;
 

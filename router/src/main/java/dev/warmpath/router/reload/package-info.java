@@ -1,4 +1,4 @@
-/** Reads the configuration anew while the process runs. */
+/** Reads the configuration again while the process runs, and tells what has changed. */
 @NullMarked
 package dev.warmpath.router.reload;
 

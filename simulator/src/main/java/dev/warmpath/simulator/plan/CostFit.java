@@ -2,7 +2,7 @@ package dev.warmpath.simulator.plan;
 
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.statistics.Spread;
-import dev.warmpath.simulator.trace.LoggedRequest;
+import dev.warmpath.simulator.trace.format.LoggedRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

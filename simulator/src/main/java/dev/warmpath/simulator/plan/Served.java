@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.plan;
 
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.trace.LoggedRequest;
+import dev.warmpath.simulator.trace.format.LoggedRequest;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

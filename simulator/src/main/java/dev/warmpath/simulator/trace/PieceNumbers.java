@@ -8,9 +8,9 @@ import java.util.Arrays;
  *
  * <p>Single writer.
  */
-final class PieceNumbers {
+public final class PieceNumbers {
 
-  static final int ROOT = -1;
+  public static final int ROOT = -1;
 
   private static final int NONE = -1;
 
@@ -20,7 +20,7 @@ final class PieceNumbers {
   private int size;
 
   /** The number of the block with {@code hash} behind the block {@code before}. */
-  int of(int before, int hash) {
+  public int of(int before, int hash) {
     if (2 * size >= keys.length) {
       grow();
     }

@@ -11,7 +11,7 @@ import java.util.BitSet;
 public final class TraceBuilder {
 
   /** Most tokens of a prompt. */
-  static final int MOST_TOKENS = 1 << 24;
+  public static final int MOST_TOKENS = 1 << 24;
 
   private final String name;
   private final int blockSizeTokens;
@@ -110,7 +110,7 @@ public final class TraceBuilder {
   }
 
   /** Blocks of an earlier request of which the content is known. */
-  int blocks(int request) {
+  public int blocks(int request) {
     int sum = 0;
     for (int run = columns.runsFrom[request]; run < columns.runsFrom[request + 1]; run++) {
       sum += columns.runBlocks[run];

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.warmpath.simulator.engine.StepCost;
-import dev.warmpath.simulator.trace.LoggedRequest;
+import dev.warmpath.simulator.trace.format.LoggedRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -138,17 +138,20 @@ final class Contender {
    * how far it can be believed; what the router itself has sent there counts in full.
    */
   private void credit(Candidates candidates) {
-    double weight =
-        switch (view.trust()) {
-          case EXACT -> 1;
-          case SUSPECT -> 0.75;
-          case CATCHING_UP -> 0.5;
-          case NONE -> 0;
-        };
+    double weight = trustWeight(view.trust());
     int all = (int) (weight * match.tokens);
     int gpu = (int) (weight * match.gpuTokens);
     int host = (int) (weight * match.hostTokens);
     candidates.cached(all + expectedTokens - match.tokens, host, all - gpu - host);
+  }
+
+  private static double trustWeight(Trust trust) {
+    return switch (trust) {
+      case EXACT -> 1;
+      case SUSPECT -> 0.75;
+      case CATCHING_UP -> 0.5;
+      case NONE -> 0;
+    };
   }
 
   /** What the index shows of the prompt. */

@@ -3,8 +3,8 @@ package dev.warmpath.simulator.bench.generate;
 import dev.warmpath.simulator.bench.corpus.CorpusSource;
 import dev.warmpath.simulator.trace.Trace;
 import dev.warmpath.simulator.trace.TraceException;
-import dev.warmpath.simulator.trace.TraceFile;
-import dev.warmpath.simulator.trace.TraceFormat;
+import dev.warmpath.simulator.trace.format.TraceFile;
+import dev.warmpath.simulator.trace.format.TraceFormat;
 import java.io.IOException;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.cli.simulate;
 
 import dev.warmpath.router.cli.CommandException;
-import dev.warmpath.simulator.trace.LoggedRequest;
 import dev.warmpath.simulator.trace.TraceException;
+import dev.warmpath.simulator.trace.format.LoggedRequest;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;

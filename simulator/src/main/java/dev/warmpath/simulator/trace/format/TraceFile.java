@@ -1,5 +1,8 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
+import dev.warmpath.simulator.trace.TraceException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,5 +1,8 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
+import dev.warmpath.simulator.trace.PieceNumbers;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

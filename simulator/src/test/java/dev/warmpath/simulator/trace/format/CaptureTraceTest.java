@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,6 +11,8 @@ import dev.warmpath.eventingest.capture.CaptureRecord.Request;
 import dev.warmpath.eventingest.capture.CaptureRecord.Response;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

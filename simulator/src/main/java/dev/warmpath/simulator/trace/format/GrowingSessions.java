@@ -1,5 +1,7 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
 import java.util.HashMap;
 import java.util.Map;
 

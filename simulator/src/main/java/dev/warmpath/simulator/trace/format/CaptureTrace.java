@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
 import dev.warmpath.eventingest.capture.CaptureHeader;
 import dev.warmpath.eventingest.capture.CaptureReader;
@@ -9,6 +9,8 @@ import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

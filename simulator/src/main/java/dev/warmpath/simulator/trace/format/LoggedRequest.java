@@ -1,6 +1,7 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.simulator.trace.TraceException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;

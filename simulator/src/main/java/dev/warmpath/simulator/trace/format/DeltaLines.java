@@ -1,6 +1,8 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -1,9 +1,11 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;

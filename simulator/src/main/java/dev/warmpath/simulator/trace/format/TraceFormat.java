@@ -1,5 +1,6 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
+import dev.warmpath.simulator.trace.TraceBuilder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;

@@ -1,6 +1,8 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceBuilder;
 
 /**
  * Lines of {@code {"timestamp", "input_length", "output_length", "hash_ids"}}; an id names a block

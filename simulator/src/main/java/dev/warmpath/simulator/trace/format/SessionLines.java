@@ -1,6 +1,7 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.simulator.trace.TraceBuilder;
 
 /**
  * A session a line: {@code {"start": seconds, "system": NAME, "system_tokens": n, "turns":

@@ -1,8 +1,11 @@
-package dev.warmpath.simulator.trace;
+package dev.warmpath.simulator.trace.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.simulator.trace.PieceNumbers;
+import dev.warmpath.simulator.trace.Trace;
+import dev.warmpath.simulator.trace.TraceException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
