@@ -54,6 +54,7 @@ public enum StreamCounter {
       "Hits that stayed short of what the index showed although nothing was removed meanwhile."),
   BLOCK_SIZE_CHANGES("Changes of block size or lookahead within a lifetime: an alarm.");
 
+  private final String label = name().toLowerCase(Locale.ROOT);
   private final String meaning;
 
   StreamCounter(String meaning) {
@@ -62,7 +63,7 @@ public enum StreamCounter {
 
   /** The name in metrics. */
   public String label() {
-    return name().toLowerCase(Locale.ROOT);
+    return label;
   }
 
   /** What is counted, in a sentence; it stands in the documentation. */

@@ -164,7 +164,7 @@ final class ConsoleEndpoints implements LiveStream.Source {
   }
 
   private String fleet() {
-    return LiveStream.event("fleet", FleetReport.of(admin).toString());
+    return LiveStream.event("fleet", FleetReport.live(admin).toString());
   }
 
   private String now() {

@@ -33,11 +33,13 @@ final class FleetReport {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final AdminContext admin;
+  private final boolean isLive;
   private final Map<EngineId, EngineStatus> streams;
   private final Map<Replica, Member> members;
 
-  private FleetReport(AdminContext admin) {
+  private FleetReport(AdminContext admin, boolean isLive) {
     this.admin = admin;
+    this.isLive = isLive;
     this.streams =
         admin.streams().get().stream()
             .collect(Collectors.toMap(EngineStatus::id, Function.identity()));
@@ -47,7 +49,12 @@ final class FleetReport {
   }
 
   static ObjectNode of(AdminContext admin) {
-    return new FleetReport(admin).report();
+    return new FleetReport(admin, false).report();
+  }
+
+  /** The same for the console's stream, without counters of events that are 0: half as long. */
+  static ObjectNode live(AdminContext admin) {
+    return new FleetReport(admin, true).report();
   }
 
   private static void index(ObjectNode to, IndexTotals totals) {
@@ -141,7 +148,7 @@ final class FleetReport {
     to.put("dropped", counts.dropped());
   }
 
-  private static void events(ObjectNode to, EngineStatus stream) {
+  private void events(ObjectNode to, EngineStatus stream) {
     to.put("trust", lower(stream.trust()));
     to.put("reason", stream.reason());
     to.put("since", stream.since().toString());
@@ -157,7 +164,15 @@ final class FleetReport {
     to.put("layoutMismatch", stream.layoutMismatch());
     to.put("hashScheme", stream.hashScheme());
     ObjectNode counters = to.putObject("counters");
-    new TreeMap<>(stream.counters()).forEach(counters::put);
+    Map<String, Long> shown = new TreeMap<>();
+    stream
+        .counters()
+        .forEach((name, count) -> {
+          if (!isLive || count != 0) {
+            shown.put(name, count);
+          }
+        });
+    shown.forEach(counters::put);
   }
 
   private static void space(ObjectNode to, @Nullable ChainSpace space) {

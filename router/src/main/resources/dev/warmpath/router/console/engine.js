@@ -34,7 +34,7 @@ function sections(row) {
       ['Batches queued', exact(engine.events.ring?.messages) + ' of ' + exact(engine.events.ring?.maxMessages)],
       ['Block size', engine.events.blockSizeTokens === null ? '–' : exact(engine.events.blockSizeTokens) + ' tokens'],
       ['Layout', engine.events.layoutMismatch ?? 'as others'],
-      ...Object.entries(engine.events.counters ?? {}).filter(([, n]) => n > 0).map(([name, n]) => [words(name), exact(n)]),
+      ...Object.entries(engine.events.counters).map(([name, n]) => [words(name), exact(n)]),
     ]],
     ['Replica', [
       ['Name', replica.name],

@@ -143,6 +143,14 @@ class ConsoleBrowserTest {
   }
 
   @Test
+  void thePanelCountsWhatHappenedOnAStream() {
+    desktop("fleet?engine=engine-1");
+    browser.awaitText("replays");
+    assertThat(browser.count(".panel dd")).isGreaterThan(20);
+    assertThat(browser.await(".panel").getText()).doesNotContain("gaps", "undefined", "NaN");
+  }
+
+  @Test
   void aReplicaOfTheConfigurationCannotBeRemovedHere() {
     desktop("fleet?engine=engine-2");
     browser.awaitText("remove it there");
