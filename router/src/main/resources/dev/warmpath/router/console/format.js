@@ -31,7 +31,7 @@ export function count(value) {
   if (size >= 1e4) {
     return short(value / 1e3) + SPACE + 'k';
   }
-  return Number.isInteger(value) ? grouped.format(value) : short(value);
+  return Number.isInteger(value) || size >= 1e3 ? grouped.format(value) : short(value);
 }
 
 /** A whole number with all its digits: 12,345. */
