@@ -65,6 +65,7 @@ public final class ProxyVerticle extends VerticleBase {
   private static final int RESET_WINDOW_SECONDS = 30;
   private static final int IDLE_MARGIN_MS = 1_000;
   private static final int LONGEST_LOGGED_PATH = 200;
+  private static final int DELETE = 0x7f;
   private static final List<String> CHUNKED = List.of("chunked");
   private static final String JSON = "application/json";
 
@@ -263,9 +264,7 @@ public final class ProxyVerticle extends VerticleBase {
     Route route = proxy.routes().find(request.path()).orElse(null);
     ApiKeys keys = proxy.admission().keys();
     if (isAmbiguous(request)) {
-      request.response().putHeader("connection", "close");
-      decline(request, Form.OPENAI, ApiError.badRequest());
-      connections.end(request);
+      refuse(request);
       return;
     }
     if (route == null || !isServed(route)) {
@@ -280,15 +279,29 @@ public final class ProxyVerticle extends VerticleBase {
     }
   }
 
-  /** Whether a proxy before this one may see the body end, or the request lead, elsewhere. */
-  private static boolean isAmbiguous(HttpServerRequest request) {
+  /** Ends the connection too, as what follows on it may be read in two ways. */
+  private void refuse(HttpServerRequest request) {
     if (request.version() == HttpVersion.HTTP_2) {
-      return false;
+      decline(request, Form.OPENAI, ApiError.badRequest());
+      return;
+    }
+    request.response().putHeader("connection", "close");
+    decline(request, Form.OPENAI, ApiError.badRequest());
+    Objects.requireNonNull(connections).end(request);
+  }
+
+  /**
+   * Whether a proxy before this one, or a replica, may see the body end, or the request lead,
+   * elsewhere. HTTP/2 can carry what no line of HTTP/1.1 can.
+   */
+  private static boolean isAmbiguous(HttpServerRequest request) {
+    String uri = Objects.requireNonNullElse(request.uri(), "");
+    if (!uri.startsWith("/") || !uri.chars().allMatch(c -> c > ' ' && c != DELETE)) {
+      return true;
     }
     MultiMap headers = request.headers();
-    boolean isCoded = headers.contains(HttpHeaders.TRANSFER_ENCODING);
-    return !request.uri().startsWith("/")
-        || (isCoded && !CHUNKED.equals(headers.getAll(HttpHeaders.TRANSFER_ENCODING)));
+    return headers.contains(HttpHeaders.TRANSFER_ENCODING)
+        && !CHUNKED.equals(headers.getAll(HttpHeaders.TRANSFER_ENCODING));
   }
 
   private void identify(Route route, HttpServerRequest request, ApiKeys keys) {

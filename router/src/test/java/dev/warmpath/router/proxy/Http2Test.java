@@ -25,12 +25,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -273,6 +275,33 @@ class Http2Test {
       open.forEach(response -> response.end(EVENT));
       for (Future<Void> end : ends) {
         assertThat(await(end.map(true))).isTrue();
+      }
+      leaving.join(Rig.PATIENCE.toMillis());
+      assertThat(leaving.isAlive()).isFalse();
+    }
+  }
+
+  @Test
+  void requestsThatCrossTheGoAwayAreAnswered() throws Exception {
+    try (Rig rig =
+        rig(tree ->
+            tree.set("shutdown.delay-ms", 2_000, "test")
+                .set("shutdown.deadline-ms", 20_000, "test"))) {
+      rig.backends.get(0).script = (request, body) -> request.response().end(body);
+      HttpClient client = client(rig);
+      await(send(rig, client, Buffer.buffer("{}")));
+      Thread leaving = new Thread(rig.router::close);
+      leaving.start();
+      Rig.until(() -> isLeaving(rig, client(rig)));
+      CompletableFuture<List<Future<HttpClientResponse>>> sent = new CompletableFuture<>();
+      rig.vertx()
+          .runOnContext(v ->
+              sent.complete(
+                  IntStream.range(0, 50)
+                      .mapToObj(i -> send(rig, client, Buffer.buffer("{\"i\":" + i + "}")))
+                      .toList()));
+      for (Future<HttpClientResponse> answer : sent.get()) {
+        assertThat(await(answer).statusCode()).isEqualTo(200);
       }
       leaving.join(Rig.PATIENCE.toMillis());
       assertThat(leaving.isAlive()).isFalse();

@@ -26,6 +26,11 @@ public final class Connections {
   private static final long SHORTEST_LOOK_MS = 5;
   private static final long LONGEST_LOOK_MS = 1_000;
 
+  /** Longer than the way to a client and back. */
+  private static final long LAST_REQUESTS_MS = 1_000;
+
+  private static final int NO_ERROR = 0;
+
   /**
    * What connections may do.
    *
@@ -157,7 +162,15 @@ public final class Connections {
     Connection connection = open.get(request.connection());
     if (connection != null && !connection.leaving) {
       connection.leaving = true;
-      request.connection().shutdown(patienceMs, TimeUnit.MILLISECONDS);
+      HttpConnection leaving = request.connection();
+      leaving.goAway(NO_ERROR, Integer.MAX_VALUE); // requests on their way are answered, too
+      vertx.setTimer(LAST_REQUESTS_MS, id -> shutDown(leaving, patienceMs));
+    }
+  }
+
+  private void shutDown(HttpConnection connection, int patienceMs) {
+    if (open.containsKey(connection)) {
+      connection.shutdown(patienceMs, TimeUnit.MILLISECONDS);
     }
   }
 
