@@ -112,11 +112,7 @@ public final class RouterProcess implements AutoCloseable {
             running,
             core::reload,
             result -> metrics.reloaded(result.label()),
-            work -> {
-              Thread thread = new Thread(work, "warmpath-reload");
-              thread.setDaemon(true);
-              return thread;
-            });
+            files);
     this.console = newConsole(metrics, environment);
     this.admin = new AdminVerticle(adminContext(security.admin()));
     measure(metrics, security, environment);
@@ -260,7 +256,6 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private void release() {
-    reloader.close();
     files.close();
     try {
       await(vertx.close(), STOP_SECONDS, "closing");

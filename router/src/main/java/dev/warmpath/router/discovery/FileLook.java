@@ -2,59 +2,41 @@ package dev.warmpath.router.discovery;
 
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.watch.FileContents;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
- * Finds the replicas that a file lists. The path is followed anew at each look, so that a file or a
- * symbolic link that takes another's place is seen.
+ * Finds the replicas that a file lists.
  *
  * <p>Confined to the thread of its source.
  */
 public final class FileLook implements Look {
 
-  private static final int MAX_BYTES = 16 << 20;
-
   private final Path file;
-  private byte @Nullable [] content;
+  private final FileContents contents;
   private Found found = new Found(List.of(), List.of(), 0);
 
   public FileLook(Path file) {
     this.file = file;
+    this.contents = new FileContents(List.of(file));
   }
 
   @Override
   public Found look() throws IOException {
-    byte[] now = read();
-    if (!Arrays.equals(now, content)) {
-      found = parsed(now);
-      content = now;
-    }
-    return found;
-  }
-
-  private byte[] read() throws IOException {
-    byte[] bytes;
-    try (InputStream in = Files.newInputStream(file)) {
-      bytes = in.readNBytes(MAX_BYTES + 1);
-    } catch (NoSuchFileException e) {
-      throw new IOException(file + ": no such file", e);
+    Optional<List<byte[]>> changed = contents.changed();
+    try {
+      found = changed.isPresent() ? parsed(changed.get().get(0)) : found;
+      return found;
     } catch (IOException e) {
-      throw new IOException(file + ": cannot be read: " + e.getMessage(), e);
+      contents.forget(); // each look at a broken file fails
+      throw e;
     }
-    if (bytes.length > MAX_BYTES) {
-      throw new IOException(file + ": larger than " + (MAX_BYTES >> 20) + " MiB");
-    }
-    return bytes;
   }
 
   private Found parsed(byte[] bytes) throws IOException {

@@ -2,17 +2,10 @@ package dev.warmpath.router.reload;
 
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
-import java.io.IOException;
-import java.nio.file.Files;
+import dev.warmpath.router.watch.FileWatch;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,10 +15,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe; one reload at a time.
  */
-public final class Reloader implements AutoCloseable {
+public final class Reloader {
 
   private static final Logger LOG = LoggerFactory.getLogger(Reloader.class);
-  private static final long LOOK_SECONDS = 2;
 
   /** Makes a configuration hold. */
   @FunctionalInterface
@@ -43,30 +35,25 @@ public final class Reloader implements AutoCloseable {
   private final RunningConfig running;
   private final Apply apply;
   private final Consumer<ReloadResult> done;
-  private final @Nullable ScheduledExecutorService thread;
-  private byte @Nullable [] seen;
 
   /**
    * @param running what holds; changed here alone
    * @param done hears of every reload
+   * @param files watches the configuration's file
    */
   public Reloader(
       ConfigLoader loader,
       RunningConfig running,
       Apply apply,
       Consumer<ReloadResult> done,
-      ThreadFactory threads) {
+      FileWatch files) {
     this.loader = loader;
     this.running = running;
     this.apply = apply;
     this.done = done;
     Path file = loader.file();
-    this.seen = file == null ? null : content(file);
-    this.thread = file == null ? null : Executors.newSingleThreadScheduledExecutor(threads);
-    if (thread != null && file != null) {
-      var unused =
-          thread.scheduleWithFixedDelay(
-              () -> look(file), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+    if (file != null) {
+      files.follow(file, () -> changed(file));
     }
   }
 
@@ -113,30 +100,9 @@ public final class Reloader implements AutoCloseable {
     }
   }
 
-  /** Looks at the content: files and links to them are replaced in many ways. */
-  private void look(Path file) {
-    byte[] now = content(file);
-    if (now != null && !Arrays.equals(now, seen)) {
-      seen = now;
-      if (running.get().reload().watch()) {
-        reload(file + " has changed");
-      }
-    }
-  }
-
-  /** Null if it cannot be read, as when it is just being replaced. */
-  private static byte @Nullable [] content(Path file) {
-    try {
-      return Files.readAllBytes(file);
-    } catch (IOException e) {
-      return null;
-    }
-  }
-
-  @Override
-  public void close() {
-    if (thread != null) {
-      thread.shutdownNow();
+  private void changed(Path file) {
+    if (running.get().reload().watch()) {
+      reload(file + " has changed");
     }
   }
 }

@@ -1,13 +1,7 @@
 package dev.warmpath.router.watch;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.FileSystemException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,63 +35,31 @@ public final class FileWatch implements AutoCloseable {
   }
 
   private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);
-  private static final int MAX_BYTES = 16 << 20;
 
   /** Files that are only good together. */
   private static final class Entry {
     private final String name;
-    private final List<Path> files;
+    private final FileContents files;
     private final Loader loader;
-    private List<byte[]> seen = List.of();
     private @Nullable String problem;
     private volatile WatchedFile status;
 
     Entry(String name, List<Path> files, Loader loader) {
       this.name = name;
-      this.files = files;
+      this.files = new FileContents(files);
       this.loader = loader;
       this.status = new WatchedFile(name, false, 0, 0);
     }
 
     void begin() throws IOException {
-      seen = contents();
-      loader.load(seen);
-    }
-
-    private List<byte[]> contents() throws IOException {
-      List<byte[]> contents = new ArrayList<>();
-      for (Path file : files) {
-        contents.add(read(file));
-      }
-      return contents;
-    }
-
-    private static byte[] read(Path file) throws IOException {
-      try (InputStream in = Files.newInputStream(file)) {
-        byte[] bytes = in.readNBytes(MAX_BYTES + 1);
-        if (bytes.length > MAX_BYTES) {
-          throw new IOException(file + ": larger than " + MAX_BYTES + " bytes");
-        }
-        return bytes;
-      } catch (NoSuchFileException e) {
-        throw new IOException(file + ": no such file", e);
-      } catch (FileSystemException e) {
-        throw new IOException(file + ": cannot be read", e);
-      }
+      loader.load(files.changed().orElseThrow());
     }
 
     synchronized void look() {
-      List<byte[]> now;
       try {
-        now = contents();
+        files.changed().ifPresent(this::take);
       } catch (IOException e) {
-        seen = List.of(); // so that the same contents are taken over again when they are back
         failed(String.valueOf(e.getMessage()));
-        return;
-      }
-      if (!isSame(now)) {
-        seen = now;
-        take(now);
       }
     }
 
@@ -110,14 +72,6 @@ public final class FileWatch implements AutoCloseable {
       } catch (IOException | RuntimeException e) {
         failed(String.valueOf(e.getMessage()));
       }
-    }
-
-    private boolean isSame(List<byte[]> now) {
-      boolean same = now.size() == seen.size();
-      for (int i = 0; same && i < now.size(); i++) {
-        same = Arrays.equals(now.get(i), seen.get(i));
-      }
-      return same;
     }
 
     private void failed(String why) {
@@ -136,6 +90,7 @@ public final class FileWatch implements AutoCloseable {
         return looking;
       });
 
+  private final int pollMs;
   private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
   /**
@@ -144,7 +99,12 @@ public final class FileWatch implements AutoCloseable {
    * @param pollMs time between two looks
    */
   public FileWatch(int pollMs) {
-    var unused = thread.scheduleWithFixedDelay(this::look, pollMs, pollMs, TimeUnit.MILLISECONDS);
+    this.pollMs = pollMs;
+    poll(this::look);
+  }
+
+  private void poll(Runnable look) {
+    var unused = thread.scheduleWithFixedDelay(look, pollMs, pollMs, TimeUnit.MILLISECONDS);
   }
 
   /**
@@ -162,6 +122,24 @@ public final class FileWatch implements AutoCloseable {
       throw new IOException(name + ": " + e.getMessage(), e);
     }
     entries.put(name, entry);
+  }
+
+  /**
+   * Runs {@code changed} by the watch's thread when the file has other contents than at the last
+   * look. One that cannot be read is looked at again; {@link #status} does not show it.
+   */
+  public void follow(Path file, Runnable changed) {
+    FileContents contents = new FileContents(List.of(file));
+    look(contents, () -> {});
+    poll(() -> look(contents, changed));
+  }
+
+  private static void look(FileContents contents, Runnable changed) {
+    try {
+      contents.changed().ifPresent(now -> changed.run());
+    } catch (IOException e) {
+      LOG.debug("not readable, as when it is just being replaced", e);
+    }
   }
 
   /** Watches the files of {@code name} no more. */
