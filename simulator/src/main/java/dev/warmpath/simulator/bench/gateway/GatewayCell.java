@@ -21,6 +21,9 @@ public record GatewayCell(String size, AnswerShape shape, double perSecond) {
   /** Chats of 2 KiB with whole answers, which warm everything up. */
   static final GatewayCell PLAIN = new GatewayCell(SMALL, AnswerShape.PLAIN, 300);
 
+  /** The same with streams that last a third of a second. */
+  static final GatewayCell STREAMS = new GatewayCell(SMALL, AnswerShape.PACED, 100);
+
   public GatewayCell {
     if (!(perSecond > 0 && perSecond <= 100_000)) {
       throw new IllegalArgumentException("perSecond=" + perSecond);

@@ -137,7 +137,8 @@ public final class ServedRouter implements AutoCloseable {
     process.close();
   }
 
-  private boolean isReady() throws InterruptedException {
+  /** Whether it says that it takes requests. */
+  public boolean isReady() throws InterruptedException {
     try {
       return ask(port, "/health/ready", null).statusCode() == OK;
     } catch (IOException e) {

@@ -4,6 +4,7 @@ import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.cli.fleet.BenchFleetCommand;
 import dev.warmpath.simulator.cli.gateway.BenchGatewayCommand;
+import dev.warmpath.simulator.cli.gateway.BenchRestartCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -24,6 +25,7 @@ import picocli.CommandLine.Spec;
       BenchRecoveryCommand.class,
       BenchTokenizeCommand.class,
       BenchGatewayCommand.class,
+      BenchRestartCommand.class,
       BenchConsoleCommand.class,
       BenchFleetCommand.class
     })
