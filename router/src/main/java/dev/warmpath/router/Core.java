@@ -80,6 +80,7 @@ final class Core implements AutoCloseable {
   private final BodyParser bodies;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper snapshotKeeper;
+  private volatile String onlyModel;
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
@@ -94,6 +95,7 @@ final class Core implements AutoCloseable {
       RestoredStateReading reading,
       List<ReplicaSource> sources) {
     this.config = running.get();
+    this.onlyModel = onlyModel(config);
     this.running = running;
     this.hosts = new HostRules(config.fleet().hostPatterns());
     this.metrics = metrics;
@@ -157,7 +159,9 @@ final class Core implements AutoCloseable {
           @Override
           public void follow(ReplicaConfig replica) {
             prepare(replica);
-            streams.follow(replica, model(replica));
+            String model = model(replica);
+            recording.follow(EventStreams.sources(replica, model));
+            streams.follow(replica, model);
           }
 
           @Override
@@ -298,10 +302,27 @@ final class Core implements AutoCloseable {
   /** Makes another configuration hold; if it throws, nothing was changed. */
   void reload(RouterConfig before, RouterConfig now) {
     if (!now.replicas().equals(before.replicas())) {
-      membership.set(Membership.CONFIGURATION, now.replicas());
+      changeReplicas(before, now);
     }
     dispatcher.limits(limits(now));
+    if (!now.models().equals(before.models())) {
+      tokenizers.configure(now.models());
+    }
     configured.apply(before, now, dispatcher);
+  }
+
+  private void changeReplicas(RouterConfig before, RouterConfig now) {
+    onlyModel = onlyModel(now);
+    try {
+      membership.set(Membership.CONFIGURATION, now.replicas());
+    } catch (RuntimeException e) {
+      onlyModel = onlyModel(before);
+      throw e;
+    }
+  }
+
+  private static String onlyModel(RouterConfig config) {
+    return config.onlyModel().map(ModelConfig::name).orElse(ANY_MODEL);
   }
 
   private static IndexLimits limits(RouterConfig.Index bounds) {
@@ -338,7 +359,7 @@ final class Core implements AutoCloseable {
     if (!replica.models().isEmpty()) {
       return replica.models().get(0);
     }
-    return config.onlyModel().map(ModelConfig::name).orElse(ANY_MODEL);
+    return onlyModel;
   }
 
   BodyParser bodies() {

@@ -87,6 +87,13 @@ record Recording(
             config, Path.of(config.file()), environment.clock(), environment.nanoClock());
   }
 
+  /** Captures these engines too, from before their events are followed. */
+  void follow(List<EngineSource> engines) {
+    if (capture != null) {
+      capture.follow(engines);
+    }
+  }
+
   /** Sees the engines' events. */
   StreamTap events() {
     return capture == null ? StreamTap.NONE : capture.events();

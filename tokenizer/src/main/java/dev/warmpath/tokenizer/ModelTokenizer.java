@@ -146,6 +146,11 @@ public final class ModelTokenizer implements AutoCloseable {
     return requests.isMarked(kind);
   }
 
+  /** Remembers texts within another budget from now on; keeps what fits. */
+  public void resize(EncodeBudget budget) {
+    encoder.resize(budget);
+  }
+
   /** Where tokens came from so far, and what is remembered of texts. */
   public EncodeCounts encodeCounts() {
     return encoder.counts();

@@ -51,7 +51,7 @@ final class PromptEncoder implements AutoCloseable {
   static PromptEncoder of(ModelFiles files, Dialect dialect, int[] markedIds, EncodeBudget budget) {
     long hashSeed = new SecureRandom().nextLong();
     boolean marks = markedIds.length > 0;
-    EncodeBudget ofTexts = marks ? budget.part(SHARE_OF_COMPLETIONS) : budget;
+    EncodeBudget ofTexts = ofTexts(budget, marks);
     EncodeBudget ofMarked = budget.without(ofTexts);
     IncrementalEncoder texts = IncrementalEncoder.of(files.tokenizer(), ofTexts, hashSeed);
     IncrementalEncoder marked = null;
@@ -64,6 +64,19 @@ final class PromptEncoder implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       close(texts, marked);
       throw e;
+    }
+  }
+
+  private static EncodeBudget ofTexts(EncodeBudget all, boolean marks) {
+    return marks ? all.part(SHARE_OF_COMPLETIONS) : all;
+  }
+
+  /** Remembers within another budget from now on. */
+  void resize(EncodeBudget budget) {
+    EncodeBudget ofTexts = ofTexts(budget, marked != null);
+    texts.resize(ofTexts);
+    if (marked != null) {
+      marked.resize(budget.without(ofTexts));
     }
   }
 

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
@@ -18,6 +19,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Records what the router hears of its engines, and if wanted what it asks of them, in a row of
@@ -30,6 +33,7 @@ import java.util.stream.Stream;
  */
 public final class FleetCapture implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(FleetCapture.class);
   private static final long BYTES_PER_MB = 1 << 20;
   private static final long PATIENCE_MILLIS = 5_000;
 
@@ -42,12 +46,13 @@ public final class FleetCapture implements AutoCloseable {
       DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
 
   private final RouterConfig.Capture config;
-  private final StreamNumbers numbers;
+  private final StreamNumbers numbers = new StreamNumbers();
   private final QuietWatch quiet;
   private final TapQueue queue;
   private final TapWriter writer;
   private final Thread thread;
   private final LongSupplier nanoClock;
+  private int rows;
 
   private FleetCapture(
       RouterConfig.Capture config,
@@ -58,16 +63,19 @@ public final class FleetCapture implements AutoCloseable {
       throws IOException {
     this.config = config;
     this.nanoClock = nanoClock;
-    numbers = new StreamNumbers(engines);
-    long now = nanoClock.getAsLong();
     long quietNanos =
         config.requests() ? TimeUnit.MILLISECONDS.toNanos(config.quietMs()) : Long.MAX_VALUE;
-    quiet = new QuietWatch(engines.size(), quietNanos, now);
-    queue = new TapQueue(engines.size(), maxQueueBytes(), nanoClock, quiet);
-    CaptureHeader header =
-        CaptureHeader.of(clock.instant(), "recorded by a router", numbers.streams());
-    TapWriter.Files files = () -> open(directory, header, clock);
-    writer = new TapWriter(queue, files, files.open(), nanoClock);
+    quiet = new QuietWatch(quietNanos);
+    queue = new TapQueue(maxQueueBytes(), nanoClock, quiet);
+    follow(engines);
+    Instant begin = clock.instant();
+    TapWriter.Files files =
+        () ->
+            open(
+                directory,
+                CaptureHeader.of(begin, "recorded by a router", numbers.streams()),
+                clock);
+    writer = new TapWriter(queue, files, numbers::count, nanoClock);
     thread = new Thread(writer, "warmpath-capture");
     thread.setDaemon(true);
     thread.start();
@@ -77,7 +85,7 @@ public final class FleetCapture implements AutoCloseable {
    * Begins to record.
    *
    * @param directory where; made if it is not there
-   * @param engines those to record
+   * @param engines those that are known; others may {@link #follow}
    */
   public static FleetCapture begin(
       RouterConfig.Capture config,
@@ -88,6 +96,15 @@ public final class FleetCapture implements AutoCloseable {
       throws IOException {
     Files.createDirectories(directory);
     return new FleetCapture(config, directory, engines, clock, nanoClock);
+  }
+
+  /** Records these engines too, from before they are followed. */
+  public void follow(List<EngineSource> engines) {
+    for (EngineSource engine : engines) {
+      if (!numbers.add(engine, queue::add)) {
+        LOG.warn("engine {} is not captured: {} were before it", engine.id(), StreamNumbers.MOST);
+      }
+    }
   }
 
   /** Hears the engines' sockets. */
@@ -124,7 +141,9 @@ public final class FleetCapture implements AutoCloseable {
   }
 
   private CaptureSink open(Path directory, CaptureHeader header, Clock clock) throws IOException {
-    Path file = directory.resolve(PREFIX + STAMP.format(clock.instant()) + SUFFIX);
+    rows++;
+    String row = PREFIX + STAMP.format(clock.instant()) + "-" + rows;
+    Path file = directory.resolve(row + SUFFIX);
     RotatingCaptureWriter.Limits limits =
         new RotatingCaptureWriter.Limits(config.maxMb() * BYTES_PER_MB, config.keep());
     return RotatingCaptureWriter.create(file, header, limits, earlier(directory));

@@ -1,7 +1,8 @@
 package dev.warmpath.router.capture;
 
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Knows which engines are quiescent: their subscriber is connected, no request of ours and no
@@ -11,59 +12,73 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 final class QuietWatch {
 
+  private static final class Stream {
+    private final AtomicInteger running = new AtomicInteger();
+    private volatile boolean connected;
+    private volatile long heardNanos;
+    private long markedNanos;
+
+    Stream(long nowNanos) {
+      heardNanos = nowNanos;
+      markedNanos = nowNanos - 1;
+    }
+  }
+
   private final long quietNanos;
-  private final AtomicIntegerArray running;
-  private final AtomicIntegerArray connected;
-  private final AtomicLongArray heardNanos;
-  private final long[] markedNanos;
+  private final List<Stream> streams = new CopyOnWriteArrayList<>();
 
   /**
+   * A watch over nothing yet.
+   *
    * @param quietNanos how long the silence must be; {@link Long#MAX_VALUE} for never
-   * @param nowNanos when the watch begins
    */
-  QuietWatch(int streams, long quietNanos, long nowNanos) {
+  QuietWatch(long quietNanos) {
     this.quietNanos = quietNanos;
-    running = new AtomicIntegerArray(streams);
-    connected = new AtomicIntegerArray(streams);
-    heardNanos = new AtomicLongArray(streams);
-    markedNanos = new long[streams];
-    for (int stream = 0; stream < streams; stream++) {
-      heardNanos.set(stream, nowNanos);
-      markedNanos[stream] = nowNanos - 1;
-    }
+  }
+
+  /** Watches the stream with the next number. */
+  void add(long nowNanos) {
+    streams.add(new Stream(nowNanos));
+  }
+
+  /** How many streams it watches. */
+  int count() {
+    return streams.size();
   }
 
   /** The subscriber is connected, or is not. */
   void connected(int stream, boolean is) {
-    connected.set(stream, is ? 1 : 0);
+    streams.get(stream).connected = is;
   }
 
   /** A request or a replay is about to be sent there; to be called before it is recorded. */
   void began(int stream) {
-    running.incrementAndGet(stream);
+    streams.get(stream).running.incrementAndGet();
   }
 
   /** It ended; to be called when that is recorded. */
   void ended(int stream, long nowNanos) {
-    heardNanos.set(stream, nowNanos);
-    running.decrementAndGet(stream);
+    Stream ended = streams.get(stream);
+    ended.heardNanos = nowNanos;
+    ended.running.decrementAndGet();
   }
 
   /** Something was heard of the engine. */
   void heard(int stream, long nowNanos) {
-    heardNanos.set(stream, nowNanos);
+    streams.get(stream).heardNanos = nowNanos;
   }
 
   /** Whether the stream is quiescent and was not since it was last asked. */
   boolean hasBecomeQuiet(int stream, long nowNanos) {
-    long heard = heardNanos.get(stream);
+    Stream asked = streams.get(stream);
+    long heard = asked.heardNanos;
     boolean quiet =
-        connected.get(stream) == 1
-            && running.get(stream) == 0
-            && heard != markedNanos[stream]
+        asked.connected
+            && asked.running.get() == 0
+            && heard != asked.markedNanos
             && nowNanos - heard >= quietNanos;
     if (quiet) {
-      markedNanos[stream] = heard;
+      asked.markedNanos = heard;
     }
     return quiet;
   }

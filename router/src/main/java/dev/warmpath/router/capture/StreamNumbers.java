@@ -6,36 +6,63 @@ import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.sglang.SglangRules;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recorded engines and their numbers in a capture.
+ * The recorded engines and their numbers in a capture. An engine that is described otherwise than
+ * before gets another number.
  *
- * <p>Immutable.
+ * <p>Thread-safe.
  */
 final class StreamNumbers {
 
   static final int NONE = -1;
 
-  private final Map<EngineId, Integer> numbers = new HashMap<>();
-  private final List<CaptureStream> streams = new ArrayList<>();
+  /** So many engines a process records; those that are found later are left out. */
+  static final int MOST = 4_096;
 
-  StreamNumbers(List<EngineSource> engines) {
-    for (EngineSource engine : engines) {
-      numbers.put(engine.id(), streams.size());
-      streams.add(stream(streams.size(), engine));
+  private record Numbered(EngineSource engine, int number) {}
+
+  private final Map<EngineId, Numbered> numbers = new ConcurrentHashMap<>();
+  private final List<CaptureStream> streams = new CopyOnWriteArrayList<>();
+
+  /**
+   * Numbers an engine.
+   *
+   * @param prepare makes room for the next number before anybody sees it
+   * @return false if there are too many
+   */
+  synchronized boolean add(EngineSource engine, Runnable prepare) {
+    Numbered known = numbers.get(engine.id());
+    if (known != null && known.engine.equals(engine)) {
+      return true;
     }
+    int number = streams.size();
+    if (number == MOST) {
+      numbers.remove(engine.id());
+      return false;
+    }
+    prepare.run();
+    streams.add(stream(number, engine));
+    numbers.put(engine.id(), new Numbered(engine, number));
+    return true;
   }
 
-  /** The engine's number, or {@link #NONE} if it has no event stream. */
+  /** The engine's number, or {@link #NONE} if it is not recorded. */
   int of(EngineId engine) {
-    return numbers.getOrDefault(engine, NONE);
+    Numbered known = numbers.get(engine);
+    return known == null ? NONE : known.number;
+  }
+
+  /** How many numbers are given. */
+  int count() {
+    return streams.size();
   }
 
   List<CaptureStream> streams() {

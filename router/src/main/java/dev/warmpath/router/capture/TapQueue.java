@@ -3,6 +3,7 @@ package dev.warmpath.router.capture;
 import dev.warmpath.eventingest.capture.CaptureRecord;
 import dev.warmpath.eventingest.capture.CaptureRecord.Mark;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.EnumMap;
@@ -50,23 +51,38 @@ final class TapQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition filled = lock.newCondition();
   private final Deque<Waiting> waiting = new ArrayDeque<>();
-  private final long[][] missing;
-  private final boolean[] unsound;
+  private final List<Stream> streams = new ArrayList<>();
   private final long[] dropped = new long[RecordKind.values().length];
   private long bytes;
   private boolean closed;
 
+  /** What was lost of a stream. */
+  private static final class Stream {
+    private final long[] missing = new long[RecordKind.values().length];
+    private boolean unsound;
+  }
+
   /**
-   * @param streams how many there are
+   * A queue of no streams yet.
+   *
    * @param quiet when they are quiescent
    */
-  TapQueue(int streams, long maxBytes, LongSupplier nanoClock, QuietWatch quiet) {
+  TapQueue(long maxBytes, LongSupplier nanoClock, QuietWatch quiet) {
     this.maxBytes = maxBytes;
     this.nanoClock = nanoClock;
     this.quiet = quiet;
     beganNanos = nanoClock.getAsLong();
-    missing = new long[streams][RecordKind.values().length];
-    unsound = new boolean[streams];
+  }
+
+  /** Takes records of the stream with the next number. */
+  void add() {
+    lock.lock();
+    try {
+      streams.add(new Stream());
+      quiet.add(nanoClock.getAsLong());
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Adds a record if there is room; whether there was. */
@@ -101,7 +117,7 @@ final class TapQueue {
   void emptied(int stream) {
     lock.lock();
     try {
-      unsound[stream] = false;
+      streams.get(stream).unsound = false;
     } finally {
       lock.unlock();
     }
@@ -121,7 +137,7 @@ final class TapQueue {
         into.add(next);
       }
       if (waiting.isEmpty()) {
-        for (int stream = 0; stream < missing.length; stream++) {
+        for (int stream = 0; stream < streams.size(); stream++) {
           markMissing(stream);
         }
       }
@@ -178,14 +194,15 @@ final class TapQueue {
   }
 
   private void missed(int stream, RecordKind kind) {
-    missing[stream][kind.ordinal()]++;
+    Stream of = streams.get(stream);
+    of.missing[kind.ordinal()]++;
     dropped[kind.ordinal()]++;
-    unsound[stream] |= kind != RecordKind.REQUEST && kind != RecordKind.RESPONSE;
+    of.unsound |= kind != RecordKind.REQUEST && kind != RecordKind.RESPONSE;
   }
 
   /** A mark always finds room: there is one at most before each record. */
   private void markMissing(int stream) {
-    long[] counts = missing[stream];
+    long[] counts = streams.get(stream).missing;
     Map<String, @Nullable Object> detail = new LinkedHashMap<>();
     for (RecordKind kind : RecordKind.values()) {
       if (counts[kind.ordinal()] > 0) {
@@ -199,8 +216,8 @@ final class TapQueue {
   }
 
   private void markQuiet() {
-    for (int stream = 0; stream < missing.length; stream++) {
-      if (!unsound[stream] && quiet.hasBecomeQuiet(stream, nanoClock.getAsLong())) {
+    for (int stream = 0; stream < streams.size(); stream++) {
+      if (!streams.get(stream).unsound && quiet.hasBecomeQuiet(stream, nanoClock.getAsLong())) {
         mark(stream, "quiescent", Map.of());
       }
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,19 +37,25 @@ final class TapWriter implements Runnable {
 
   private final TapQueue queue;
   private final Files files;
+  private final IntSupplier streams;
   private final LongSupplier nanoClock;
   private final AtomicLongArray written = new AtomicLongArray(RecordKind.values().length);
   private volatile @Nullable CaptureSink sink;
+  private int streamsInFile;
   private long failedNanos;
 
   /**
-   * @param first open already
+   * Opens the first file.
+   *
+   * @param streams how many there are; files that are opened from then on name them all
    */
-  TapWriter(TapQueue queue, Files files, CaptureSink first, LongSupplier nanoClock) {
+  TapWriter(TapQueue queue, Files files, IntSupplier streams, LongSupplier nanoClock)
+      throws IOException {
     this.queue = queue;
     this.files = files;
+    this.streams = streams;
     this.nanoClock = nanoClock;
-    sink = first;
+    sink = opened();
   }
 
   @Override
@@ -86,6 +93,10 @@ final class TapWriter implements Runnable {
       return;
     }
     try {
+      if (sink != null && streams.getAsInt() > streamsInFile) {
+        closeFile();
+        sink = opened();
+      }
       CaptureSink to = sink == null ? reopened() : sink;
       if (to != null) {
         for (Waiting waiting : turn) {
@@ -105,9 +116,14 @@ final class TapWriter implements Runnable {
 
   private @Nullable CaptureSink reopened() throws IOException {
     if (nanoClock.getAsLong() - failedNanos >= RETRY_NANOS) {
-      sink = files.open();
+      sink = opened();
     }
     return sink;
+  }
+
+  private CaptureSink opened() throws IOException {
+    streamsInFile = streams.getAsInt();
+    return files.open();
   }
 
   private void closeFile() {

@@ -2,7 +2,6 @@ package dev.warmpath.router.config;
 
 import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
-import dev.warmpath.router.config.read.Reloadable;
 import dev.warmpath.router.routing.policy.Policies;
 import java.time.DateTimeException;
 import java.time.ZoneId;
@@ -21,13 +20,11 @@ public record ModelConfig(
     @Key(
             "required | | Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded if Hugging Face's cache lacks it), or `embedded`.")
         String tokenizer,
-    @Reloadable
-        @Key(
+    @Key(
             " | | Other names of it in requests; its engines must serve them too (`--served-model-name`).")
         List<String> aliases,
-    @Reloadable @Key(" | | Policy of its requests; none: `policy.name`.") @Nullable String policy,
-    @Reloadable
-        @AdvancedKey(
+    @Key(" | | Policy of its requests; none: `policy.name`.") @Nullable String policy,
+    @AdvancedKey(
             " | | Options of that policy, as `{stay-factor: 3}`; the others have their defaults.")
         Map<String, Double> policyOptions,
     Rendering rendering) {

@@ -29,7 +29,7 @@ public record RouterConfig(
     Admin admin,
     AuthConfig auth,
     @Reloadable PolicyConfig policy,
-    List<ModelConfig> models,
+    @Reloadable List<ModelConfig> models,
     @Reloadable List<ReplicaConfig> replicas,
     List<DiscoveryConfig> discovery,
     Fleet fleet,
@@ -450,6 +450,6 @@ public record RouterConfig(
   public record Reload(
       @Reloadable
           @Key(
-              "false | | Reload when the content of the configuration file changes; looked at every two seconds.")
+              "false | | Reload when the content of the configuration file changes; looked at every `auth.poll-ms`.")
           boolean watch) {}
 }

@@ -11,6 +11,7 @@ import dev.warmpath.router.tokenize.hub.HubPlace;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.util.Collections;
 import java.util.Comparator;
@@ -63,21 +64,29 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   private static final long RETIRED_MILLIS = 120_000;
 
   private final Loading loading;
+  private final int cacheMb;
   private final ScheduledExecutorService thread;
   private final Set<TokenizerSlot> retired = ConcurrentHashMap.newKeySet();
-  private volatile Map<String, TokenizerSlot> byModel;
+  private volatile Map<String, TokenizerSlot> byModel = Map.of();
   private final Set<String> quarantined = ConcurrentHashMap.newKeySet();
+  private List<ModelConfig> models;
+  private List<ReplicaConfig> replicas;
   private volatile boolean closed;
 
   LoadedTokenizers(RouterConfig config, Loading loading) {
     this.loading = loading;
+    this.cacheMb = config.tokenizing().cacheMb();
     this.thread = Executors.newSingleThreadScheduledExecutor(loading.threads());
-    Map<String, ModelSettings> settings = new LinkedHashMap<>();
-    config.models().forEach(model -> settings.put(model.name(), settings(config, model)));
-    this.byModel = slots(settings, Set.of());
-    slots().stream()
+    this.models = config.models();
+    this.replicas = config.replicas();
+    this.byModel = slots(settings(), Set.of());
+    begin(slots());
+  }
+
+  private void begin(Set<TokenizerSlot> added) {
+    added.stream()
         .sorted(Comparator.comparing(slot -> HubPlace.isOne(slot.settings().place())))
-        .forEach(slot -> thread.execute(() -> load(slot)));
+        .forEach(slot -> later(() -> load(slot), 0));
   }
 
   /** Begins to load the tokenizers of {@code config}. */
@@ -128,8 +137,23 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   }
 
   private static ModelSettings settings(RouterConfig config, ModelConfig model) {
-    Dialect dialect = dialect(config.replicas(), model.name(), Dialect.VLLM);
+    return settings(model, config.replicas(), Dialect.VLLM);
+  }
+
+  private static ModelSettings settings(
+      ModelConfig model, List<ReplicaConfig> replicas, Dialect otherwise) {
+    Dialect dialect = dialect(replicas, model.name(), otherwise);
     return new ModelSettings(model.tokenizer(), model.rendering(), dialect);
+  }
+
+  private Map<String, ModelSettings> settings() {
+    Map<String, ModelSettings> settings = new LinkedHashMap<>();
+    for (ModelConfig model : models) {
+      TokenizerSlot known = byModel.get(model.name());
+      Dialect otherwise = known == null ? Dialect.VLLM : known.settings().dialect();
+      settings.put(model.name(), settings(model, replicas, otherwise));
+    }
+    return settings;
   }
 
   /** The slot of each model, of {@code known} where one fits. */
@@ -152,28 +176,55 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
    * than before are loaded for these; until then their prompts are routed on load.
    */
   public synchronized void follow(List<ReplicaConfig> replicas) {
-    Map<String, ModelSettings> settings = new LinkedHashMap<>();
-    byModel.forEach((model, slot) -> {
-      ModelSettings before = slot.settings();
-      Dialect now = dialect(replicas, model, before.dialect());
-      settings.put(model, new ModelSettings(before.place(), before.rendering(), now));
-      if (now != before.dialect()) {
-        LOG.info("the tokenizer of {} is loaded for engines of the kind {}", model, now);
+    this.replicas = List.copyOf(replicas);
+    apply();
+  }
+
+  /**
+   * These models are configured now. Tokenizers of models that are new, or configured otherwise,
+   * are loaded; until then their prompts are routed on load.
+   */
+  public synchronized void configure(List<ModelConfig> models) {
+    this.models = List.copyOf(models);
+    apply();
+  }
+
+  private void apply() {
+    Map<String, TokenizerSlot> before = byModel;
+    Set<TokenizerSlot> gone = slots();
+    byModel = slots(settings(), gone);
+    Set<TokenizerSlot> added = slots();
+    added.removeAll(gone);
+    gone.removeAll(byModel.values());
+    before.forEach((model, slot) -> {
+      if (byModel.get(model) != slot) {
         quarantined.remove(model);
       }
     });
-    Set<TokenizerSlot> before = slots();
-    byModel = slots(settings, before);
-    Set<TokenizerSlot> added = slots();
-    added.removeAll(before);
-    before.removeAll(byModel.values());
-    added.forEach(slot -> later(() -> load(slot), 0));
-    before.forEach(this::retire);
+    added.forEach(slot ->
+        LOG.info("loading the tokenizer of {} for {}", models(slot), slot.settings().dialect()));
+    begin(added);
+    gone.forEach(this::retire);
+    shareMemory();
   }
 
-  /** Requests that are being read may use it still. */
+  /** Gives each loaded tokenizer an equal part of the memory. */
+  private synchronized void shareMemory() {
+    long bytes = TextMemory.of(cacheMb, slots().size()).tokenizerBytes();
+    slots().forEach(slot -> resize(slot, bytes));
+  }
+
+  private static void resize(TokenizerSlot slot, long bytes) {
+    ModelTokenizer tokenizer = slot.content().tokenizer();
+    if (tokenizer != null) {
+      tokenizer.resize(new EncodeBudget(bytes, EncodeBudget.CHECK_TEXTS));
+    }
+  }
+
+  /** Closes it later: requests that are being read may still use it. */
   private void retire(TokenizerSlot slot) {
     retired.add(slot);
+    resize(slot, 0);
     later(
         () -> {
           retired.remove(slot);
@@ -228,6 +279,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       return;
     }
     slot.ready(tokenizer, millis);
+    shareMemory();
     LOG.info("the tokenizer of {} was loaded in {} ms", models(slot), millis);
   }
 

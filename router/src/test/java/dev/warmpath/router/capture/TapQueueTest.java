@@ -22,12 +22,13 @@ class TapQueueTest {
   private static final int PAYLOAD_BYTES = 800;
 
   private final AtomicLong nanos = new AtomicLong(1);
-  private final QuietWatch quiet = new QuietWatch(1, QUIET_NANOS, nanos.get());
+  private final QuietWatch quiet = new QuietWatch(QUIET_NANOS);
   private final TapQueue queue =
-      new TapQueue(1, ROOM * (PAYLOAD_BYTES + TapQueue.OVERHEAD_BYTES), nanos::get, quiet);
+      new TapQueue(ROOM * (PAYLOAD_BYTES + TapQueue.OVERHEAD_BYTES), nanos::get, quiet);
 
   @BeforeEach
   void connect() {
+    queue.add();
     quiet.connected(0, true);
   }
 
@@ -87,10 +88,10 @@ class TapQueueTest {
   }
 
   @Test
-  void diskThatRefusesCostsItsRecords() {
+  void diskThatRefusesCostsItsRecords() throws IOException {
     offer(1);
     queue.close();
-    TapWriter writer = new TapWriter(queue, FullDisk::new, new FullDisk(), nanos::get);
+    TapWriter writer = new TapWriter(queue, FullDisk::new, () -> 1, nanos::get);
 
     writer.run();
 

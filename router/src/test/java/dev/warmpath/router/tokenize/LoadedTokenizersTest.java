@@ -100,6 +100,40 @@ class LoadedTokenizersTest {
   }
 
   @Test
+  void modelsThatAreConfiguredLaterAreLoadedAndShareTheMemory() throws Exception {
+    AtomicInteger loads = new AtomicInteger();
+    try (LoadedTokenizers tokenizers =
+        tokenizers(
+            config("a", Map.of()),
+            (settings, listener) -> {
+              loads.incrementAndGet();
+              return settings.load(HubListener.DEAF, MEMORY_BYTES);
+            })) {
+      assertThat(tokenizers.await()).isNull();
+      ModelTokenizer first = tokenizers.of("a").tokenizer();
+      Rig.until(() -> memory(tokenizers, "a") > MEMORY_BYTES);
+      long whole = memory(tokenizers, "a");
+      Map<String, Object> other = Map.of("time-zone", "UTC");
+      tokenizers.configure(config("a", Map.of(), "b", Map.of(), "c", other).models());
+      assertThat(tokenizers.of("a").tokenizer()).isSameAs(first);
+      assertThat(tokenizers.of("b").tokenizer()).isSameAs(first);
+      Rig.until(() -> tokenizers.of("c").tokenizer() != null);
+      Rig.until(() -> memory(tokenizers, "c") > MEMORY_BYTES);
+      assertThat(memory(tokenizers, "a") + memory(tokenizers, "c")).isLessThanOrEqualTo(whole);
+      tokenizers.quarantine("b");
+      tokenizers.configure(config("b", Map.of()).models());
+      assertThat(tokenizers.of("a")).isNull();
+      assertThat(tokenizers.of("b").tokenizer()).as("stays in quarantine").isNull();
+      assertThat(memory(tokenizers, "b")).isEqualTo(whole);
+      assertThat(loads).hasValue(2);
+    }
+  }
+
+  private static long memory(LoadedTokenizers tokenizers, String model) {
+    return tokenizers.status(model).tokenizer().encodeCounts().memory().maxBytes();
+  }
+
+  @Test
   void whatFailsIsTriedAgainAndSaysWhy() throws Exception {
     CountDownLatch fixed = new CountDownLatch(1);
     AtomicInteger tries = new AtomicInteger();

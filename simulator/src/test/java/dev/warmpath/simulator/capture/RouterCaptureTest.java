@@ -2,6 +2,8 @@ package dev.warmpath.simulator.capture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.capture.CaptureReader;
+import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.verify.CaptureVerifier;
 import dev.warmpath.eventingest.verify.VerifyReport;
 import dev.warmpath.kvindex.IndexLimits;
@@ -10,6 +12,7 @@ import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.membership.Membership;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
@@ -79,6 +82,42 @@ class RouterCaptureTest {
     List<Path> files = files();
     assertThat(files).hasSize(1);
     exact(files.get(0));
+  }
+
+  @Test
+  void replicasThatComeLaterAreRecordedFromThenOn() throws Exception {
+    start();
+    LiveEngine later = engines.remove(1);
+    try (RouterProcess router = router(tree())) {
+      send(router, prompt());
+      router
+          .membership()
+          .put(
+              Membership.ADMIN,
+              ConfigTree.replica(
+                  "{name: later, url: '%s', events: '%s', replay: '%s'}"
+                      .formatted(later.url(), later.eventsEndpoint(), later.replayEndpoint()),
+                  "test"));
+      while (files().size() < 2) {
+        send(router, prompt());
+      }
+    }
+    assertThat(streams()).extracting(CaptureStream::replica).containsExactly("e0", "later");
+    VerifyReport report = verify(last());
+    assertThat(report.skipped()).isEmpty();
+    assertThat(report.judged().over()).isZero();
+  }
+
+  private Path last() throws IOException {
+    List<Path> files = files();
+    return files.get(files.size() - 1);
+  }
+
+  /** The engines that the last file names. */
+  private List<CaptureStream> streams() throws IOException {
+    try (CaptureReader reader = CaptureReader.open(last())) {
+      return reader.header().streams();
+    }
   }
 
   @Test

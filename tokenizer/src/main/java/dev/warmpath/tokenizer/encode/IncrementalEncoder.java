@@ -82,7 +82,7 @@ public final class IncrementalEncoder implements AutoCloseable {
 
   /** Room for what is remembered. */
   private static final class Memory {
-    private final EncodeBudget budget;
+    private volatile EncodeBudget budget;
     private final long hashSeed;
     private final ChunkCache chunks;
     private final WordCache words;
@@ -100,6 +100,12 @@ public final class IncrementalEncoder implements AutoCloseable {
 
     ChunkEncoder encoder(Placement placement, SelfCheck.Encoding pieces, TokenLengths lengths) {
       return new ChunkEncoder(placement, pieces, lengths, chunks, words);
+    }
+
+    void resize(EncodeBudget to) {
+      budget = to;
+      chunks.resize(to.chunkBytes());
+      words.resize(to.wordBytes());
     }
 
     Memory empty() {
@@ -146,6 +152,12 @@ public final class IncrementalEncoder implements AutoCloseable {
   /** The same encoder with nothing remembered; they share what {@link #close} frees. */
   public IncrementalEncoder forgetful() {
     return new IncrementalEncoder(this, memory.empty());
+  }
+
+  /** Remembers within another budget from now on. */
+  public void resize(EncodeBudget budget) {
+    memory.resize(budget);
+    beginnings.resize(budget.prefixBytes());
   }
 
   /** A check of placements with this tokenizer. */

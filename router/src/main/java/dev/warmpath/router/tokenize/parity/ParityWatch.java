@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -30,6 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,7 +88,6 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
     this.check = new ParityCheck(sources.http(), times.timeout());
     this.book = new ProbeBook(times.retryNanos());
     this.thread = Executors.newSingleThreadScheduledExecutor(threads);
-    sources.tokenizers().status().forEach(model -> status.put(model.model(), new ParityStatus()));
     Future<?> unused =
         thread.scheduleWithFixedDelay(this::tick, 0, times.tickMillis(), TimeUnit.MILLISECONDS);
   }
@@ -98,7 +99,19 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
 
   /** How comparisons of {@code model} went; null if no tokenizer is configured for it. */
   public @Nullable ParityStatus of(String model) {
-    return status.get(model);
+    return sources.tokenizers().of(model) == null ? null : known(model);
+  }
+
+  private ParityStatus known(String model) {
+    return status.computeIfAbsent(model, m -> new ParityStatus());
+  }
+
+  private void forgetOthers(List<TokenizerStatus> configured) {
+    Set<String> models =
+        configured.stream().map(TokenizerStatus::model).collect(Collectors.toSet());
+    status.keySet().retainAll(models);
+    nextSample.keySet().retainAll(models);
+    book.retain(models);
   }
 
   /** Part of the room for bodies of requests under way that is taken. */
@@ -136,12 +149,14 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
 
   private void tick() {
     try {
+      List<TokenizerStatus> configured = sources.tokenizers().status();
+      forgetOthers(configured);
       for (Replica replica : sources.fleet().replicas()) {
         if (replica.health() != Replica.Health.UP) {
           forget(replica);
           continue;
         }
-        for (TokenizerStatus model : sources.tokenizers().status()) {
+        for (TokenizerStatus model : configured) {
           probeIfDue(replica, model);
         }
       }
@@ -154,9 +169,9 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
     ModelTokenizer tokenizer = model.tokenizer();
     boolean named = replica.models().contains(model.model());
     long now = sources.nanoClock().getAsLong();
-    if (tokenizer != null && named && book.due(replica, model.model(), now)) {
+    if (tokenizer != null && named && book.due(replica, model.model(), tokenizer, now)) {
       boolean answered = probe(replica, model.model(), tokenizer);
-      book.done(replica, model.model(), answered, sources.nanoClock().getAsLong());
+      book.done(replica, model.model(), tokenizer, answered, sources.nanoClock().getAsLong());
     }
   }
 
@@ -176,7 +191,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
 
   private ParityResult compare(String model, Question question, Replica replica, String where) {
     Verdict verdict = check.ask(question, replica, where);
-    ParityStatus known = status.computeIfAbsent(model, m -> new ParityStatus());
+    ParityStatus known = known(model);
     TokenDifference difference = verdict.difference();
     ParityResult result = verdict.result();
     if (difference != null) {
@@ -204,7 +219,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
 
   private void quarantine(String model, Replica replica) {
     if (sources.tokenizers().quarantine(model)) {
-      status.computeIfAbsent(model, m -> new ParityStatus()).beginAnew();
+      known(model).beginAnew();
       LOG.error(
           "engine {} cuts prompts of {} otherwise than its tokenizer here: they are routed on load;"
               + " GET /admin/tokenizers shows where",
@@ -255,7 +270,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   private void enqueue(Body body, @Nullable Replica replica, String where) {
     if (waiting.incrementAndGet() > MOST_WAITING) {
       waiting.decrementAndGet();
-      status.computeIfAbsent(body.model(), m -> new ParityStatus()).count(ParityResult.SKIPPED);
+      known(body.model()).count(ParityResult.SKIPPED);
       return;
     }
     submit(() -> {
@@ -287,11 +302,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
 
   private void releaseIfEqual(String model) {
     TokenizerStatus now = sources.tokenizers().status(model);
-    ParityStatus known = status.get(model);
-    if (now != null
-        && now.quarantined()
-        && known != null
-        && known.equalInARow() >= EQUAL_TO_LEAVE) {
+    if (now != null && now.quarantined() && known(model).equalInARow() >= EQUAL_TO_LEAVE) {
       release(model);
     }
   }

@@ -296,6 +296,34 @@ class ParityWatchTest {
     }
   }
 
+  @Test
+  void modelsThatAReloadAddsOrChangesAreProbed() throws Exception {
+    try (Rig rig = rig(1, new Engine(body -> false), tree -> tree)) {
+      rig.backends.get(0).models = "{\"data\":[{\"id\":\"m\"},{\"id\":\"n\"}]}";
+      reload(rig, tree -> tree.put("models", n("UTC"), "test"));
+      Rig.until(() -> equalProbes(rig, "n") == 14);
+      reload(rig, tree -> tree.put("models", n("Europe/Berlin"), "test"));
+      Rig.until(() -> equalProbes(rig, "n") == 28);
+      reload(rig, tree -> tree);
+      assertThat(scrape(rig)).doesNotContain("model=\"n\"");
+      assertThat(equalProbes(rig, "m")).isEqualTo(14);
+    }
+  }
+
+  private static Map<String, Object> n(String zone) {
+    return Map.of("name", "n", "tokenizer", "embedded", "time-zone", zone);
+  }
+
+  private static void reload(Rig rig, UnaryOperator<ConfigTree> change) {
+    rig.write(change);
+    assertThat(rig.router.reload("test").needsRestart()).isEmpty();
+  }
+
+  private static double equalProbes(Rig rig, String model) {
+    String name = "warmpath_parity_checks_total{model=\"%s\",result=\"equal\"}".formatted(model);
+    return rig.metrics().getOrDefault(name, 0.0);
+  }
+
   private static Rig rig(int replicas, Engine engine, UnaryOperator<ConfigTree> change) {
     return new Rig(
         replicas,

@@ -24,7 +24,7 @@ public final class ChunkCache {
   private static final float LOAD_FACTOR = 0.75f;
 
   private final Hasher128 hasher;
-  private final long maxBytes;
+  private volatile long maxBytes;
   private final Stripe[] stripes = new Stripe[STRIPES];
   private final LongAdder evictions = new LongAdder();
 
@@ -56,6 +56,14 @@ public final class ChunkCache {
     evictions.add(stripe(key).put(key, tokenIds));
   }
 
+  /** Holds at most {@code maxBytes} from now on. */
+  public void resize(long maxBytes) {
+    this.maxBytes = maxBytes;
+    for (Stripe stripe : stripes) {
+      evictions.add(stripe.resize(maxBytes / STRIPES));
+    }
+  }
+
   private long bytes() {
     long bytes = 0;
     for (Stripe stripe : stripes) {
@@ -79,7 +87,7 @@ public final class ChunkCache {
 
   private static final class Stripe {
     private final Map<TextKey, int[]> entries = new LinkedHashMap<>(16, LOAD_FACTOR, true);
-    private final long maxBytes;
+    private long maxBytes;
     private long bytes;
 
     Stripe(long maxBytes) {
@@ -95,6 +103,15 @@ public final class ChunkCache {
         return 0;
       }
       bytes += weigh(tokenIds);
+      return makeRoom();
+    }
+
+    synchronized int resize(long maxBytes) {
+      this.maxBytes = maxBytes;
+      return makeRoom();
+    }
+
+    private int makeRoom() {
       int evicted = 0;
       Iterator<int[]> oldest = entries.values().iterator();
       while (bytes > maxBytes) {

@@ -61,7 +61,7 @@ public final class PrefixTree {
   }
 
   private final ConcurrentHashMap<Place, PrefixNode[]> nodes = new ConcurrentHashMap<>();
-  private final long maxBytes;
+  private volatile long maxBytes;
   private final int lookaheadChars;
   private final LongAdder evictions = new LongAdder();
   private final Object lock = new Object();
@@ -118,6 +118,14 @@ public final class PrefixTree {
       }
     }
     return node;
+  }
+
+  /** Holds at most {@code maxBytes} from now on. */
+  public void resize(long maxBytes) {
+    synchronized (lock) {
+      this.maxBytes = maxBytes;
+      makeRoom();
+    }
   }
 
   /** What is remembered now, and what made room. */

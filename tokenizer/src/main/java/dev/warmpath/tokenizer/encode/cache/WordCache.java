@@ -19,7 +19,7 @@ public final class WordCache {
   /** What an entry takes besides text and tokens, about. */
   private static final int ENTRY_BYTES = 120;
 
-  private final long generationBytes;
+  private volatile long generationBytes;
   private final AtomicLong youngBytes = new AtomicLong();
   private final LongAdder evictions = new LongAdder();
   private volatile Generations generations = new Generations(new ConcurrentHashMap<>(), 0);
@@ -73,13 +73,26 @@ public final class WordCache {
         youngBytes.get() + generations.oldBytes, 2 * generationBytes, evictions.sum());
   }
 
-  private synchronized void age(long more) {
-    long bytes = youngBytes.get();
-    if (bytes + more > generationBytes) {
-      evictions.add(generations.old.size());
-      generations = new Generations(generations.young, bytes);
-      youngBytes.addAndGet(-bytes);
+  /** Holds at most {@code maxBytes} from now on. */
+  public synchronized void resize(long maxBytes) {
+    generationBytes = maxBytes / 2;
+    if (counts().bytes() > maxBytes) {
+      age();
+      age();
     }
+  }
+
+  private synchronized void age(long more) {
+    if (youngBytes.get() + more > generationBytes) {
+      age();
+    }
+  }
+
+  private void age() {
+    long bytes = youngBytes.get();
+    evictions.add(generations.old.size());
+    generations = new Generations(generations.young, bytes);
+    youngBytes.addAndGet(-bytes);
   }
 
   private static long weigh(String word, int[] tokenIds) {

@@ -56,6 +56,29 @@ class CachesTest {
   }
 
   @Test
+  void smallerRoomIsKeptAtOnce() {
+    ChunkCache chunks = new ChunkCache(80_000, 3);
+    WordCache words = new WordCache(80_000);
+    PrefixTree tree = new PrefixTree(1 << 20, LOOKAHEAD);
+    for (int i = 0; i < 400; i++) {
+      chunks.put(chunks.key("chunk " + i, false), IDS);
+      words.put("w" + i, IDS);
+    }
+    tree.add(null, text('a', 3), PrefixTree.PIECE_CHARS, IDS);
+    chunks.resize(20_000);
+    words.resize(20_000);
+    assertThat(chunks.counts().bytes()).isBetween(1L, 20_000L);
+    assertThat(chunks.counts().maxBytes()).isEqualTo(20_000);
+    assertThat(words.counts().bytes()).isLessThanOrEqualTo(20_000);
+    words.put("after", IDS);
+    assertThat(words.find("after")).isSameAs(IDS);
+    tree.resize(0);
+    assertThat(tree.walk(text('a', 3))).isNull();
+    assertThat(tree.counts().bytes()).isZero();
+    tree.checkInvariants();
+  }
+
+  @Test
   void longWordsAreNotKept() {
     WordCache cache = new WordCache(20_000);
     String longWord = "x".repeat(WordCache.LONGEST_CHARS + 1);
