@@ -35,8 +35,8 @@ class ShutdownTest {
     Rig.until(() -> finish.get() != null);
     Thread closing = new Thread(rig.router::close);
     closing.start();
-    Rig.until(() -> status(rig) == 503);
-    assertThat(rig.get("/health").statusCode()).isEqualTo(503);
+    Rig.until(() -> health(rig) == 503);
+    assertThat(rig.chat(BODY).statusCode()).isEqualTo(503);
     finish.get().run();
     assertThat(new String(stream.join().body(), UTF_8)).isEqualTo("data: 1\n\ndata: 2\n\n");
     closing.join(Rig.PATIENCE.toMillis());
@@ -93,9 +93,9 @@ class ShutdownTest {
         .hasMessageContaining("/nowhere");
   }
 
-  private static int status(Rig rig) {
+  private static int health(Rig rig) {
     try {
-      return rig.chat(BODY).statusCode();
+      return rig.get("/health").statusCode();
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
