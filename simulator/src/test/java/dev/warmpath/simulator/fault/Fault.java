@@ -5,7 +5,7 @@ import dev.warmpath.eventingest.count.StreamCounter;
 
 /** What can break, one row of the matrix each. Immutable. */
 enum Fault {
-  LOST_BATCH("one batch is lost", StreamCounter.GAPS) {
+  LOST_BATCH("lost batch", StreamCounter.GAPS) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.lose(1);
@@ -13,7 +13,7 @@ enum Fault {
     }
   },
 
-  BURST("more batches are lost than the engine keeps", StreamCounter.LOST_BATCHES) {
+  BURST("losses beyond the replay buffer", StreamCounter.LOST_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.lose(2 * FaultRig.REPLAYED_BATCHES);
@@ -21,7 +21,7 @@ enum Fault {
     }
   },
 
-  SLOW_JOINER("the router connects after the first batches", StreamCounter.LOST_BATCHES) {
+  SLOW_JOINER("late router", StreamCounter.LOST_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
       return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES);
@@ -33,9 +33,7 @@ enum Fault {
     }
   },
 
-  SLOW_JOINER_ANSWERS(
-      "the router connects after the first batches, and each request has an answer",
-      StreamCounter.LOST_BATCHES) {
+  SLOW_JOINER_ANSWERS("late router, answers with `cached_tokens`", StreamCounter.LOST_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
       return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES).answering(GivenPrompts.NOT_HASHED);
@@ -47,8 +45,7 @@ enum Fault {
     }
   },
 
-  SLOW_JOINER_HASHES(
-      "the same, and prompts are hashed as the engine does (vLLM)", StreamCounter.LOST_BATCHES) {
+  SLOW_JOINER_HASHES("late router, computed names (vLLM)", StreamCounter.LOST_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
       return rig.joinedLate(2 * FaultRig.REPLAYED_BATCHES).answering(GivenPrompts.HASHED);
@@ -60,7 +57,7 @@ enum Fault {
     }
   },
 
-  RECONNECT("the connection breaks, three requests are not heard", StreamCounter.RECONNECTS) {
+  RECONNECT("broken connection, three requests missed", StreamCounter.RECONNECTS) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.reconnect(3);
@@ -68,8 +65,7 @@ enum Fault {
     }
   },
 
-  RECONNECT_KNOWN(
-      "the same, but the engine's metrics say when it started", StreamCounter.RECONNECTS) {
+  RECONNECT_KNOWN("broken connection, start time known", StreamCounter.RECONNECTS) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.seeStart();
@@ -79,7 +75,7 @@ enum Fault {
     }
   },
 
-  ENGINE_RESTART("the engine is another process, its numbers are low", StreamCounter.RESTARTS) {
+  ENGINE_RESTART("engine restart, lower sequence", StreamCounter.RESTARTS) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.engine.restart();
@@ -93,9 +89,7 @@ enum Fault {
     }
   },
 
-  ENGINE_RESTART_PASSED(
-      "the engine is another process, its numbers went past the old ones while nobody listened",
-      StreamCounter.RECONNECTS) {
+  ENGINE_RESTART_PASSED("engine restart, higher sequence", StreamCounter.RECONNECTS) {
     @Override
     FaultRig strike(FaultRig rig) {
       int before = rig.engine.published().size();
@@ -110,8 +104,7 @@ enum Fault {
     }
   },
 
-  ENGINE_RESTART_SEEN(
-      "the same, but the engine's metrics say when it started", StreamCounter.RESTARTS) {
+  ENGINE_RESTART_SEEN("engine restart, higher sequence, start time known", StreamCounter.RESTARTS) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.seeStart();
@@ -129,7 +122,7 @@ enum Fault {
     }
   },
 
-  ROUTER_RESTART("the router restarts without a snapshot", StreamCounter.LOST_BATCHES) {
+  ROUTER_RESTART("router restart without snapshot", StreamCounter.LOST_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
       return rig.routerRestarted();
@@ -141,14 +134,14 @@ enum Fault {
     }
   },
 
-  ROUTER_RESTART_SNAPSHOT("the router restarts with a snapshot", Counted.fate()) {
+  ROUTER_RESTART_SNAPSHOT("router restart with snapshot", Counted.fate()) {
     @Override
     FaultRig strike(FaultRig rig) {
       return rig.routerRestartedFromSnapshot(3);
     }
   },
 
-  ROUTER_RESTART_KNOWN("the same, but the engine's metrics say when it started", Counted.fate()) {
+  ROUTER_RESTART_KNOWN("router restart with snapshot, start time known", Counted.fate()) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.seeStart();
@@ -158,8 +151,7 @@ enum Fault {
     }
   },
 
-  BOTH_RESTART(
-      "the router restarts with a snapshot, and the engine is another process", Counted.fate()) {
+  BOTH_RESTART("router restart with snapshot, engine restarted", Counted.fate()) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.seeStart();
@@ -169,7 +161,7 @@ enum Fault {
     }
   },
 
-  RANK_ADDED("a rank is added", StreamCounter.BATCHES) {
+  RANK_ADDED("added rank", StreamCounter.BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
       FaultRig added = rig.beside(rig.newEngine());
@@ -188,7 +180,7 @@ enum Fault {
     }
   },
 
-  REPLAY_CUT("a batch is lost, and two replays stop half-way", StreamCounter.REPLAY_FAILURES) {
+  REPLAY_CUT("lost batch, two incomplete replays", StreamCounter.REPLAY_FAILURES) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.cutReplays = 2;
@@ -202,8 +194,7 @@ enum Fault {
     }
   },
 
-  REPLAY_SILENT(
-      "a batch is lost, and no replay is answered for a while", StreamCounter.REPLAY_FAILURES) {
+  REPLAY_SILENT("lost batch, no replay for a while", StreamCounter.REPLAY_FAILURES) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.cutReplays = 4;
@@ -222,7 +213,7 @@ enum Fault {
     }
   },
 
-  DUPLICATE_BATCHES("every batch comes twice", StreamCounter.DUPLICATES) {
+  DUPLICATE_BATCHES("duplicate batches", StreamCounter.DUPLICATES) {
     @Override
     FaultRig strike(FaultRig rig) {
       for (int i = 0; i < 10; i++) {
@@ -238,7 +229,7 @@ enum Fault {
     }
   },
 
-  REORDERED("batches come in the wrong order", StreamCounter.GAPS) {
+  REORDERED("reordered batches", StreamCounter.GAPS) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveSwapped(10);
@@ -246,7 +237,7 @@ enum Fault {
     }
   },
 
-  UNREADABLE_EVENT("a removal among good events cannot be read", StreamCounter.SKIPPED_EVENTS) {
+  UNREADABLE_EVENT("unreadable removal", StreamCounter.SKIPPED_EVENTS) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveSpoilt();
@@ -259,7 +250,7 @@ enum Fault {
     }
   },
 
-  UNREADABLE_BATCH("a batch is no batch at all", StreamCounter.UNDECODABLE_BATCHES) {
+  UNREADABLE_BATCH("unreadable batch", StreamCounter.UNDECODABLE_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.engine.publish(new byte[] {(byte) 0xc1, 1, 2, 3});
@@ -273,7 +264,7 @@ enum Fault {
     }
   },
 
-  CLEARED_LATE("the cache is emptied, the engine says so later", StreamCounter.CLEARS) {
+  CLEARED_LATE("cache reset, announced late", StreamCounter.CLEARS) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.engine.reset();
@@ -290,7 +281,7 @@ enum Fault {
     }
   },
 
-  DUPLICATE_BLOCKS("blocks are stored in two copies, or announced twice", Counted.copies()) {
+  DUPLICATE_BLOCKS("blocks copied or announced twice", Counted.copies()) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveTwice(10);
@@ -303,7 +294,7 @@ enum Fault {
     }
   },
 
-  BLOCK_SIZE("the process goes on with another block size", StreamCounter.BLOCK_SIZE_CHANGES) {
+  BLOCK_SIZE("changed block size", StreamCounter.BLOCK_SIZE_CHANGES) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.engine.resize();
@@ -316,7 +307,7 @@ enum Fault {
     }
   },
 
-  ADAPTERS("adapters come and go", StreamCounter.BLOCKS_STORED) {
+  ADAPTERS("changing adapters", StreamCounter.BLOCKS_STORED) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveAdapters(60);
@@ -329,9 +320,7 @@ enum Fault {
     }
   },
 
-  EXTRA_KEYS(
-      "requests have an `extra_key`, which SGLang's events do not show, and answers tell of it",
-      Counted.shortHits()) {
+  EXTRA_KEYS("hidden `extra_key` (SGLang), answers with `cached_tokens`", Counted.shortHits()) {
     @Override
     FaultRig strike(FaultRig rig) {
       rig.serveHidden(10);
@@ -350,7 +339,7 @@ enum Fault {
     }
   },
 
-  HOSTILE("batches are noise, huge or absurdly deep", StreamCounter.UNDECODABLE_BATCHES) {
+  HOSTILE("hostile batches", StreamCounter.UNDECODABLE_BATCHES) {
     @Override
     FaultRig strike(FaultRig rig) {
       HostileBatches.all().forEach(rig.engine::publish);
