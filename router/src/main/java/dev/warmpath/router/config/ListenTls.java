@@ -15,7 +15,7 @@ public record ListenTls(
     @Key(" | | PEM certificate chain of this port; none: no TLS ([security](security.md#tls)).")
         @Nullable String tlsCert,
     @Key(" | | PEM private key of `tls-cert`.") @Nullable String tlsKey,
-    @Key(" | | PEM CA that clients' certificates must have; none: none needed.")
+    @Key(" | | PEM CA of clients' certificates, which are then required.")
         @Nullable String tlsClientCa) {
 
   public ListenTls {
