@@ -10,17 +10,16 @@ import java.util.regex.Pattern;
  * <p>Immutable.
  */
 public record ApiKeyConfig(
-    @Key("required | | The client's name in metrics and logs.") String name,
-    @Key(
-            "required | | SHA-256 of each of its keys, in hexadecimal; several while a key is replaced.")
+    @Key("required | | Client's name in metrics and logs.") String name,
+    @Key("required | | Hexadecimal SHA-256 of its keys; several while one is replaced.")
         List<String> sha256,
-    @Key(" | | Models that it may name; empty: all. With a list, its requests must name a model.")
+    @Key(" | | Allowed models, one of which each request must name; empty: all.")
         List<String> models,
     @Key(
-            "0 | -1000000 … 1000000 | Priority in the queue: the lower, the earlier. `queue.priority-header` can only lower it.")
+            "0 | -1000000 … 1000000 | Queue priority, lower first; `queue.priority-header` can only worsen it.")
         int priority,
-    @Key("0 | 0 … 1000000000 | Requests a minute; 0: any number.") int requestsPerMinute,
-    @Key("0 | 0 … 2000000000 | Tokens a minute, of prompts and answers; 0: any number.")
+    @Key("0 | 0 … 1000000000 | Max requests a minute; 0: any.") int requestsPerMinute,
+    @Key("0 | 0 … 2000000000 | Max tokens a minute, prompts and answers; 0: any.")
         int tokensPerMinute) {
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record AuthConfig(
     @Key(
-            " | | File with the hashes of the clients' API keys ([security](security.md#api-keys)), read again when it changes; none: everybody may send requests.")
+            " | | Hashes of clients' API keys ([security](security.md#api-keys)); none: open to everybody.")
         @Nullable String keysFile,
     @AdvancedKey(
-            "2000 | 10 … 86400000 | Time between two looks at the files of keys and certificates, and at that of the configuration.")
+            "2000 | 10 … 86400000 | Polling interval for keys, certificates and the configuration file.")
         int pollMs) {}

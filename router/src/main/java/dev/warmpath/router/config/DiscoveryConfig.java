@@ -14,35 +14,29 @@ import org.jspecify.annotations.Nullable;
  * @param replica what makes a replica of a found address
  */
 public record DiscoveryConfig(
-    @Key("required | | Where to look for replicas ([discovery](discovery.md)).") Kind kind,
-    @Key(" | | Name of the source in metrics and logs; none: its kind.") @Nullable String source,
-    @Key(" | | `file`: YAML or JSON file with a list of replicas, each as in `replicas`.")
-        @Nullable String file,
-    @Key(" | | `dns`: name with an address for each replica; needs `port`.") @Nullable String host,
+    @Key("required | | Kind of [source](discovery.md).") Kind kind,
+    @Key(" | | Name in metrics and logs; none: its kind.") @Nullable String source,
+    @Key(" | | `file`: YAML or JSON list of replicas.") @Nullable String file,
+    @Key(" | | `dns`: name with one address per replica; needs `port`.") @Nullable String host,
     @Key(
-            " | | `dns`: name with an SRV record for each replica, such as `_http._tcp.vllm.default.svc`; in place of `host`.")
+            " | | `dns`, instead of `host`: name with one SRV record per replica, `_http._tcp.vllm.default.svc`.")
         @Nullable String srv,
-    @AdvancedKey(
-            " | | `dns`: address of the DNS server, `ADDRESS:PORT`; none: those of the system.")
+    @AdvancedKey(" | | `dns`: DNS server, `ADDRESS:PORT`; none: the system's.")
         @Nullable String server,
-    @AdvancedKey(
-            "3 | 1 … 1000 | `dns`: answers without an address in a row after which its replicas leave.")
+    @AdvancedKey("3 | 1 … 1000 | `dns`: empty answers in a row that remove its replicas.")
         int emptyLooks,
-    @Key(" | | `kubernetes`: namespace of the Service; none: the router's own.")
+    @Key(" | | `kubernetes`: the Service's namespace; none: the router's.")
         @Nullable String namespace,
-    @Key(" | | `kubernetes`: name of the Service.") @Nullable String service,
-    @Key(
-            " | | `kubernetes`: label selector of EndpointSlices, which carry the labels of their Service; in place of `service`, or beside it.")
+    @Key(" | | `kubernetes`: Service name.") @Nullable String service,
+    @Key(" | | `kubernetes`: label selector of EndpointSlices, instead of or beside `service`.")
         @Nullable String selector,
-    @Key(
-            " | | `kubernetes`: name of the engines' port in the Service; none: its only port, or `port`.")
+    @Key(" | | `kubernetes`: Service's port name; none: its only port, or `port`.")
         @Nullable String portName,
-    @Key("0 | 0 … 65535 | `dns` with `host`, `kubernetes`: port of every engine.") int port,
+    @Key("0 | 0 … 65535 | `dns` with `host`, `kubernetes`: engines' port.") int port,
     @Key(
-            "0 | 0 … 86400000 | Time between two looks; 0: 2 s (`file`), 5 s (`dns`; longer while its records are valid, up to 30 s), 30 s (`kubernetes`, where changes are seen at once).")
+            "0 | 0 … 86400000 | Polling interval; 0: `file` 2 s; `dns` 5 s, with longer TTLs up to 30 s; `kubernetes` 30 s beside its watch.")
         int intervalMs,
-    @Key(
-            " | | `dns`, `kubernetes`: keys of each replica, as in `replicas`, with `{name}`, `{host}` and `{port}`; none: `name: \"{name}\"` and `url: http://{host}:{port}`.")
+    @Key(" | | `dns`, `kubernetes`: [template](discovery.md#the-template) of each replica.")
         ReplicaTemplate replica) {
 
   /** Where a source looks. */

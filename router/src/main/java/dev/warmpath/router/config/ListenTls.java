@@ -12,12 +12,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record ListenTls(
-    @Key(
-            " | | PEM file with the port's certificate and chain, read again when it changes; none: no TLS ([security](security.md#tls)).")
+    @Key(" | | PEM certificate chain of this port; none: no TLS ([security](security.md#tls)).")
         @Nullable String tlsCert,
-    @Key(" | | PEM file with the private key of `tls-cert`.") @Nullable String tlsKey,
-    @Key(
-            " | | PEM file with the CA of clients' certificates; clients without one of them cannot connect. None: clients need none.")
+    @Key(" | | PEM private key of `tls-cert`.") @Nullable String tlsKey,
+    @Key(" | | PEM CA of clients' certificates, which are then required.")
         @Nullable String tlsClientCa) {
 
   public ListenTls {

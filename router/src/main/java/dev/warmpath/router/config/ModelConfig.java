@@ -16,16 +16,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record ModelConfig(
-    @Key("required | | Model as requests name it.") String name,
+    @Key("required | | Name in requests.") String name,
     @Key(
-            "required | | Directory with the model's tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded if Hugging Face's cache lacks it), or `embedded`.")
+            "required | | Directory of tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded unless in Hugging Face's cache), or `embedded`.")
         String tokenizer,
-    @Key(
-            " | | Other names of it in requests; its engines must serve them too (`--served-model-name`).")
+    @Key(" | | Other names in requests; its engines must serve them too (`--served-model-name`).")
         List<String> aliases,
-    @Key(" | | Policy of its requests; none: `policy.name`.") @Nullable String policy,
-    @AdvancedKey(
-            " | | Options of that policy, as `{stay-factor: 3}`; the others have their defaults.")
+    @Key(" | | Its policy; none: `policy.name`.") @Nullable String policy,
+    @AdvancedKey(" | | Options of `policy`, as `{stay-factor: 3}`; others have their defaults.")
         Map<String, Double> policyOptions,
     Rendering rendering) {
 
@@ -53,27 +51,26 @@ public record ModelConfig(
 
   /** How a model's engines were started, as far as that changes their prompts. */
   public record Rendering(
-      @Key(
-              " | | File with the chat template of its engines, as their `--chat-template`; none: the model's own.")
+      @Key(" | | File of the engines' `--chat-template`; none: the model's own.")
           @Nullable String chatTemplate,
-      @Key(" | | JSON object in quotes, as their `--default-chat-template-kwargs`.")
+      @Key(" | | Quoted JSON object: engines' `--default-chat-template-kwargs`.")
           @Nullable String chatTemplateKwargs,
-      @Key("auto | auto, string, openai | As their `--chat-template-content-format`.")
+      @Key("auto | auto, string, openai | Engines' `--chat-template-content-format`.")
           String contentFormat,
-      @AdvancedKey("false | | As their `--exclude-tools-when-tool-choice-none`.")
+      @AdvancedKey("false | | Engines' `--exclude-tools-when-tool-choice-none`.")
           boolean excludeToolsWhenNone,
       @AdvancedKey(
-              "false | | As their `--trust-request-chat-template`: render with a template that a request brings.")
+              "false | | Engines' `--trust-request-chat-template`: render with the request's template.")
           boolean trustRequestTemplate,
       @AdvancedKey(
-              " | | Zone of their clock, such as `Europe/Berlin`, for prompts that hold the date; none: this machine's.")
+              " | | Engines' time zone, such as `Europe/Berlin`, for dates in prompts; none: this machine's.")
           @Nullable String timeZone,
-      @AdvancedKey(" | | gpt-oss: their `VLLM_SYSTEM_START_DATE`; none: the date by their clock.")
+      @AdvancedKey(" | | gpt-oss: engines' `VLLM_SYSTEM_START_DATE`; none: the current date.")
           @Nullable String startDate,
-      @AdvancedKey("false | | gpt-oss: as their `VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS`.")
+      @AdvancedKey("false | | gpt-oss: engines' `VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS`.")
           boolean harmonySystemInstructions,
       @AdvancedKey(
-              "0 | 0 … 100000000 | As their `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed on load.")
+              "0 | 0 … 100000000 | Engines' `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed by load.")
           int maxModelLen) {
 
     static final Rendering DEFAULT =

@@ -15,32 +15,32 @@ import java.util.Map;
  */
 public record PolicyConfig(
     @Key(
-            "warm | aibrix, cache-aware, conductor, consistent-hash, dynamo, least-requests, llm-d-affinity, llm-d-weighted, lmetric, power-of-two, preble, random, round-robin, smg, sticky, warm | How a replica is chosen ([policies](policies.md)).")
+            "warm | aibrix, cache-aware, conductor, consistent-hash, dynamo, least-requests, llm-d-affinity, llm-d-weighted, lmetric, power-of-two, preble, random, round-robin, smg, sticky, warm | Default [policy](policies.md).")
         String name,
     @AdvancedKey(
             """
-            load-bound | `consistent-hash`: highest load of a replica, as a multiple of the average.
+            load-bound | `consistent-hash`: highest load, as a multiple of the average.
             cache-threshold | `cache-aware`: shortest match that counts, as a fraction of the prompt.
             balance-abs-threshold | `cache-aware`: largest difference in requests.
             balance-rel-threshold | `cache-aware`: highest load, as a multiple of the lowest.
-            overlap-decay | `smg`, `dynamo`: credit lost per additional prompt in the queue.
-            prefix-weight | `llm-d-weighted`: weight of the cached part of the prompt.
-            kv-use-weight | `llm-d-weighted`: weight of the free part of the KV cache.
-            queue-weight | `llm-d-weighted`: weight of the shorter queue.
+            overlap-decay | `smg`, `dynamo`: credit lost per additional queued prompt.
+            prefix-weight | `llm-d-weighted`: weight of the prompt's cached part.
+            kv-use-weight | `llm-d-weighted`: weight of free KV cache.
+            queue-weight | `llm-d-weighted`: weight of a shorter queue.
             affinity-threshold | `llm-d-affinity`: shortest match, as a fraction of the longest.
             prefill-tokens-per-second | `llm-d-affinity`: prefill speed of every engine.
             penalty-millis | `llm-d-affinity`: longest extra wait for a cache.
-            prefill-weight | `dynamo`: weight of a block to prefill, relative to one to decode.
-            overlap-credit | `dynamo`: blocks saved by a block on the GPU.
+            prefill-weight | `dynamo`: weight of a block to prefill, relative to decode.
+            overlap-credit | `dynamo`: blocks saved by a GPU block.
             stay-factor | `sticky`: highest cost of the session's engine, as a multiple of the lowest.
-            miss-weight | `warm`: extra cost of a cache miss per request that waits at the median engine.
-            eviction-weight | `warm`: extra cost of a miss when the KV cache is full.
+            miss-weight | `warm`: extra miss cost per request waiting at the median engine.
+            eviction-weight | `warm`: extra miss cost when the KV cache is full.
             decode-weight | `warm`: cost of a request in flight, in steps.
-            step-millis | `warm`: duration of an engine step, in milliseconds.
-            context-millis | `warm`: additional milliseconds of a step per context token.
+            step-millis | `warm`: duration of an engine step.
+            context-millis | `warm`: extra step time per context token.
             """)
         Map<String, Double> options,
-    @Key("x-session-id | | Request header that `consistent-hash` and `sticky` keep together.")
+    @Key("x-session-id | | Session header, for `consistent-hash` and `sticky`.")
         String sessionHeader) {
 
   /** Takes the options of all policies and keeps those of this one. */

@@ -20,43 +20,37 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record ReplicaConfig(
-    @Key("required | | Name in metrics, headers and admin answers.") String name,
-    @Key("required | | Base URL of the engine, `http://host:port` or `https://host:port`.") URI url,
-    @Key(" | | ZMQ endpoint of the engine's KV events; none: the replica is chosen on load.")
-        @Nullable String events,
+    @Key("required | | Name in metrics, headers, admin answers.") String name,
+    @Key("required | | Engine's base URL, `http://host:port` or `https://host:port`.") URI url,
+    @Key(" | | ZMQ endpoint of KV events; none: routed by load.") @Nullable String events,
     @Key(" | | ZMQ endpoint that replays missed events.") @Nullable String replay,
-    @AdvancedKey("false | | Bind the events endpoint; the engine connects to the router.")
-        boolean bind,
-    @Key("1 | 1 … 1024 | Data-parallel ranks; rank r has its events and replay at the port plus r.")
-        int ranks,
-    @Key(
-            "1.0 | 0.01 … 100.0 | Capacity relative to other replicas; `least-requests` and `power-of-two` divide its requests by it.")
+    @AdvancedKey("false | | Bind the events endpoint; the engine connects.") boolean bind,
+    @Key("1 | 1 … 1024 | Data-parallel ranks; rank r uses both ports plus r.") int ranks,
+    @Key("1.0 | 0.01 … 100.0 | Relative capacity, for `least-requests` and `power-of-two`.")
         double weight,
     @Key(
-            "vllm | | Kind of engine; `vllm-eagle` for vLLM to 0.32 with EAGLE or MTP, `…-hybrid` for SGLang and TensorRT-LLM with sliding windows or state layers.")
+            "vllm | | Kind of engine. `vllm-eagle`: vLLM to 0.32 with EAGLE or MTP; `…-hybrid`: sliding windows or state layers.")
         Dialect dialect,
     @AdvancedKey(
-            " | | Meaning of a removal of a block announced several times: one copy of it is gone, or the last; none: as usual for the dialect.")
+            " | | A removal of a block announced several times removes one copy, or all; none: by dialect.")
         @Nullable Removals removals,
     @AdvancedKey(
-            "0 | 0 … 1000000000 | Max blocks that one rank can hold, in all tiers and groups; 0: as many as its GPU has by its own `/metrics`.")
+            "0 | 0 … 1000000000 | Max blocks of one rank, all tiers and groups; 0: its GPU's, by `/metrics`.")
         int maxBlocks,
     @Secret
         @AdvancedKey(
-            " | | Its `PYTHONHASHSEED`, to find out how it makes its hashes; none: the usual ones.")
+            " | | Engine's `PYTHONHASHSEED`, to recognise its hashes; none: the usual ones.")
         @Nullable String hashSeed,
     @AdvancedKey(
-            "default | | SGLang: the `format` of its `--kv-events-config`; with `dynamo` its hashes show an `extra_key`. It must be what the engine has: if it says `dynamo` and the engine does not, too much is credited.")
+            "default | | SGLang: `format` of the engine's `--kv-events-config`; `dynamo` set wrongly overcounts.")
         EventFormat eventFormat,
-    @AdvancedKey(
-            " | | SGLang: its `--lora-paths`, each NAME=PATH as given; adapters loaded later are not among them.")
+    @AdvancedKey(" | | SGLang: its `--lora-paths`, each NAME=PATH; without adapters loaded later.")
         List<String> loras,
     @AdvancedKey(
             SglangRules.LOAD_BACK_TOKENS
-                + " | 0 … 1000000 | SGLang: hits on the host shorter than this stay there (`load_back_threshold`).")
+                + " | 0 … 1000000 | SGLang: its `load_back_threshold`; shorter host hits stay there.")
         int loadBackTokens,
-    @Key(" | | Models that the replica serves until its `/v1/models` answers; empty: all.")
-        List<String> models,
+    @Key(" | | Models it serves until its `/v1/models` answers; empty: all.") List<String> models,
     UpstreamConfig upstream) {
 
   /** What the removal of a block means that was announced several times. */

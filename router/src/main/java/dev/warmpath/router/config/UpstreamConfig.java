@@ -12,16 +12,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record UpstreamConfig(
-    @Key(
-            " | | File with the key that the replica's engine asks for (`--api-key`); sent as `Authorization: Bearer` with every request there. Of a replica, else of `upstream`.")
+    @Key(" | | File with the engine's `--api-key`, sent with every request to it.")
         @Nullable String apiKeyFile,
-    @Key(
-            " | | PEM file with the CA of the replica's certificate; none: the CAs of the Java runtime. Of a replica, else of `upstream`.")
-        @Nullable String tlsCa,
-    @Key(
-            " | | PEM file with the router's own certificate for the replica, for mTLS. Of a replica, else of `upstream`.")
-        @Nullable String tlsCert,
-    @Key(" | | PEM file with the private key of `tls-cert`.") @Nullable String tlsKey) {
+    @Key(" | | PEM CA of the engine's certificate; none: Java's CAs.") @Nullable String tlsCa,
+    @Key(" | | PEM client certificate for mTLS.") @Nullable String tlsCert,
+    @Key(" | | PEM private key of `tls-cert`.") @Nullable String tlsKey) {
 
   public UpstreamConfig {
     if ((tlsCert == null) != (tlsKey == null)) {

@@ -63,7 +63,7 @@ public record ConfigKey(
 
   /** The key that names a file which holds this one's value. */
   private ConfigKey ofFile() {
-    String meaning = "File that holds `" + name + "`; blanks around it do not count.";
+    String meaning = "File that holds `" + name + "`.";
     return new ConfigKey(section, fileName(), String.class, "", "", meaning, advanced, reloadable);
   }
 
