@@ -33,7 +33,7 @@ final class ConfiguredModels {
   }
 
   /**
-   * Makes the names and policies of {@code now} hold.
+   * Applies the names and policies of {@code now}.
    *
    * @param before what held; what the policies that stay remember outlives the change
    */

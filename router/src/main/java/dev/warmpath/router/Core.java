@@ -5,7 +5,6 @@ import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
-import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.discovery.ReplicaSource;
@@ -54,8 +53,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Core implements AutoCloseable {
 
-  private static final String ANY_MODEL = "";
-
   private static final long BYTES_PER_MB = 1 << 20;
 
   private final RouterConfig config;
@@ -80,7 +77,6 @@ final class Core implements AutoCloseable {
   private final BodyParser bodies;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper snapshotKeeper;
-  private volatile String onlyModel;
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
@@ -95,7 +91,6 @@ final class Core implements AutoCloseable {
       RestoredStateReading reading,
       List<ReplicaSource> sources) {
     this.config = running.get();
-    this.onlyModel = onlyModel(config);
     this.running = running;
     this.hosts = new HostRules(config.fleet().hostPatterns());
     this.metrics = metrics;
@@ -145,7 +140,7 @@ final class Core implements AutoCloseable {
     try {
       fleet.onRemoval(this::removed);
       streams.onRestart(this::restarted);
-      membership.begin(config.replicas(), sources);
+      membership.begin(config.replicas(), config.onlyModel(), sources);
     } catch (RuntimeException e) {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);
@@ -157,9 +152,8 @@ final class Core implements AutoCloseable {
     Membership.Follower followed =
         new Membership.Follower() {
           @Override
-          public void follow(ReplicaConfig replica) {
+          public void follow(ReplicaConfig replica, String model) {
             prepare(replica);
-            String model = model(replica);
             recording.follow(EventStreams.sources(replica, model));
             streams.follow(replica, model);
           }
@@ -248,9 +242,11 @@ final class Core implements AutoCloseable {
   }
 
   private Recording recording(Environment environment) {
+    String onlyModel = config.onlyModel();
     List<EngineSource> engines =
         config.replicas().stream()
-            .flatMap(replica -> EventStreams.sources(replica, model(replica)).stream())
+            .map(replica -> EventStreams.sources(replica, replica.blockModel(onlyModel)))
+            .flatMap(List::stream)
             .toList();
     SnapshotDirectory kept = restored.directory();
     try {
@@ -299,30 +295,19 @@ final class Core implements AutoCloseable {
         config.queue().requests());
   }
 
-  /** Makes another configuration hold; if it throws, nothing was changed. */
+  /**
+   * Applies another configuration. The fleet comes first, as it alone may refuse its change: what
+   * follows was checked when {@code now} was read.
+   */
   void reload(RouterConfig before, RouterConfig now) {
-    if (!now.replicas().equals(before.replicas())) {
-      changeReplicas(before, now);
+    if (!now.replicas().equals(before.replicas()) || !now.models().equals(before.models())) {
+      membership.configure(now.replicas(), now.onlyModel());
     }
     dispatcher.limits(limits(now));
     if (!now.models().equals(before.models())) {
       tokenizers.configure(now.models());
     }
     configured.apply(before, now, dispatcher);
-  }
-
-  private void changeReplicas(RouterConfig before, RouterConfig now) {
-    onlyModel = onlyModel(now);
-    try {
-      membership.set(Membership.CONFIGURATION, now.replicas());
-    } catch (RuntimeException e) {
-      onlyModel = onlyModel(before);
-      throw e;
-    }
-  }
-
-  private static String onlyModel(RouterConfig config) {
-    return config.onlyModel().map(ModelConfig::name).orElse(ANY_MODEL);
   }
 
   private static IndexLimits limits(RouterConfig.Index bounds) {
@@ -352,14 +337,6 @@ final class Core implements AutoCloseable {
           thread.setDaemon(true);
           return thread;
         });
-  }
-
-  /** Engines share block keys if they serve the same model, as far as the configuration tells. */
-  private String model(ReplicaConfig replica) {
-    if (!replica.models().isEmpty()) {
-      return replica.models().get(0);
-    }
-    return onlyModel;
   }
 
   BodyParser bodies() {

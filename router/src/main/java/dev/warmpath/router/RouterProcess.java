@@ -168,7 +168,7 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   /**
-   * Reads the configuration anew and makes it hold, as far as that needs no restart.
+   * Reads the configuration anew and applies what needs no restart.
    *
    * @param why what the log says
    */

@@ -119,6 +119,15 @@ public record ReplicaConfig(
     }
   }
 
+  /**
+   * The model whose block keys it shares, as far as the configuration tells.
+   *
+   * @param onlyModel for a replica that names none
+   */
+  public String blockModel(String onlyModel) {
+    return models.stream().findFirst().orElse(onlyModel);
+  }
+
   /** How an SGLang engine was started. */
   public SglangRules sglang() {
     return new SglangRules(SglangNamespaces.of(eventFormat, paths(loras)), loadBackTokens);

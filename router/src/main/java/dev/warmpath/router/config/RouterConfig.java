@@ -13,7 +13,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -69,9 +68,9 @@ public record RouterConfig(
     distinct("discovery", discovery.stream().map(DiscoveryConfig::name).toList());
   }
 
-  /** The model that a request without a model means: the only one, if there is one only. */
-  public Optional<ModelConfig> onlyModel() {
-    return models.size() == 1 ? Optional.of(models.get(0)) : Optional.empty();
+  /** The model of all replicas that name none; empty unless it is the only one. */
+  public String onlyModel() {
+    return models.size() == 1 ? models.get(0).name() : "";
   }
 
   static void distinct(String key, List<String> names) {

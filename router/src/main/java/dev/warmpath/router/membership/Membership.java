@@ -55,8 +55,12 @@ public final class Membership implements AutoCloseable {
   /** What else belongs to replicas; called by one thread at a time. */
   public interface Follower {
 
-    /** Follows the replica's events, if it has any; of all its ranks or, if it throws, of none. */
-    void follow(ReplicaConfig replica);
+    /**
+     * Follows the replica's events, if it has any; of all its ranks or, if it throws, of none.
+     *
+     * @param model of its blocks; empty for any
+     */
+    void follow(ReplicaConfig replica, String model);
 
     /** The fleet will have the replica, whose events are followed. */
     default void entering(Replica replica, ReplicaConfig config) {}
@@ -85,8 +89,12 @@ public final class Membership implements AutoCloseable {
       LongSupplier nanoClock,
       ThreadFactory threads) {}
 
-  /** A replica of the fleet, as it is now. */
-  private record Entry(Member member, long leavesNanos) {
+  /**
+   * A replica of the fleet, as it is now.
+   *
+   * @param model of its blocks
+   */
+  private record Entry(Member member, String model, long leavesNanos) {
 
     String name() {
       return member.config().name();
@@ -97,7 +105,7 @@ public final class Membership implements AutoCloseable {
     }
 
     Entry with(Member other) {
-      return new Entry(other, leavesNanos);
+      return new Entry(other, model, leavesNanos);
     }
   }
 
@@ -109,6 +117,7 @@ public final class Membership implements AutoCloseable {
   private final Set<String> drained = ConcurrentHashMap.newKeySet();
   private volatile Map<Replica, Member> members = Map.of();
   private volatile List<Refusal> refusals = List.of();
+  private String onlyModel = "";
   private boolean watching;
 
   public Membership(Environment environment) {
@@ -143,10 +152,12 @@ public final class Membership implements AutoCloseable {
   /**
    * Fills the fleet for the first time.
    *
+   * @param onlyModel as of {@link #configure}
    * @param sources started now, and closed in the end
    */
-  public void begin(List<ReplicaConfig> configured, List<ReplicaSource> sources) {
-    set(CONFIGURATION, configured);
+  public void begin(
+      List<ReplicaConfig> configured, String onlyModel, List<ReplicaSource> sources) {
+    configure(configured, onlyModel);
     sources.forEach(this::follow);
     if (sources.isEmpty()) {
       environment.follower().allKnown();
@@ -178,6 +189,23 @@ public final class Membership implements AutoCloseable {
       var unused = thread.schedule(guarded, delayMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       LOG.debug("closed, the fleet changes no more");
+    }
+  }
+
+  /**
+   * The configuration names exactly these replicas from now on. Either all that follows from that
+   * is done or, if it throws, nothing.
+   *
+   * @param onlyModel whose blocks every replica has that names no model; empty if there are several
+   */
+  public synchronized FleetChange configure(List<ReplicaConfig> replicas, String onlyModel) {
+    String before = this.onlyModel;
+    this.onlyModel = onlyModel;
+    try {
+      return set(CONFIGURATION, replicas);
+    } catch (RuntimeException e) {
+      this.onlyModel = before;
+      throw e;
     }
   }
 
@@ -309,7 +337,7 @@ public final class Membership implements AutoCloseable {
       Entry known = entries.get(wanted.config().name());
       if (known == null) {
         come.add(wanted);
-      } else if (!isSameEngine(known.member().config(), wanted.config())) {
+      } else if (!isSameEngine(known, wanted.config())) {
         replace.put(known, wanted);
       } else if (known.member().leaving()
           || !known.member().config().equals(wanted.config())
@@ -325,7 +353,7 @@ public final class Membership implements AutoCloseable {
         come.forEach(wanted -> follow(wanted.config(), undo));
         replace.forEach((old, wanted) -> {
           environment.follower().unfollow(old.member().config());
-          undo.add(() -> environment.follower().follow(old.member().config()));
+          undo.add(() -> environment.follower().follow(old.member().config(), old.model()));
           follow(wanted.config(), undo);
         });
       } catch (RuntimeException e) {
@@ -337,7 +365,7 @@ public final class Membership implements AutoCloseable {
     }
 
     private void follow(ReplicaConfig replica, List<Runnable> undo) {
-      environment.follower().follow(replica);
+      environment.follower().follow(replica, replica.blockModel(onlyModel));
       undo.add(() -> environment.follower().unfollow(replica));
     }
 
@@ -363,12 +391,11 @@ public final class Membership implements AutoCloseable {
     }
   }
 
-  /** Whether an engine described so and so is one: the first model names its blocks. */
-  private static boolean isSameEngine(ReplicaConfig one, ReplicaConfig other) {
-    boolean sameStream =
-        one.events() == null
-            || one.models().stream().findFirst().equals(other.models().stream().findFirst());
-    return sameStream && IN_PLACE.containsAll(Records.differences(one, other));
+  /** Whether an engine described so is the known one, and its blocks are of the same model. */
+  private boolean isSameEngine(Entry known, ReplicaConfig described) {
+    ReplicaConfig before = known.member().config();
+    boolean sameStream = before.events() == null || known.model().equals(described.blockModel(onlyModel));
+    return sameStream && IN_PLACE.containsAll(Records.differences(before, described));
   }
 
   private Replica enter(Wanted wanted) {
@@ -378,7 +405,8 @@ public final class Membership implements AutoCloseable {
     replica.weight(config.weight());
     replica.draining(drained.contains(config.name()));
     environment.follower().entering(replica, config);
-    entries.put(config.name(), new Entry(new Member(wanted.source(), config, replica, false), 0));
+    Member member = new Member(wanted.source(), config, replica, false);
+    entries.put(config.name(), new Entry(member, config.blockModel(onlyModel), 0));
     return replica;
   }
 
@@ -402,6 +430,7 @@ public final class Membership implements AutoCloseable {
         known.name(),
         new Entry(
             new Member(member.source(), member.config(), member.replica(), true),
+            known.model(),
             environment.nanoClock().getAsLong() + patience));
     watch();
   }

@@ -19,12 +19,12 @@ public final class Reloader {
 
   private static final Logger LOG = LoggerFactory.getLogger(Reloader.class);
 
-  /** Makes a configuration hold. */
+  /** Applies a configuration. */
   @FunctionalInterface
   public interface Apply {
 
     /**
-     * Does all that follows from {@code now}; if it throws, nothing.
+     * Does all that follows from {@code now}; if it throws, nothing was changed.
      *
      * @param before what holds
      */
@@ -58,7 +58,7 @@ public final class Reloader {
   }
 
   /**
-   * Reads the configuration and makes it hold.
+   * Reads the configuration and applies it.
    *
    * @param why what the log says
    */
@@ -80,7 +80,7 @@ public final class Reloader {
     } catch (ConfigException e) {
       return ReloadResult.refused(e.problems());
     } catch (RuntimeException e) {
-      LOG.error("a configuration could not be made to hold", e);
+      LOG.error("a configuration could not be applied", e);
       return ReloadResult.refused(List.of("internal error: " + e.getMessage()));
     }
   }

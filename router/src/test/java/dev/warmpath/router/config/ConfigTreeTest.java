@@ -90,7 +90,8 @@ class ConfigTreeTest {
                 url: http://127.0.0.1:8001/
                 replay:
             """);
-    assertThat(config.onlyModel()).contains(new ModelConfig("qwen", "embedded"));
+    assertThat(config.onlyModel()).isEqualTo("qwen");
+    assertThat(config.models()).containsExactly(new ModelConfig("qwen", "embedded"));
     assertThat(config.replicas().get(0).dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(config.replicas().get(0).models()).containsExactly("qwen");
     assertThat(config.replicas().get(0))

@@ -2,6 +2,7 @@ package dev.warmpath.router.membership;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
@@ -12,7 +13,9 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -24,6 +27,7 @@ class MembershipTest {
 
   private final Fleet fleet = new Fleet();
   private final AtomicLong nanos = new AtomicLong();
+  private final Map<String, String> models = new TreeMap<>();
   private final List<String> followed = new CopyOnWriteArrayList<>();
   private List<String> shall = List.of();
   private @Nullable String broken;
@@ -40,11 +44,14 @@ class MembershipTest {
   private final class Follower implements Membership.Follower {
 
     @Override
-    public void follow(ReplicaConfig replica) {
-      if (replica.name().equals(broken)) {
+    public void follow(ReplicaConfig replica, String model) {
+      if (replica.name().equals(broken) || model.equals(broken)) {
         throw new IllegalStateException("no slot");
       }
       followed.add(replica.name() + " " + replica.port());
+      if (replica.events() != null) {
+        models.put(replica.name(), model);
+      }
     }
 
     @Override
@@ -145,6 +152,22 @@ class MembershipTest {
   }
 
   @Test
+  void anotherOnlyModelReplacesWhoseBlocksItNames() throws Exception {
+    membership.configure(replicas("{name: a, url: 'http://h:1', events: 'tcp://h:2'}"), "m");
+    set(
+        "admin",
+        "{name: b, url: 'http://h:3', events: 'tcp://h:4'}",
+        "{name: own, url: 'http://h:5', events: 'tcp://h:6', models: [n]}",
+        "{name: silent, url: 'http://h:7'}");
+    broken = "k";
+    assertThatThrownBy(() -> membership.configure(List.of(), "k")).hasMessage("no slot");
+    assertThat(models).containsOnly(entry("a", "m"), entry("b", "m"), entry("own", "n"));
+    broken = null;
+    assertThat(membership.configure(List.of(), "k").replaced()).containsExactly("b");
+    assertThat(models).containsEntry("b", "k").containsEntry("a", "m");
+  }
+
+  @Test
   void earlierSourceWinsAName() throws Exception {
     set("admin", "{name: a, url: 'http://h:1'}");
     FleetChange change = set("configuration", "{name: a, url: 'http://h:1', weight: 2.0}");
@@ -206,7 +229,7 @@ class MembershipTest {
   @Test
   void followsSourcesUntilItIsClosed() throws Exception {
     Found source = new Found();
-    membership.begin(replicas("{name: a, url: 'http://h:1'}"), List.of(source));
+    membership.begin(replicas("{name: a, url: 'http://h:1'}"), "", List.of(source));
     assertThat(followed).as("others may still come").containsExactly("a 1");
     source.found(replicas("{name: b, url: 'http://h:2'}"));
     Rig.until(() -> names().equals(List.of("a", "b")));
@@ -218,7 +241,7 @@ class MembershipTest {
 
   @Test
   void withoutSourcesAllAreKnownAtTheStart() throws Exception {
-    membership.begin(replicas("{name: a, url: 'http://h:1'}"), List.of());
+    membership.begin(replicas("{name: a, url: 'http://h:1'}"), "", List.of());
     assertThat(followed).containsExactly("a 1", "all");
   }
 

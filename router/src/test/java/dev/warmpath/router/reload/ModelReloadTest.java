@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.rig.Backend;
+import dev.warmpath.router.rig.EventFeed;
 import dev.warmpath.router.rig.Load;
 import dev.warmpath.router.rig.Rig;
+import dev.warmpath.tokenizer.RequestKind;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.nio.file.Path;
@@ -79,6 +83,32 @@ class ModelReloadTest {
       rig.router.reload("test");
       Rig.until(() -> isExact(rig, OF_M));
     }
+  }
+
+  /** The only model is that of every replica which names none, wherever it was found. */
+  @Test
+  void blocksGoByTheModelThatIsNowTheOnlyOne() throws Exception {
+    try (Rig rig = new Rig(0, tree -> tree);
+        Backend engine = new Backend(rig.vertx());
+        EventFeed feed = new EventFeed()) {
+      String keys = "{name: x, url: '" + engine.url() + "', events: '" + feed.endpoint() + "'}";
+      rig.router.membership().put(Membership.ADMIN, ConfigTree.replica(keys, "test"));
+      Rig.until(() -> blocksAreOf(rig, feed, ""));
+      rig.write(ModelReloadTest::withM);
+      assertThat(rig.router.reload("test").problems()).isEmpty();
+      Rig.until(() -> blocksAreOf(rig, feed, "m"));
+      Replica known = rig.router.fleet().find("x").orElseThrow();
+      rig.write(tree -> withM(tree).set("retry.attempts", 2, "test"));
+      rig.router.reload("test");
+      assertThat(rig.router.fleet().find("x")).as("the model is the same").containsSame(known);
+    }
+  }
+
+  private static boolean blocksAreOf(Rig rig, EventFeed feed, String model) {
+    feed.stored(1);
+    return rig.router.chains(RequestKind.CHAT, OF_M.getBytes(UTF_8)).stream()
+        .map(engine -> engine.view().space())
+        .anyMatch(space -> space != null && space.model().equals(model));
   }
 
   private static ConfigTree withM(ConfigTree tree) {

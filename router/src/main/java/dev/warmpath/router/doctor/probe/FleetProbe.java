@@ -2,7 +2,6 @@ package dev.warmpath.router.doctor.probe;
 
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.router.EventStreams;
-import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.facts.FleetFacts;
@@ -118,7 +117,7 @@ public final class FleetProbe implements AutoCloseable {
 
   /** Finds all facts; takes seconds. */
   public FleetFacts look() throws InterruptedException {
-    replicas.forEach(replica -> streams.follow(replica, model(replica)));
+    replicas.forEach(replica -> streams.follow(replica, replica.blockModel(config.onlyModel())));
     tokenizers.follow(replicas);
     String unused = tokenizers.await();
     List<ReplicaFacts> found = new ArrayList<>();
@@ -147,7 +146,8 @@ public final class FleetProbe implements AutoCloseable {
   private ReplicaFacts look(Replica replica) throws InterruptedException {
     ReplicaConfig configured = replicas.get(fleet.indexOf(replica));
     HttpFacts told = routes.ask(replica, configured.dialect().isSglang());
-    List<EngineSource> sources = EventStreams.sources(configured, model(configured));
+    List<EngineSource> sources =
+        EventStreams.sources(configured, configured.blockModel(config.onlyModel()));
     for (EngineSource source : sources) {
       if (portProblem(source) == null) {
         streams.awaitStart(source.id(), source.replayEndpoint() != null, options.patience());
@@ -209,13 +209,6 @@ public final class FleetProbe implements AutoCloseable {
       }
     }
     return problems;
-  }
-
-  /** Engines of one model are compared; all others stand alone. */
-  private String model(ReplicaConfig replica) {
-    return replica.models().isEmpty()
-        ? config.onlyModel().map(ModelConfig::name).orElse("")
-        : replica.models().get(0);
   }
 
   @Override
