@@ -77,25 +77,31 @@ public final class ConfigTree {
     return ConfigReader.items(RouterConfig.class, "replicas[]", ReplicaConfig.class, list);
   }
 
-  /** Sets one value; {@code path} is {@code key} or {@code section.key}. */
+  /** Sets one value; {@code path} is {@code section.key} or {@code section.key.option}. */
   public ConfigTree set(String path, Object value, String origin) {
+    Object yaml = value instanceof Integer number ? (Object) number.longValue() : value;
+    return new ConfigTree(set(root, path, new Scalar(yaml, origin)));
+  }
+
+  private static Mapping set(Mapping mapping, String path, ConfigNode value) {
     int dot = path.indexOf('.');
-    Scalar scalar = new Scalar(value instanceof Integer i ? (Object) i.longValue() : value, origin);
     if (dot < 0) {
-      return new ConfigTree(root.with(path, scalar));
+      return mapping.with(path, value);
     }
-    String section = path.substring(0, dot);
-    Mapping changed = root.child(section, origin).with(path.substring(dot + 1), scalar);
-    return new ConfigTree(root.with(section, changed));
+    String key = path.substring(0, dot);
+    Mapping below = mapping.child(key, value.origin());
+    return mapping.with(key, set(below, path.substring(dot + 1), value));
   }
 
   /** Sets one value from text that is read as YAML, so that {@code 5} is a number. */
   public ConfigTree setText(String path, String yaml, String origin) throws ConfigException {
-    ConfigNode value = YamlReader.read("value: " + yaml, origin).entries().get("value");
-    if (value instanceof Scalar scalar && scalar.value() != null) {
-      return set(path, scalar.value(), origin);
+    ConfigNode value = YamlReader.read("value: " + yaml, origin).given("value");
+    if (value == null) {
+      throw new ConfigException(origin, "'" + path + "' cannot be set to '" + yaml + "' here");
     }
-    throw new ConfigException(origin, "'" + path + "' cannot be set to '" + yaml + "' here");
+    return value instanceof Scalar scalar && scalar.value() != null
+        ? set(path, scalar.value(), origin)
+        : new ConfigTree(set(root, path, value));
   }
 
   /** The same for one key: what is text there need not be quoted. */

@@ -28,7 +28,7 @@ public final class EnvironmentKeys {
   private static Map<String, ConfigKey> byVariable() {
     Map<String, ConfigKey> keys = new TreeMap<>();
     for (ConfigKey key : ConfigKeys.of(RouterConfig.class).all()) {
-      if (!key.section().endsWith("[]") && key.type() != List.class && key.type() != Map.class) {
+      if (!key.section().endsWith("[]")) {
         keys.put(variable(key), key);
       }
     }

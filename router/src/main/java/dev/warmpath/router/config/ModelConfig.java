@@ -23,7 +23,8 @@ public record ModelConfig(
     @Key(" | | Other names in requests; its engines must serve them too (`--served-model-name`).")
         List<String> aliases,
     @Key(" | | Its policy; none: `policy.name`.") @Nullable String policy,
-    @AdvancedKey(" | | Options of `policy`, as `{stay-factor: 3}`; others have their defaults.")
+    @AdvancedKey(
+            " | | [Options](policies.md#options) of `policy`, as `{stay-factor: 3}`; others have their defaults.")
         Map<String, Double> policyOptions,
     Rendering rendering) {
 

@@ -75,7 +75,7 @@ public final class ConfigChanges {
     if (before instanceof Record one && after instanceof Record other) {
       compare(prefix.isEmpty() ? name + "." : prefix, one, other, reloadable);
     } else if (before instanceof Map<?, ?> one && after instanceof Map<?, ?> other) {
-      options(ConfigKey.isOptions(component) ? prefix : name + ".", one, other, reloadable);
+      options(name + ".", one, other, reloadable);
     } else if (isSection(component)) {
       items(name, records(before), records(after), reloadable);
     } else {

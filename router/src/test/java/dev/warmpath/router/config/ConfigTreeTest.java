@@ -2,6 +2,7 @@ package dev.warmpath.router.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.entry;
 
 import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
@@ -174,7 +175,7 @@ class ConfigTreeTest {
     assertThat(problems("policy: warm"))
         .containsExactly("f.yaml:1: 'policy' must hold keys and values");
     assertThat(problems("models: {}")).containsExactly("f.yaml:1: 'models' must be a list");
-    assertThat(problems("policy: {miss-weight: .nan}")).hasSize(1);
+    assertThat(problems("policy: {options: {miss-weight: .nan}}")).hasSize(1);
     assertThat(problems("replicas:\n  - {name: a, url: 'a b', dialect: vlm, loras: [1]}"))
         .satisfiesExactly(
             url -> assertThat(url).isEqualTo("f.yaml:2: 'replicas[].url' must be a URL"),
@@ -293,33 +294,43 @@ class ConfigTreeTest {
     ConfigTree file = ConfigTree.parse("listen: {port: 1, host: h}", "f.yaml");
     RouterConfig config =
         file.set("listen.port", 0, "--port")
-            .setText("policy.miss-weight", "0.5", "--set")
+            .setText("policy.options.miss-weight", "0.5", "--set")
+            .setText("policy.options.step-millis", "9", "--set")
+            .setText("fleet.allowed-hosts", "[h, '*.i']", "--set")
             .put("replicas", Map.of("name", "a", "url", "http://h:1"), "--replica")
             .put("replicas", Map.of("name", "a", "url", "http://h:2"), "--replica")
             .config();
     assertThat(config.listen().host()).isEqualTo("h");
     assertThat(config.listen().port()).isZero();
-    assertThat(config.policy().options()).containsEntry("miss-weight", 0.5);
+    assertThat(config.policy().options())
+        .containsOnly(entry("miss-weight", 0.5), entry("step-millis", 9.0));
+    assertThat(config.fleet().allowedHosts()).containsExactly("h", "*.i");
     assertThat(config.replicas()).singleElement().extracting(ReplicaConfig::port).isEqualTo(2);
   }
 
   @Test
   void everyPolicyIsReadWithItsOptions() throws ConfigException {
     for (String name : Policies.names()) {
-      StringBuilder yaml = new StringBuilder("policy:\n  name: " + name + "\n");
+      StringBuilder yaml = new StringBuilder("policy:\n  name: " + name + "\n  options:\n");
       Map<String, Double> given = new HashMap<>();
       Policies.options(name).keySet().forEach(option -> given.put(option, 1.0 + 1.0 / 4));
       given.computeIfPresent("cache-threshold", (option, any) -> 0.25);
       given.computeIfPresent("affinity-threshold", (option, any) -> 0.25);
-      given.forEach((option, value) -> yaml.append("  " + option + ": " + value + "\n"));
+      given.forEach((option, value) -> yaml.append("    " + option + ": " + value + "\n"));
       PolicyConfig policy = read(yaml.toString()).policy();
       assertThat(policy.name()).isEqualTo(name);
       assertThat(policy.options()).isEqualTo(given);
     }
-    assertThat(problems("policy: {name: cache-aware, cache-threshold: 1.5}"))
+    assertThat(problems("policy: {name: cache-aware, options: {cache-threshold: 1.5}}"))
         .singleElement()
         .asString()
         .endsWith("cache-threshold=1.5, must be from 0 to 1");
+    assertThat(problems("policy: {name: sticky, options: {miss-weight: 3}}"))
+        .containsExactly(
+            "f.yaml:1: policy 'sticky' has no option 'miss-weight', it has stay-factor");
+    assertThat(problems("policy: {name: sticky, miss-weight: 3}"))
+        .containsExactly("f.yaml:1: unknown key 'policy.miss-weight'; did you mean"
+            + " 'policy.name'?");
   }
 
   @Test

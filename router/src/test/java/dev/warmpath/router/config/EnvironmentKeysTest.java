@@ -19,7 +19,8 @@ class EnvironmentKeysTest {
                 Map.of(
                     "WARMPATH_LISTEN_PORT", "9",
                     "WARMPATH_POLICY_NAME", "warm",
-                    "WARMPATH_POLICY_MISS_WEIGHT", "0.5",
+                    "WARMPATH_POLICY_OPTIONS", "{miss-weight: 0.5}",
+                    "WARMPATH_LISTEN_PATHS", "[/more]",
                     "WARMPATH_SNAPSHOT_DIR", "0123",
                     "WARMPATH_RELOAD_WATCH", "true",
                     "WARMPATH_SHUTDOWN_DELAY_MS", "",
@@ -28,6 +29,7 @@ class EnvironmentKeysTest {
     assertThat(config.listen().port()).isEqualTo(9);
     assertThat(config.policy().name()).isEqualTo("warm");
     assertThat(config.policy().options()).containsEntry("miss-weight", 0.5);
+    assertThat(config.listen().paths()).containsExactly("/more");
     assertThat(config.snapshot().dir()).as("text").isEqualTo("0123");
     assertThat(config.reload().watch()).isTrue();
   }

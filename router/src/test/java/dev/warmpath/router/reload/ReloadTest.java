@@ -125,7 +125,7 @@ class ReloadTest {
         HttpResponse<byte[]> answer = reload(rig);
         assertThat(answer.statusCode()).isEqualTo(200);
         JsonNode result = JSON.readTree(answer.body());
-        assertThat(result.path("applied")).hasSize(i == 0 ? 2 : 0);
+        assertThat(result.path("applied")).hasSize(i == 0 ? 1 : 0);
         assertThat(result.path("needsRestart").findValuesAsText("key"))
             .containsExactly("tokenizing.queue");
         assertThat(result.path("needsRestart").get(0).path("before").asText()).isEqualTo("256");

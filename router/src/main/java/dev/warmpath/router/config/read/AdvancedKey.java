@@ -10,6 +10,6 @@ import java.lang.annotation.Target;
 @Target(ElementType.RECORD_COMPONENT)
 public @interface AdvancedKey {
 
-  /** As of {@link Key}; of a map of policy options a line each: {@code name | meaning}. */
+  /** As of {@link Key}. */
   String value();
 }

@@ -1,6 +1,5 @@
 package dev.warmpath.router.config.read;
 
-import dev.warmpath.router.routing.policy.Policies;
 import java.lang.reflect.RecordComponent;
 import java.net.URI;
 import java.util.LinkedHashMap;
@@ -32,20 +31,16 @@ public record ConfigKey(
     boolean reloadable) {
 
   private static final String REQUIRED = "required";
-  private static final String OPTION_BOUNDS = "0.0 … 1000000.0";
+  private static final int CELLS = 3;
 
   /**
-   * The key that a record component holds, or the keys of a map of policy options.
+   * The key that a record component holds, and the one that may name its file.
    *
    * @param reloadable whether its whole section is
    */
   static Stream<ConfigKey> of(String section, RecordComponent component, boolean reloadable) {
     Class<?> type = component.getType();
-    String text = annotation(component);
-    if (isOptions(component)) {
-      return text.lines().map(line -> option(section, cells(line, 2), reloadable));
-    }
-    List<String> row = cells(text, 3);
+    List<String> row = cells(annotation(component));
     ConfigKey key =
         new ConfigKey(
             section,
@@ -72,11 +67,6 @@ public record ConfigKey(
     return name + "-file";
   }
 
-  /** Whether it is a map of policy options that are keys of its section. */
-  public static boolean isOptions(RecordComponent component) {
-    return component.getType() == Map.class && annotation(component).lines().count() > 1;
-  }
-
   private static String annotation(RecordComponent component) {
     Key key = component.getAnnotation(Key.class);
     if (key != null) {
@@ -89,15 +79,9 @@ public record ConfigKey(
     throw new IllegalStateException("not a key: " + component);
   }
 
-  private static ConfigKey option(String section, List<String> row, boolean reloadable) {
-    String standard = String.valueOf(Policies.standard(row.get(0)));
-    return new ConfigKey(
-        section, row.get(0), double.class, standard, OPTION_BOUNDS, row.get(1), true, reloadable);
-  }
-
-  private static List<String> cells(String row, int count) {
-    List<String> cells = Stream.of(row.split("[|]", count)).map(String::strip).toList();
-    if (cells.size() != count) {
+  private static List<String> cells(String row) {
+    List<String> cells = Stream.of(row.split("[|]", CELLS)).map(String::strip).toList();
+    if (cells.size() != CELLS) {
       throw new IllegalStateException("row=" + row);
     }
     return cells;

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -133,19 +132,10 @@ public final class ConfigReader {
   }
 
   private @Nullable Object value(RecordComponent component, String path, Mapping mapping) {
-    Map<String, ConfigKey> section = keys.section(path);
-    ConfigKey key = section.get(ConfigKey.name(component));
-    if (key != null) {
-      return value(key, mapping);
-    }
-    if (component.getType().isRecord()) {
-      return fields(component.getType().asSubclass(Record.class), path, mapping);
-    }
-    Map<String, @Nullable Object> options = new LinkedHashMap<>();
-    section.values().stream()
-        .filter(option -> option.type() == double.class)
-        .forEach(option -> options.put(option.name(), value(option, mapping)));
-    return options;
+    ConfigKey key = keys.section(path).get(ConfigKey.name(component));
+    return key == null
+        ? fields(component.getType().asSubclass(Record.class), path, mapping)
+        : value(key, mapping);
   }
 
   private @Nullable Object value(ConfigKey key, Mapping mapping) {

@@ -29,7 +29,7 @@ public final class Policies {
   private static final LlmdAffinityPolicy.Limits AFFINITY = LlmdAffinityPolicy.Limits.DEFAULT;
   private static final DynamoPolicy.Weights DYNAMO = DynamoPolicy.Weights.DEFAULT;
 
-  /** All there are; a new policy is one more entry. Policies share an option with one default. */
+  /** All there are; a new policy is one more entry. */
   private static final Map<String, Kind> KINDS =
       Map.ofEntries(
           kind("random", Map.of(), options -> new RandomPolicy()),
@@ -100,15 +100,6 @@ public final class Policies {
   /** The names of a policy's options and their defaults. */
   public static Map<String, Double> options(String name) {
     return kind(name).defaults();
-  }
-
-  /** The default of an option, which is the same for all policies that have it. */
-  public static double standard(String option) {
-    return KINDS.values().stream()
-        .map(kind -> kind.defaults().get(option))
-        .filter(Objects::nonNull)
-        .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("option=" + option));
   }
 
   /**

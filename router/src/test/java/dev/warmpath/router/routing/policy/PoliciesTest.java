@@ -6,7 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class PoliciesTest {
@@ -81,12 +89,21 @@ class PoliciesTest {
   }
 
   @Test
-  void anOptionOfSeveralPoliciesHasOneDefault() {
+  void documentationListsEveryOption() throws IOException {
+    Set<String> options = new TreeSet<>();
     for (String name : Policies.names()) {
       Policies.options(name)
           .forEach((option, value) ->
-              assertThat(Policies.standard(option)).as(name + " " + option).isEqualTo(value));
+              options.add("`%s` | `%s` | `%s`".formatted(option, value, name)));
     }
+    Set<String> documented = new TreeSet<>();
+    for (String line : Files.readAllLines(Path.of("../docs/policies.md"))) {
+      Matcher row = Pattern.compile("[|] (`[a-z-]+` [|] `[^|]+` [|]) ([^:]+): .*").matcher(line);
+      if (row.matches()) {
+        Stream.of(row.group(2).split(", ")).forEach(name -> documented.add(row.group(1) + " " + name));
+      }
+    }
+    assertThat(documented).isEqualTo(options);
   }
 
   @Test
