@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.EngineEvents;
@@ -99,11 +100,11 @@ public final class EventStreams implements EngineEvents {
 
   private static EngineRules rules(ReplicaConfig replica) {
     EngineDialect dialect = dialect(replica.dialect());
-    ReplicaConfig.Removals removals = replica.removals();
+    CopyCounting removals = replica.removals();
     return new EngineRules(
         dialect,
         replica.dialect() == ReplicaConfig.Dialect.VLLM_EAGLE ? 1 : 0,
-        removals == null ? dialect.removals() : removals.counting(),
+        removals == null ? dialect.removals() : removals,
         replica.maxBlocks(),
         replica.sglang());
   }

@@ -5,12 +5,14 @@ import dev.warmpath.eventingest.follow.StreamTap;
 import dev.warmpath.router.capture.CaptureStatus;
 import dev.warmpath.router.capture.FleetCapture;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.requestlog.RequestLog;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.trace.Tracing;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  */
 record Recording(
     @Nullable FleetCapture capture,
-    @Nullable DecisionLog decisions,
-    @Nullable DecisionLog accessLog,
+    @Nullable RequestLog decisions,
+    @Nullable RequestLog accessLog,
     @Nullable Tracing tracing)
     implements AutoCloseable {
 
@@ -40,8 +42,8 @@ record Recording(
       List<EngineSource> engines,
       @Nullable Path snapshots) {
     FleetCapture capture = null;
-    DecisionLog decisions = null;
-    DecisionLog accessLog = null;
+    RequestLog decisions = null;
+    RequestLog accessLog = null;
     String begun = "capture.dir";
     try {
       capture = capture(config.capture(), environment, engines);
@@ -66,12 +68,12 @@ record Recording(
             config, Path.of(config.dir()), engines, environment.clock(), environment.nanoClock());
   }
 
-  private static @Nullable DecisionLog decisions(
-      RouterConfig.DecisionLog config, Environment environment, @Nullable Path snapshots)
+  private static @Nullable RequestLog decisions(
+      RouterConfig.LogFile config, Environment environment, @Nullable Path snapshots)
       throws IOException {
     return config.file() == null
         ? null
-        : DecisionLog.begin(
+        : RequestLog.ofDecisions(
             config,
             Path.of(config.file()),
             snapshots,
@@ -79,11 +81,11 @@ record Recording(
             environment.nanoClock());
   }
 
-  private static @Nullable DecisionLog accessLog(
-      RouterConfig.AccessLog config, Environment environment) throws IOException {
+  private static @Nullable RequestLog accessLog(
+      RouterConfig.LogFile config, Environment environment) throws IOException {
     return config.file() == null
         ? null
-        : DecisionLog.accessLog(
+        : RequestLog.ofAccess(
             config, Path.of(config.file()), environment.clock(), environment.nanoClock());
   }
 
@@ -109,17 +111,20 @@ record Recording(
     return Optional.ofNullable(capture).map(recording -> recording::status);
   }
 
+  /** The logs of requests that there are, by their names in metrics. */
+  Map<String, RequestLog> logs() {
+    Map<String, RequestLog> logs = new LinkedHashMap<>();
+    logs.computeIfAbsent("decision", name -> decisions);
+    logs.computeIfAbsent("access", name -> accessLog);
+    return logs;
+  }
+
   @Override
   public void close() {
     if (capture != null) {
       capture.close();
     }
-    if (decisions != null) {
-      decisions.close();
-    }
-    if (accessLog != null) {
-      accessLog.close();
-    }
+    logs().values().forEach(RequestLog::close);
     if (tracing != null) {
       tracing.close();
     }

@@ -6,8 +6,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.RecentDecisions;
 import dev.warmpath.router.console.history.Totals;
-import dev.warmpath.router.decision.DecisionLog;
-import dev.warmpath.router.decision.RequestLogs;
+import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.discovery.PolledSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
@@ -89,7 +88,7 @@ public final class RouterProcess implements AutoCloseable {
   private RouterProcess(RouterConfig config, Environment environment, Runnable beforeListening) {
     this.running = new RunningConfig(config);
     this.lifecycle = new Lifecycle(() -> running().limits().requests());
-    this.files = new FileWatch(config.auth().pollMs());
+    this.files = new FileWatch(config.files().pollMs());
     this.vertx = newVertx();
     PortSecurity security = PortSecurity.begin(config, files, vertx, environment.nanoClock());
     this.admission =
@@ -139,14 +138,10 @@ public final class RouterProcess implements AutoCloseable {
     core.recording()
         .captured()
         .ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
-    DecisionLog decisions = core.recording().decisions();
-    if (decisions != null) {
-      metrics.add(to -> FileMetrics.decisions(to, decisions.status()));
-    }
-    DecisionLog accessLog = core.recording().accessLog();
-    if (accessLog != null) {
-      metrics.add(to -> FileMetrics.accessLog(to, accessLog.status()));
-    }
+    core.recording()
+        .logs()
+        .forEach((name, log) ->
+            metrics.add(to -> FileMetrics.log(to, name, log.status())));
     Tracing tracing = core.recording().tracing();
     if (tracing != null) {
       metrics.add(to -> FileMetrics.traces(to, tracing));
@@ -333,7 +328,7 @@ public final class RouterProcess implements AutoCloseable {
   private HealthChecker newHealthChecker() {
     Function<Replica, String> path = replica -> core.isSglang(replica) ? "/model_info" : "/health";
     return new HealthChecker(
-        () -> running().health(), core.fleet(), upstreams, core.catalog(), path, core.streams());
+        running, core.fleet(), upstreams, core.catalog(), path, core.streams());
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {

@@ -24,7 +24,7 @@ public final class StartCheck {
    */
   public static void check(RouterConfig config) {
     Vertx vertx = Vertx.vertx(RouterProcess.vertxOptions());
-    FileWatch files = new FileWatch(config.auth().pollMs());
+    FileWatch files = new FileWatch(config.files().pollMs());
     try {
       PortSecurity.begin(config, files, vertx, System::nanoTime);
       replicas(config, new Upstreams(config.upstream(), vertx, files));

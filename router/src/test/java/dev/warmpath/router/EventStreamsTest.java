@@ -67,7 +67,7 @@ class EventStreamsTest {
   void removalsMeanWhatTheReplicaIsSaidToMean() throws ConfigException {
     assertThat(source("vllm").rules().removals()).isEqualTo(CopyCounting.PER_COPY);
     assertThat(source("sglang").rules().removals()).isEqualTo(CopyCounting.PRESENCE);
-    EngineRules told = source("vllm, removals: last-copy, max-blocks: 7").rules();
+    EngineRules told = source("vllm, removals: presence, max-blocks: 7").rules();
     assertThat(told.removals()).isEqualTo(CopyCounting.PRESENCE);
     assertThat(told.maxBlocks()).isEqualTo(7);
   }

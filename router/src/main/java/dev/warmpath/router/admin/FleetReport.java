@@ -104,10 +104,10 @@ final class FleetReport {
   private void engine(ObjectNode to, EngineReport report) {
     to.put("engine", report.engine());
     to.put("dpRank", report.dpRank());
-    to.put("requestsInFlight", report.load().requestsInFlight());
-    to.put("queuedPrefillTokens", report.load().queuedPrefillTokens());
-    to.put("ejected", report.ejected());
-    to.put("circuit", lower(report.circuit()));
+    to.put("requestsInFlight", report.state().load().requestsInFlight());
+    to.put("queuedPrefillTokens", report.state().load().queuedPrefillTokens());
+    to.put("ejected", report.state().ejected());
+    to.put("circuit", lower(report.state().circuit()));
     ReportedLoad load = report.replica().reportedLoad(report.dpRank());
     number(to, "requestsRunning", load.running());
     number(to, "requestsWaiting", load.waiting());
@@ -116,10 +116,10 @@ final class FleetReport {
     number(to, "hitRate", rates.hitRate());
     number(to, "predictionError", rates.predictionError());
     to.putObject("prefill")
-        .put("millisPerToken", report.prefillCost().millisPerToken())
-        .put("millisPerTokenPair", report.prefillCost().millisPerTokenPair())
-        .put("samples", report.prefillSamples());
-    expected(to.putObject("expectedBlocks"), report.expectedBlocks());
+        .put("millisPerToken", report.state().prefillCost().millisPerToken())
+        .put("millisPerTokenPair", report.state().prefillCost().millisPerTokenPair())
+        .put("samples", report.state().prefillSamples());
+    expected(to.putObject("expectedBlocks"), report.state().expectedBlocks());
     EngineStatus stream = streams.get(new EngineId(report.replica().name(), report.dpRank()));
     if (stream == null) {
       to.putNull("events");

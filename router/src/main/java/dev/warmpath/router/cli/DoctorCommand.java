@@ -3,7 +3,6 @@ package dev.warmpath.router.cli;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.doctor.Doctor;
 import dev.warmpath.router.doctor.DoctorReport;
 import dev.warmpath.router.doctor.probe.FleetProbe;
 import java.io.UncheckedIOException;
@@ -65,7 +64,7 @@ public final class DoctorCommand implements WarmpathCommand {
 
   private DoctorReport examine(FleetProbe.Options options) throws InterruptedException {
     try {
-      return Doctor.examine(config(), options);
+      return DoctorReport.of(config(), options);
     } catch (UncheckedIOException e) {
       throw CommandException.failed(
           String.valueOf(Objects.requireNonNull(e.getCause()).getMessage()));

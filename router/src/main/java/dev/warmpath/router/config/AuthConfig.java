@@ -1,6 +1,5 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +11,4 @@ import org.jspecify.annotations.Nullable;
 public record AuthConfig(
     @Key(
             " | | Hashes of clients' API keys ([security](security.md#api-keys)); none: open to everybody.")
-        @Nullable String keysFile,
-    @AdvancedKey(
-            "2000 | 10 … 86400000 | Polling interval for keys, certificates and the configuration file.")
-        int pollMs) {}
+        @Nullable String keysFile) {}

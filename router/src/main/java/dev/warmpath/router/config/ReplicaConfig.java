@@ -26,14 +26,15 @@ public record ReplicaConfig(
     @Key(" | | ZMQ endpoint that replays missed events.") @Nullable String replay,
     @AdvancedKey("false | | Bind the events endpoint; the engine connects.") boolean bind,
     @Key("1 | 1 … 1024 | Data-parallel ranks; rank r uses both ports plus r.") int ranks,
-    @Key("1.0 | 0.01 … 100.0 | Relative capacity, for `least-requests` and `power-of-two`.")
+    @AdvancedKey(
+            "1.0 | 0.01 … 100.0 | Relative capacity; only `least-requests` and `power-of-two` use it.")
         double weight,
     @Key(
             "vllm | | Kind of engine. `vllm-eagle`: vLLM to 0.32 with EAGLE or MTP; `…-hybrid`: sliding windows or state layers.")
         Dialect dialect,
     @AdvancedKey(
-            " | | A removal of a block announced several times removes one copy, or all; none: by dialect.")
-        @Nullable Removals removals,
+            " | | A removal of a block announced several times removes one copy (`per-copy`), or all (`presence`); none: by dialect.")
+        @Nullable CopyCounting removals,
     @AdvancedKey(
             "0 | 0 … 1000000000 | Max blocks of one rank, all tiers and groups; 0: its GPU's, by `/metrics`.")
         int maxBlocks,
@@ -52,22 +53,6 @@ public record ReplicaConfig(
         int loadBackTokens,
     @Key(" | | Models it serves until its `/v1/models` answers; empty: all.") List<String> models,
     UpstreamConfig upstream) {
-
-  /** What the removal of a block means that was announced several times. */
-  public enum Removals {
-    PER_COPY(CopyCounting.PER_COPY),
-    LAST_COPY(CopyCounting.PRESENCE);
-
-    private final CopyCounting counting;
-
-    Removals(CopyCounting counting) {
-      this.counting = counting;
-    }
-
-    public CopyCounting counting() {
-      return counting;
-    }
-  }
 
   /** Which engine's rules it follows. */
   public enum Dialect {

@@ -27,6 +27,7 @@ public record RouterConfig(
     Listen listen,
     Admin admin,
     AuthConfig auth,
+    Files files,
     @Reloadable PolicyConfig policy,
     @Reloadable List<ModelConfig> models,
     @Reloadable List<ReplicaConfig> replicas,
@@ -44,8 +45,8 @@ public record RouterConfig(
     Ingest ingest,
     Snapshot snapshot,
     Capture capture,
-    DecisionLog decisionLog,
-    AccessLog accessLog,
+    LogFile decisionLog,
+    LogFile accessLog,
     Log log,
     Tracing tracing,
     @Reloadable Headers headers,
@@ -165,10 +166,7 @@ public record RouterConfig(
               "5000 | 0 … 86400000 | Between two reads of a replica's `/metrics`, for restarts, sleep and load; 0: never.")
           int metricsIntervalMs,
       @AdvancedKey("true | | Count an engine's other traffic as load, by its `/metrics`.")
-          boolean otherLoad,
-      @Key(
-              "0 | 0 … 1000000 | Max requests in a replica's own queue, by its `/metrics`; more wait in the router. 0: any.")
-          int engineQueue) {}
+          boolean otherLoad) {}
 
   /** How long each part of a request may take. */
   public record Timeouts(
@@ -208,7 +206,11 @@ public record RouterConfig(
               "0 | 0 … 1000000 | Max MiB of request bodies until their responses begin; 0: a quarter of the Java heap.")
           int bodiesMb,
       @Reloadable @Key("4096 | 1 … 65536 | Max requests in flight per replica; more queue.")
-          int replicaRequests) {}
+          int replicaRequests,
+      @Reloadable
+          @Key(
+              "0 | 0 … 1000000 | Max requests waiting in a replica's own queue, by its `/metrics`; more wait here. 0: any.")
+          int engineWaiting) {}
 
   /** What happens to a request when all replicas that could take it are full. */
   public record Queue(
@@ -343,17 +345,10 @@ public record RouterConfig(
       @AdvancedKey("64 | 1 … 4096 | Max MiB waiting for the disk; more are dropped and marked.")
           int queueMb) {}
 
-  /** The log of routing decisions. */
-  public record DecisionLog(
-      @Key(" | | [Decision log](decision-log.md); none: off.") @Nullable String file,
-      @AdvancedKey("64 | 1 … 1000000 | Max MiB of a file.") int maxMb,
-      @AdvancedKey("8 | 1 … 1000 | Files kept, the current one included.") int keep,
-      @AdvancedKey("16 | 1 … 4096 | Max MiB waiting for the disk; more are dropped.")
-          int queueMb) {}
-
-  /** The log of requests. */
-  public record AccessLog(
-      @Key(" | | Access log, one JSON line a request; none: off.") @Nullable String file,
+  /** A log of requests. */
+  public record LogFile(
+      @Key(" | | [Log](operations.md#logs-and-traces), one JSON line a request; none: off.")
+          @Nullable String file,
       @AdvancedKey("64 | 1 … 1000000 | Max MiB of a file.") int maxMb,
       @AdvancedKey("8 | 1 … 1000 | Files kept, the current one included.") int keep,
       @AdvancedKey("16 | 1 … 4096 | Max MiB waiting for the disk; more are dropped.")
@@ -385,12 +380,18 @@ public record RouterConfig(
     }
   }
 
+  /** How files that change are followed. */
+  public record Files(
+      @AdvancedKey(
+              "2000 | 10 … 86400000 | Polling interval for keys, certificates and the configuration file.")
+          int pollMs) {}
+
   /** What the router adds to responses, and takes from requests. */
   public record Headers(
       @Key(
               "auto | auto, always, never | Pass clients' credentials (`authorization`, `x-api-key`, `api-key`, `cookie`) to replicas; `auto`: if neither `auth.keys-file` nor the replica's `api-key-file` is set.")
           String passCredentials,
-      @AdvancedKey("true | | Add response header `x-warmpath-replica`.") boolean enabled,
+      @AdvancedKey("true | | Add response header `x-warmpath-replica`.") boolean replica,
       @AdvancedKey(
               "false | | Add `x-warmpath-cached-tokens`, the predicted cached tokens; reveals what others have cached.")
           boolean cachedTokens) {}
@@ -409,6 +410,6 @@ public record RouterConfig(
   /** When the configuration is read anew. */
   public record Reload(
       @Reloadable
-          @Key("false | | Reload when the file's content changes, checked every `auth.poll-ms`.")
+          @Key("false | | Reload when the file's content changes, checked every `files.poll-ms`.")
           boolean watch) {}
 }

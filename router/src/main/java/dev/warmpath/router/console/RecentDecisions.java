@@ -1,6 +1,6 @@
 package dev.warmpath.router.console;
 
-import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import java.time.Clock;
 import java.util.ArrayDeque;

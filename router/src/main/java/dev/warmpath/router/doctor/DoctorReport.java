@@ -2,8 +2,10 @@ package dev.warmpath.router.doctor;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.check.Finding;
 import dev.warmpath.router.doctor.check.Finding.Level;
+import dev.warmpath.router.doctor.probe.FleetProbe;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +21,14 @@ public record DoctorReport(List<Finding> findings) {
 
   public DoctorReport {
     findings = List.copyOf(findings);
+  }
+
+  /** Looks at the fleet of {@code config}, which takes some seconds, and judges what was found. */
+  public static DoctorReport of(RouterConfig config, FleetProbe.Options options)
+      throws InterruptedException {
+    try (FleetProbe probe = new FleetProbe(config, options)) {
+      return new DoctorReport(Checks.of(probe.look()));
+    }
   }
 
   /** Whether nothing failed. */

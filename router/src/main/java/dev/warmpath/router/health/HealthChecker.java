@@ -38,7 +38,7 @@ public final class HealthChecker extends VerticleBase {
   /** A replica that is up is asked for its models at every so many checks. */
   private static final int CHECKS_A_LIST = 5;
 
-  private final Supplier<RouterConfig.Health> health;
+  private final Supplier<RouterConfig> config;
   private final Fleet fleet;
   private final Upstreams upstreams;
   private final ModelCatalog catalog;
@@ -73,13 +73,13 @@ public final class HealthChecker extends VerticleBase {
    *     caches
    */
   public HealthChecker(
-      Supplier<RouterConfig.Health> health,
+      Supplier<RouterConfig> config,
       Fleet fleet,
       Upstreams upstreams,
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
       EngineEvents engineEvents) {
-    this.health = health;
+    this.config = config;
     this.engineEvents = engineEvents;
     this.fleet = fleet;
     this.upstreams = upstreams;
@@ -93,19 +93,19 @@ public final class HealthChecker extends VerticleBase {
         upstreams.newClient(
             "health",
             new EngineClient.Limits(
-                () -> health.get().timeoutMs(), CONNECTIONS_PER_REPLICA, ANSWER_LIMIT_BYTES));
+                () -> config.get().health().timeoutMs(), CONNECTIONS_PER_REPLICA, ANSWER_LIMIT_BYTES));
     checks();
     looks();
     return Future.succeededFuture();
   }
 
   private void checks() {
-    timer = vertx.setTimer(health.get().intervalMs(), id -> checks());
+    timer = vertx.setTimer(config.get().health().intervalMs(), id -> checks());
     checkAll();
   }
 
   private void looks() {
-    int interval = health.get().metricsIntervalMs();
+    int interval = config.get().health().metricsIntervalMs();
     metricsTimer = vertx.setTimer(interval > 0 ? interval : OFF_MS, id -> looks());
     if (interval > 0) {
       watchAll();
@@ -147,7 +147,7 @@ public final class HealthChecker extends VerticleBase {
           Checked state = checked.get(replica);
           if (state != null) {
             state.asking = false;
-            RouterConfig.Health now = health.get();
+            RouterConfig.Health now = config.get().health();
             judge(replica, state.streak.after(done.succeeded(), now.rise(), now.fall()));
           }
         });
@@ -166,8 +166,8 @@ public final class HealthChecker extends VerticleBase {
 
   private void saw(Replica replica, Checked state, EngineMetrics metrics) {
     state.restarts.saw(metrics);
-    LearnedLimit.saw(replica, metrics, health.get().engineQueue());
-    state.others.saw(metrics, health.get().otherLoad());
+    LearnedLimit.saw(replica, metrics, config.get().limits().engineWaiting());
+    state.others.saw(metrics, config.get().health().otherLoad());
   }
 
   /** Asks for the models; a replica without an answer to that keeps what was configured. */
@@ -203,7 +203,7 @@ public final class HealthChecker extends VerticleBase {
       return Future.failedFuture("not started");
     }
     return client
-        .get(replica, path, health.get().timeoutMs())
+        .get(replica, path, config.get().health().timeoutMs())
         .compose(answer ->
             answer.status() == 200
                 ? Future.succeededFuture(answer.buffer())

@@ -1,7 +1,7 @@
 package dev.warmpath.router.observe;
 
 import dev.warmpath.router.capture.CaptureStatus;
-import dev.warmpath.router.decision.DecisionLog;
+import dev.warmpath.router.requestlog.RequestLog;
 import dev.warmpath.router.trace.Tracing;
 
 /** How the capture, the logs of requests and their traces stand. */
@@ -17,21 +17,15 @@ public final class FileMetrics {
     to.add(Metric.CAPTURE_FAILING, now.failing() ? 1 : 0);
   }
 
-  public static void decisions(MetricValues to, DecisionLog.Status now) {
-    to.add(Metric.DECISION_LOG_RECORDS_TOTAL, now.written());
+  /** The log {@code name}: {@code decision} or {@code access}. */
+  public static void log(MetricValues to, String name, RequestLog.Status now) {
+    to.add(Metric.REQUEST_LOG_RECORDS_TOTAL, now.written(), name);
     now.dropped()
-        .forEach((cause, n) -> to.add(Metric.DECISION_LOG_DROPPED_TOTAL, n, cause.label()));
-    to.add(Metric.DECISION_LOG_BYTES, now.fileBytes());
-    to.add(Metric.DECISION_LOG_QUEUE_BYTES, now.queuedBytes());
-    to.add(Metric.DECISION_LOG_QUEUE_MAX_BYTES, now.queueBytes());
-  }
-
-  public static void accessLog(MetricValues to, DecisionLog.Status now) {
-    to.add(Metric.ACCESS_LOG_RECORDS_TOTAL, now.written());
-    now.dropped().forEach((cause, n) -> to.add(Metric.ACCESS_LOG_DROPPED_TOTAL, n, cause.label()));
-    to.add(Metric.ACCESS_LOG_BYTES, now.fileBytes());
-    to.add(Metric.ACCESS_LOG_QUEUE_BYTES, now.queuedBytes());
-    to.add(Metric.ACCESS_LOG_QUEUE_MAX_BYTES, now.queueBytes());
+        .forEach((cause, n) ->
+            to.add(Metric.REQUEST_LOG_DROPPED_TOTAL, n, name, cause.label()));
+    to.add(Metric.REQUEST_LOG_BYTES, now.fileBytes(), name);
+    to.add(Metric.REQUEST_LOG_QUEUE_BYTES, now.queuedBytes(), name);
+    to.add(Metric.REQUEST_LOG_QUEUE_MAX_BYTES, now.queueBytes(), name);
   }
 
   public static void traces(MetricValues to, Tracing tracing) {

@@ -128,13 +128,13 @@ public final class FleetCollector {
 
   private static void engine(MetricValues to, EngineReport report) {
     String engine = report.engine();
-    to.add(Metric.ENGINE_EJECTED, is(report.ejected()), engine);
-    to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, report.load().requestsInFlight(), engine);
-    to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, report.load().queuedPrefillTokens(), engine);
+    to.add(Metric.ENGINE_EJECTED, is(report.state().ejected()), engine);
+    to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, report.state().load().requestsInFlight(), engine);
+    to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, report.state().load().queuedPrefillTokens(), engine);
     OtherLoad others = report.replica().otherLoad(report.dpRank());
     to.add(Metric.ENGINE_OTHER_REQUESTS, others.running(), engine, "running");
     to.add(Metric.ENGINE_OTHER_REQUESTS, others.waiting(), engine, "waiting");
-    ExpectedBlocks.Counts expected = report.expectedBlocks();
+    ExpectedBlocks.Counts expected = report.state().expectedBlocks();
     to.add(Metric.EXPECTED_BLOCKS, expected.expected(), engine);
     to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.confirmed(), engine, "confirmed");
     to.add(Metric.EXPECTED_BLOCKS_ENDED_TOTAL, expected.expired(), engine, "expired");

@@ -223,22 +223,17 @@ public enum Metric {
   CONSOLE_DECISIONS_MAX_BYTES(Type.GAUGE, "Max bytes of kept decisions."),
   CONSOLE_PREFIXES(Type.GAUGE, "Prefixes kept for the admin port; max 1000."),
   CONSOLE_LISTENERS(Type.GAUGE, "Listeners to the console's events; max 16."),
-  DECISION_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written."),
-  DECISION_LOG_DROPPED_TOTAL(
+  REQUEST_LOG_RECORDS_TOTAL(
+      Type.COUNTER, "Records written to the log of decisions, or of requests.", "log"),
+  REQUEST_LOG_DROPPED_TOTAL(
       Type.COUNTER,
       "Records dropped: queue_full, disk (full or unwritable), failure (a bug).",
+      "log",
       "cause"),
-  DECISION_LOG_BYTES(Type.GAUGE, "Size of its files."),
-  DECISION_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes waiting for the disk."),
-  DECISION_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Max bytes waiting for the disk; more are dropped."),
-  ACCESS_LOG_RECORDS_TOTAL(Type.COUNTER, "Records written."),
-  ACCESS_LOG_DROPPED_TOTAL(
-      Type.COUNTER,
-      "Records dropped: queue_full, disk (full or unwritable), failure (a bug).",
-      "cause"),
-  ACCESS_LOG_BYTES(Type.GAUGE, "Size of its files."),
-  ACCESS_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes waiting for the disk."),
-  ACCESS_LOG_QUEUE_MAX_BYTES(Type.GAUGE, "Max bytes waiting for the disk; more are dropped."),
+  REQUEST_LOG_BYTES(Type.GAUGE, "Size of its files.", "log"),
+  REQUEST_LOG_QUEUE_BYTES(Type.GAUGE, "Bytes waiting for the disk.", "log"),
+  REQUEST_LOG_QUEUE_MAX_BYTES(
+      Type.GAUGE, "Max bytes waiting for the disk; more are dropped.", "log"),
   TRACE_SPANS_TOTAL(
       Type.COUNTER, "Spans: exported, failed at the collector, dropped (queue full).", "result");
 

@@ -288,7 +288,7 @@ final class Attempt {
   }
 
   private void addOwnHeaders(HttpServerResponse down) {
-    if (!proxy.config().headers().enabled()) {
+    if (!proxy.config().headers().replica()) {
       return;
     }
     down.putHeader("x-warmpath-replica", assignment.replica().name());

@@ -1,7 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.auth.Client;
-import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;

@@ -1,7 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.decision.PromptPieces;
+import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;

@@ -2,7 +2,7 @@ package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.decision.RequestLogs;
+import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.limit.BodyRoom;

@@ -4,7 +4,7 @@ import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.proxy.ApiError.Form;
 import dev.warmpath.router.proxy.head.RequestIds;
 import dev.warmpath.router.proxy.limit.Connections;

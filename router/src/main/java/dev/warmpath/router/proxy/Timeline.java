@@ -1,7 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.proxy.ProxyListener.Ending;

@@ -1,6 +1,6 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;

@@ -1,4 +1,4 @@
-/** Files of keys and certificates, read again when they change. */
+/** Files of keys, certificates and the configuration, read again when they change. */
 @NullMarked
 package dev.warmpath.router.watch;
 

@@ -152,6 +152,6 @@ class AdminKeyTest {
         tree ->
             change.apply(
                 tree.set("admin.key-file", file.toString(), "test")
-                    .set("auth.poll-ms", 10, "test")));
+                    .set("files.poll-ms", 10, "test")));
   }
 }

@@ -333,7 +333,7 @@ class ApiKeysTest {
 
   private ConfigTree configured(ConfigTree tree) {
     return tree.set("auth.keys-file", file.toString(), "test")
-        .set("auth.poll-ms", 10, "test")
+        .set("files.poll-ms", 10, "test")
         .set("listen.metrics", true, "test")
         .set("snapshot.enabled", false, "test");
   }

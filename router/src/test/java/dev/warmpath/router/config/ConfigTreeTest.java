@@ -12,6 +12,7 @@ import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.transport.ReplayLimits;
+import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.router.auth.ApiKeyFile;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.config.read.ConfigKey;
@@ -101,7 +102,7 @@ class ConfigTreeTest {
             ReplicaConfig::maxBlocks,
             ReplicaConfig::hashSeed,
             ReplicaConfig::sglang)
-        .containsExactly(ReplicaConfig.Removals.PER_COPY, 4096, "17", SGLANG);
+        .containsExactly(CopyCounting.PER_COPY, 4096, "17", SGLANG);
     assertThat(config.replicas().get(1))
         .extracting(
             ReplicaConfig::removals,
@@ -163,11 +164,11 @@ class ConfigTreeTest {
 
   @Test
   void wrongTypesAndBoundsNameFileLineAndKey() {
-    assertThat(problems("listen: {port: 70000}\nretry:\n  attempts: many\nheaders: {enabled: 1}"))
+    assertThat(problems("listen: {port: 70000}\nretry:\n  attempts: many\nheaders: {replica: 1}"))
         .containsExactly(
             "f.yaml:1: 'listen.port' must be a number in 0 … 65535",
             "f.yaml:3: 'retry.attempts' must be a whole number",
-            "f.yaml:4: 'headers.enabled' must be true or false");
+            "f.yaml:4: 'headers.replica' must be true or false");
     assertThat(problems("policy:\n  name: fastest"))
         .singleElement()
         .asString()

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.console.RecentDecisions.Bounds;
 import dev.warmpath.router.console.RecentDecisions.Query;
-import dev.warmpath.router.decision.Decision;
+import dev.warmpath.router.requestlog.Decision;
 import java.time.Clock;
 import java.util.List;
 import org.junit.jupiter.api.Test;

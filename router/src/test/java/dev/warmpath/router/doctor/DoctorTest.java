@@ -99,7 +99,7 @@ class DoctorTest {
             ConfigTree.empty()
                 .set("parity.timeout-ms", 20_000, "test")
                 .set("timeouts.connect-ms", 20_000, "test"));
-    return Doctor.examine(tree.config(), NO_REQUESTS);
+    return DoctorReport.of(tree.config(), NO_REQUESTS);
   }
 
   /** Each finding as level, sentence and remedy, one a line. */

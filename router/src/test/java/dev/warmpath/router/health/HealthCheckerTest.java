@@ -3,6 +3,7 @@ package dev.warmpath.router.health;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.EngineEvents;
@@ -25,9 +26,6 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class HealthCheckerTest {
-
-  private static final RouterConfig.Health HEALTH =
-      new RouterConfig.Health(20, 1000, 1, 1, 0, true, 0);
 
   private final Vertx vertx = Vertx.vertx();
   private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
@@ -61,8 +59,14 @@ class HealthCheckerTest {
     var catalog = new ModelCatalog(fleet, r -> false);
     var upstreams =
         new Upstreams(new UpstreamConfig(null, null, null, null), vertx, new FileWatch(1_000));
+    RouterConfig config =
+        ConfigTree.empty()
+            .set("health.interval-ms", 20, "test")
+            .set("health.fall", 1, "test")
+            .set("health.metrics-interval-ms", 0, "test")
+            .config();
     var checker =
-        new HealthChecker(() -> HEALTH, fleet, upstreams, catalog, r -> "/health", new Told(heard));
+        new HealthChecker(() -> config, fleet, upstreams, catalog, r -> "/health", new Told(heard));
     vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
 
     assertThat(heard.take()).isEqualTo("recovered a");

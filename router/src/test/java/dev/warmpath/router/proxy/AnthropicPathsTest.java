@@ -113,7 +113,7 @@ class AnthropicPathsTest {
 
   private static int expectedBlocks(Rig rig) {
     return rig.router.dispatcher().report().stream()
-        .mapToInt(report -> report.expectedBlocks().expected())
+        .mapToInt(report -> report.state().expectedBlocks().expected())
         .sum();
   }
 

@@ -35,12 +35,12 @@ class EngineSpeedTest {
           (request, body) ->
               after(rig, DELAY_MS, () -> request.response().end(USAGE.formatted(tokens)));
       completion(rig, "{" + prompt + "}");
-      assertThat(report(rig).prefillSamples()).isZero();
+      assertThat(report(rig).state().prefillSamples()).isZero();
       rig.backends.get(0).script =
           (request, body) ->
               after(rig, DELAY_MS, () -> stream(request).end(event(USAGE.formatted(tokens))));
       completion(rig, "{\"stream\":true," + prompt + "}");
-      assertThat(report(rig).prefillSamples()).isEqualTo(1);
+      assertThat(report(rig).state().prefillSamples()).isEqualTo(1);
       rig.untilIdle();
     }
   }
@@ -59,10 +59,10 @@ class EngineSpeedTest {
       try (RawClient client = new RawClient(rig.router.port())) {
         client.post("/v1/responses", "{\"stream\":true,\"model\":\"m\",\"input\":\"hello you\"}");
         client.readUntil("response.in_progress");
-        assertThat(report(rig).load().queuedPrefillTokens()).isPositive();
+        assertThat(report(rig).state().load().queuedPrefillTokens()).isPositive();
         open.remove().end("event: response.output_text.delta\ndata: {}\n\n");
         client.readUntil("output_text");
-        Rig.until(() -> report(rig).load().queuedPrefillTokens() == 0);
+        Rig.until(() -> report(rig).state().load().queuedPrefillTokens() == 0);
       }
       rig.untilIdle();
     }
@@ -76,8 +76,8 @@ class EngineSpeedTest {
       CompletableFuture<HttpResponse<byte[]>> later =
           rig.chatLater("{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}");
       Rig.until(() -> held.size() == 1);
-      Rig.until(() -> report(rig).load().queuedPrefillTokens() == 0);
-      assertThat(report(rig).load().requestsInFlight()).isEqualTo(1);
+      Rig.until(() -> report(rig).state().load().queuedPrefillTokens() == 0);
+      assertThat(report(rig).state().load().requestsInFlight()).isEqualTo(1);
       held.remove().response().end("{}");
       later.join();
     }
@@ -91,7 +91,7 @@ class EngineSpeedTest {
       CompletableFuture<HttpResponse<byte[]>> later =
           rig.chatLater("{\"stream\":true,\"prompt\":\"" + "x".repeat(40_000) + "\"}");
       Rig.until(() -> held.size() == 1);
-      assertThat(report(rig).load().queuedPrefillTokens()).isBetween(9_000L, 11_000L);
+      assertThat(report(rig).state().load().queuedPrefillTokens()).isBetween(9_000L, 11_000L);
       held.remove().response().end("{}");
       later.join();
       rig.untilIdle();
@@ -115,7 +115,7 @@ class EngineSpeedTest {
           rig.backends.get(0).resets.set(0);
         }
       }
-      assertThat(report(rig).ejected()).isFalse();
+      assertThat(report(rig).state().ejected()).isFalse();
       assertThat(rig.metrics())
           .containsEntry("warmpath_outcomes_total{engine=\"r0\",outcome=\"cancelled\"}", 4.0);
     }
@@ -164,7 +164,7 @@ class EngineSpeedTest {
             rig.post("/v1/completions", body.getBytes(UTF_8)).build(),
             HttpResponse.BodyHandlers.ofByteArray());
     Rig.until(() -> held.size() == 1);
-    int tokens = (int) report(rig).load().contextTokens();
+    int tokens = (int) report(rig).state().load().contextTokens();
     held.remove().response().end("{}");
     later.get(20, TimeUnit.SECONDS);
     rig.untilIdle();

@@ -69,14 +69,14 @@ class ReloadTest {
       assertThat(rig.get("/metrics").statusCode()).isEqualTo(404);
       rig.write(tree ->
           tree.set("limits.body-bytes", 20, "test")
-              .set("headers.enabled", false, "test")
+              .set("headers.replica", false, "test")
               .set("listen.metrics", true, "test"));
       assertThat(rig.router.reload("test").applied())
           .extracting(ConfigChange::toString)
           .containsExactly(
               "listen.metrics: false → true",
               "limits.body-bytes: 67108864 → 20",
-              "headers.enabled: true → false");
+              "headers.replica: true → false");
       assertThat(rig.chat(BODY).headers().firstValue("x-warmpath-replica")).isEmpty();
       assertThat(rig.chat(BODY + " ".repeat(20)).statusCode()).isEqualTo(413);
       assertThat(rig.get("/metrics").statusCode()).isEqualTo(200);

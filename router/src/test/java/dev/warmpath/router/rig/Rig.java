@@ -5,7 +5,6 @@ import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.fleet.engine.EngineReport;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.URI;
@@ -159,8 +158,7 @@ public final class Rig implements AutoCloseable {
 
   public int inFlight() {
     return router.dispatcher().report().stream()
-        .map(EngineReport::load)
-        .mapToInt(load -> load.requestsInFlight())
+        .mapToInt(report -> report.state().load().requestsInFlight())
         .sum();
   }
 

@@ -208,7 +208,7 @@ class ServerTlsTest {
     return tree.set("listen.tls-cert", folder.resolve("cert").toString(), "test")
         .set("listen.tls-key", folder.resolve("key").toString(), "test")
         .set("tokenizing.deadline-ms", 10_000, "test")
-        .set("auth.poll-ms", 10, "test");
+        .set("files.poll-ms", 10, "test");
   }
 
   private double metric(Rig rig, String name) {

@@ -79,7 +79,7 @@ class UpstreamKeysTest {
   }
 
   private static ConfigTree keyed(ConfigTree tree, Path own, String all) {
-    ConfigTree keyed = tree.set("upstream.api-key-file", all, "test").set("auth.poll-ms", 10, "t");
+    ConfigTree keyed = tree.set("upstream.api-key-file", all, "test").set("files.poll-ms", 10, "t");
     try {
       String url = tree.config().replicas().get(0).url().toString();
       Map<String, Object> replica =

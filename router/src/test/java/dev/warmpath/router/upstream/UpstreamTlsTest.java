@@ -91,7 +91,7 @@ class UpstreamTlsTest {
     write("own", authority.issue("router"));
     Map<String, String> own =
         Map.of("tls-ca", ca, "tls-cert", path("own.cert"), "tls-key", path("own.key"));
-    try (Rig rig = rig(1, own, tree -> tree.set("auth.poll-ms", 10, "test"))) {
+    try (Rig rig = rig(1, own, tree -> tree.set("files.poll-ms", 10, "test"))) {
       assertThat(rig.chat(BODY).statusCode()).isEqualTo(200);
       write("own", new Certificates().issue("router"));
       Rig.until(() -> refusals.get() > 0);

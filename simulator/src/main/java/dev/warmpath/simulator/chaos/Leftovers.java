@@ -51,7 +51,7 @@ final class Leftovers {
     Map<String, Double> left = new TreeMap<>();
     left.put("RouterProcess.serving", (double) fleet.router().serving());
     for (EngineReport report : fleet.router().dispatcher().report()) {
-      Load load = report.load();
+      Load load = report.state().load();
       left.put(report.engine() + " context tokens", (double) load.contextTokens());
       left.put(report.engine() + " queued prefill ms", load.queuedPrefillMillis());
     }

@@ -67,8 +67,8 @@ public final class Totals {
     Map<String, PrefillCost> costs = new HashMap<>();
     int inFlight = 0;
     for (EngineReport engine : sources.dispatcher().report()) {
-      costs.put(engine.engine(), engine.prefillCost());
-      inFlight += engine.load().requestsInFlight();
+      costs.put(engine.engine(), engine.state().prefillCost());
+      inFlight += engine.state().load().requestsInFlight();
     }
     pass.engines.forEach((name, growth) -> {
       PrefillCost cost = costs.get(name);

@@ -86,7 +86,7 @@ public final class FleetProbe implements AutoCloseable {
     this.options = options;
     this.discovered = new DiscoveryProbe(config);
     this.replicas = discovered.replicas();
-    this.files = new FileWatch(config.auth().pollMs());
+    this.files = new FileWatch(config.files().pollMs());
     this.timeout = Duration.ofMillis(config.parity().timeoutMs());
     Upstreams upstreams = new Upstreams(config.upstream(), vertx, files);
     this.http =

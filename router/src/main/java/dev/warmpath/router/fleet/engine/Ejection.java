@@ -84,7 +84,7 @@ public final class Ejection {
   }
 
   /** Whether it should get nothing at {@code nowNanos} if there is another engine. */
-  public boolean active(long nowNanos) {
+  public boolean isEjected(long nowNanos) {
     resting = resting && nowNanos - restUntilNanos < 0;
     return resting || (failuresInRow >= FAILURES && (probing || nowNanos - untilNanos < 0));
   }

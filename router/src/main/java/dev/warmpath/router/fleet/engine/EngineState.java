@@ -16,7 +16,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EngineState {
 
-  /** The state at one moment. */
+  /**
+   * The state at one moment.
+   *
+   * @param prefillSamples requests from which {@code prefillCost} was learned
+   * @param ejected whether it failed too often just now to be taken
+   * @param circuit whether it gets requests after its failures
+   */
   public record Snapshot(
       Load load,
       ExpectedBlocks.Counts expectedBlocks,
@@ -97,7 +103,7 @@ public final class EngineState {
       int heldBlocks,
       long nowNanos,
       SelectionState state) {
-    state.ejected = ejection.active(nowNanos);
+    state.ejected = ejection.isEjected(nowNanos);
     state.expectedBlocks = chain == null ? 0 : expected.depth(chain, heldBlocks, nowNanos);
     candidates.add(name, number, prefill.cost(), lastTurn);
     load.addTo(candidates, nowNanos);
@@ -217,7 +223,7 @@ public final class EngineState {
         expected.counts(nowNanos),
         prefill.cost(),
         prefill.samples(),
-        ejection.active(nowNanos),
+        ejection.isEjected(nowNanos),
         ejection.circuit(nowNanos));
   }
 }

@@ -24,7 +24,8 @@ final class Gate {
     this.nanoClock = nanoClock;
   }
 
-  synchronized boolean open() {
+  /** Whether it may be asked now. */
+  synchronized boolean allows() {
     if (closed && nanoClock.getAsLong() - openAtNanos >= 0) {
       closed = false;
     }

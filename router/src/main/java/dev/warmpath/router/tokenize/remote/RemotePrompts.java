@@ -144,7 +144,7 @@ public final class RemotePrompts implements RemoteReader {
       return null;
     }
     boolean cuts = TokenizeCall.fits(asked.kind(), asked.request());
-    if (gate(replica, "render").open()) {
+    if (gate(replica, "render").allows()) {
       byte[] body = RenderCall.body(asked.request());
       return call(replica, "render", path, body, RenderCall::tokenIds)
           .thenCompose(ids -> ids == null && cuts ? tokenize(replica, asked) : completed(ids))
@@ -162,7 +162,7 @@ public final class RemotePrompts implements RemoteReader {
   }
 
   private CompletableFuture<int @Nullable []> tokenize(Replica replica, Asked asked) {
-    if (!gate(replica, "tokenize").open()) {
+    if (!gate(replica, "tokenize").allows()) {
       sources.outcomes().count("tokenize", "open_circuit");
       return completed(null);
     }

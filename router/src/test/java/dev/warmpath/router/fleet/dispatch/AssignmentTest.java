@@ -107,8 +107,8 @@ class AssignmentTest {
       assignment.usage(4000, 0);
       assignment.finished(Outcome.COMPLETED);
     }
-    assertThat(world.report("r0").prefillSamples()).isEqualTo(50);
-    double millis = world.report("r0").prefillCost().millis(4000, 4000);
+    assertThat(world.report("r0").state().prefillSamples()).isEqualTo(50);
+    double millis = world.report("r0").state().prefillCost().millis(4000, 4000);
     assertThat(millis).isBetween(1600.0, 2000.0);
   }
 
@@ -122,7 +122,7 @@ class AssignmentTest {
     world.pass(2000);
     second.firstToken();
     second.finished(Outcome.COMPLETED);
-    assertThat(world.report("r0").prefillSamples()).isEqualTo(1);
+    assertThat(world.report("r0").state().prefillSamples()).isEqualTo(1);
   }
 
   @Test
@@ -136,7 +136,7 @@ class AssignmentTest {
       together.forEach(Assignment::firstToken);
       together.forEach(each -> each.finished(Outcome.COMPLETED));
     }
-    double millis = world.report("r0").prefillCost().millis(2000, 2000);
+    double millis = world.report("r0").state().prefillCost().millis(2000, 2000);
     assertThat(millis).isCloseTo(PrefillCost.DEFAULT.millis(2000, 2000), withPercentage(5));
   }
 
@@ -147,7 +147,7 @@ class AssignmentTest {
     world.pass(2000);
     second.finished(Outcome.CANCELLED);
     first.firstToken();
-    assertThat(world.report("r0").prefillSamples()).isZero();
+    assertThat(world.report("r0").state().prefillSamples()).isZero();
   }
 
   @Test
@@ -157,8 +157,8 @@ class AssignmentTest {
     assignment.answered();
     assignment.usage(4000, 0);
     assignment.finished(Outcome.COMPLETED);
-    assertThat(world.report("r0").prefillSamples()).isZero();
-    assertThat(world.report("r0").prefillCost()).isEqualTo(PrefillCost.DEFAULT);
+    assertThat(world.report("r0").state().prefillSamples()).isZero();
+    assertThat(world.report("r0").state().prefillCost()).isEqualTo(PrefillCost.DEFAULT);
   }
 
   @Test
@@ -206,7 +206,7 @@ class AssignmentTest {
     assignment.usage(3100, 0);
     assignment.finished(Outcome.COMPLETED);
     assertThat(load()).isEqualTo(Load.NONE);
-    assertThat(world.report("r0").prefillSamples()).as("a guess teaches nothing").isZero();
+    assertThat(world.report("r0").state().prefillSamples()).as("a guess teaches nothing").isZero();
   }
 
   @Test
@@ -242,11 +242,11 @@ class AssignmentTest {
   }
 
   private Load load() {
-    return world.report("r0").load();
+    return world.report("r0").state().load();
   }
 
   private int expected() {
-    return world.report("r0").expectedBlocks().expected();
+    return world.report("r0").state().expectedBlocks().expected();
   }
 
   @Test

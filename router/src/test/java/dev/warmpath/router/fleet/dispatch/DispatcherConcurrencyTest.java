@@ -52,10 +52,10 @@ class DispatcherConcurrencyTest {
     });
     assertThat(world.dispatcher.report())
         .hasSize(4)
-        .allSatisfy(report -> assertThat(report.load()).isEqualTo(Load.NONE));
+        .allSatisfy(report -> assertThat(report.state().load()).isEqualTo(Load.NONE));
     world.pass(60_000);
     assertThat(world.dispatcher.report())
-        .allSatisfy(report -> assertThat(report.expectedBlocks().expected()).isZero());
+        .allSatisfy(report -> assertThat(report.state().expectedBlocks().expected()).isZero());
   }
 
   private static List<String> policies() {
@@ -100,9 +100,9 @@ class DispatcherConcurrencyTest {
         return null;
       });
     }
-    assertThat(world.report("r0").load().requestsInFlight()).isEqualTo(1);
+    assertThat(world.report("r0").state().load().requestsInFlight()).isEqualTo(1);
     kept.finished(Outcome.COMPLETED);
-    assertThat(world.report("r0").load()).isEqualTo(Load.NONE);
+    assertThat(world.report("r0").state().load()).isEqualTo(Load.NONE);
     assertThat(world.heard).filteredOn(line -> line.startsWith("finished")).hasSize(51);
   }
 
@@ -197,7 +197,7 @@ class DispatcherConcurrencyTest {
     world
         .dispatcher
         .report()
-        .forEach(report -> inFlight.put(report.engine(), report.load().requestsInFlight()));
+        .forEach(report -> inFlight.put(report.engine(), report.state().load().requestsInFlight()));
     return inFlight;
   }
 

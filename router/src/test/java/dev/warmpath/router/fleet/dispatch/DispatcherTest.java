@@ -111,7 +111,7 @@ class DispatcherTest {
     Assignment assignment = world.assign(both);
     assertThat(assignment.replica().name()).isEqualTo("r1");
     assertThat(assignment.prediction().basis()).isEqualTo(Basis.NOT_COMPARABLE);
-    assertThat(world.report("r1").load().contextTokens()).isEqualTo(1003);
+    assertThat(world.report("r1").state().load().contextTokens()).isEqualTo(1003);
   }
 
   @Test
@@ -159,7 +159,7 @@ class DispatcherTest {
     for (int i = 0; i < 4; i++) {
       tight.assign(prompt(10));
     }
-    assertThat(tight.report("r0").load().requestsInFlight()).isEqualTo(2);
+    assertThat(tight.report("r0").state().load().requestsInFlight()).isEqualTo(2);
     assertThat(tight.dispatcher.assign(request(prompt(10)), Set.of()))
         .isEqualTo(new NoCandidate(Cause.FULL));
     Explanation explanation = tight.dispatcher.explain(request(prompt(10)));
@@ -174,8 +174,8 @@ class DispatcherTest {
     World failing = new World("warm").with(1);
     failing.broken = true;
     assertThatThrownBy(() -> failing.assign(prompt(100))).hasMessage("broken");
-    assertThat(failing.report("r0").load()).isEqualTo(Load.NONE);
-    assertThat(failing.report("r0").expectedBlocks().expected()).isZero();
+    assertThat(failing.report("r0").state().load()).isEqualTo(Load.NONE);
+    assertThat(failing.report("r0").state().expectedBlocks().expected()).isZero();
   }
 
   @Test
@@ -198,8 +198,8 @@ class DispatcherTest {
     running.finished(Outcome.COMPLETED);
     Replica again = world.add("r0");
     assertThat(again).isNotSameAs(running.replica());
-    assertThat(world.report("r0").load().requestsInFlight()).isZero();
-    assertThat(world.report("r0").expectedBlocks().expected()).isZero();
+    assertThat(world.report("r0").state().load().requestsInFlight()).isZero();
+    assertThat(world.report("r0").state().expectedBlocks().expected()).isZero();
   }
 
   @Test

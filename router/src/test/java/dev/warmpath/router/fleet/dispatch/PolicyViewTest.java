@@ -69,7 +69,7 @@ class PolicyViewTest {
     first.firstToken();
     world.dispatcher.explain(request(prompt(160)));
     assertThat(recorder.queues).containsExactly("0+0", "1+1", "0+0");
-    assertThat(world.report("r1").load().requestsWaiting()).isEqualTo(1);
+    assertThat(world.report("r1").state().load().requestsWaiting()).isEqualTo(1);
   }
 
   @Test
@@ -108,8 +108,8 @@ class PolicyViewTest {
   void aPolicyThatFailsToRememberHoldsNothingBack() {
     recorder.broken = true;
     assertThatThrownBy(() -> world.assign(prompt(160))).hasMessage("broken");
-    assertThat(world.report("r0").load()).isEqualTo(Load.NONE);
-    assertThat(world.report("r0").expectedBlocks().expected()).isZero();
+    assertThat(world.report("r0").state().load()).isEqualTo(Load.NONE);
+    assertThat(world.report("r0").state().expectedBlocks().expected()).isZero();
   }
 
   /** Writes down what it is shown at the last choice. */

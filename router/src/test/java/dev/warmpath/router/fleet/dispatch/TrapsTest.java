@@ -79,7 +79,7 @@ class TrapsTest {
     // Three failures, then one more at the end of each ejection: 2 s of traffic see 1 s pass
     // once.
     assertThat(swallowed).isBetween(3, 5);
-    assertThat(world.report("r3").ejected()).isTrue();
+    assertThat(world.report("r3").state().ejected()).isTrue();
   }
 
   @Test
@@ -87,7 +87,7 @@ class TrapsTest {
     for (PromptResult prompt : prompts(40, 0, 100)) {
       world.assign(prompt).finished(Outcome.FAILED);
     }
-    assertThat(world.dispatcher.report()).allMatch(EngineReport::ejected);
+    assertThat(world.dispatcher.report()).allMatch(report -> report.state().ejected());
     assertThat(world.assign(prompt(100))).isNotNull();
   }
 
@@ -100,9 +100,9 @@ class TrapsTest {
     underWay.removeIf(assignment -> !assignment.replica().name().equals("r3"));
     assertThat(underWay).hasSizeGreaterThan(8);
     underWay.forEach(assignment -> assignment.finished(Outcome.FAILED)); // it was killed
-    assertThat(world.report("r3").ejected()).isTrue();
+    assertThat(world.report("r3").state().ejected()).isTrue();
     world.pass(1000);
-    assertThat(world.report("r3").ejected()).isFalse();
+    assertThat(world.report("r3").state().ejected()).isFalse();
   }
 
   @Test
@@ -113,7 +113,7 @@ class TrapsTest {
       boolean good = assignment.engine().equals("r0");
       assignment.finished(good ? Outcome.COMPLETED : Outcome.FAILED);
     }
-    assertThat(tight.report("r1").ejected()).isTrue();
+    assertThat(tight.report("r1").state().ejected()).isTrue();
     Assignment first = tight.assign(prompt(10));
     tight.assign(prompt(10));
     List<DispatchResult> later = new ArrayList<>();
@@ -131,7 +131,7 @@ class TrapsTest {
     for (PromptResult prompt : prompts(40, 0, 100)) {
       world.assign(prompt).finished(Outcome.REFUSED);
     }
-    assertThat(world.dispatcher.report()).noneMatch(EngineReport::ejected);
+    assertThat(world.dispatcher.report()).noneMatch(report -> report.state().ejected());
   }
 
   @Test

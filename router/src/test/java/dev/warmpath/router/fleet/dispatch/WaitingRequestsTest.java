@@ -36,7 +36,7 @@ class WaitingRequestsTest {
     assertThat(world.dispatcher.queued()).isEqualTo(2);
     running.finished(Outcome.COMPLETED);
     assertThat(served).containsExactly("a");
-    assertThat(world.report("r0").load().requestsInFlight()).isEqualTo(1);
+    assertThat(world.report("r0").state().load().requestsInFlight()).isEqualTo(1);
     assertThat(world.dispatcher.queued()).isEqualTo(1);
   }
 
@@ -141,7 +141,7 @@ class WaitingRequestsTest {
     assertThat(results)
         .containsExactly(new NoCandidate(Cause.FAILURE), new NoCandidate(Cause.FAILURE));
     assertThat(world.dispatcher.queued()).isZero();
-    assertThat(world.report("r0").load().requestsInFlight()).isZero();
+    assertThat(world.report("r0").state().load().requestsInFlight()).isZero();
 
     world.broken = false;
     Assignment next = running();
@@ -184,7 +184,7 @@ class WaitingRequestsTest {
     threads.shutdownNow();
     assertThat(most.get()).isLessThanOrEqualTo(2);
     assertThat(tight.dispatcher.queued()).isZero();
-    assertThat(tight.dispatcher.report()).allMatch(r -> r.load().requestsInFlight() == 0);
+    assertThat(tight.dispatcher.report()).allMatch(r -> r.state().load().requestsInFlight() == 0);
   }
 
   private Assignment running() {

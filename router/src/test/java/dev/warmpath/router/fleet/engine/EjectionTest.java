@@ -16,9 +16,9 @@ class EjectionTest {
     fail(2, 0);
     ejection.answered();
     fail(2, 0);
-    assertThat(ejection.active(0)).isFalse();
+    assertThat(ejection.isEjected(0)).isFalse();
     fail(1, 0);
-    assertThat(ejection.active(0)).isTrue();
+    assertThat(ejection.isEjected(0)).isTrue();
   }
 
   @Test
@@ -37,23 +37,23 @@ class EjectionTest {
   @Test
   void endsByItself() {
     fail(3, 0);
-    assertThat(ejection.active(SECOND - 1)).isTrue();
-    assertThat(ejection.active(SECOND)).isFalse();
+    assertThat(ejection.isEjected(SECOND - 1)).isTrue();
+    assertThat(ejection.isEjected(SECOND)).isFalse();
   }
 
   @Test
   void eachFurtherFailureDoublesIt() {
     fail(3, 0);
     ejection.failed(SECOND);
-    assertThat(ejection.active(3 * SECOND - 1)).isTrue();
-    assertThat(ejection.active(3 * SECOND)).isFalse();
+    assertThat(ejection.isEjected(3 * SECOND - 1)).isTrue();
+    assertThat(ejection.isEjected(3 * SECOND)).isFalse();
   }
 
   @Test
   void failuresWhileItLastsDoNotMakeItLonger() {
     fail(100, 0);
     ejection.failed(SECOND - 1);
-    assertThat(ejection.active(SECOND)).isFalse();
+    assertThat(ejection.isEjected(SECOND)).isFalse();
   }
 
   @Test
@@ -64,31 +64,31 @@ class EjectionTest {
       now += 30 * SECOND;
     }
     long last = now - 30 * SECOND;
-    assertThat(ejection.active(last + 30 * SECOND - 1)).isTrue();
-    assertThat(ejection.active(last + 30 * SECOND)).isFalse();
+    assertThat(ejection.isEjected(last + 30 * SECOND - 1)).isTrue();
+    assertThat(ejection.isEjected(last + 30 * SECOND)).isFalse();
   }
 
   @Test
   void anAnswerEndsIt() {
     fail(5, 0);
     ejection.answered();
-    assertThat(ejection.active(0)).isFalse();
+    assertThat(ejection.isEjected(0)).isFalse();
   }
 
   @Test
   void afterItsTimeOneProbeAtATime() {
     fail(3, 0);
     assertThat(ejection.chosen()).isTrue();
-    assertThat(ejection.active(SECOND)).isTrue();
+    assertThat(ejection.isEjected(SECOND)).isTrue();
     ejection.probeEnded();
-    assertThat(ejection.active(SECOND)).isFalse();
+    assertThat(ejection.isEjected(SECOND)).isFalse();
     assertThat(ejection.chosen()).isTrue();
     ejection.failed(SECOND);
-    assertThat(ejection.active(3 * SECOND - 1)).isTrue();
-    assertThat(ejection.active(3 * SECOND)).isFalse();
+    assertThat(ejection.isEjected(3 * SECOND - 1)).isTrue();
+    assertThat(ejection.isEjected(3 * SECOND)).isFalse();
     ejection.answered();
     assertThat(ejection.chosen()).isFalse();
-    assertThat(ejection.active(3 * SECOND)).isFalse();
+    assertThat(ejection.isEjected(3 * SECOND)).isFalse();
   }
 
   private void fail(int times, long nowNanos) {

@@ -193,19 +193,19 @@ class RemotePromptsTest {
     for (int i = 0; i < 4; i++) {
       gate.failed();
     }
-    assertThat(gate.open()).isTrue();
+    assertThat(gate.allows()).isTrue();
     gate.failed();
-    assertThat(gate.open()).isFalse();
+    assertThat(gate.allows()).isFalse();
     now.addAndGet(TimeUnit.SECONDS.toNanos(30));
-    assertThat(gate.open()).isTrue();
+    assertThat(gate.allows()).isTrue();
     gate.failed();
-    assertThat(gate.open()).isFalse();
+    assertThat(gate.allows()).isFalse();
     now.addAndGet(TimeUnit.SECONDS.toNanos(30));
     gate.notOffered();
     now.addAndGet(TimeUnit.SECONDS.toNanos(599));
-    assertThat(gate.open()).isFalse();
+    assertThat(gate.allows()).isFalse();
     now.addAndGet(TimeUnit.SECONDS.toNanos(1));
-    assertThat(gate.open()).isTrue();
+    assertThat(gate.allows()).isTrue();
   }
 
   @Test

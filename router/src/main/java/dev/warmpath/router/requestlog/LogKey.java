@@ -1,4 +1,4 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the log's thread, except {@link #bytes}.
  */
-final class DecisionFiles {
+final class LogFiles {
 
   private static final int TAIL_BYTES = 1 << 20;
 
@@ -36,7 +36,7 @@ final class DecisionFiles {
    * @param maxBytes bound of a file
    * @param keep files that are kept, the current one too; at least 1
    */
-  DecisionFiles(Path file, long maxBytes, int keep) {
+  LogFiles(Path file, long maxBytes, int keep) {
     this.file = file.toAbsolutePath();
     this.maxBytes = maxBytes;
     this.keep = keep;

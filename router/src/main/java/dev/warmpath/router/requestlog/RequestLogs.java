@@ -1,4 +1,4 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param recent keeps the last ones in memory
  */
 public record RequestLogs(
-    @Nullable DecisionLog decisions, @Nullable DecisionLog accessLog, Recent recent) {
+    @Nullable RequestLog decisions, @Nullable RequestLog accessLog, Recent recent) {
 
   /** Keeps the last decisions. Called on event loops; implementations are thread-safe and fast. */
   public interface Recent {

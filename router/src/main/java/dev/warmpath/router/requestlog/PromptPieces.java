@@ -1,4 +1,4 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;

@@ -1,8 +1,8 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.warmpath.router.decision.DecisionQueue.Waiting;
+import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

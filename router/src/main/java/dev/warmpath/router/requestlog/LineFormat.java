@@ -1,6 +1,6 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
-import dev.warmpath.router.decision.DecisionQueue.Waiting;
+import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import java.io.IOException;
 
 /**

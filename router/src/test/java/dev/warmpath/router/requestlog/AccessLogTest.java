@@ -1,4 +1,4 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,7 +42,7 @@ class AccessLogTest {
       rig.get("/v1/x" + "y".repeat(500) + "?a=" + SECRET);
       rig.get("/v1/completions");
       rig.chat("{\"model\":\"unknown\"}");
-      Rig.until(() -> rig.metrics().get("warmpath_access_log_records_total").equals(4.0));
+      Rig.until(() -> rig.metrics().get("warmpath_request_log_records_total{log=\"access\"}").equals(4.0));
       List<JsonNode> lines = lines(file);
       JsonNode first = lines.get(0);
       assertThat(first.path("time").asText()).startsWith("20").endsWith("Z");
@@ -67,7 +67,7 @@ class AccessLogTest {
       assertThat(lines.get(1).path("path").asText()).hasSize(200);
       assertThat(Files.readString(file)).doesNotContain(SECRET);
       assertThat(rig.metrics())
-          .containsEntry("warmpath_access_log_dropped_total{cause=\"disk\"}", 0.0);
+          .containsEntry("warmpath_request_log_dropped_total{cause=\"disk\",log=\"access\"}", 0.0);
     }
   }
 

@@ -1,4 +1,4 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -265,7 +265,7 @@ class DecisionLogTest {
           assertThat(JSON.readTree(line).isObject()).isTrue();
         }
       }
-      assertThat(rig.metrics().get("warmpath_decision_log_bytes")).isEqualTo(bytesOfFiles());
+      assertThat(rig.metrics().get("warmpath_request_log_bytes{log=\"decision\"}")).isEqualTo(bytesOfFiles());
     }
   }
 
@@ -309,8 +309,8 @@ class DecisionLogTest {
       Rig.until(() -> written(rig) + dropped(rig, "disk") == 10);
       assertThat(dropped(rig, "disk")).isGreaterThanOrEqualTo(5);
       assertThat(rig.metrics())
-          .containsEntry("warmpath_decision_log_queue_bytes", 0.0)
-          .containsEntry("warmpath_decision_log_dropped_total{cause=\"queue_full\"}", 0.0);
+          .containsEntry("warmpath_request_log_queue_bytes{log=\"decision\"}", 0.0)
+          .containsEntry("warmpath_request_log_dropped_total{cause=\"queue_full\",log=\"decision\"}", 0.0);
     }
   }
 
@@ -363,9 +363,9 @@ class DecisionLogTest {
   void withoutTheKeyNothingIsWrittenAndNoThreadRuns() throws Exception {
     try (Rig rig = new Rig(1)) {
       rig.chat("{\"model\":\"m\"}");
-      assertThat(rig.metrics().keySet()).noneMatch(name -> name.contains("decision_log"));
+      assertThat(rig.metrics().keySet()).noneMatch(name -> name.contains("request_log"));
       assertThat(Thread.getAllStackTraces().keySet())
-          .noneMatch(thread -> thread.getName().equals("warmpath-decision-log"));
+          .noneMatch(thread -> thread.getName().startsWith("warmpath-log"));
     }
   }
 
@@ -421,11 +421,11 @@ class DecisionLogTest {
   }
 
   private static int written(Rig rig) {
-    return rig.metrics().get("warmpath_decision_log_records_total").intValue();
+    return rig.metrics().get("warmpath_request_log_records_total{log=\"decision\"}").intValue();
   }
 
   private static int dropped(Rig rig, String cause) {
-    String name = "warmpath_decision_log_dropped_total{cause=\"" + cause + "\"}";
+    String name = "warmpath_request_log_dropped_total{cause=\"" + cause + "\",log=\"decision\"}";
     return rig.metrics().get(name).intValue();
   }
 

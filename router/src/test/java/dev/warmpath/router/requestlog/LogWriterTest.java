@@ -1,10 +1,10 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.router.decision.DecisionLog.DropCause;
-import dev.warmpath.router.decision.DecisionQueue.Waiting;
+import dev.warmpath.router.requestlog.RequestLog.DropCause;
+import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class DecisionWriterTest {
+class LogWriterTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -25,9 +25,9 @@ class DecisionWriterTest {
   @Test
   void writesAgainWhenTheDiskIsBack() throws Exception {
     Path file = folder.resolve("logs/log");
-    DecisionQueue queue = new DecisionQueue(1 << 20);
-    DecisionFiles files = new DecisionFiles(file, 2_000, 3);
-    DecisionWriter writer = writer(queue, files);
+    LogQueue queue = new LogQueue(1 << 20);
+    LogFiles files = new LogFiles(file, 2_000, 3);
+    LogWriter writer = writer(queue, files);
     writer.open();
     writer.write(List.of(record("a")));
     assertThat(writer.written()).isEqualTo(1);
@@ -41,7 +41,7 @@ class DecisionWriterTest {
 
     Files.delete(folder.resolve("logs"));
     Files.move(folder.resolve("away"), file.getParent());
-    nanos += DecisionWriter.RETRY_NANOS - 1;
+    nanos += LogWriter.RETRY_NANOS - 1;
     writer.write(List.of(record("e")));
     assertThat(queue.dropped()).containsEntry(DropCause.DISK, 4L);
     nanos += 1;
@@ -53,8 +53,8 @@ class DecisionWriterTest {
   @Test
   void keepsTheNewestFiles() throws Exception {
     Path file = folder.resolve("log");
-    DecisionFiles files = new DecisionFiles(file, 500, 3);
-    DecisionWriter writer = writer(new DecisionQueue(1 << 20), files);
+    LogFiles files = new LogFiles(file, 500, 3);
+    LogWriter writer = writer(new LogQueue(1 << 20), files);
     writer.open();
     for (int i = 0; i < 10; i++) {
       writer.write(List.of(record("m" + i)));
@@ -80,7 +80,7 @@ class DecisionWriterTest {
   @Test
   void oneFileIsEnough() throws Exception {
     Path file = folder.resolve("log");
-    DecisionWriter writer = writer(new DecisionQueue(1 << 20), new DecisionFiles(file, 500, 1));
+    LogWriter writer = writer(new LogQueue(1 << 20), new LogFiles(file, 500, 1));
     writer.open();
     for (int i = 0; i < 10; i++) {
       writer.write(List.of(record("m" + i)));
@@ -93,7 +93,7 @@ class DecisionWriterTest {
 
   @Test
   void theQueueIsBoundedInBytes() throws Exception {
-    DecisionQueue queue = new DecisionQueue(3_500);
+    LogQueue queue = new LogQueue(3_500);
     for (int i = 0; i < 5; i++) {
       queue.offer(record("m"));
     }
@@ -114,9 +114,9 @@ class DecisionWriterTest {
     assertThat(queue.bytes()).isZero();
   }
 
-  private DecisionWriter writer(DecisionQueue queue, DecisionFiles files) {
+  private LogWriter writer(LogQueue queue, LogFiles files) {
     LogKey key = LogKey.fresh(new Random(1));
-    return new DecisionWriter(queue, files, new DecisionLine(key), Clock.systemUTC(), () -> nanos);
+    return new LogWriter(queue, files, new DecisionLine(key), Clock.systemUTC(), () -> nanos);
   }
 
   private static Waiting record(String model) {

@@ -1,10 +1,10 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
-import dev.warmpath.router.decision.PromptHashes.Pieces;
+import dev.warmpath.router.requestlog.PromptHashes.Pieces;
 import java.util.Base64;
 import java.util.Random;
 import java.util.stream.LongStream;

@@ -1,6 +1,6 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
-import dev.warmpath.router.decision.DecisionLog.DropCause;
+import dev.warmpath.router.requestlog.RequestLog.DropCause;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumMap;
@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>Thread-safe.
  */
-final class DecisionQueue {
+final class LogQueue {
 
   /**
    * A decision that waits.
@@ -31,7 +31,7 @@ final class DecisionQueue {
   private long bytes;
   private boolean closed;
 
-  DecisionQueue(long maxBytes) {
+  LogQueue(long maxBytes) {
     this.maxBytes = maxBytes;
     for (DropCause cause : DropCause.values()) {
       dropped.put(cause, 0L);

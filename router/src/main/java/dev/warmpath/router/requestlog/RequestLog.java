@@ -1,7 +1,7 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.decision.DecisionQueue.Waiting;
+import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class DecisionLog implements AutoCloseable {
+public final class RequestLog implements AutoCloseable {
 
   /** Why a record was dropped. */
   public enum DropCause {
@@ -58,23 +58,23 @@ public final class DecisionLog implements AutoCloseable {
   private static final long BYTES_PER_MB = 1 << 20;
   private static final long PATIENCE_MILLIS = 5_000;
 
-  private final DecisionQueue queue;
-  private final DecisionFiles files;
-  private final DecisionWriter writer;
+  private final LogQueue queue;
+  private final LogFiles files;
+  private final LogWriter writer;
   private final Clock clock;
   private final Thread thread;
 
-  private DecisionLog(
-      DecisionQueue queue,
-      DecisionFiles files,
+  private RequestLog(
+      RouterConfig.LogFile config,
+      Path file,
       LineFormat lines,
       Clock clock,
       LongSupplier nanoClock)
       throws IOException {
     this.clock = clock;
-    this.queue = queue;
-    this.files = files;
-    writer = new DecisionWriter(queue, files, lines, clock, nanoClock);
+    queue = new LogQueue(config.queueMb() * BYTES_PER_MB);
+    files = new LogFiles(file, config.maxMb() * BYTES_PER_MB, config.keep());
+    writer = new LogWriter(queue, files, lines, clock, nanoClock);
     writer.open();
     thread = new Thread(writer, "warmpath-log " + files);
     thread.setDaemon(true);
@@ -82,13 +82,13 @@ public final class DecisionLog implements AutoCloseable {
   }
 
   /**
-   * Begins to log.
+   * Begins to log decisions.
    *
    * @param keyDirectory where the key of all hashes is kept; null: it lasts as long as the process
    * @throws IOException if the log or the key cannot be written
    */
-  public static DecisionLog begin(
-      RouterConfig.DecisionLog config,
+  public static RequestLog ofDecisions(
+      RouterConfig.LogFile config,
       Path file,
       @Nullable Path keyDirectory,
       Clock clock,
@@ -96,12 +96,7 @@ public final class DecisionLog implements AutoCloseable {
       throws IOException {
     SecureRandom random = new SecureRandom();
     LogKey key = keyDirectory == null ? LogKey.fresh(random) : LogKey.in(keyDirectory, random);
-    return new DecisionLog(
-        new DecisionQueue(config.queueMb() * BYTES_PER_MB),
-        new DecisionFiles(file, config.maxMb() * BYTES_PER_MB, config.keep()),
-        new DecisionLine(key),
-        clock,
-        nanoClock);
+    return new RequestLog(config, file, new DecisionLine(key), clock, nanoClock);
   }
 
   /**
@@ -109,15 +104,10 @@ public final class DecisionLog implements AutoCloseable {
    *
    * @throws IOException if the log cannot be written
    */
-  public static DecisionLog accessLog(
-      RouterConfig.AccessLog config, Path file, Clock clock, LongSupplier nanoClock)
+  public static RequestLog ofAccess(
+      RouterConfig.LogFile config, Path file, Clock clock, LongSupplier nanoClock)
       throws IOException {
-    return new DecisionLog(
-        new DecisionQueue(config.queueMb() * BYTES_PER_MB),
-        new DecisionFiles(file, config.maxMb() * BYTES_PER_MB, config.keep()),
-        new AccessLine(),
-        clock,
-        nanoClock);
+    return new RequestLog(config, file, new AccessLine(), clock, nanoClock);
   }
 
   /** A request has just ended. */

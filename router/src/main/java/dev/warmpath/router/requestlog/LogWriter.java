@@ -1,7 +1,7 @@
-package dev.warmpath.router.decision;
+package dev.warmpath.router.requestlog;
 
-import dev.warmpath.router.decision.DecisionLog.DropCause;
-import dev.warmpath.router.decision.DecisionQueue.Waiting;
+import dev.warmpath.router.requestlog.RequestLog.DropCause;
+import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -18,24 +18,24 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to its own thread, except {@link #written}.
  */
-final class DecisionWriter implements Runnable {
+final class LogWriter implements Runnable {
 
   static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-  private static final Logger LOG = LoggerFactory.getLogger(DecisionWriter.class);
+  private static final Logger LOG = LoggerFactory.getLogger(LogWriter.class);
   private static final int RECORDS_A_TURN = 256;
 
-  private final DecisionQueue queue;
-  private final DecisionFiles files;
+  private final LogQueue queue;
+  private final LogFiles files;
   private final LineFormat lines;
   private final Clock clock;
   private final LongSupplier nanoClock;
   private final AtomicLong written = new AtomicLong();
   private long failedNanos;
 
-  DecisionWriter(
-      DecisionQueue queue,
-      DecisionFiles files,
+  LogWriter(
+      LogQueue queue,
+      LogFiles files,
       LineFormat lines,
       Clock clock,
       LongSupplier nanoClock) {
