@@ -6,12 +6,11 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.RecentDecisions;
 import dev.warmpath.router.console.history.Totals;
-import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.discovery.PolledSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
-import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.membership.Membership;
@@ -34,6 +33,7 @@ import dev.warmpath.router.proxy.path.StoredResponses;
 import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.reload.RunningConfig;
+import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.snapshot.RestoredStateReading;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;
@@ -140,8 +140,7 @@ public final class RouterProcess implements AutoCloseable {
         .ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
     core.recording()
         .logs()
-        .forEach((name, log) ->
-            metrics.add(to -> FileMetrics.log(to, name, log.status())));
+        .forEach((name, log) -> metrics.add(to -> FileMetrics.log(to, name, log.status())));
     Tracing tracing = core.recording().tracing();
     if (tracing != null) {
       metrics.add(to -> FileMetrics.traces(to, tracing));
@@ -227,7 +226,7 @@ public final class RouterProcess implements AutoCloseable {
 
   /** A request's prompt on each engine that may get it. */
   public List<EngineChain> chains(RequestKind kind, byte[] body) {
-    return core.dispatcher().chains(core.prompts().readNow(kind, body).prepare(RequestHead.NONE));
+    return core.dispatcher().chains(core.prompts().readNow(kind, body).prepare(RoutingHints.NONE));
   }
 
   /** Requests being served now. */

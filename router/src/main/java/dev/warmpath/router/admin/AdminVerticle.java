@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.console.Console;
-import dev.warmpath.router.console.LiveStream;
+import dev.warmpath.router.console.ConsoleStream;
 import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.tokenizer.RequestKind;
@@ -54,7 +54,7 @@ public final class AdminVerticle extends VerticleBase {
   private final ConsolePage page = new ConsolePage();
   private volatile int port;
   private @Nullable HttpServer server;
-  private volatile @Nullable LiveStream live;
+  private volatile @Nullable ConsoleStream live;
 
   public AdminVerticle(AdminContext admin) {
     this.admin = admin;
@@ -70,13 +70,13 @@ public final class AdminVerticle extends VerticleBase {
 
   /** How many listen to the console's events; any thread may ask. */
   public int listeners() {
-    LiveStream stream = live;
+    ConsoleStream stream = live;
     return stream == null ? 0 : stream.listeners();
   }
 
   @Override
   public Future<?> start() {
-    live = new LiveStream(vertx, console, ConsoleEndpoints.TURN_MILLIS);
+    live = new ConsoleStream(vertx, console, ConsoleEndpoints.TURN_MILLIS);
     vertx.setPeriodic(
         TimeUnit.SECONDS.toMillis(Console.STEP_SECONDS), id -> vertx.executeBlocking(this::step));
     HttpServerOptions options =
@@ -132,7 +132,7 @@ public final class AdminVerticle extends VerticleBase {
   }
 
   private void listen(HttpServerRequest request) {
-    LiveStream stream = Objects.requireNonNull(live);
+    ConsoleStream stream = Objects.requireNonNull(live);
     if (!stream.join(request, () -> guard.refusal(request) == null)) {
       fail(request.response(), 503, "too many look at the console already");
     }

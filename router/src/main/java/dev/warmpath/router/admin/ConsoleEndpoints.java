@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.admin.ReplicaEndpoints.Reply;
 import dev.warmpath.router.console.Console;
-import dev.warmpath.router.console.LiveStream;
+import dev.warmpath.router.console.ConsoleStream;
 import dev.warmpath.router.console.RecentDecisions;
 import dev.warmpath.router.console.prefix.HotPrefixes;
 import dev.warmpath.router.observe.RouterMetrics;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe; events are computed one turn at a time.
  */
-final class ConsoleEndpoints implements LiveStream.Source {
+final class ConsoleEndpoints implements ConsoleStream.Source {
 
   static final String LIVE = "/admin/console/live";
   static final long TURN_MILLIS = 1_000;
@@ -164,11 +164,11 @@ final class ConsoleEndpoints implements LiveStream.Source {
   }
 
   private String fleet() {
-    return LiveStream.event("fleet", FleetReport.live(admin).toString());
+    return ConsoleStream.event("fleet", FleetReport.live(admin).toString());
   }
 
   private String now() {
-    return LiveStream.event("now", admin.console().now().toString());
+    return ConsoleStream.event("now", admin.console().now().toString());
   }
 
   private String decisions() {
@@ -177,6 +177,6 @@ final class ConsoleEndpoints implements LiveStream.Source {
       return "";
     }
     lastSent = made.get(made.size() - 1).path("id").asLong();
-    return LiveStream.event("decision", made.toString());
+    return ConsoleStream.event("decision", made.toString());
   }
 }

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.console.KeptDecision;
 import dev.warmpath.router.fleet.dispatch.Explanation;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.routing.Policy;
@@ -50,7 +50,7 @@ final class ExplainReport {
       AdminContext admin, RequestKind kind, byte[] body, @Nullable String session, Detail detail) {
     ReadRequest read = admin.prompts().readNow(kind, body);
     Explanation explanation =
-        explain(admin, read.prepare(new RequestHead(session, 0, null)), detail);
+        explain(admin, read.prepare(new RoutingHints(session, 0, null)), detail);
     ObjectNode root = JSON.createObjectNode();
     root.put("kind", kind.name().toLowerCase(Locale.ROOT));
     root.put("model", read.model());

@@ -18,7 +18,7 @@ public final class Client {
     ADMITTED,
     TOO_MANY_REQUESTS,
     TOO_MANY_TOKENS,
-    NOT_ITS_MODEL
+    MODEL_FORBIDDEN
   }
 
   /**
@@ -45,7 +45,7 @@ public final class Client {
       long admitted,
       long tooManyRequests,
       long tooManyTokens,
-      long notItsModel,
+      long modelForbidden,
       long promptTokens,
       long answerTokens) {}
 
@@ -89,7 +89,7 @@ public final class Client {
     return models.isEmpty() || (model != null && models.contains(model));
   }
 
-  /** A request's head has come; it is counted unless it is refused. */
+  /** Takes one request, and refuses it if too many, or too many tokens, were taken. */
   public Answer request(long nowNanos) {
     long wait = tokens.take(0, 1, nowNanos);
     if (wait > 0) {
@@ -99,11 +99,15 @@ public final class Client {
     return wait > 0 ? refused(Verdict.TOO_MANY_REQUESTS, wait) : Answer.ADMITTED;
   }
 
-  /** Its prompt is known, or its length estimated; both are counted unless it is refused. */
+  /**
+   * Takes a prompt's tokens, and refuses it if too many were taken or the model is forbidden.
+   *
+   * @param promptLength in tokens, estimated if they are not known
+   */
   public Answer prompt(@Nullable String model, int promptLength, long nowNanos) {
     if (!mayUse(model)) {
-      verdicts[Verdict.NOT_ITS_MODEL.ordinal()].increment();
-      return new Answer(Verdict.NOT_ITS_MODEL, 0);
+      verdicts[Verdict.MODEL_FORBIDDEN.ordinal()].increment();
+      return new Answer(Verdict.MODEL_FORBIDDEN, 0);
     }
     long wait = tokens.take(promptLength, 1, nowNanos);
     if (wait > 0) {
@@ -132,7 +136,7 @@ public final class Client {
         count(Verdict.ADMITTED),
         count(Verdict.TOO_MANY_REQUESTS),
         count(Verdict.TOO_MANY_TOKENS),
-        count(Verdict.NOT_ITS_MODEL),
+        count(Verdict.MODEL_FORBIDDEN),
         promptTokens.sum(),
         answerTokens.sum());
   }

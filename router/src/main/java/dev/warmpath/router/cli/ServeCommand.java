@@ -1,12 +1,12 @@
 package dev.warmpath.router.cli;
 
 import dev.warmpath.router.Environment;
+import dev.warmpath.router.RehearsedStart;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.StartCheck;
 import dev.warmpath.router.StartException;
-import dev.warmpath.router.WarmStart;
 import dev.warmpath.router.cli.serve.Hangup;
-import dev.warmpath.router.cli.serve.LogFormat;
+import dev.warmpath.router.cli.serve.JsonLogging;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.EnvironmentKeys;
 import dev.warmpath.router.config.ListenTls;
@@ -61,7 +61,7 @@ public final class ServeCommand implements WarmpathCommand {
       return Exit.OK;
     }
     if (config.log().format().equals("json")) {
-      LogFormat.json();
+      JsonLogging.enable();
     }
     RouterProcess router = start(config);
     boolean unused = Hangup.handle(() -> router.reload("SIGHUP"));
@@ -92,7 +92,8 @@ public final class ServeCommand implements WarmpathCommand {
   private RouterProcess start(RouterConfig config) {
     try {
       Path usual = DataDirectory.of(System.getenv(), System.getProperty("user.home"));
-      return WarmStart.start(config, Environment.ofTheMachine().keepingIn(usual).loading(flags));
+      return RehearsedStart.start(
+          config, Environment.ofTheMachine().keepingIn(usual).loading(flags));
     } catch (StartException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }

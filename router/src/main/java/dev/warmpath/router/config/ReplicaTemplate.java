@@ -25,7 +25,8 @@ public final class ReplicaTemplate implements MappedValue {
   private static final Pattern PLACEHOLDER = Pattern.compile("\\{([^{}]*)}");
 
   /** The template of a source that is given none. */
-  public static final ReplicaTemplate USUAL = new ReplicaTemplate(new Mapping(Map.of(), "default"));
+  public static final ReplicaTemplate DEFAULT =
+      new ReplicaTemplate(new Mapping(Map.of(), "default"));
 
   /** An address by which a template is tried. */
   private static final Map<String, String> SAMPLE =

@@ -3,10 +3,10 @@ package dev.warmpath.router.console;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.requestlog.Decision;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,7 @@
 package dev.warmpath.router.console;
 
-import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.requestlog.Decision;
 import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

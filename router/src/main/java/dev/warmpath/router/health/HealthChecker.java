@@ -93,7 +93,9 @@ public final class HealthChecker extends VerticleBase {
         upstreams.newClient(
             "health",
             new EngineClient.Limits(
-                () -> config.get().health().timeoutMs(), CONNECTIONS_PER_REPLICA, ANSWER_LIMIT_BYTES));
+                () -> config.get().health().timeoutMs(),
+                CONNECTIONS_PER_REPLICA,
+                ANSWER_LIMIT_BYTES));
     checks();
     looks();
     return Future.succeededFuture();

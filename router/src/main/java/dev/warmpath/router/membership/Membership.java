@@ -155,8 +155,7 @@ public final class Membership implements AutoCloseable {
    * @param onlyModel as of {@link #configure}
    * @param sources started now, and closed in the end
    */
-  public void begin(
-      List<ReplicaConfig> configured, String onlyModel, List<ReplicaSource> sources) {
+  public void begin(List<ReplicaConfig> configured, String onlyModel, List<ReplicaSource> sources) {
     configure(configured, onlyModel);
     sources.forEach(this::follow);
     if (sources.isEmpty()) {
@@ -394,7 +393,8 @@ public final class Membership implements AutoCloseable {
   /** Whether an engine described so is the known one, and its blocks are of the same model. */
   private boolean isSameEngine(Entry known, ReplicaConfig described) {
     ReplicaConfig before = known.member().config();
-    boolean sameStream = before.events() == null || known.model().equals(described.blockModel(onlyModel));
+    boolean sameStream =
+        before.events() == null || known.model().equals(described.blockModel(onlyModel));
     return sameStream && IN_PLACE.containsAll(Records.differences(before, described));
   }
 

@@ -21,8 +21,7 @@ public final class FileMetrics {
   public static void log(MetricValues to, String name, RequestLog.Status now) {
     to.add(Metric.REQUEST_LOG_RECORDS_TOTAL, now.written(), name);
     now.dropped()
-        .forEach((cause, n) ->
-            to.add(Metric.REQUEST_LOG_DROPPED_TOTAL, n, name, cause.label()));
+        .forEach((cause, n) -> to.add(Metric.REQUEST_LOG_DROPPED_TOTAL, n, name, cause.label()));
     to.add(Metric.REQUEST_LOG_BYTES, now.fileBytes(), name);
     to.add(Metric.REQUEST_LOG_QUEUE_BYTES, now.queuedBytes(), name);
     to.add(Metric.REQUEST_LOG_QUEUE_MAX_BYTES, now.queueBytes(), name);

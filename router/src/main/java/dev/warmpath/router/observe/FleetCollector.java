@@ -130,7 +130,8 @@ public final class FleetCollector {
     String engine = report.engine();
     to.add(Metric.ENGINE_EJECTED, is(report.state().ejected()), engine);
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, report.state().load().requestsInFlight(), engine);
-    to.add(Metric.ENGINE_QUEUED_PREFILL_TOKENS, report.state().load().queuedPrefillTokens(), engine);
+    to.add(
+        Metric.ENGINE_QUEUED_PREFILL_TOKENS, report.state().load().queuedPrefillTokens(), engine);
     OtherLoad others = report.replica().otherLoad(report.dpRank());
     to.add(Metric.ENGINE_OTHER_REQUESTS, others.running(), engine, "running");
     to.add(Metric.ENGINE_OTHER_REQUESTS, others.waiting(), engine, "waiting");

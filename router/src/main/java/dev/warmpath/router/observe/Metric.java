@@ -204,7 +204,7 @@ public enum Metric {
   CAPTURE_FAILING(Type.GAUGE, "1 while no capture file can be written."),
   CLIENT_REQUESTS_TOTAL(
       Type.COUNTER,
-      "Requests by API key: admitted, too_many_requests, too_many_tokens, not_its_model.",
+      "Requests by API key: admitted, too_many_requests, too_many_tokens, model_forbidden.",
       "client",
       "result"),
   CLIENT_TOKENS_TOTAL(

@@ -45,7 +45,7 @@ public final class SecurityCollector {
     to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.admitted(), name, "admitted");
     to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.tooManyRequests(), name, "too_many_requests");
     to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.tooManyTokens(), name, "too_many_tokens");
-    to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.notItsModel(), name, "not_its_model");
+    to.add(Metric.CLIENT_REQUESTS_TOTAL, counts.modelForbidden(), name, "model_forbidden");
     to.add(Metric.CLIENT_TOKENS_TOTAL, counts.promptTokens(), name, "prompt");
     to.add(Metric.CLIENT_TOKENS_TOTAL, counts.answerTokens(), name, "answer");
   }

@@ -1,7 +1,7 @@
 package dev.warmpath.router.prompt;
 
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
@@ -51,16 +51,16 @@ public record ReadRequest(
   /**
    * The request as it is dispatched, with its prompt hashed.
    *
-   * @param head what its headers say, which goes before the body
+   * @param hints what its headers say, which goes before the body
    */
-  public PreparedRequest prepare(RequestHead head) {
+  public PreparedRequest prepare(RoutingHints hints) {
     return new PreparedRequest(
         model,
         Prompt.of(prompt),
-        head.session() == null ? sessionKey : head.session(),
+        hints.session() == null ? sessionKey : hints.session(),
         streamed,
         estimatedTokens,
-        head.priority(),
-        head.client());
+        hints.priority(),
+        hints.client());
   }
 }

@@ -10,7 +10,8 @@ import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An error that the router answers itself, in the form of the API that was asked.
+ * An error that the router answers itself, in the form of the API that was asked. A prompt that
+ * cannot be rendered is none: its request is routed by load, and the engine answers.
  *
  * <p>Immutable.
  *
@@ -117,7 +118,7 @@ record ApiError(int status, String type, String code, String message, int retryS
   /** The client's key does not do for the request. */
   static ApiError of(Client.Answer refusal) {
     String limit = refusal.verdict() == Verdict.TOO_MANY_TOKENS ? "tokens" : "requests";
-    if (refusal.verdict() == Verdict.NOT_ITS_MODEL) {
+    if (refusal.verdict() == Verdict.MODEL_FORBIDDEN) {
       String message = "The request names no model that this API key may use.";
       return new ApiError(403, "invalid_request_error", "model_not_allowed", message);
     }

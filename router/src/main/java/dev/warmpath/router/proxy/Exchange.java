@@ -1,23 +1,23 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.auth.Client;
-import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
-import dev.warmpath.router.proxy.head.RequestHeads;
 import dev.warmpath.router.proxy.head.RequestIds;
+import dev.warmpath.router.proxy.head.RoutingHeaders;
 import dev.warmpath.router.proxy.limit.RequestBody;
 import dev.warmpath.router.proxy.limit.TimeLimit;
 import dev.warmpath.router.proxy.limit.UnreadBody;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.tokenizer.RequestKind;
@@ -210,13 +210,13 @@ final class Exchange {
       trace.tokenizing();
     }
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
-    RequestHead head = RequestHeads.of(proxy.config(), request.headers(), quota.client());
+    RoutingHints hints = RoutingHeaders.of(proxy.config(), request.headers(), quota.client());
     Context context = loop.context();
     ticket =
         new PromptStage(this, proxy, quota)
             .begin(
                 body.whole(),
-                head,
+                hints,
                 result -> context.runOnContext(guarded(v -> promptRead(result))),
                 e -> context.runOnContext(v -> failed(e)));
   }

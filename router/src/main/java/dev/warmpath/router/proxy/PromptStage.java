@@ -1,15 +1,15 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.kvindex.block.BlockChain;
-import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.function.Consumer;
@@ -50,13 +50,13 @@ final class PromptStage {
 
   /** Begins; one of {@code done} and {@code failed} is called once, on a thread of the pool. */
   PromptPool.Ticket begin(
-      byte[] body, RequestHead head, Consumer<Result> done, Consumer<Throwable> failed) {
+      byte[] body, RoutingHints hints, Consumer<Result> done, Consumer<Throwable> failed) {
     return read(
         body,
         read -> {
           Result result;
           try {
-            result = result(read, head);
+            result = result(read, hints);
           } catch (RuntimeException | Error e) {
             failed.accept(e);
             return;
@@ -76,8 +76,8 @@ final class PromptStage {
         .readWithoutPrompt(body, read -> done.accept(computes ? read : read.withoutWork()));
   }
 
-  private Result result(ReadRequest read, RequestHead head) {
-    PreparedRequest request = read.prepare(head).only(replicaOfStoredResponse(read));
+  private Result result(ReadRequest read, RoutingHints hints) {
+    PreparedRequest request = read.prepare(hints).only(replicaOfStoredResponse(read));
     ApiError refusal =
         read.readable()
             ? quota.refusal(request)

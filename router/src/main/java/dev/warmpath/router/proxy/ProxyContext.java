@@ -2,7 +2,6 @@ package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.limit.BodyRoom;
@@ -11,6 +10,7 @@ import dev.warmpath.router.proxy.limit.Lifecycle;
 import dev.warmpath.router.proxy.limit.RetryBudget;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.proxy.path.StoredResponses;
+import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;

@@ -4,7 +4,6 @@ import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.proxy.ApiError.Form;
 import dev.warmpath.router.proxy.head.RequestIds;
 import dev.warmpath.router.proxy.limit.Connections;
@@ -12,6 +11,7 @@ import dev.warmpath.router.proxy.limit.Lifecycle;
 import dev.warmpath.router.proxy.limit.UnreadBody;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.proxy.path.Routes;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.tls.ServerTls;
 import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
@@ -275,7 +275,7 @@ public final class ProxyVerticle extends VerticleBase {
     } else if (keys == null || !route.needsKey()) {
       serve(new Exchange.Arrival(route, request, null));
     } else {
-      identify(route, request, keys);
+      authenticate(route, request, keys);
     }
   }
 
@@ -304,7 +304,7 @@ public final class ProxyVerticle extends VerticleBase {
         && !CHUNKED.equals(headers.getAll(HttpHeaders.TRANSFER_ENCODING));
   }
 
-  private void identify(Route route, HttpServerRequest request, ApiKeys keys) {
+  private void authenticate(Route route, HttpServerRequest request, ApiKeys keys) {
     String bearer = Secrets.bearer(request.getHeader("authorization"));
     Client client = keys.find(bearer == null ? request.getHeader("x-api-key") : bearer);
     if (client == null) {

@@ -1,18 +1,18 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.head.Headers;
-import dev.warmpath.router.proxy.head.RequestHeads;
 import dev.warmpath.router.proxy.head.RequestIds;
+import dev.warmpath.router.proxy.head.RoutingHeaders;
 import dev.warmpath.router.proxy.path.Routes;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.upstream.Upstream;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
@@ -88,16 +88,16 @@ final class Tunnel {
     request.pause(); // it can be accepted later only if its end was not seen
     request.exceptionHandler(
         e -> end(Outcome.CANCELLED, Ending.CLIENT_GONE, Exchange.CLIENT_GONE_STATUS));
-    RequestHead head = RequestHeads.of(proxy.config(), request.headers(), quota.client());
+    RoutingHints hints = RoutingHeaders.of(proxy.config(), request.headers(), quota.client());
     PreparedRequest asked =
         new PreparedRequest(
             request.getParam("model"),
             Prompt.of(null),
-            head.session(),
+            hints.session(),
             false,
             0,
-            head.priority(),
-            head.client());
+            hints.priority(),
+            hints.client());
     ApiError refusal = quota.refusal(asked);
     if (refusal != null) {
       refuse(refusal, null);

@@ -2,8 +2,8 @@ package dev.warmpath.router.requestlog;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import dev.warmpath.router.fleet.dispatch.Assignment;
+import dev.warmpath.router.requestlog.LogQueue.Waiting;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Base64;

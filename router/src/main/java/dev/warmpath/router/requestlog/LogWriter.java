@@ -1,7 +1,7 @@
 package dev.warmpath.router.requestlog;
 
-import dev.warmpath.router.requestlog.RequestLog.DropCause;
 import dev.warmpath.router.requestlog.LogQueue.Waiting;
+import dev.warmpath.router.requestlog.RequestLog.DropCause;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -33,12 +33,7 @@ final class LogWriter implements Runnable {
   private final AtomicLong written = new AtomicLong();
   private long failedNanos;
 
-  LogWriter(
-      LogQueue queue,
-      LogFiles files,
-      LineFormat lines,
-      Clock clock,
-      LongSupplier nanoClock) {
+  LogWriter(LogQueue queue, LogFiles files, LineFormat lines, Clock clock, LongSupplier nanoClock) {
     this.queue = queue;
     this.files = files;
     this.lines = lines;

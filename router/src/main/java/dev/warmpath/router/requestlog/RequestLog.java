@@ -65,11 +65,7 @@ public final class RequestLog implements AutoCloseable {
   private final Thread thread;
 
   private RequestLog(
-      RouterConfig.LogFile config,
-      Path file,
-      LineFormat lines,
-      Clock clock,
-      LongSupplier nanoClock)
+      RouterConfig.LogFile config, Path file, LineFormat lines, Clock clock, LongSupplier nanoClock)
       throws IOException {
     this.clock = clock;
     queue = new LogQueue(config.queueMb() * BYTES_PER_MB);

@@ -118,7 +118,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       ModelSettings settings = settings(config, model);
       try {
         if (!HubPlace.isOne(settings.place()) || settings.files() != null) {
-          settings.load(HubListener.DEAF, TextMemory.of(config).tokenizerBytes()).close();
+          settings.load(HubListener.NONE, TextMemory.of(config).tokenizerBytes()).close();
         }
       } catch (RuntimeException | Error e) {
         return problem(model.name(), String.valueOf(e.getMessage()));

@@ -8,7 +8,7 @@ const FEW = 20;
 const WIDTH = 320;
 const HEIGHT = 14;
 
-const COLOURS = {backlog_millis: 'cold', prefill_millis: 'warm', miss_millis: 'amber', decode_millis: 'grey', requests_in_flight: 'cold'};
+const COLOURS = {backlog_millis: 'cold', prefill_millis: 'warm', repeat_millis: 'amber', decode_millis: 'grey', requests_in_flight: 'cold'};
 const OTHERS = ['warm', 'cold', 'teal', 'violet', 'amber', 'rose', 'sky', 'grey'];
 
 const HEADS = [['Engine'], ['Score', 'The lowest wins'], ['Terms', 'The parts of the score'], ['Held', 'Prompt tokens that the index finds in its cache'],

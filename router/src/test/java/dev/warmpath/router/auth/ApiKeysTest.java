@@ -139,7 +139,7 @@ class ApiKeysTest {
       assertThat(post(rig, "key-a", BODY).statusCode()).isEqualTo(200);
       assertThat(rig.backends.get(0).bodies).hasSize(1);
       assertThat(rig.metrics())
-          .containsEntry(counted("requests", "result", "not_its_model"), 1.0)
+          .containsEntry(counted("requests", "result", "model_forbidden"), 1.0)
           .containsEntry(counted("requests", "result", "admitted"), 1.0);
     }
   }

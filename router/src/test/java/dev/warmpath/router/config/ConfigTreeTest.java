@@ -230,8 +230,8 @@ class ConfigTreeTest {
     assertThat(sources)
         .extracting(DiscoveryConfig::interval)
         .containsExactly(500L, 5_000L, 30_000L);
-    assertThat(sources.get(0).replica()).isEqualTo(ReplicaTemplate.USUAL);
-    assertThat(sources.get(1).replica()).isNotEqualTo(ReplicaTemplate.USUAL);
+    assertThat(sources.get(0).replica()).isEqualTo(ReplicaTemplate.DEFAULT);
+    assertThat(sources.get(1).replica()).isNotEqualTo(ReplicaTemplate.DEFAULT);
   }
 
   @Test
@@ -330,8 +330,8 @@ class ConfigTreeTest {
         .containsExactly(
             "f.yaml:1: policy 'sticky' has no option 'miss-weight', it has stay-factor");
     assertThat(problems("policy: {name: sticky, miss-weight: 3}"))
-        .containsExactly("f.yaml:1: unknown key 'policy.miss-weight'; did you mean"
-            + " 'policy.name'?");
+        .containsExactly(
+            "f.yaml:1: unknown key 'policy.miss-weight'; did you mean" + " 'policy.name'?");
   }
 
   @Test

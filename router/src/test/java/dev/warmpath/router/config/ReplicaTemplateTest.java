@@ -40,9 +40,10 @@ class ReplicaTemplateTest {
 
   @Test
   void theUsualTemplateHasNameAndUrlOnly() throws ConfigException {
-    assertThat(replica(ReplicaTemplate.USUAL)).isEqualTo(replica(template("dialect: vllm")));
-    assertThat(replica(ReplicaTemplate.USUAL).url()).isEqualTo(URI.create("http://10.0.0.1:8000"));
-    assertThat(replica(ReplicaTemplate.USUAL).name()).isEqualTo("pod-0");
+    assertThat(replica(ReplicaTemplate.DEFAULT)).isEqualTo(replica(template("dialect: vllm")));
+    assertThat(replica(ReplicaTemplate.DEFAULT).url())
+        .isEqualTo(URI.create("http://10.0.0.1:8000"));
+    assertThat(replica(ReplicaTemplate.DEFAULT).name()).isEqualTo("pod-0");
   }
 
   @Test

@@ -45,7 +45,7 @@ class PolledSourceTest {
   private static Found at(String... hosts) {
     List<Address> addresses =
         Stream.of(hosts).map(host -> new Address(Address.name(host), host, 8000)).toList();
-    return Found.at(addresses, ReplicaTemplate.USUAL, List.of(), 0);
+    return Found.at(addresses, ReplicaTemplate.DEFAULT, List.of(), 0);
   }
 
   private void start() {
@@ -160,7 +160,7 @@ class PolledSourceTest {
               new Address("a", "10.0.0.1", 8000),
               new Address("not a name", "10.0.0.2", 8000),
               new Address("a", "10.0.0.3", 8000));
-      return Found.at(addresses, ReplicaTemplate.USUAL, List.of("pod b: why"), 0);
+      return Found.at(addresses, ReplicaTemplate.DEFAULT, List.of("pod b: why"), 0);
     });
     start();
     assertThat(next()).containsExactly("a");
@@ -174,7 +174,7 @@ class PolledSourceTest {
             new Address("a", "10.0.0.1", 8000),
             new Address("not a name", "fd00::2", 8000),
             new Address("a", "10.0.0.3", 8000));
-    Found found = Found.at(addresses, ReplicaTemplate.USUAL, List.of(), 0);
+    Found found = Found.at(addresses, ReplicaTemplate.DEFAULT, List.of(), 0);
     assertThat(found.refused())
         .containsExactly(
             "10.0.0.3:8000: another address is named 'a'",

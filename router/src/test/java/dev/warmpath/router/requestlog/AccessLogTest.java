@@ -42,7 +42,8 @@ class AccessLogTest {
       rig.get("/v1/x" + "y".repeat(500) + "?a=" + SECRET);
       rig.get("/v1/completions");
       rig.chat("{\"model\":\"unknown\"}");
-      Rig.until(() -> rig.metrics().get("warmpath_request_log_records_total{log=\"access\"}").equals(4.0));
+      Rig.until(() ->
+          rig.metrics().get("warmpath_request_log_records_total{log=\"access\"}").equals(4.0));
       List<JsonNode> lines = lines(file);
       JsonNode first = lines.get(0);
       assertThat(first.path("time").asText()).startsWith("20").endsWith("Z");

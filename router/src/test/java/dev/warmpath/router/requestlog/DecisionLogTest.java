@@ -265,7 +265,8 @@ class DecisionLogTest {
           assertThat(JSON.readTree(line).isObject()).isTrue();
         }
       }
-      assertThat(rig.metrics().get("warmpath_request_log_bytes{log=\"decision\"}")).isEqualTo(bytesOfFiles());
+      assertThat(rig.metrics().get("warmpath_request_log_bytes{log=\"decision\"}"))
+          .isEqualTo(bytesOfFiles());
     }
   }
 
@@ -310,7 +311,8 @@ class DecisionLogTest {
       assertThat(dropped(rig, "disk")).isGreaterThanOrEqualTo(5);
       assertThat(rig.metrics())
           .containsEntry("warmpath_request_log_queue_bytes{log=\"decision\"}", 0.0)
-          .containsEntry("warmpath_request_log_dropped_total{cause=\"queue_full\",log=\"decision\"}", 0.0);
+          .containsEntry(
+              "warmpath_request_log_dropped_total{cause=\"queue_full\",log=\"decision\"}", 0.0);
     }
   }
 

@@ -3,8 +3,8 @@ package dev.warmpath.router.requestlog;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.router.requestlog.RequestLog.DropCause;
 import dev.warmpath.router.requestlog.LogQueue.Waiting;
+import dev.warmpath.router.requestlog.RequestLog.DropCause;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;

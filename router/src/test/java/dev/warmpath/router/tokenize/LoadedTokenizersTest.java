@@ -48,7 +48,7 @@ class LoadedTokenizersTest {
             config,
             (settings, listener) -> {
               loads.incrementAndGet();
-              return settings.load(HubListener.DEAF, MEMORY_BYTES);
+              return settings.load(HubListener.NONE, MEMORY_BYTES);
             })) {
       assertThat(tokenizers.await()).isNull();
       assertThat(loads).hasValue(2);
@@ -73,7 +73,7 @@ class LoadedTokenizersTest {
               if (settings.dialect() == ChatOptions.Dialect.MIXED) {
                 await(mixed);
               }
-              return settings.load(HubListener.DEAF, MEMORY_BYTES);
+              return settings.load(HubListener.NONE, MEMORY_BYTES);
             })) {
       assertThat(tokenizers.await()).isNull();
       ModelTokenizer first = tokenizers.of("m").tokenizer();
@@ -107,7 +107,7 @@ class LoadedTokenizersTest {
             config("a", Map.of()),
             (settings, listener) -> {
               loads.incrementAndGet();
-              return settings.load(HubListener.DEAF, MEMORY_BYTES);
+              return settings.load(HubListener.NONE, MEMORY_BYTES);
             })) {
       assertThat(tokenizers.await()).isNull();
       ModelTokenizer first = tokenizers.of("a").tokenizer();
@@ -143,7 +143,7 @@ class LoadedTokenizersTest {
             (settings, listener) -> {
               if (tries.incrementAndGet() > 2) {
                 await(fixed);
-                return settings.load(HubListener.DEAF, MEMORY_BYTES);
+                return settings.load(HubListener.NONE, MEMORY_BYTES);
               }
               throw new IllegalStateException("broken file");
             })) {
@@ -219,7 +219,7 @@ class LoadedTokenizersTest {
             config("m", Map.of()),
             (settings, listener) -> {
               await(go);
-              return settings.load(HubListener.DEAF, MEMORY_BYTES);
+              return settings.load(HubListener.NONE, MEMORY_BYTES);
             })) {
       assertThat(tokenizers.of("m").absent()).isEqualTo(FallbackCause.LOADING);
       assertThat(tokenizers.status("m").state()).isEqualTo(State.LOADING);

@@ -20,8 +20,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection to an API server: lists EndpointSlices, and tells of changes since the last list.
- * Credentials are those of the pod that this is, else of the kubeconfig.
+ * The connection to an API server: lists EndpointSlices, and reports changes since the last list.
+ * Credentials are those of this process' pod, else of the kubeconfig.
  *
  * <p>Thread-safe.
  */
@@ -119,7 +119,7 @@ final class Connection implements AutoCloseable {
     }
   }
 
-  /** Wakes the source; what there is now shows the next list. */
+  /** Wakes the source, which lists the slices again. */
   private final class Changes implements Watcher<EndpointSlice> {
     @Override
     public void eventReceived(Action action, EndpointSlice slice) {

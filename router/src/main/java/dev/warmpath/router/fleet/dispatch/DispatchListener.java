@@ -34,7 +34,7 @@ public interface DispatchListener {
   /**
    * A request was routed without its prompt.
    *
-   * @param cause {@code no_prompt}, or the label of the reason why the prompt is not exact
+   * @param cause why its prompt was not used
    */
   default void fallback(FallbackCause cause) {}
 

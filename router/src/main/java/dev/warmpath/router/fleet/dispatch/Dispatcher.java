@@ -175,7 +175,7 @@ public final class Dispatcher {
   public DispatchResult assign(PreparedRequest request, Set<String> excluded) {
     Selection selection = selections.get();
     try {
-      selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.UNHEARD);
+      selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.NONE);
       selection.match(index);
       return assign(selection, request);
     } finally {
@@ -188,7 +188,7 @@ public final class Dispatcher {
     while (true) {
       long turn = turns.get();
       long now = nanos();
-      if (!fillCandidates(selection, request, now, Selection.PassedOver.UNHEARD)) {
+      if (!fillCandidates(selection, request, now, Selection.PassedOver.NONE)) {
         return noCandidate(selection.nearest());
       }
       RoutingRequest routed = routed(selection, request, turn, now);
@@ -324,7 +324,7 @@ public final class Dispatcher {
   /** The prompt's blocks on each engine that may get the request. */
   public List<EngineChain> chains(PreparedRequest request) {
     Selection selection = new Selection();
-    selection.gather(table(), request, Set.of(), engineEvents, Selection.PassedOver.UNHEARD);
+    selection.gather(table(), request, Set.of(), engineEvents, Selection.PassedOver.NONE);
     return selection.chains();
   }
 

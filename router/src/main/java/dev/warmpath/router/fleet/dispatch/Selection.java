@@ -49,7 +49,7 @@ final class Selection {
 
   /** Hears why a replica is none of them. */
   interface PassedOver {
-    PassedOver UNHEARD = (replica, cause) -> {};
+    PassedOver NONE = (replica, cause) -> {};
 
     void because(String engine, Cause cause);
   }

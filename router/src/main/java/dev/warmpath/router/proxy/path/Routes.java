@@ -27,7 +27,7 @@ public final class Routes {
   private static final String STORED_PREFIX = "/v1/responses/";
   private static final String CANCEL_SUFFIX = "/cancel";
 
-  private static final List<Route> USUAL =
+  private static final List<Route> DEFAULT =
       List.of(
           Route.prompt("/v1/chat/completions", RequestKind.CHAT),
           Route.prompt("/v1/completions", RequestKind.COMPLETION),
@@ -63,7 +63,7 @@ public final class Routes {
    * @param more paths that a replica answers too
    */
   public Routes(List<PassedPath> more) {
-    USUAL.forEach(route -> byPath.put(route.path(), route));
+    DEFAULT.forEach(route -> byPath.put(route.path(), route));
     for (PassedPath path : more) {
       Route route = new Route(path.path(), List.of(path.method()), Route.Work.COMPUTES, null, null);
       byPath.merge(path.path(), route, Route::with);

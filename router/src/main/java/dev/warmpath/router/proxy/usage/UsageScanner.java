@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its event loop.
  */
-public abstract sealed class UsageScanner permits DocumentScanner, EventStreamScanner {
+public abstract sealed class UsageScanner permits DocumentScanner, SseUsageScanner {
 
   static final JsonFactory JSON = new JsonFactory();
 
   /** The scanner for a response of this content type. */
   public static UsageScanner of(String contentType) {
     return contentType.startsWith("text/event-stream")
-        ? new EventStreamScanner()
+        ? new SseUsageScanner()
         : new DocumentScanner();
   }
 

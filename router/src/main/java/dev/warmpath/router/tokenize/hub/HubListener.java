@@ -8,7 +8,7 @@ package dev.warmpath.router.tokenize.hub;
 public interface HubListener {
 
   /** Ignores everything. */
-  HubListener DEAF =
+  HubListener NONE =
       new HubListener() {
         @Override
         public void show(long bytes, long totalBytes) {}

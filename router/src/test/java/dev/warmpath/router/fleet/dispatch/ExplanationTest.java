@@ -195,7 +195,7 @@ class ExplanationTest {
     assertThat(winner.requestsInFlight()).isEqualTo(1);
     assertThat(winner.score().terms())
         .extracting(Score.Term::name)
-        .containsExactly("backlog_millis", "prefill_millis", "miss_millis", "decode_millis");
+        .containsExactly("backlog_millis", "prefill_millis", "repeat_millis", "decode_millis");
   }
 
   @Test

@@ -4,7 +4,6 @@ import static dev.warmpath.router.fleet.dispatch.World.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Trust;
-import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;

@@ -78,7 +78,7 @@ class UsageScannerTest {
 
   @Test
   void aDataLineBeyondTheBoundIsReadAsItComes() {
-    String longText = "x".repeat(EventStreamScanner.LINE_LIMIT_BYTES);
+    String longText = "x".repeat(SseUsageScanner.LINE_LIMIT_BYTES);
     String line = "data: {\"a\":\"" + longText + "\"," + USAGE + "}\n\n";
     assertThat(scan("text/event-stream", line, List.of(100, 7)).usage())
         .isEqualTo(new Usage(31, 16, 9));

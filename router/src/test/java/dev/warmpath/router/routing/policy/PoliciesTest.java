@@ -93,14 +93,15 @@ class PoliciesTest {
     Set<String> options = new TreeSet<>();
     for (String name : Policies.names()) {
       Policies.options(name)
-          .forEach((option, value) ->
-              options.add("`%s` | `%s` | `%s`".formatted(option, value, name)));
+          .forEach(
+              (option, value) -> options.add("`%s` | `%s` | `%s`".formatted(option, value, name)));
     }
     Set<String> documented = new TreeSet<>();
     for (String line : Files.readAllLines(Path.of("../docs/policies.md"))) {
       Matcher row = Pattern.compile("[|] (`[a-z-]+` [|] `[^|]+` [|]) ([^:]+): .*").matcher(line);
       if (row.matches()) {
-        Stream.of(row.group(2).split(", ")).forEach(name -> documented.add(row.group(1) + " " + name));
+        Stream.of(row.group(2).split(", "))
+            .forEach(name -> documented.add(row.group(1) + " " + name));
       }
     }
     assertThat(documented).isEqualTo(options);

@@ -220,7 +220,7 @@ class HubFilesTest {
     assertThatThrownBy(() -> find(PLACE + "@v9")).hasMessageContaining("has no revision 'v9'");
     hub.hubFault = exchange -> FakeHub.refuse(exchange, 401, "GatedRepo");
     assertThatThrownBy(this::find).hasMessageContaining("does not open to HF_TOKEN");
-    assertThatThrownBy(() -> files(settings(null, false)).find(PLACE, HubListener.DEAF))
+    assertThatThrownBy(() -> files(settings(null, false)).find(PLACE, HubListener.NONE))
         .hasMessageContaining("set HF_TOKEN");
     assertThat(pauses).isEmpty();
     hub.hubFault = exchange -> false;
@@ -242,20 +242,20 @@ class HubFilesTest {
         .asString()
         .doesNotContain("secret");
     HubSettings odd = new HubSettings(cache, hub.endpoint(), "hf_top secret", false);
-    assertThatThrownBy(() -> files(odd).find(PLACE, HubListener.DEAF))
+    assertThatThrownBy(() -> files(odd).find(PLACE, HubListener.NONE))
         .hasMessageContaining("HF_TOKEN is no token")
         .extracting(HubFilesTest::trace)
         .asString()
         .doesNotContain("secret");
     HubSettings named = new HubSettings(cache, "http://me:secret@127.0.0.1:1", null, false);
-    assertThatThrownBy(() -> files(named).find(PLACE, HubListener.DEAF))
+    assertThatThrownBy(() -> files(named).find(PLACE, HubListener.NONE))
         .hasMessageContaining("HF_ENDPOINT must be")
         .hasMessageNotContaining("secret");
   }
 
   @Test
   void offlineNothingIsAsked() {
-    assertThatThrownBy(() -> files(settings(TOKEN, true)).find(PLACE, HubListener.DEAF))
+    assertThatThrownBy(() -> files(settings(TOKEN, true)).find(PLACE, HubListener.NONE))
         .hasMessageContaining("HF_HUB_OFFLINE")
         .hasMessageContaining("hf download org/model --revision main");
     assertThat(hub.hub).isEmpty();
@@ -274,7 +274,7 @@ class HubFilesTest {
     try {
       List<Future<Path>> all = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
-        all.add(threads.submit(() -> files(settings(TOKEN, false)).find(PLACE, HubListener.DEAF)));
+        all.add(threads.submit(() -> files(settings(TOKEN, false)).find(PLACE, HubListener.NONE)));
       }
       for (Future<Path> one : all) {
         assertThat(ModelFiles.read(one.get()).templates()).isNotEmpty();

@@ -31,7 +31,7 @@ public record NamedTokenizer(String place) {
     Bar bar = new Bar();
     try {
       return HubFiles.ofTheMachine()
-          .find(place, Boolean.getBoolean(TERMINAL) ? bar : HubListener.DEAF);
+          .find(place, Boolean.getBoolean(TERMINAL) ? bar : HubListener.NONE);
     } finally {
       bar.end();
     }

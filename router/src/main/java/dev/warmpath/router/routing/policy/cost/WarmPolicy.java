@@ -117,7 +117,7 @@ public final class WarmPolicy implements RankingPolicy {
     @Override
     public double cost(int row) {
       return candidates.prefillBacklogMillis(row)
-          + (1 + again(row)) * missedMillis(row)
+          + (1 + repeats(row)) * prefillMillis(row)
           + decodeMillis(row);
     }
 
@@ -128,11 +128,11 @@ public final class WarmPolicy implements RankingPolicy {
 
     @Override
     public Score score(int row) {
-      double prefill = missedMillis(row);
+      double prefill = prefillMillis(row);
       return Score.of(
           Score.term("backlog_millis", candidates.prefillBacklogMillis(row)),
           Score.term("prefill_millis", prefill),
-          Score.term("miss_millis", again(row) * prefill),
+          Score.term("repeat_millis", repeats(row) * prefill),
           Score.term("decode_millis", decodeMillis(row)));
     }
 
@@ -144,14 +144,14 @@ public final class WarmPolicy implements RankingPolicy {
     }
 
     /** T: the prefill of what is missing there and need not be copied. */
-    private double missedMillis(int row) {
+    private double prefillMillis(int row) {
       int whole = request.knownTokens();
       int missed = Math.min(candidates.uncachedTokens(request, row), Math.max(0, whole - copied));
       return candidates.cost(row).millis(missed, whole);
     }
 
     /** k: how often a miss is paid again. */
-    private double again(int row) {
+    private double repeats(int row) {
       double use = candidates.kvUse(row);
       return behind + weights.evictionWeight * use * use;
     }

@@ -34,7 +34,7 @@ class WarmPolicyTest {
     // 0.5·4·(15 + 3.4e-5·100000)
     assertThat(score.terms())
         .extracting(Score.Term::name)
-        .containsExactly("backlog_millis", "prefill_millis", "miss_millis", "decode_millis");
+        .containsExactly("backlog_millis", "prefill_millis", "repeat_millis", "decode_millis");
     assertThat(score.total()).isEqualTo(70 + 5 * 200 + 18.4, within(1e-9));
   }
 

@@ -9,13 +9,13 @@ import ch.qos.logback.core.OutputStreamAppender;
 import java.util.Iterator;
 import org.slf4j.LoggerFactory;
 
-/** How the lines of the process' log look. */
-public final class LogFormat {
+/** The process' log as JSON. */
+public final class JsonLogging {
 
-  private LogFormat() {}
+  private JsonLogging() {}
 
   /** From now on each line is a JSON object. */
-  public static void json() {
+  public static void enable() {
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     Iterator<Appender<ILoggingEvent>> appenders =
         context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders();

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param priority the lower, the earlier it leaves the queue; 0 for a request that says nothing
  * @param client whose request it is, or null: clients have their turns in the queue
  */
-public record RequestHead(@Nullable String session, int priority, @Nullable String client) {
+public record RoutingHints(@Nullable String session, int priority, @Nullable String client) {
 
   /** Of a request that says nothing. */
-  public static final RequestHead NONE = new RequestHead(null, 0, null);
+  public static final RoutingHints NONE = new RoutingHints(null, 0, null);
 }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to its event loop; {@link #listeners()} may be asked by any thread.
  */
-public final class LiveStream {
+public final class ConsoleStream {
 
   /** Where the events come from; never called on the event loop, and next ones one at a time. */
   public interface Source {
@@ -36,7 +36,7 @@ public final class LiveStream {
   /** So many may listen. */
   public static final int MOST_LISTENERS = 16;
 
-  private static final Logger LOG = LoggerFactory.getLogger(LiveStream.class);
+  private static final Logger LOG = LoggerFactory.getLogger(ConsoleStream.class);
   private static final long NO_TIMER = -1;
 
   private record Listener(HttpServerResponse response, Runnable cut, BooleanSupplier allowed) {}
@@ -53,7 +53,7 @@ public final class LiveStream {
   /**
    * @param turnMillis time between two turns
    */
-  public LiveStream(Vertx vertx, Source source, long turnMillis) {
+  public ConsoleStream(Vertx vertx, Source source, long turnMillis) {
     this.vertx = vertx;
     this.source = source;
     this.turnMillis = turnMillis;

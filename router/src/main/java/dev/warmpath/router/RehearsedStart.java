@@ -15,12 +15,12 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe.
  */
-public final class WarmStart {
+public final class RehearsedStart {
 
-  private static final Logger LOG = LoggerFactory.getLogger(WarmStart.class);
+  private static final Logger LOG = LoggerFactory.getLogger(RehearsedStart.class);
   private static final String ORIGIN = "warm-up";
 
-  private WarmStart() {}
+  private RehearsedStart() {}
 
   /**
    * Starts a router and returns when its ports are open.

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to its event loop.
  */
-final class EventStreamScanner extends UsageScanner {
+final class SseUsageScanner extends UsageScanner {
 
   static final int LINE_LIMIT_BYTES = 1 << 16;
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The stream of events over sockets, with a source that counts. */
-class LiveStreamTest {
+class ConsoleStreamTest {
 
   private static final long TURN_MILLIS = 10;
 
@@ -28,13 +28,13 @@ class LiveStreamTest {
   private final List<RawClient> clients = new ArrayList<>();
   private volatile boolean allowed = true;
   private volatile String payload = "{}";
-  private LiveStream stream;
+  private ConsoleStream stream;
   private HttpServer server;
 
   @BeforeEach
   void serve() {
-    LiveStream.Source source =
-        new LiveStream.Source() {
+    ConsoleStream.Source source =
+        new ConsoleStream.Source() {
           @Override
           public void begin() {
             begun.incrementAndGet();
@@ -42,17 +42,17 @@ class LiveStreamTest {
 
           @Override
           public String first() {
-            return LiveStream.event("first", "{}");
+            return ConsoleStream.event("first", "{}");
           }
 
           @Override
           public String next(long turn) {
-            return LiveStream.event("turn-" + turns.incrementAndGet(), payload);
+            return ConsoleStream.event("turn-" + turns.incrementAndGet(), payload);
           }
         };
     CompletableFuture<HttpServer> listening = new CompletableFuture<>();
     vertx.runOnContext(v -> {
-      stream = new LiveStream(vertx, source, TURN_MILLIS);
+      stream = new ConsoleStream(vertx, source, TURN_MILLIS);
       vertx
           .createHttpServer()
           .requestHandler(this::join)
@@ -120,13 +120,13 @@ class LiveStreamTest {
 
   @Test
   void onlySoManyMayListen() throws Exception {
-    for (int i = 0; i < LiveStream.MOST_LISTENERS; i++) {
+    for (int i = 0; i < ConsoleStream.MOST_LISTENERS; i++) {
       listen().readUntil("event: first");
     }
-    assertThat(stream.listeners()).isEqualTo(LiveStream.MOST_LISTENERS);
+    assertThat(stream.listeners()).isEqualTo(ConsoleStream.MOST_LISTENERS);
     assertThat(listen().readUntil("\r\n")).contains(" 503 ");
     clients.get(0).close();
-    Rig.until(() -> stream.listeners() < LiveStream.MOST_LISTENERS);
+    Rig.until(() -> stream.listeners() < ConsoleStream.MOST_LISTENERS);
     listen().readUntil("event: first");
     assertThat(refused.get()).isEqualTo(1);
   }

@@ -15,7 +15,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-class LogFormatTest {
+class JsonLoggingTest {
 
   @Test
   void linesAreObjects() throws Exception {
@@ -25,7 +25,7 @@ class LogFormatTest {
             context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().next();
     Encoder<ILoggingEvent> text = appender.getEncoder();
     try {
-      LogFormat.json();
+      JsonLogging.enable();
       Logger logger = context.getLogger("dev.warmpath.X");
       IllegalStateException bug = new IllegalStateException("b\"ug");
       LoggingEvent event =

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** A router that warms itself up before it listens. */
-class WarmStartTest {
+class RehearsedStartTest {
 
   private static final int REQUESTS = 60;
   private static final WarmUp.Bounds BOUNDS =
@@ -34,7 +34,7 @@ class WarmStartTest {
     WarmUp.Start start =
         (model, engine, events) -> {
           RouterProcess router =
-              RouterProcess.start(WarmStart.ownConfig(config, model, engine, events));
+              RouterProcess.start(RehearsedStart.ownConfig(config, model, engine, events));
           return new WarmUp.Router() {
             @Override
             public int port() {
@@ -63,7 +63,7 @@ class WarmStartTest {
   void nothingOfItIsLeft() throws Exception {
     RouterConfig config =
         tree().set("warm-up.seconds", 60, "test").set("warm-up.requests", 30, "test").config();
-    try (RouterProcess router = WarmStart.start(config, machine)) {
+    try (RouterProcess router = RehearsedStart.start(config, machine)) {
       String metrics = metrics(router);
       assertThat(sum(metrics, "warmpath_requests_total", "")).isZero();
       assertThat(sum(metrics, "warmpath_event_stream_total", "")).isZero();

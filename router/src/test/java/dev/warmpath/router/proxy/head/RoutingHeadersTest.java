@@ -8,7 +8,7 @@ import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.fleet.dispatch.RequestHead;
+import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.watch.FileWatch;
 import io.vertx.core.MultiMap;
 import java.io.IOException;
@@ -18,7 +18,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class RequestHeadsTest {
+class RoutingHeadersTest {
 
   @TempDir private Path folder;
 
@@ -35,19 +35,19 @@ class RequestHeadsTest {
   @Test
   void aClientMayLowerThePriorityOfItsKeyAndNotRaiseIt() throws IOException {
     Client client = client();
-    assertThat(RequestHeads.of(config, headers(null), client).priority()).isEqualTo(-5);
-    assertThat(RequestHeads.of(config, headers("-9"), client).priority()).isEqualTo(-5);
-    assertThat(RequestHeads.of(config, headers("3"), client).priority()).isEqualTo(3);
-    assertThat(RequestHeads.of(config, headers("x"), client).priority()).isEqualTo(-5);
-    assertThat(RequestHeads.of(config, headers("-9"), null).priority()).isEqualTo(-9);
+    assertThat(RoutingHeaders.of(config, headers(null), client).priority()).isEqualTo(-5);
+    assertThat(RoutingHeaders.of(config, headers("-9"), client).priority()).isEqualTo(-5);
+    assertThat(RoutingHeaders.of(config, headers("3"), client).priority()).isEqualTo(3);
+    assertThat(RoutingHeaders.of(config, headers("x"), client).priority()).isEqualTo(-5);
+    assertThat(RoutingHeaders.of(config, headers("-9"), null).priority()).isEqualTo(-9);
   }
 
   @Test
   void clientsTakeTurnsByTheNamesOfTheirKeys() throws IOException {
-    RequestHead head =
-        RequestHeads.of(config, headers("0").add("authorization", "Bearer k2"), client());
-    assertThat(head.client()).isEqualTo("a");
-    assertThat(RequestHeads.of(config, headers("0").add("authorization", "x"), null).client())
+    RoutingHints hints =
+        RoutingHeaders.of(config, headers("0").add("authorization", "Bearer k2"), client());
+    assertThat(hints.client()).isEqualTo("a");
+    assertThat(RoutingHeaders.of(config, headers("0").add("authorization", "x"), null).client())
         .isEqualTo("x");
   }
 
