@@ -117,10 +117,13 @@ final class ReplayAsker {
     restUntil = clock.instant().plus(limits.replayCooldown());
   }
 
-  /** The live connection is up. */
+  /**
+   * The live connection is up. The first probe shows no silence: it may bring what was published
+   * before the subscription reached the engine.
+   */
   void connected() {
     probeAt = clock.instant().plusSeconds(1);
-    heardSinceProbe = false;
+    heardSinceProbe = true;
   }
 
   void disconnected() {
@@ -156,8 +159,8 @@ final class ReplayAsker {
   }
 
   /**
-   * A probe has ended; whether the connection is silent: twice in a row only probes brought
-   * batches.
+   * A probe has ended. Returns whether the connection is silent: the probe brought batches, and
+   * nothing was heard since the probe before it.
    */
   boolean isSilent(boolean fruitful) {
     boolean silent = fruitful && !heardSinceProbe;

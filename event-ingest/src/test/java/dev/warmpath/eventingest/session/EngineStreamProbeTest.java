@@ -39,6 +39,24 @@ final class EngineStreamProbeTest {
   }
 
   @Test
+  void batchPublishedBeforeTheSubscriptionReachedTheEngineShowsNoSilence() {
+    StreamFixture fixture = StreamFixture.live(true);
+    fixture.engine.serve(A);
+    fixture.clock.pass(Duration.ofSeconds(1));
+    fixture.stream.tick();
+    fixture.answer();
+    assertThat(fixture.predicted(A)).as("the probe brings it").isEqualTo(16);
+    assertThat(fixture.reopened).isZero();
+
+    fixture.engine.serve(B);
+    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.stream.tick();
+    fixture.answer();
+    assertThat(fixture.reopened).as("the next one brings more, and still nothing is heard").isOne();
+    assertThat(fixture.count(StreamCounter.SILENT_CONNECTIONS)).isEqualTo(1);
+  }
+
+  @Test
   void healthThatCameBackIsProbedAndAnotherProcessFound() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);
