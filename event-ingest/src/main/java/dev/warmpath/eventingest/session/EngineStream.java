@@ -107,7 +107,7 @@ public final class EngineStream {
     return cache.trust();
   }
 
-  /** The last batch of this lifetime that was applied or given up, −1 before the first. */
+  /** The last batch applied in this lifetime, −1 before the first. */
   public long lastSequence() {
     return lifetime.lastSequence();
   }

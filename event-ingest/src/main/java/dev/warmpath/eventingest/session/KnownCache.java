@@ -148,7 +148,11 @@ final class KnownCache {
    * they are kept only if the process's start will tell.
    */
   void eventsLost(String why) {
-    if (lifetime.mayGoOn(connected)) {
+    boolean same = !lifetime.continuity().isBroken();
+    if (connected) {
+      lifetime.rejoin();
+    }
+    if (same) {
       suspend(why);
     } else if (lifetime.start().isKnown()) {
       lifetime.start().unsure();

@@ -52,7 +52,7 @@ final class Lifetime {
     return next;
   }
 
-  /** The last batch that was applied or given up, −1 before the first. */
+  /** The last batch applied, −1 before the first. */
   long lastSequence() {
     return lastSequence;
   }
@@ -97,13 +97,9 @@ final class Lifetime {
     return !continuity.isDecided() && !continuity.awaitsStart();
   }
 
-  /** Whether what is held is of this process; if not it must be forgotten now. */
-  boolean mayGoOn(boolean connected) {
-    boolean same = !continuity.isBroken();
-    if (connected) {
-      continuity = continuity.after(Event.REJOINED);
-    }
-    return same;
+  /** What may be of another process is suspended or forgotten. */
+  void rejoin() {
+    continuity = continuity.after(Event.REJOINED);
   }
 
   /**
@@ -116,7 +112,7 @@ final class Lifetime {
 
   /** Nothing is held of what was heard before. */
   void cleared() {
-    continuity = continuity.after(Event.REJOINED);
+    rejoin();
     start.cleared();
   }
 
@@ -141,7 +137,7 @@ final class Lifetime {
    * still the same; after another one, later batches cannot tell it either.
    */
   void answered(boolean sameProcess) {
-    continuity = continuity.after(Event.REJOINED);
+    rejoin();
     lastBeforeLoss = -1;
     start.answered(sameProcess);
   }
