@@ -6,15 +6,12 @@ package dev.warmpath.kvindex;
  *
  * <p>Depths are cumulative over tiers: the depth at {@link StorageTier#CPU} is what the engine
  * reuses from GPU and CPU memory together. Slower tiers count only behind what the GPU gives: an
- * engine that reads on from them finds no block that the GPU alone holds there. {@link
- * StorageTier#REMOTE} is credited to nobody. Reused from query to query.
+ * engine that reads on from them finds no block that the GPU alone holds there. Reused from query
+ * to query.
  *
  * <p>Single writer.
  */
 public final class PrefixMatches {
-
-  /** Tiers that are credited to the replica that announced them. */
-  public static final int LOCAL_TIERS = StorageTier.REMOTE.ordinal();
 
   /*
    * A depth is stored with the number of its answer in the upper half, so that beginning an answer
@@ -22,7 +19,7 @@ public final class PrefixMatches {
    * own, which is asked first.
    */
 
-  private static final int SLOWER_TIERS = LOCAL_TIERS - 1;
+  private static final int SLOWER_TIERS = StorageTier.values().length - 1;
 
   private long[] onGpu = new long[16];
   private long[] slower = new long[16 * SLOWER_TIERS];
@@ -97,7 +94,7 @@ public final class PrefixMatches {
 
   /** Tokens that the engine reuses from {@code tier} and all faster ones. */
   public int tokens(int slot, StorageTier tier) {
-    if (slot >= slots || tier == StorageTier.REMOTE) {
+    if (slot >= slots) {
       return 0;
     }
     if (tiered && tier != StorageTier.GPU) {
@@ -112,7 +109,7 @@ public final class PrefixMatches {
         : 0;
   }
 
-  /** Tokens that the engine reuses from all its local tiers. */
+  /** Tokens that the engine reuses from all its tiers. */
   public int tokens(int slot) {
     return tokens(slot, StorageTier.DISK);
   }

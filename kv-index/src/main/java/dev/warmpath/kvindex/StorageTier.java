@@ -4,7 +4,5 @@ package dev.warmpath.kvindex;
 public enum StorageTier {
   GPU,
   CPU,
-  DISK,
-  /** Storage that several replicas share; never credited to the replica that announced it. */
-  REMOTE
+  DISK
 }

@@ -40,7 +40,6 @@ class ContractTest {
     assertThat(matches.tokens(39, StorageTier.CPU)).isEqualTo(7);
     matches.begin(40);
     assertThat(matches.tokens(39, StorageTier.CPU)).isZero();
-    assertThat(matches.tokens(39, StorageTier.REMOTE)).isZero();
     assertThat(matches.tokens(40)).isZero();
   }
 

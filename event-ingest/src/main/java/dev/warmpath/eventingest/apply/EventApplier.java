@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.hashing.HashedPrompt;
 import dev.warmpath.eventingest.hashing.KnownScheme;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.KvIndex;
@@ -283,10 +284,7 @@ public final class EventApplier {
       return;
     }
     if (tier == null) {
-      counters.add(StreamCounter.UNKNOWN_MEDIUM_BLOCKS, count);
-    } else if (tier == StorageTier.REMOTE) {
-      boolean ownTier = store.place().ownership() == null;
-      counters.add(ownTier ? StreamCounter.REMOTE_BLOCKS : StreamCounter.SECONDARY_BLOCKS, count);
+      counters.add(notCredited(store.place()), count);
     } else if (!groups().acceptWindow(store.windowTokens())) {
       counters.add(StreamCounter.WINDOW_BLOCKS, count);
     } else if (!takes(count, tier)) {
@@ -299,6 +297,13 @@ public final class EventApplier {
       name(store, tier, batch.hashes());
       suspension.store(stored.addAll(batch.hashes(), store.hashFrom(), count));
     }
+  }
+
+  private static StreamCounter notCredited(BlockPlace place) {
+    if (place.ownership() != null) {
+      return StreamCounter.SECONDARY_BLOCKS;
+    }
+    return place.isRemote() ? StreamCounter.REMOTE_BLOCKS : StreamCounter.UNKNOWN_MEDIUM_BLOCKS;
   }
 
   private boolean takes(int count, StorageTier tier) {

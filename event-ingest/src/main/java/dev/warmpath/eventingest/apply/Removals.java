@@ -45,7 +45,7 @@ final class Removals {
     }
     blocks += count;
     StorageTier tier = removal.tier();
-    if (tier != null && tier != StorageTier.REMOTE) {
+    if (tier != null) {
       remove(batch, removal, tier, count);
     }
     return last;

@@ -33,20 +33,28 @@ public record BlockPlace(
   }
 
   /**
-   * The storage tier, or null for a medium that is not known here: such blocks must not be
-   * credited. What a secondary offload tier says is of REMOTE storage: it tells of stores alone, so
-   * nobody hears when they end.
+   * The storage tier, or null if the blocks are credited to nobody: storage that several replicas
+   * share, a medium that is not known here, and secondary offload tiers. Those tell of stores
+   * alone, so nobody hears when they end.
    */
   public @Nullable StorageTier tier() {
-    if (ownership != null || "REMOTE".equalsIgnoreCase(locality)) {
-      return StorageTier.REMOTE;
+    if (ownership != null || isRemote()) {
+      return null;
     }
     return switch (medium.toUpperCase(Locale.ROOT)) {
       case "GPU", "DEVICE" -> StorageTier.GPU;
       case "CPU", "CPU_PINNED", "CPU_TIER1" -> StorageTier.CPU;
       case "STORAGE", "DISK", "NVME", "FS", "OBJ", "CPU_TIER2" -> StorageTier.DISK;
-      case "REMOTE", "EXTERNAL", "NETWORK", "SHARED" -> StorageTier.REMOTE;
       default -> null;
     };
+  }
+
+  /** Whether several replicas share the storage. */
+  public boolean isRemote() {
+    return "REMOTE".equalsIgnoreCase(locality)
+        || switch (medium.toUpperCase(Locale.ROOT)) {
+          case "REMOTE", "EXTERNAL", "NETWORK", "SHARED" -> true;
+          default -> false;
+        };
   }
 }

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.StorageTier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,11 +24,7 @@ class BlockPlaceTest {
     "FS, DISK",
     "OBJ, DISK",
     "DISK, DISK",
-    "NVME, DISK",
-    "REMOTE, REMOTE",
-    "EXTERNAL, REMOTE",
-    "NETWORK, REMOTE",
-    "SHARED, REMOTE"
+    "NVME, DISK"
   })
   void everyKnownMediumHasItsTier(String medium, StorageTier tier) {
     assertThat(new BlockPlace(medium, 0, null).tier()).isEqualTo(tier);
@@ -36,11 +33,16 @@ class BlockPlaceTest {
 
   @Test
   void anUnknownMediumHasNone() {
-    assertThat(new BlockPlace("HOLOGRAM", 0, null).tier()).isNull();
+    BlockPlace unknown = new BlockPlace("HOLOGRAM", 0, null);
+    assertThat(unknown.tier()).isNull();
+    assertThat(unknown.isRemote()).isFalse();
   }
 
-  @Test
-  void whatIsNotLocalIsRemote() {
-    assertThat(new BlockPlace("GPU", 0, "REMOTE").tier()).isEqualTo(StorageTier.REMOTE);
+  @ParameterizedTest
+  @CsvSource({"GPU, REMOTE", "REMOTE,", "external, LOCAL", "NETWORK,", "SHARED,"})
+  void remoteStorageHasNone(String medium, @Nullable String locality) {
+    BlockPlace remote = new BlockPlace(medium, 0, locality);
+    assertThat(remote.tier()).isNull();
+    assertThat(remote.isRemote()).isTrue();
   }
 }

@@ -13,7 +13,7 @@ import java.util.Collection;
  */
 record Answer(int[] least, int[] most) {
 
-  private static final int TIERS = PrefixMatches.LOCAL_TIERS;
+  private static final int TIERS = StorageTier.values().length;
 
   static Answer exactly(int[] tokens) {
     return new Answer(tokens, tokens);

@@ -68,7 +68,7 @@ enum HammerMutant {
           awaitNext(writes);
           super.match(prompt, matches);
           for (int slot = 0; slot < beginning.slots(); slot++) {
-            for (StorageTier tier : LOCAL_TIERS) {
+            for (StorageTier tier : StorageTier.values()) {
               int tokens = Math.max(beginning.tokens(slot, tier), matches.tokens(slot, tier));
               matches.set(slot, tier, tokens);
             }
@@ -97,7 +97,7 @@ enum HammerMutant {
           awaitNext(writes);
           super.match(prompt, matches);
           for (int slot = 0; slot < before.slots(); slot += 2) {
-            for (StorageTier tier : LOCAL_TIERS) {
+            for (StorageTier tier : StorageTier.values()) {
               matches.set(slot, tier, before.tokens(slot, tier));
             }
           }
@@ -106,8 +106,6 @@ enum HammerMutant {
     }
   };
 
-  private static final List<StorageTier> LOCAL_TIERS =
-      List.of(StorageTier.GPU, StorageTier.CPU, StorageTier.DISK);
   private static final int MAX_YIELDS = 1_000;
 
   /** The mutant that this makes of an index that is right. */

@@ -2,7 +2,7 @@ package dev.warmpath.kvindex.hammer;
 
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
-import dev.warmpath.kvindex.PrefixMatches;
+import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.model.ReferenceModel;
 import dev.warmpath.kvindex.proof.Side;
@@ -114,7 +114,7 @@ final class Timeline {
   }
 
   private Answer answer(BlockChain question) {
-    int tiers = PrefixMatches.LOCAL_TIERS;
+    int tiers = StorageTier.values().length;
     int[] bySlot = Answer.seen(model.answer(question), engines);
     int[] byEngine = new int[engines * tiers];
     for (Map.Entry<Integer, Integer> engine : model.slots().entrySet()) {

@@ -118,13 +118,6 @@ public enum Mutant {
           right, layout -> new CacheLayout(layout.groups(), layout.withheldTokens(), 0));
     }
   },
-  CREDITS_REMOTE_STORAGE {
-    @Override
-    KvIndex of(KvIndex right) {
-      return withPlaces(
-          right, tier -> tier == StorageTier.REMOTE ? StorageTier.DISK : tier, group -> group);
-    }
-  },
   MIXES_TIERS {
     @Override
     KvIndex of(KvIndex right) {

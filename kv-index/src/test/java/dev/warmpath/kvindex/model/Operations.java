@@ -111,8 +111,7 @@ public final class Operations {
         Arbitraries.frequency(
             Tuple.of(20, StorageTier.GPU),
             Tuple.of(3, StorageTier.CPU),
-            Tuple.of(1, StorageTier.DISK),
-            Tuple.of(1, StorageTier.REMOTE));
+            Tuple.of(1, StorageTier.DISK));
     Arbitrary<Integer> groups =
         Arbitraries.frequency(Tuple.of(6, 0), Tuple.of(3, 1), Tuple.of(1, 2));
     return Combinators.combine(tiers, groups).as(Place::new);

@@ -119,9 +119,7 @@ public final class ReferenceModel implements KvIndex {
 
   private static void fill(PrefixMatches matches, int slot, ReferenceRule rule) {
     for (StorageTier tier : StorageTier.values()) {
-      if (tier != StorageTier.REMOTE) {
-        matches.set(slot, tier, rule.reusableTokens(tier));
-      }
+      matches.set(slot, tier, rule.reusableTokens(tier));
     }
   }
 

@@ -128,14 +128,6 @@ class RunKvIndexTest {
   }
 
   @Test
-  void creditsRemoteStorageToNobody() {
-    store(0, 3);
-    index.removed(slot, new RemovedBlocks().from(StorageTier.GPU, 0).add(hash(0)));
-    index.stored(slot, new StoredBlocks().unnamed(StorageTier.REMOTE, 0).add(hash(0), 0));
-    assertThat(matched()).isZero();
-  }
-
-  @Test
   void creditsNoneOfTwoBlocksWithOneEngineHash() {
     store(0, 2);
     index.stored(

@@ -80,7 +80,7 @@ final class SnapshotFixture {
     // Copies, other tiers, presence.
     index.stored(2, blocks(stored.atRoot(StorageTier.GPU, 0, root), 1000, 0, 4));
     index.stored(2, blocks(stored.atRoot(StorageTier.CPU, 0, root), 1000, 0, 9));
-    index.stored(2, blocks(stored.atRoot(StorageTier.REMOTE, 0, root), 1000, 0, 2));
+    index.stored(2, blocks(stored.atRoot(StorageTier.DISK, 0, root), 1000, 0, 2));
     index.stored(3, blocks(stored.atRoot(StorageTier.GPU, 0, root), 1000, 0, 5));
     index.stored(3, blocks(stored.atRoot(StorageTier.GPU, 0, root), 1000, 0, 5));
     // Other engine hashes for the same names, in one engine too.

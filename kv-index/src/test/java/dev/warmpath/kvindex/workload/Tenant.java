@@ -229,7 +229,7 @@ final class Tenant {
   private Place place() {
     StorageTier tier = StorageTier.GPU;
     if (random.nextInt(100) < habits.odds().slowTier()) {
-      tier = StorageTier.values()[random.nextInt(4)];
+      tier = StorageTier.values()[random.nextInt(StorageTier.values().length)];
     }
     return new Place(tier, random.nextInt(habits.groups()));
   }

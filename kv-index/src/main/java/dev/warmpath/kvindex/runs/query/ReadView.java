@@ -187,8 +187,7 @@ public final class ReadView {
   }
 
   private static boolean counts(CacheLayout layout, Shelf shelf) {
-    return shelf.tier != StorageTier.REMOTE
-        && layout.groups().stream().anyMatch(group -> group.index() == shelf.group);
+    return layout.groups().stream().anyMatch(group -> group.index() == shelf.group);
   }
 
   private static boolean isGpu(Shelf shelf) {
