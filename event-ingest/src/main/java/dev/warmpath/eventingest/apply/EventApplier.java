@@ -155,14 +155,6 @@ public final class EventApplier {
     return effect;
   }
 
-  /**
-   * How many blocks the engine's offload tiers give back together; 0 if that differs. May be asked
-   * by any thread.
-   */
-  public int offloadChunkBlocks() {
-    return chunks.blocks();
-  }
-
   /** What the engine makes of a hit in slower memory. May be asked by any thread. */
   public SlowTierReuse slowTier() {
     return source.rules().slowTier(layout.space(), chunks.blocks());

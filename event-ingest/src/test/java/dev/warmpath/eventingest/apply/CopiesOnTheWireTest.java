@@ -107,24 +107,24 @@ class CopiesOnTheWireTest {
   @ValueSource(booleans = {false, true})
   void chunksOfAnOffloadTierAreLearnedAsTheyAreDescribed(boolean maps) throws WireException {
     hear(store(maps), placeholder(maps));
-    assertThat(applier.offloadChunkBlocks()).as("one block by itself").isEqualTo(1);
+    assertThat(applier.learned().chunkBlocks()).isEqualTo(LearnedCache.NO_CHUNKS);
 
     hear(onCpu(maps, store(maps)));
-    assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
+    assertThat(applier.learned().chunkBlocks()).isEqualTo(3);
     assertThat(credited()).isEqualTo(12);
 
     hear(onCpu(maps, shorter(maps)));
-    assertThat(applier.offloadChunkBlocks()).as("of two sizes").isZero();
+    assertThat(applier.learned().chunkBlocks()).as("of two sizes").isZero();
     applier.reset();
-    assertThat(applier.offloadChunkBlocks()).isEqualTo(1);
+    assertThat(applier.learned().chunkBlocks()).isEqualTo(LearnedCache.NO_CHUNKS);
   }
 
   @Test
   void chunksAreForgottenWhenNothingIsHeld() throws WireException {
     hear(store(true), onCpu(true, store(true)), onCpu(true, shorter(true)));
-    assertThat(applier.offloadChunkBlocks()).isZero();
+    assertThat(applier.learned().chunkBlocks()).isZero();
     hear(List.of("AllBlocksCleared"), store(true), onCpu(true, store(true)));
-    assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
+    assertThat(applier.learned().chunkBlocks()).isEqualTo(3);
   }
 
   private static Object placeholder(boolean maps) {

@@ -76,12 +76,12 @@ public final class RunKvIndex implements KvIndex {
 
   private final IndexLimits limits;
   private final ByteBudget budget;
-  private final Runs runs;
-  private final Holdings holdings;
-  private final Shelves shelves;
+  final Runs runs;
+  final Holdings holdings;
+  final Shelves shelves;
   private final RunEngine.Core core;
   private final Room room;
-  private final List<@Nullable RunEngine> engines = new ArrayList<>();
+  final List<@Nullable RunEngine> engines = new ArrayList<>();
   private final PathReader reader;
   private final LongAdder evictedBlocks = new LongAdder();
   private final LongAdder readRetries = new LongAdder();
@@ -314,11 +314,6 @@ public final class RunKvIndex implements KvIndex {
 
   ReadView fleet() {
     return reader.fleet();
-  }
-
-  /** Asserts I1 to I6; for tests. */
-  public void checkInvariants() {
-    new Invariants(runs, holdings, shelves, engines).check();
   }
 
   private void restore(SnapshotInput in) throws IOException {

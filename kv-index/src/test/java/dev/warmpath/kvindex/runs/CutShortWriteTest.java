@@ -46,6 +46,6 @@ class CutShortWriteTest {
               index.stored(slot, blocks);
             })
         .doesNotThrowAnyException();
-    index.checkInvariants();
+    Invariants.check(index);
   }
 }

@@ -29,14 +29,19 @@ final class Invariants {
   private final List<@Nullable RunEngine> engines;
   private long listed;
 
-  Invariants(Runs runs, Holdings holdings, Shelves shelves, List<@Nullable RunEngine> engines) {
-    this.runs = runs;
-    this.holdings = holdings;
-    this.shelves = shelves;
-    this.engines = engines;
+  private Invariants(RunKvIndex index) {
+    runs = index.runs;
+    holdings = index.holdings;
+    shelves = index.shelves;
+    engines = index.engines;
   }
 
-  void check() {
+  /** Asserts I1 to I6. */
+  static void check(RunKvIndex index) {
+    new Invariants(index).check();
+  }
+
+  private void check() {
     Set<List<Long>> names = new HashSet<>();
     for (int run = 1; run < runs.headers.bound(); run++) {
       int kind = runs.kind(run);

@@ -60,7 +60,7 @@ class MovingBytesTest {
       assertThat(read.get()).isPositive();
     }
     readers.shutdown();
-    index.checkInvariants();
+    Invariants.check(index);
     assertThat(index.evictedBlocks()).isPositive();
   }
 

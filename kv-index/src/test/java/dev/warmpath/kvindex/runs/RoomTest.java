@@ -40,10 +40,10 @@ class RoomTest {
       anything(index, random);
       assertThat(index.bytes()).isLessThanOrEqualTo(maxBytes);
       if (step % 200 == 0) {
-        index.checkInvariants();
+        Invariants.check(index);
       }
     }
-    index.checkInvariants();
+    Invariants.check(index);
     assertThat(index.evictedBlocks()).isPositive();
   }
 
@@ -107,7 +107,7 @@ class RoomTest {
       index.stored(3, prompt(SPACE, prompt, 0, 100));
       index.stored(3, prompt(SPACE, prompt, 0, 100));
     }
-    index.checkInvariants();
+    Invariants.check(index);
     assertThat(index.evictedBlocks()).isPositive();
     for (int slot = 0; slot < 3; slot++) {
       assertThat(index.stats(slot).heldBlocks()).isEqualTo(3_000);
@@ -129,7 +129,7 @@ class RoomTest {
         }
       }
       heldAfter[phase] = held(index, 200);
-      index.checkInvariants();
+      Invariants.check(index);
     }
     for (int phase = 2; phase < heldAfter.length; phase++) {
       assertThat(heldAfter[phase]).isGreaterThan(heldAfter[phase % 2] * 8 / 10);

@@ -27,7 +27,7 @@ class RunKvIndexBudgetTest {
   }
 
   private void check(RunKvIndex index) {
-    index.checkInvariants();
+    Invariants.check(index);
     evicted.accumulateAndGet(index.evictedBlocks(), Math::max);
   }
 }

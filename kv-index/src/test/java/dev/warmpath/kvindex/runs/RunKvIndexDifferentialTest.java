@@ -19,7 +19,7 @@ class RunKvIndexDifferentialTest {
   private final Differential<RunKvIndex> differential =
       new Differential<>(
           () -> new RunKvIndex(IndexLimits.unbounded(Differential.MAX_ORPHANS), 1),
-          RunKvIndex::checkInvariants);
+          Invariants::check);
 
   @Property(edgeCases = EdgeCasesMode.NONE)
   void agreesWithTheModel(@ForAll("sequences") List<Operation> operations) {

@@ -35,7 +35,7 @@ class RunKvIndexOrphansTest {
     assertTimeoutPreemptively(DEADLINE, () -> store(2 * ORPHANS));
     assertThat(index.stats(slot).orphanBlocks()).isEqualTo(ORPHANS);
     assertThat(index.stats(slot).orphansDropped()).isEqualTo(ORPHANS);
-    index.checkInvariants();
+    Invariants.check(index);
 
     index.stored(slot, stored.atRoot(StorageTier.GPU, 0, 7).add(PARENT, 1));
     assertThat(index.stats(slot).orphanBlocks()).isZero();
@@ -53,7 +53,7 @@ class RunKvIndexOrphansTest {
           }
         });
     assertThat(index.stats(slot).orphanBlocks()).isEqualTo(ORPHANS / 2);
-    index.checkInvariants();
+    Invariants.check(index);
   }
 
   private void store(int blocks) {

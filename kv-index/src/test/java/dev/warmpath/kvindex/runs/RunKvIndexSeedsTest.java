@@ -12,7 +12,7 @@ class RunKvIndexSeedsTest {
   private final Seeds<RunKvIndex> seeds =
       new Seeds<>(
           maxOrphans -> new RunKvIndex(IndexLimits.unbounded(maxOrphans), 1),
-          RunKvIndex::checkInvariants,
+          Invariants::check,
           SnapshotFixture::reload);
 
   @Test

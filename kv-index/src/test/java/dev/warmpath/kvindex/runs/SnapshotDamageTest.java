@@ -70,7 +70,7 @@ class SnapshotDamageTest {
       byte[] forged = forge(random);
       try {
         RunKvIndex index = SnapshotFixture.read(forged, LIMITS);
-        index.checkInvariants();
+        Invariants.check(index);
         empty(index);
       } catch (SnapshotException e) {
         refused++;
@@ -85,7 +85,7 @@ class SnapshotDamageTest {
         index.removeEngine(slot);
       }
     }
-    index.checkInvariants();
+    Invariants.check(index);
     assertThat(SnapshotFixture.write(index)).hasSize(44 + index.fleet().slots());
   }
 

@@ -36,7 +36,7 @@ class SnapshotTest {
   @Test
   void anEmptyIndexComesBackEmpty() {
     RunKvIndex copy = SnapshotFixture.reload(new RunKvIndex(IndexLimits.unbounded(3), 1));
-    copy.checkInvariants();
+    Invariants.check(copy);
     assertThat(copy.addEngine(CopyCounting.PER_COPY)).isZero();
   }
 
@@ -51,7 +51,7 @@ class SnapshotTest {
     assertThat(copy.addEngine(CopyCounting.PER_COPY)).isEqualTo(6);
   }
 
-  /** Made by {@link SnapshotFixture#everything()} when version 1 was new. */
+  /** Made by {@link SnapshotFixture#everything()} when version 1 was new; one tier is another. */
   @Test
   void aSnapshotOfVersion1IsStillRead() throws IOException {
     try (InputStream in = SnapshotTest.class.getResourceAsStream("version-1.snapshot")) {
@@ -89,7 +89,7 @@ class SnapshotTest {
     copy.stored(0, blocks(stored.atRoot(StorageTier.GPU, 0, root), 1000, 0, 1));
     copy.removed(0, new RemovedBlocks().from(StorageTier.GPU, 0).add(1000));
     assertThat(copy.stats(0)).isEqualTo(new EngineStats(2, 2, 0, 0, 0, 0, 67));
-    copy.checkInvariants();
+    Invariants.check(copy);
   }
 
   @Test
@@ -105,7 +105,7 @@ class SnapshotTest {
   void orphansBeyondTheLimitAreDroppedOldestFirst() throws IOException {
     byte[] snapshot = SnapshotFixture.write(SnapshotFixture.everything());
     RunKvIndex copy = SnapshotFixture.read(snapshot, IndexLimits.unbounded(1));
-    copy.checkInvariants();
+    Invariants.check(copy);
     assertThat(copy.stats(0)).isEqualTo(new EngineStats(79, 70, 1, 5, 1, 0, 0));
   }
 
@@ -120,7 +120,7 @@ class SnapshotTest {
     }
     long half = (new RunKvIndex(IndexLimits.unbounded(4), 1).bytes() + index.bytes()) / 2;
     RunKvIndex copy = SnapshotFixture.read(SnapshotFixture.write(index), new IndexLimits(4, half));
-    copy.checkInvariants();
+    Invariants.check(copy);
     assertThat(copy.bytes()).isLessThanOrEqualTo(half);
     assertThat(copy.stats(0).heldBlocks()).isBetween(30_000L, 60_000L);
     assertThat(copy.stats(0).heldBlocks() + copy.evictedBlocks()).isEqualTo(90_000);
@@ -158,7 +158,7 @@ class SnapshotTest {
 
   private static void compare(
       RunKvIndex index, RunKvIndex copy, Collection<Integer> slots, List<BlockChain> questions) {
-    copy.checkInvariants();
+    Invariants.check(copy);
     for (int slot : slots) {
       assertThat(copy.stats(slot)).isEqualTo(index.stats(slot));
     }

@@ -48,14 +48,14 @@ final class RememberedLifetimeTest {
   void chunksOfTwoSizesStayTwo() throws Exception {
     hear(store(3, "GPU"), store(3, "CPU"));
     restart();
-    assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
+    assertThat(applier.learned().chunkBlocks()).isEqualTo(3);
     hear(store(1, "CPU"));
-    assertThat(applier.offloadChunkBlocks()).isZero();
+    assertThat(applier.learned().chunkBlocks()).isZero();
     restart();
     hear(store(3, "CPU"));
-    assertThat(applier.offloadChunkBlocks()).as("there was another size").isZero();
+    assertThat(applier.learned().chunkBlocks()).as("there was another size").isZero();
     hear(Map.of("type", "AllBlocksCleared"), store(3, "GPU"), store(3, "CPU"));
-    assertThat(applier.offloadChunkBlocks()).isEqualTo(3);
+    assertThat(applier.learned().chunkBlocks()).isEqualTo(3);
   }
 
   @Test
