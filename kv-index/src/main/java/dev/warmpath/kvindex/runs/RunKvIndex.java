@@ -102,7 +102,7 @@ public final class RunKvIndex implements KvIndex {
     runs = new Runs(budget, seed);
     shelves = new Shelves(budget);
     holdings = new Holdings(runs, shelves);
-    room = new Room(runs, holdings, shelves, this::forget, this::fairBlocks);
+    room = new Room(runs, holdings, shelves, this::evict, this::fairBlocks);
     core = new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves, room);
     reader = new PathReader(runs);
   }
@@ -191,7 +191,7 @@ public final class RunKvIndex implements KvIndex {
       int piece = Math.min(blocks.count() - from, Room.PIECE_BLOCKS);
       if (!room.has(piece)) {
         engine.keepParent(blocks, from);
-        if (!room.make(piece, engine)) {
+        if (!room.evictFor(piece, engine)) {
           // What follows hangs on these.
           evictedBlocks.add(blocks.count() - from);
           return;
@@ -329,7 +329,7 @@ public final class RunKvIndex implements KvIndex {
     reader.fleet(ReadView.of(engines, shelves.bound()));
   }
 
-  private void forget(int run) {
+  private void evict(int run) {
     long left = 0;
     while (holdings.count(run) > 0 && runs.kind(run) == RunHeaders.NAMES) {
       Shelf shelf = shelves.get(holdings.shelfOf(run, 0));

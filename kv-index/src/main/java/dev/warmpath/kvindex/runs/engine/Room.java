@@ -1,7 +1,7 @@
 package dev.warmpath.kvindex.runs.engine;
 
 import dev.warmpath.kvindex.runs.memory.ByteBudget;
-import dev.warmpath.kvindex.runs.tree.ColdRuns;
+import dev.warmpath.kvindex.runs.tree.ClockEviction;
 import dev.warmpath.kvindex.runs.tree.Holdings;
 import dev.warmpath.kvindex.runs.tree.Runs;
 import dev.warmpath.kvindex.runs.tree.Shelves;
@@ -25,7 +25,7 @@ public final class Room {
    *
    * Shards of tables double one at a time, so a piece takes far less than the reserve.
    *
-   * Room is made by forgetting cold leaf runs, which frees slabs, headers, lists and entries of tables.
+   * Room is made by evicting cold leaf runs, which frees slabs, headers, lists and entries of tables.
    * Sparse lists of holders are given back, and when bytes are missing and enough slabs are free, a whole
    * segment of slabs is: these bytes can become those of another kind of array. Tables never shrink.
    *
@@ -55,26 +55,26 @@ public final class Room {
   private final ByteBudget budget;
   private final ByteBudget asideBudget;
   private final long reserveBytes;
-  private final ColdRuns coldRuns;
+  private final ClockEviction clock;
   private final SlabMover slabMover;
-  private final IntConsumer forget;
+  private final IntConsumer evict;
   private final LongSupplier fairBlocks;
   private int promised;
 
   /**
-   * @param forget forgets all that is held of a leaf run
+   * @param evict forgets all that is held of a leaf run
    * @param fairBlocks how many blocks an engine keeps here on average
    */
   public Room(
-      Runs runs, Holdings holdings, Shelves shelves, IntConsumer forget, LongSupplier fairBlocks) {
+      Runs runs, Holdings holdings, Shelves shelves, IntConsumer evict, LongSupplier fairBlocks) {
     this.runs = runs;
     this.holdings = holdings;
-    this.forget = forget;
+    this.evict = evict;
     this.fairBlocks = fairBlocks;
     budget = runs.budget;
     asideBudget = budget.part(Math.max(1, budget.maxBytes() / ASIDE_PART));
     reserveBytes = Math.max(LEAST_RESERVE_BYTES, budget.maxBytes() / RESERVE_PART);
-    coldRuns = new ColdRuns(runs, holdings, shelves);
+    clock = new ClockEviction(runs, holdings, shelves);
     slabMover = new SlabMover(runs, holdings);
   }
 
@@ -89,17 +89,17 @@ public final class Room {
     return has(blocks + SLABS_BESIDE, blocks + HEADERS_BESIDE, reserveBytes);
   }
 
-  /** Makes room for so many blocks of an engine; false if there is nothing left to forget. */
-  public boolean make(int blocks, RunEngine engine) {
+  /** Makes room for so many blocks of an engine; false if there is nothing left to evict. */
+  public boolean evictFor(int blocks, RunEngine engine) {
     while (!has(blocks)) {
-      if (!relieve(blocks, engine)) {
+      if (!freeSome(blocks, engine)) {
         return false;
       }
     }
     return true;
   }
 
-  /** Whether so many slabs and runs can be had; forgets nothing. */
+  /** Whether so many slabs and runs can be had; evicts nothing. */
   public boolean has(int slabs, int headers) {
     return has(slabs, headers, reserveBytes);
   }
@@ -126,18 +126,18 @@ public final class Room {
         && spareBytes <= budget.left();
   }
 
-  /** Makes some room; false if there is nothing left to forget. */
-  private boolean relieve(int blocks, RunEngine engine) {
+  /** Makes some room; false if there is nothing left to evict. */
+  private boolean freeSome(int blocks, RunEngine engine) {
     boolean lacksBytes = reserveBytes > budget.left();
     if (holdings.giveBackLists() || (lacksBytes && slabMover.giveBack(blocks + SLABS_BESIDE))) {
       return true;
     }
-    int run = isGreedy(engine) ? coldRuns.nextOf(engine.slot()) : 0;
+    int run = isGreedy(engine) ? clock.victimOf(engine.slot()) : 0;
     if (run == 0) {
-      run = coldRuns.next();
+      run = clock.victim();
     }
     if (run != 0) {
-      forget.accept(run);
+      evict.accept(run);
     }
     return run != 0;
   }

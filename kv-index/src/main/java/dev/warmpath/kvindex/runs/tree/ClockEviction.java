@@ -7,12 +7,12 @@ import static dev.warmpath.kvindex.runs.memory.RunHeaders.TOUCHED;
 import dev.warmpath.kvindex.runs.memory.RunHeaders;
 
 /**
- * Finds leaf runs that nobody stored to or asked for since the last time round: a clock whose hand
- * takes back the mark of each run that it passes.
+ * Chooses what to evict: leaf runs that nobody stored to or asked for since the last time round. A
+ * clock, whose hand takes back the mark of each run that it passes.
  *
  * <p>Single writer.
  */
-public final class ColdRuns {
+public final class ClockEviction {
 
   /** A search for the runs of one engine ends after so many. */
   private static final int STEPS = 1 << 12;
@@ -23,14 +23,14 @@ public final class ColdRuns {
   private int hand;
   private int ownHand;
 
-  public ColdRuns(Runs runs, Holdings holdings, Shelves shelves) {
+  public ClockEviction(Runs runs, Holdings holdings, Shelves shelves) {
     this.runs = runs;
     this.holdings = holdings;
     this.shelves = shelves;
   }
 
   /** A held leaf, or 0 when there is none at all. */
-  public int next() {
+  public int victim() {
     int bound = runs.headers.bound();
     for (int steps = 0; steps < 2 * bound; steps++) {
       hand = hand + 1 < bound ? hand + 1 : 1;
@@ -43,7 +43,7 @@ public final class ColdRuns {
   }
 
   /** A leaf that the engine in this slot holds and nobody else, or 0 when none is found soon. */
-  public int nextOf(int slot) {
+  public int victimOf(int slot) {
     int bound = runs.headers.bound();
     for (int steps = Math.min(STEPS, 2 * bound); steps > 0; steps--) {
       ownHand = ownHand + 1 < bound ? ownHand + 1 : 1;
