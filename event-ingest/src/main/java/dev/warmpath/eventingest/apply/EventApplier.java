@@ -137,7 +137,7 @@ public final class EventApplier {
     }
     counters.add(StreamCounter.EVENTS, batch.events());
     counters.add(StreamCounter.BLOCKS_STORED, storedBlocks);
-    removals.count();
+    removals.flushCounters();
     stored.trim();
     wanted = lacksNames() ? calibration.known() : null;
     return judged(effect);

@@ -51,8 +51,8 @@ final class Removals {
     return last;
   }
 
-  /** Counts the blocks of the removals since the last time, and forgets them. */
-  void count() {
+  /** Adds the blocks removed since the last call to the counters. */
+  void flushCounters() {
     counters.add(StreamCounter.BLOCKS_REMOVED, blocks);
     blocks = 0;
     removed.trim();

@@ -299,7 +299,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
 
   private void missed() {
     missed.set(false);
-    stream.missed();
+    stream.liveRefused();
   }
 
   @Override

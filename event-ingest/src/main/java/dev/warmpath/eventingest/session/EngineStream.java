@@ -155,8 +155,8 @@ public final class EngineStream {
   }
 
   /** Live messages were refused for lack of room; no later one may come to show the gap. */
-  public void missed() {
-    sequencer.missed();
+  public void liveRefused() {
+    sequencer.liveRefused();
     updateTrust();
   }
 
@@ -257,8 +257,8 @@ public final class EngineStream {
    * after a rest for what it did not answer.
    */
   public void tick() {
-    if (asker.probeDue() || (cache.mayBeReplayed() && asker.isRested())) {
-      probe("silence");
+    if (asker.checkDue() || (cache.mayBeReplayed() && asker.retryDue())) {
+      check("silence");
     }
     if (lifetime.continuity().awaitsStart()
         && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
@@ -285,12 +285,12 @@ public final class EngineStream {
    * process may stand behind the same connection, the last batch asked for again does.
    */
   public void recovered() {
-    probe("its health came back");
+    check("its health came back");
   }
 
-  private void probe(String why) {
+  private void check(String why) {
     if (cache.isConnected() && !sequencer.isRunning() && sequencer.mayAsk()) {
-      sequencer.probe(why);
+      sequencer.check(why);
       updateTrust();
     }
   }

@@ -164,7 +164,7 @@ final class KnownCache {
     }
   }
 
-  /** Something was missed in this lifetime, maybe removals of what is held. */
+  /** Suspends what is held: something was missed in this lifetime, maybe removals. */
   void suspend(String why) {
     long before = applier.stats().heldBlocks();
     long suspended = applier.suspend();
@@ -184,13 +184,13 @@ final class KnownCache {
     gap = why;
   }
 
-  /** The process is another one. */
+  /** Forgets everything: the process is another one. */
   void end(String why) {
     counters.add(StreamCounter.RESTARTS);
     forget(EngineFate.OTHER_LIFETIME, why);
   }
 
-  /** Nothing that is known can be believed, nor how the engine keeps its blocks. */
+  /** Forgets what the engine holds and how it keeps its blocks: none of it can be believed. */
   void forget(EngineFate restored, String why) {
     lifetime.decided(restored, why);
     mayBeReplayed = false;
@@ -199,21 +199,21 @@ final class KnownCache {
     lifetime.end();
   }
 
-  /** The engine holds nothing yet, so nothing is missed; what is suspended is not there. */
+  /** Notes that nothing is missed, as the engine holds nothing yet. Forgets what is suspended. */
   void complete() {
     forgetSuspended();
     complete = true;
     mayBeReplayed = false;
   }
 
-  /** What is suspended is not there. */
+  /** If anything is suspended, forgets it and all else that is held. */
   void forgetSuspended() {
     if (applier.hasSuspended()) {
       applier.clear();
     }
   }
 
-  /** The engine holds nothing. */
+  /** Forgets what the engine held. */
   void clear() {
     applier.clear();
   }
@@ -253,7 +253,7 @@ final class KnownCache {
     return applier.learned();
   }
 
-  /** Nobody will take batches in any more. */
+  /** Believes nothing from now on, as nobody takes batches in any more. */
   void abandon(String why) {
     trust(Trust.NONE, why);
   }

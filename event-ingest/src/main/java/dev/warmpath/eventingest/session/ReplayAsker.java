@@ -18,8 +18,8 @@ final class ReplayAsker {
   enum Purpose {
     /** Something is or may be missing: until the end the engine is not believed. */
     REPAIR,
-    /** Nothing speaks for a loss; the question is asked to be sure, and nothing waits for it. */
-    PROBE
+    /** Nothing speaks for a loss; the question makes sure, and nothing waits for the answer. */
+    CHECK
   }
 
   /** One replay under way. Confined to the writer. */
@@ -34,7 +34,7 @@ final class ReplayAsker {
      */
     boolean verified;
 
-    /** Whether that batch, by its bytes, showed that the process is the same. */
+    /** Whether batch {@link #from}, by its bytes, showed that the process is the same. */
     boolean sameProcess;
 
     /** Whether a batch came that was not applied before. */
@@ -61,9 +61,9 @@ final class ReplayAsker {
   private long lastId;
   private int fruitless;
   private Instant restUntil = Instant.MIN;
-  private Instant probeAt = Instant.MAX;
-  private Instant probedAt = Instant.MIN;
-  private boolean heardSinceProbe;
+  private Instant checkAt = Instant.MAX;
+  private Instant checkedAt = Instant.MIN;
+  private boolean heardSinceCheck;
 
   ReplayAsker(StreamSockets sockets, StreamLimits limits, Clock clock, StreamCounters counters) {
     this.sockets = sockets;
@@ -118,53 +118,53 @@ final class ReplayAsker {
   }
 
   /**
-   * The live connection is up. The first probe shows no silence: it may bring what was published
+   * The live connection is up. The first check shows no silence: it may bring what was published
    * before the subscription reached the engine.
    */
   void connected() {
-    probeAt = clock.instant().plusSeconds(1);
-    heardSinceProbe = true;
+    checkAt = clock.instant().plusSeconds(1);
+    heardSinceCheck = true;
   }
 
   void disconnected() {
-    probeAt = Instant.MAX;
+    checkAt = Instant.MAX;
   }
 
   /** Something came on the live connection. */
   void heard(boolean connected) {
-    heardSinceProbe = true;
+    heardSinceCheck = true;
     if (connected) {
       putOff();
     }
   }
 
   /** Whether the connection is silent for so long that the engine should be asked. */
-  boolean probeDue() {
-    return !clock.instant().isBefore(probeAt);
+  boolean checkDue() {
+    return !clock.instant().isBefore(checkAt);
   }
 
-  /** Whether the last probe was long ago, for an engine that did not answer. */
-  boolean isRested() {
-    return !clock.instant().isBefore(probedAt.plus(limits.replayCooldown()));
+  /** Whether the last check is so long ago that an engine that did not answer is asked again. */
+  boolean retryDue() {
+    return !clock.instant().isBefore(checkedAt.plus(limits.replayCooldown()));
   }
 
   /** The engine is asked now. */
-  void probing() {
-    probedAt = clock.instant();
+  void checking() {
+    checkedAt = clock.instant();
     putOff();
   }
 
   private void putOff() {
-    probeAt = clock.instant().plus(limits.probeInterval());
+    checkAt = clock.instant().plus(limits.checkInterval());
   }
 
   /**
-   * A probe has ended. Returns whether the connection is silent: the probe brought batches, and
-   * nothing was heard since the probe before it.
+   * A check has ended. Returns whether the connection is silent: the check brought batches, and
+   * nothing was heard since the check before it.
    */
   boolean isSilent(boolean fruitful) {
-    boolean silent = fruitful && !heardSinceProbe;
-    heardSinceProbe = false;
+    boolean silent = fruitful && !heardSinceCheck;
+    heardSinceCheck = false;
     return silent;
   }
 }

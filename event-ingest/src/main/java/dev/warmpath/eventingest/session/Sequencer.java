@@ -31,7 +31,7 @@ final class Sequencer {
   private boolean clearAfterwards;
 
   /** Whether live batches were refused since the last question. */
-  private boolean missed;
+  private boolean refusedLive;
 
   /** Whether live batches were dropped that a replay must bring before all is known. */
   private boolean droppedLive;
@@ -88,9 +88,9 @@ final class Sequencer {
   }
 
   /** Asks whether something is missing. */
-  void probe(String why) {
-    asker.probing();
-    ask(Purpose.PROBE, why);
+  void check(String why) {
+    asker.checking();
+    ask(Purpose.CHECK, why);
   }
 
   /** After a reconnect or a known loss: asks for what was missed, or counts it as lost. */
@@ -120,8 +120,8 @@ final class Sequencer {
   }
 
   /** Live messages were refused for lack of room. */
-  void missed() {
-    missed = true;
+  void liveRefused() {
+    refusedLive = true;
     if (repairing() == null) {
       requestRefused();
     }
@@ -213,7 +213,7 @@ final class Sequencer {
       requestDropped(others);
     } else if (!buffer.add(batch)) {
       counters.add(StreamCounter.BUFFER_OVERFLOWS);
-      missed = true;
+      refusedLive = true;
     }
   }
 
@@ -304,7 +304,7 @@ final class Sequencer {
     if (!lifetime.started() && !droppedLive) {
       cache.complete();
     }
-    if (current.purpose == Purpose.PROBE && asker.isSilent(current.fruitful)) {
+    if (current.purpose == Purpose.CHECK && asker.isSilent(current.fruitful)) {
       counters.add(StreamCounter.SILENT_CONNECTIONS);
       sockets.reopen();
     }
@@ -381,8 +381,8 @@ final class Sequencer {
 
   /** Asks for what was refused for lack of room. */
   private void requestRefused() {
-    if (missed) {
-      missed = false;
+    if (refusedLive) {
+      refusedLive = false;
       replayOrLose("there was no room for live batches");
     }
   }

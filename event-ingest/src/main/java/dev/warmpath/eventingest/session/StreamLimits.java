@@ -9,14 +9,14 @@ import java.time.Duration;
  * @param bufferedBytes their payloads together
  * @param replayAttempts replays without progress until the missing batches are given up
  * @param replayCooldown time after that in which the engine is not asked again
- * @param probeInterval silence after which the replay socket is asked whether all is known
+ * @param checkInterval silence after which the replay socket is asked whether all is known
  */
 public record StreamLimits(
     int bufferedBatches,
     long bufferedBytes,
     int replayAttempts,
     Duration replayCooldown,
-    Duration probeInterval) {
+    Duration checkInterval) {
 
   /** What a router uses. */
   public static final StreamLimits DEFAULT =
@@ -33,6 +33,6 @@ public record StreamLimits(
   /** The same with another bound on the bytes kept. */
   public StreamLimits with(long otherBufferedBytes) {
     return new StreamLimits(
-        bufferedBatches, otherBufferedBytes, replayAttempts, replayCooldown, probeInterval);
+        bufferedBatches, otherBufferedBytes, replayAttempts, replayCooldown, checkInterval);
   }
 }

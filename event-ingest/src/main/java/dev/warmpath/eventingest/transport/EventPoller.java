@@ -26,7 +26,7 @@ public final class EventPoller implements Runnable {
   private static final long POLL_MILLIS = 100;
   private static final long WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Of the moment after a turn, in which more messages gather for the next one. */
+  /** Pause after each poll, to wake the writer once for several messages. */
   private static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
   /** Messages queued before the writer is woken within a turn. */

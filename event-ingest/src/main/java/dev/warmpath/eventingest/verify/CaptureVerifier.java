@@ -188,7 +188,7 @@ public final class CaptureVerifier {
   /** What the file lacks may have changed the cache: as good as lost on the way. */
   private static void dropped(Mark mark, RecordedEngine engine) {
     if (!Set.of("request", "response").containsAll(mark.detail().keySet())) {
-      engine.stream().missed();
+      engine.stream().liveRefused();
     }
   }
 

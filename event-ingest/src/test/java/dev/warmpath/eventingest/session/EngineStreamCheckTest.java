@@ -9,20 +9,20 @@ import java.time.Duration;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-final class EngineStreamProbeTest {
+final class EngineStreamCheckTest {
 
   private static final int[] A = IntStream.range(0, 17).toArray();
   private static final int[] B = IntStream.range(100, 117).toArray();
 
   @Test
-  void silenceIsProbedAndADeafConnectionReopened() {
+  void silenceIsCheckedAndADeafConnectionReopened() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);
     fixture.deliver(0);
     fixture.stream.tick();
     assertThat(fixture.asked()).isFalse();
 
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
     fixture.stream.tick();
     assertThat(fixture.asked()).isTrue();
     assertThat(fixture.trust()).as("asking suspends nothing").isEqualTo(Trust.EXACT);
@@ -30,7 +30,7 @@ final class EngineStreamProbeTest {
     assertThat(fixture.reopened).isZero();
 
     fixture.engine.evict(A, 0);
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
     fixture.stream.tick();
     fixture.answer();
     assertThat(fixture.predicted(A)).isZero();
@@ -45,11 +45,11 @@ final class EngineStreamProbeTest {
     fixture.clock.pass(Duration.ofSeconds(1));
     fixture.stream.tick();
     fixture.answer();
-    assertThat(fixture.predicted(A)).as("the probe brings it").isEqualTo(16);
+    assertThat(fixture.predicted(A)).as("the check brings it").isEqualTo(16);
     assertThat(fixture.reopened).isZero();
 
     fixture.engine.serve(B);
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
     fixture.stream.tick();
     fixture.answer();
     assertThat(fixture.reopened).as("the next one brings more, and still nothing is heard").isOne();
@@ -57,7 +57,7 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void healthThatCameBackIsProbedAndAnotherProcessFound() {
+  void healthThatCameBackIsCheckedAndAnotherProcessFound() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);
     fixture.deliver(0);
@@ -86,7 +86,7 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void probeThatFailsChangesNothing() {
+  void checkThatFailsChangesNothing() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);
     fixture.deliver(0);
@@ -99,8 +99,8 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void probeThatFindsSomethingIsARepairUntilItsEnd() {
-    StreamFixture fixture = probedAfterTwoMissedBatches();
+  void checkThatFindsSomethingIsARepairUntilItsEnd() {
+    StreamFixture fixture = checkedAfterTwoMissedBatches();
 
     fixture.stream.replayed(fixture.askedId, fixture.message(0));
     assertThat(fixture.trust()).as("nothing new yet").isEqualTo(Trust.EXACT);
@@ -116,8 +116,8 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void probeThatFindsSomethingAndIsNeverFinishedForgets() {
-    StreamFixture fixture = probedAfterTwoMissedBatches();
+  void checkThatFindsSomethingAndIsNeverFinishedForgets() {
+    StreamFixture fixture = checkedAfterTwoMissedBatches();
     fixture.stream.replayed(fixture.askedId, fixture.message(0));
     fixture.stream.replayed(fixture.askedId, fixture.message(1));
     fixture.refuse();
@@ -127,8 +127,8 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void probeHoldsNoLiveBatchBack() {
-    StreamFixture fixture = probedAfterASilence();
+  void checkHoldsNoLiveBatchBack() {
+    StreamFixture fixture = checkedAfterASilence();
     fixture.engine.evict(A, 0).serve(B);
     fixture.deliver(1);
     fixture.deliver(2);
@@ -145,8 +145,8 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void probeStillFindsAnotherProcessWhileLiveBatchesCome() {
-    StreamFixture fixture = probedAfterASilence();
+  void checkStillFindsAnotherProcessWhileLiveBatchesCome() {
+    StreamFixture fixture = checkedAfterASilence();
     fixture.engine.restart().serve(B).serve(B);
     fixture.deliver(1);
     assertThat(fixture.predicted(A)).as("it looks like the next batch").isEqualTo(16);
@@ -159,8 +159,8 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void gapDuringAProbeIsRepairedAtOnce() {
-    StreamFixture fixture = probedAfterASilence();
+  void gapDuringACheckIsRepairedAtOnce() {
+    StreamFixture fixture = checkedAfterASilence();
     fixture.engine.evict(A, 0).serve(B);
     fixture.deliver(2);
 
@@ -173,10 +173,10 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void knownLossDuringAProbeIsRepairedAtOnce() {
-    StreamFixture fixture = probedAfterASilence();
+  void knownLossDuringACheckIsRepairedAtOnce() {
+    StreamFixture fixture = checkedAfterASilence();
     fixture.engine.evict(A, 0);
-    fixture.stream.missed();
+    fixture.stream.liveRefused();
 
     assertThat(fixture.trust()).isEqualTo(Trust.CATCHING_UP);
     fixture.answer();
@@ -185,8 +185,8 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void whatIsStoredBehindAnEmptyingDuringAProbeIsKept() {
-    StreamFixture fixture = probedAfterASilence();
+  void whatIsStoredBehindAnEmptyingDuringACheckIsKept() {
+    StreamFixture fixture = checkedAfterASilence();
     fixture.stream.cleared("reset");
     fixture.engine.clear().serve(B);
     fixture.deliver(1);
@@ -199,8 +199,8 @@ final class EngineStreamProbeTest {
   }
 
   @Test
-  void whatAProbeFindsFromBeforeAnEmptyingIsNotCredited() {
-    StreamFixture fixture = probedAfterASilence();
+  void whatACheckFindsFromBeforeAnEmptyingIsNotCredited() {
+    StreamFixture fixture = checkedAfterASilence();
     fixture.engine.serve(B);
     fixture.stream.cleared("reset");
     fixture.answer();
@@ -223,23 +223,23 @@ final class EngineStreamProbeTest {
     assertThat(fixture.asked()).isFalse();
   }
 
-  private static StreamFixture probedAfterASilence() {
+  private static StreamFixture checkedAfterASilence() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);
     fixture.deliver(0);
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
     fixture.stream.tick();
     assertThat(fixture.asked()).isTrue();
     return fixture;
   }
 
   /** The engine stored B and evicted A, which a silent connection did not deliver. */
-  private static StreamFixture probedAfterTwoMissedBatches() {
+  private static StreamFixture checkedAfterTwoMissedBatches() {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A);
     fixture.deliver(0);
     fixture.engine.serve(B).evict(A, 0);
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
     fixture.stream.tick();
     return fixture;
   }

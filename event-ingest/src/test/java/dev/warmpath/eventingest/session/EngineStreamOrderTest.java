@@ -94,7 +94,7 @@ final class EngineStreamOrderTest {
   void reuseProvesNothingWhileItIsNotKnownWhoWasLate() {
     fixture.engine.serve(A).serve(B).serve(C);
     deliver(0, 2, 1);
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
     fixture.reused(A, 16, fixture.clock.instant());
     assertThat(fixture.predicted(A)).isZero();
   }
@@ -131,7 +131,7 @@ final class EngineStreamOrderTest {
   }
 
   private void reused(int[] prompt) {
-    fixture.clock.pass(StreamFixture.LIMITS.probeInterval());
+    fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
     fixture.reused(prompt, 16, fixture.clock.instant());
   }
 

@@ -481,7 +481,7 @@ final class EngineStreamTest {
     StreamFixture fixture = StreamFixture.live(true);
     fixture.engine.serve(A).evict(A, 0);
     fixture.deliver(0);
-    fixture.stream.missed();
+    fixture.stream.liveRefused();
     assertThat(fixture.trust()).isEqualTo(Trust.CATCHING_UP);
     fixture.answer();
 
@@ -494,7 +494,7 @@ final class EngineStreamTest {
     StreamFixture fixture = StreamFixture.live(false);
     fixture.engine.serve(A).evict(A, 0);
     fixture.deliver(0);
-    fixture.stream.missed();
+    fixture.stream.liveRefused();
 
     assertThat(fixture.trust()).isEqualTo(Trust.SUSPECT);
     assertThat(fixture.predicted(A)).isZero();
