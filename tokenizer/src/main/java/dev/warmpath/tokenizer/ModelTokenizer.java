@@ -88,7 +88,7 @@ public final class ModelTokenizer implements AutoCloseable {
   private static ModelTokenizer of(ModelFiles files, ModelOptions options) {
     RequestPrompts requests = RequestPrompts.of(files, options);
     PromptEncoder encoder =
-        PromptEncoder.of(files, options.chat().dialect(), requests.markedIds(), options.budget());
+        PromptEncoder.of(files, options.chat().dialect(), requests.specialIds(), options.budget());
     return new ModelTokenizer(files, requests, encoder);
   }
 
@@ -143,7 +143,7 @@ public final class ModelTokenizer implements AutoCloseable {
    * use the model's template.
    */
   public boolean rendersInCode(RequestKind kind) {
-    return requests.isMarked(kind);
+    return requests.hasSpecials(kind);
   }
 
   /** Remembers texts within another budget from now on; keeps what fits. */
@@ -165,8 +165,8 @@ public final class ModelTokenizer implements AutoCloseable {
     if (content instanceof PromptContent.Texts texts) {
       return ofTexts(texts.texts(), options, keys);
     }
-    if (content instanceof PromptContent.Marked marked) {
-      return ofEncoded(List.of(encoder.encodeMarked(marked.text())), null, options, keys);
+    if (content instanceof PromptContent.WithSpecials chat) {
+      return ofEncoded(List.of(encoder.encodeWithSpecials(chat.text())), null, options, keys);
     }
     return finish(((PromptContent.TokenIds) content).sequences(), null, options, keys);
   }

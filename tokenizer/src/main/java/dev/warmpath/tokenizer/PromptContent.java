@@ -12,8 +12,8 @@ sealed interface PromptContent {
   /** Texts, each the whole of one prompt. */
   record Texts(List<String> texts) implements PromptContent {}
 
-  /** The text of one prompt with {@code encode.Marks} for its special tokens. */
-  record Marked(String text) implements PromptContent {}
+  /** The text of one prompt with {@code encode.SpecialPlaceholders} for its special tokens. */
+  record WithSpecials(String text) implements PromptContent {}
 
   /** Token ids of one prompt or several, each within the model's range. */
   record TokenIds(List<int[]> sequences) implements PromptContent {}

@@ -1,7 +1,7 @@
 package dev.warmpath.tokenizer;
 
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
-import dev.warmpath.tokenizer.encode.AroundTokens;
+import dev.warmpath.tokenizer.encode.AddedSpecials;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.IncrementalEncoder;
 import dev.warmpath.tokenizer.encode.TextEncoder;
@@ -20,22 +20,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class PromptEncoder implements AutoCloseable {
 
-  /** Completions are rare where chats are marked. */
+  /** Completions are rare where chats hold special tokens. */
   private static final int SHARE_OF_COMPLETIONS = 8;
 
   private final IncrementalEncoder texts;
-  private final @Nullable IncrementalEncoder marked;
-  private final AroundRule around;
+  private final @Nullable IncrementalEncoder withSpecials;
+  private final AddedSpecialsRule added;
   private final List<String> missingTokens;
 
   private PromptEncoder(
       IncrementalEncoder texts,
-      @Nullable IncrementalEncoder marked,
+      @Nullable IncrementalEncoder withSpecials,
       ModelFiles files,
       Dialect dialect) {
     this.texts = texts;
-    this.marked = marked;
-    this.around = AroundRule.of(files, dialect, texts.whole());
+    this.withSpecials = withSpecials;
+    this.added = AddedSpecialsRule.of(files, dialect, texts.whole());
     this.missingTokens =
         files.configuredTokens().stream()
             .filter(token -> texts.whole().encode(token, false).length != 1)
@@ -46,37 +46,38 @@ final class PromptEncoder implements AutoCloseable {
    * The encoder for these files.
    *
    * @param dialect whose tokenizer it is
-   * @param markedIds the special tokens of marked texts, none if no texts are marked
+   * @param specialIds the special tokens that texts of chats hold, none if they hold none
    */
-  static PromptEncoder of(ModelFiles files, Dialect dialect, int[] markedIds, EncodeBudget budget) {
+  static PromptEncoder of(
+      ModelFiles files, Dialect dialect, int[] specialIds, EncodeBudget budget) {
     long hashSeed = new SecureRandom().nextLong();
-    boolean marks = markedIds.length > 0;
-    EncodeBudget ofTexts = ofTexts(budget, marks);
-    EncodeBudget ofMarked = budget.without(ofTexts);
+    boolean specials = specialIds.length > 0;
+    EncodeBudget ofTexts = ofTexts(budget, specials);
+    EncodeBudget ofSpecials = budget.without(ofTexts);
     IncrementalEncoder texts = IncrementalEncoder.of(files.tokenizer(), ofTexts, hashSeed);
-    IncrementalEncoder marked = null;
+    IncrementalEncoder withSpecials = null;
     try {
-      marked =
-          marks
-              ? IncrementalEncoder.marked(files.tokenizer(), markedIds, ofMarked, hashSeed)
+      withSpecials =
+          specials
+              ? IncrementalEncoder.withSpecials(files.tokenizer(), specialIds, ofSpecials, hashSeed)
               : null;
-      return new PromptEncoder(texts, marked, files, dialect);
+      return new PromptEncoder(texts, withSpecials, files, dialect);
     } catch (RuntimeException | Error e) {
-      close(texts, marked);
+      close(texts, withSpecials);
       throw e;
     }
   }
 
-  private static EncodeBudget ofTexts(EncodeBudget all, boolean marks) {
-    return marks ? all.part(SHARE_OF_COMPLETIONS) : all;
+  private static EncodeBudget ofTexts(EncodeBudget all, boolean specials) {
+    return specials ? all.part(SHARE_OF_COMPLETIONS) : all;
   }
 
   /** Remembers within another budget from now on. */
   void resize(EncodeBudget budget) {
-    EncodeBudget ofTexts = ofTexts(budget, marked != null);
+    EncodeBudget ofTexts = ofTexts(budget, withSpecials != null);
     texts.resize(ofTexts);
-    if (marked != null) {
-      marked.resize(budget.without(ofTexts));
+    if (withSpecials != null) {
+      withSpecials.resize(budget.without(ofTexts));
     }
   }
 
@@ -88,15 +89,15 @@ final class PromptEncoder implements AutoCloseable {
     return missingTokens.stream().noneMatch(text::contains);
   }
 
-  /** Whether anything can stand around a text when special tokens are added. */
+  /** Whether anything can be added to a text when special tokens are added. */
   boolean addsSpecialTokens() {
-    AroundTokens tokens = around.tokens();
+    AddedSpecials tokens = added.tokens();
     return tokens == null || tokens.count() > 0;
   }
 
   /** Whether all engines of the model add the same special tokens. */
   boolean knowsSpecialTokens() {
-    return around.isKnown();
+    return added.isKnown();
   }
 
   /** The text's tokens; null if it is not well-formed. */
@@ -104,7 +105,7 @@ final class PromptEncoder implements AutoCloseable {
     if (!addSpecialTokens) {
       return texts.encode(text);
     }
-    AroundTokens tokens = around.tokens();
+    AddedSpecials tokens = added.tokens();
     if (tokens == null) {
       return TextEncoder.isWellFormed(text) ? texts.wholeWithSpecialTokens(text) : null;
     }
@@ -112,30 +113,30 @@ final class PromptEncoder implements AutoCloseable {
     return encoded == null ? null : encoded.with(tokens);
   }
 
-  /** The tokens of a marked text. */
-  EncodedText encodeMarked(String text) {
-    return Objects.requireNonNull(Objects.requireNonNull(marked).encode(text));
+  /** The tokens of a text with placeholders for special tokens. */
+  EncodedText encodeWithSpecials(String text) {
+    return Objects.requireNonNull(Objects.requireNonNull(withSpecials).encode(text));
   }
 
   /** Where tokens came from so far, and what is remembered of texts. */
   EncodeCounts counts() {
-    return marked == null ? texts.counts() : texts.counts().and(marked.counts());
+    return withSpecials == null ? texts.counts() : texts.counts().and(withSpecials.counts());
   }
 
-  /** The encoder of texts without anything around them. */
+  /** The encoder of texts without anything added. */
   IncrementalEncoder texts() {
     return texts;
   }
 
   @Override
   public void close() {
-    close(texts, marked);
+    close(texts, withSpecials);
   }
 
-  private static void close(IncrementalEncoder texts, @Nullable IncrementalEncoder marked) {
+  private static void close(IncrementalEncoder texts, @Nullable IncrementalEncoder withSpecials) {
     texts.close();
-    if (marked != null) {
-      marked.close();
+    if (withSpecials != null) {
+      withSpecials.close();
     }
   }
 }

@@ -67,8 +67,11 @@ record PromptOptions(
         true, true, single, cacheSalt(body), whole ? ALL : ENGINE_CHOICE, false);
   }
 
-  /** The same for tokens to which nothing is added; but for responses none is cut off. */
-  PromptOptions ofMarked(RequestKind kind) {
+  /**
+   * The same for texts that hold their special tokens, so that none is added; except in responses
+   * none is cut off.
+   */
+  PromptOptions withSpecials(RequestKind kind) {
     long keep = kind == RequestKind.RESPONSES ? keepTokens : ALL;
     return new PromptOptions(false, readsCache, singleChoice, cacheSalt, keep, keepFirst);
   }

@@ -38,18 +38,18 @@ final class RequestPrompts {
     return new RequestPrompts(ChatPrompts.of(files, options.chat()), options, maxTokenId);
   }
 
-  /** The special tokens in marked texts, none if no texts are marked. */
-  int[] markedIds() {
+  /** The special tokens that texts of chats hold, none if they hold none. */
+  int[] specialIds() {
     return chats.values().stream()
-        .map(ChatTexts::markedIds)
+        .map(ChatTexts::specialIds)
         .filter(ids -> ids.length > 0)
         .findFirst()
-        .orElse(ChatTexts.NO_MARKS);
+        .orElse(ChatTexts.NO_SPECIALS);
   }
 
-  /** Whether prompts of this kind are marked texts. */
-  boolean isMarked(RequestKind kind) {
-    return kind != RequestKind.COMPLETION && texts(kind).markedIds().length > 0;
+  /** Whether texts of this kind hold placeholders for special tokens. */
+  boolean hasSpecials(RequestKind kind) {
+    return kind != RequestKind.COMPLETION && texts(kind).specialIds().length > 0;
   }
 
   /** The largest token id that the engine takes. */
@@ -72,7 +72,7 @@ final class RequestPrompts {
 
   private PromptOptions options(RequestKind kind, ObjectNode body) {
     PromptOptions options = ofTexts(kind, body);
-    return isMarked(kind) ? options.ofMarked(kind) : options;
+    return hasSpecials(kind) ? options.withSpecials(kind) : options;
   }
 
   private PromptOptions ofTexts(RequestKind kind, ObjectNode body) {
@@ -91,7 +91,9 @@ final class RequestPrompts {
           FallbackCause.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
     String text = texts(kind).render(body);
-    return isMarked(kind) ? new PromptContent.Marked(text) : new PromptContent.Texts(List.of(text));
+    return hasSpecials(kind)
+        ? new PromptContent.WithSpecials(text)
+        : new PromptContent.Texts(List.of(text));
   }
 
   private ChatTexts texts(RequestKind kind) {

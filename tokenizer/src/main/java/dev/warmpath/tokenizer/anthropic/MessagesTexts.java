@@ -30,8 +30,8 @@ public final class MessagesTexts implements ChatTexts {
   }
 
   @Override
-  public int[] markedIds() {
-    return chats.markedIds();
+  public int[] specialIds() {
+    return chats.specialIds();
   }
 
   @Override

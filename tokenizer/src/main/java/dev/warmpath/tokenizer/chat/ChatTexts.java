@@ -10,14 +10,14 @@ import dev.warmpath.tokenizer.template.failure.TemplateException;
 public interface ChatTexts {
 
   /** Special tokens stand in the text as they are written. */
-  int[] NO_MARKS = {};
+  int[] NO_SPECIALS = {};
 
   /**
-   * The ids of special tokens that the texts hold as {@code encode.Marks}, not to be changed;
-   * {@link #NO_MARKS} if the engine looks for tokens in the text.
+   * The ids of special tokens that the texts hold as {@code encode.SpecialPlaceholders}, not to be
+   * changed; {@link #NO_SPECIALS} if the engine looks for tokens in the text.
    */
-  default int[] markedIds() {
-    return NO_MARKS;
+  default int[] specialIds() {
+    return NO_SPECIALS;
   }
 
   /**

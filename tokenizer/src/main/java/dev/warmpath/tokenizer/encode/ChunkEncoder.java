@@ -89,7 +89,7 @@ final class ChunkEncoder {
         out.add(encodeNatively(text.substring(from, to), head));
         return;
       }
-      RestWords rest = new RestWords(placement, words, text, from, to);
+      PreTokens rest = new PreTokens(placement, words, text, from, to);
       rest.find(head);
       if (rest.isMostlyKnown()) {
         addWords(rest, head);
@@ -103,7 +103,7 @@ final class ChunkEncoder {
     }
 
     /** Neighbours that are unknown are encoded together. */
-    private void addWords(RestWords rest, boolean head) {
+    private void addWords(PreTokens rest, boolean head) {
       int i = 0;
       while (i < rest.count()) {
         int[] ids = rest.ids(i);
@@ -123,7 +123,7 @@ final class ChunkEncoder {
       }
     }
 
-    private void remember(RestWords rest, int first, int end, int[] ids) {
+    private void remember(PreTokens rest, int first, int end, int[] ids) {
       if (end - first == 1) {
         words.put(rest.words(first, end), ids);
       } else {

@@ -76,9 +76,9 @@ public final class EncodedText implements PromptTokens {
     return ids;
   }
 
-  /** The text with tokens around it. */
-  public EncodedText with(AroundTokens around) {
-    return around.count() == 0 ? this : new EncodedText(around.around(tokenIds()));
+  /** The text with these tokens added. */
+  public EncodedText with(AddedSpecials added) {
+    return added.count() == 0 ? this : new EncodedText(added.addTo(tokenIds()));
   }
 
   /** The block chain of the text as a whole prompt. */

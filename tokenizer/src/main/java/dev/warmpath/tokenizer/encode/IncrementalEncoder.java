@@ -42,7 +42,7 @@ public final class IncrementalEncoder implements AutoCloseable {
   private static final long CHECK_SEED = 6;
 
   private final TextEncoder whole;
-  private final boolean marked;
+  private final boolean placeholders;
   private final @Nullable TextEncoder goingOn;
   private final Placement placement;
   private final TokenLengths lengths;
@@ -55,14 +55,14 @@ public final class IncrementalEncoder implements AutoCloseable {
       TextEncoder whole,
       @Nullable TextEncoder goingOn,
       TokenizerShape shape,
-      boolean marked,
+      boolean placeholders,
       Memory memory) {
     this.whole = whole;
-    this.marked = marked;
+    this.placeholders = placeholders;
     this.goingOn = goingOn;
     this.lengths = TokenLengths.of(shape);
     RandomGenerator random = new SplittableRandom(CHECK_SEED);
-    CheckTexts texts = new CheckTexts(marked ? List.of() : shape.addedTokens(), random);
+    CheckTexts texts = new CheckTexts(placeholders ? List.of() : shape.addedTokens(), random);
     this.placement = check(texts, random).checked(Placements.of(shape), memory.budget.checkTexts());
     this.memory = memory;
     this.beginnings = memory.beginnings(placement);
@@ -71,7 +71,7 @@ public final class IncrementalEncoder implements AutoCloseable {
 
   private IncrementalEncoder(IncrementalEncoder other, Memory memory) {
     this.whole = other.whole;
-    this.marked = other.marked;
+    this.placeholders = other.placeholders;
     this.goingOn = other.goingOn;
     this.lengths = other.lengths;
     this.placement = other.placement;
@@ -124,25 +124,26 @@ public final class IncrementalEncoder implements AutoCloseable {
   }
 
   /**
-   * The same for texts with {@link Marks}: what is between two marks is encoded apart, and no text
-   * is taken for a special token.
+   * The same for texts with {@link SpecialPlaceholders}: what is between two of them is encoded
+   * apart, and no text is taken for a special token.
    *
-   * @param markedIds the tokens that the marks stand for
+   * @param specialIds the tokens that the placeholders stand for
    * @throws IllegalArgumentException if the native library cannot read it
    */
-  public static IncrementalEncoder marked(
-      TokenizerShape shape, int[] markedIds, EncodeBudget budget, long hashSeed) {
-    return of(shape.with(Marks.tokens(markedIds)), true, budget, hashSeed);
+  public static IncrementalEncoder withSpecials(
+      TokenizerShape shape, int[] specialIds, EncodeBudget budget, long hashSeed) {
+    return of(shape.with(SpecialPlaceholders.tokens(specialIds)), true, budget, hashSeed);
   }
 
   private static IncrementalEncoder of(
-      TokenizerShape shape, boolean marked, EncodeBudget budget, long hashSeed) {
+      TokenizerShape shape, boolean placeholders, EncodeBudget budget, long hashSeed) {
     TextEncoder whole = TextEncoder.of(shape.json());
     TextEncoder goingOn = null;
     try {
       boolean likeBeginnings = Placements.of(shape).head() == Placement.Head.NONE;
       goingOn = likeBeginnings ? null : TextEncoder.of(Continuation.of(shape.json()));
-      return new IncrementalEncoder(whole, goingOn, shape, marked, new Memory(budget, hashSeed));
+      return new IncrementalEncoder(
+          whole, goingOn, shape, placeholders, new Memory(budget, hashSeed));
     } catch (RuntimeException | Error e) {
       close(whole, goingOn);
       throw e;
@@ -167,8 +168,8 @@ public final class IncrementalEncoder implements AutoCloseable {
   }
 
   /**
-   * The tokens of {@code text}, without special tokens; null if it is not well-formed, which marked
-   * texts are not checked for.
+   * The tokens of {@code text}, without special tokens; null if it is not well-formed, which texts
+   * with placeholders are not checked for.
    *
    * @throws CancellationException if the thread is interrupted before they are known
    * @throws InexactPromptException if a part that cannot be cut is too long to encode at all
@@ -176,7 +177,7 @@ public final class IncrementalEncoder implements AutoCloseable {
   public @Nullable EncodedText encode(String text) {
     PrefixNode known = beginnings.walk(text);
     int from = known == null ? 0 : known.end();
-    if (!marked && !TextEncoder.isWellFormed(text, from)) {
+    if (!placeholders && !TextEncoder.isWellFormed(text, from)) {
       return null;
     }
     IdBuffer rest = new IdBuffer((text.length() - from) / CHARS_PER_TOKEN);

@@ -2,7 +2,7 @@ package dev.warmpath.tokenizer.harmony;
 
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.InexactPromptException;
-import dev.warmpath.tokenizer.encode.Marks;
+import dev.warmpath.tokenizer.encode.SpecialPlaceholders;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +23,7 @@ final class Conversation {
   }
 
   /** The text of the prompt, for the assistant to go on. */
-  String marked() {
+  String withSpecials() {
     StringBuilder out = new StringBuilder(expectedChars());
     int answer = lastAnswer();
     for (int i = 0; i < messages.size(); i++) {
@@ -32,7 +32,7 @@ final class Conversation {
         write(message, out);
       }
     }
-    return out.append(Special.START.mark()).append("assistant").toString();
+    return out.append(HarmonyToken.START.placeholder()).append("assistant").toString();
   }
 
   private int expectedChars() {
@@ -53,17 +53,17 @@ final class Conversation {
   }
 
   private static void write(Message message, StringBuilder out) {
-    append(message.header(), out.append(Special.START.mark()));
+    append(message.header(), out.append(HarmonyToken.START.placeholder()));
     if (message.channel() != null) {
-      out.append(Special.CHANNEL.mark()).append(message.channel());
+      out.append(HarmonyToken.CHANNEL.placeholder()).append(message.channel());
     }
-    out.append(Special.MESSAGE.mark());
+    out.append(HarmonyToken.MESSAGE.placeholder());
     boolean first = true;
     for (String content : message.contents()) {
-      append(content, first ? out : out.append(Marks.CUT));
+      append(content, first ? out : out.append(SpecialPlaceholders.CUT));
       first = false;
     }
-    out.append(message.end().mark());
+    out.append(message.end().placeholder());
   }
 
   private static void append(String text, StringBuilder out) {

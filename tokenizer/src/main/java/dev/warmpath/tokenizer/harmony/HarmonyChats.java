@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns chat requests for gpt-oss into the marked text that vLLM 0.32 encodes for them, whatever
- * template the model has.
+ * Turns chat requests for gpt-oss into the text that vLLM 0.32 encodes for them, whatever template
+ * the model has.
  *
  * <p>Thread-safe.
  */
@@ -44,12 +44,12 @@ public final class HarmonyChats implements ModelChats {
   public static boolean fits(ModelFiles files) {
     return files.modelType().equals(MODEL_TYPE)
         && !files.tokenizesElsewhere()
-        && Special.areIn(files);
+        && HarmonyToken.areIn(files);
   }
 
   @Override
-  public int[] markedIds() {
-    return Special.ids();
+  public int[] specialIds() {
+    return HarmonyToken.ids();
   }
 
   @Override
@@ -71,7 +71,7 @@ public final class HarmonyChats implements ModelChats {
     Preamble preamble = preamble(tools);
     preamble.addTo(conversation, instructions, effort);
     new ChatMessages(preamble, conversation).add(messages, instructed ? 1 : 0);
-    return conversation.marked();
+    return conversation.withSpecials();
   }
 
   private Preamble preamble(JsonNode tools) {

@@ -13,8 +13,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns bodies of {@code /v1/responses} for gpt-oss into the marked text that vLLM 0.32 encodes for
- * them; the engine has no tools of its own.
+ * Turns bodies of {@code /v1/responses} for gpt-oss into the text that vLLM 0.32 encodes for them;
+ * the engine has no tools of its own.
  *
  * <p>Thread-safe.
  */
@@ -34,8 +34,8 @@ public final class HarmonyResponses implements ChatTexts {
   }
 
   @Override
-  public int[] markedIds() {
-    return Special.ids();
+  public int[] specialIds() {
+    return HarmonyToken.ids();
   }
 
   @Override
@@ -56,7 +56,7 @@ public final class HarmonyResponses implements ChatTexts {
     for (int i = peeled ? 1 : 0; i < input.size(); i++) {
       items.add(input.get(i));
     }
-    return conversation.marked();
+    return conversation.withSpecials();
   }
 
   private static @Nullable String instructions(JsonNode item) {

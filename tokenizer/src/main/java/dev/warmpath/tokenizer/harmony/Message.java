@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param contents texts that are encoded apart
  * @param end the token that ends it
  */
-record Message(String header, @Nullable String channel, List<String> contents, Special end) {
+record Message(String header, @Nullable String channel, List<String> contents, HarmonyToken end) {
   private static final String ASSISTANT = "assistant";
   private static final String ANALYSIS = "analysis";
   private static final String COMMENTARY = "commentary";
@@ -20,22 +20,22 @@ record Message(String header, @Nullable String channel, List<String> contents, S
 
   /** What somebody other than the model or a tool says. */
   static Message of(String role, List<String> contents) {
-    return new Message(role, null, contents, Special.END);
+    return new Message(role, null, contents, HarmonyToken.END);
   }
 
   /** Thoughts of the model. */
   static Message analysis(String text) {
-    return new Message(ASSISTANT, ANALYSIS, List.of(text), Special.END);
+    return new Message(ASSISTANT, ANALYSIS, List.of(text), HarmonyToken.END);
   }
 
   /** What the model says before it calls. */
   static Message commentary(String text) {
-    return new Message(ASSISTANT, COMMENTARY, List.of(text), Special.END);
+    return new Message(ASSISTANT, COMMENTARY, List.of(text), HarmonyToken.END);
   }
 
   /** An answer of the model. */
   static Message answer(List<String> contents) {
-    return new Message(ASSISTANT, FINAL, contents, Special.END);
+    return new Message(ASSISTANT, FINAL, contents, HarmonyToken.END);
   }
 
   /**
@@ -44,20 +44,20 @@ record Message(String header, @Nullable String channel, List<String> contents, S
    * @throws InexactPromptException if the engine cannot write its name
    */
   static Message call(String name, String arguments) {
-    if (Special.isIn(name)) {
+    if (HarmonyToken.isIn(name)) {
       throw InexactPromptException.invalid("a called tool's name with the text of a special token");
     }
     return new Message(
         ASSISTANT + " to=functions." + name,
         COMMENTARY + " json",
         List.of(arguments),
-        Special.CALL);
+        HarmonyToken.CALL);
   }
 
   /** What a tool answered. */
   static Message result(String name, String text) {
     return new Message(
-        "functions." + name, COMMENTARY + " to=" + ASSISTANT, List.of(text), Special.END);
+        "functions." + name, COMMENTARY + " to=" + ASSISTANT, List.of(text), HarmonyToken.END);
   }
 
   boolean isAnalysis() {

@@ -11,7 +11,7 @@ import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.chat.ChatOptions;
 import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
 import dev.warmpath.tokenizer.chat.ChatTexts;
-import dev.warmpath.tokenizer.encode.Marks;
+import dev.warmpath.tokenizer.encode.SpecialPlaceholders;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -237,11 +237,11 @@ class HarmonyChatsTest {
   }
 
   /** Headers in short, and tokens that are none as they stand. */
-  private static String readable(String marked) {
-    String text = marked.replace(Marks.CUT, "{cut}");
-    String start = Special.START.mark();
-    String channel = Special.CHANNEL.mark();
-    String message = Special.MESSAGE.mark();
+  private static String readable(String prompt) {
+    String text = prompt.replace(SpecialPlaceholders.CUT, "{cut}");
+    String start = HarmonyToken.START.placeholder();
+    String channel = HarmonyToken.CHANNEL.placeholder();
+    String message = HarmonyToken.MESSAGE.placeholder();
     text = text.replace(start + "user" + message, "{user}");
     text = text.replace(start + "developer" + message, "{dev}");
     text = text.replace(start + "system" + message, "<|start|>system<|message|>");
@@ -253,7 +253,9 @@ class HarmonyChatsTest {
     text = text.replace(channel + "commentary json" + message, "{json}");
     text = text.replace(start + "functions.", "{res}");
     text = text.replace(channel + "commentary to=assistant" + message, "{to}");
-    text = text.replace(Special.END.mark(), "{end}").replace(Special.CALL.mark(), "<!call!>");
+    text =
+        text.replace(HarmonyToken.END.placeholder(), "{end}")
+            .replace(HarmonyToken.CALL.placeholder(), "<!call!>");
     return text.replace(start + "assistant", "{go}");
   }
 

@@ -126,7 +126,7 @@ final class Pipeline {
 
   /** The native library does not know marks: marked texts are cut at them, and nothing is known. */
   private int[] encodeWhole(String text) {
-    return renderer.markedIds().length == 0
+    return renderer.specialIds().length == 0
         ? encoder.whole().encode(text, false)
         : Objects.requireNonNull(encoder.forgetful().encode(text)).tokenIds();
   }

@@ -66,7 +66,8 @@ public final class TokenizeBench implements AutoCloseable {
     EncodeBudget budget = new EncodeBudget(CACHE_BYTES, EncodeBudget.CHECK_TEXTS);
     encoder =
         harmony
-            ? IncrementalEncoder.marked(files.tokenizer(), chats.markedIds(), budget, HASH_SEED)
+            ? IncrementalEncoder.withSpecials(
+                files.tokenizer(), chats.specialIds(), budget, HASH_SEED)
             : IncrementalEncoder.of(files.tokenizer(), budget, HASH_SEED);
     pipeline = new Pipeline(chats, encoder, BODY_BYTES, cpuNanos);
   }

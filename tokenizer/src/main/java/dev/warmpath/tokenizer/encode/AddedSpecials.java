@@ -3,11 +3,11 @@ package dev.warmpath.tokenizer.encode;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The tokens that a file's post-processor puts before and behind every text. */
-public final class AroundTokens {
+/** The tokens that a file's post-processor adds before and behind every text. */
+public final class AddedSpecials {
 
-  /** Nothing is put around. */
-  public static final AroundTokens NONE = new AroundTokens(new int[0], new int[0]);
+  /** Nothing is added. */
+  public static final AddedSpecials NONE = new AddedSpecials(new int[0], new int[0]);
 
   private static final String SHORT = "a";
   private static final String LONG = "b c";
@@ -16,35 +16,33 @@ public final class AroundTokens {
   private final int[] after;
 
   /** These tokens; nobody may change them any more. */
-  public AroundTokens(int[] before, int[] after) {
+  public AddedSpecials(int[] before, int[] after) {
     this.before = before;
     this.after = after;
   }
 
-  /**
-   * What {@code encoder} puts around texts, seen from two of them; null if that does not show it.
-   */
-  public static @Nullable AroundTokens of(TextEncoder encoder) {
+  /** What {@code encoder} adds to texts, seen from two of them; null if that does not show it. */
+  public static @Nullable AddedSpecials of(TextEncoder encoder) {
     int[] inside = encoder.encode(SHORT, false);
     int[] all = encoder.encode(SHORT, true);
     for (int at = 0; at + inside.length <= all.length; at++) {
-      AroundTokens around =
-          new AroundTokens(
+      AddedSpecials added =
+          new AddedSpecials(
               Arrays.copyOf(all, at), Arrays.copyOfRange(all, at + inside.length, all.length));
-      if (around.fits(encoder, SHORT) && around.fits(encoder, LONG) && around.fits(encoder, "")) {
-        return around;
+      if (added.fits(encoder, SHORT) && added.fits(encoder, LONG) && added.fits(encoder, "")) {
+        return added;
       }
     }
     return null;
   }
 
   private boolean fits(TextEncoder encoder, String text) {
-    return Arrays.equals(around(encoder.encode(text, false)), encoder.encode(text, true));
+    return Arrays.equals(addTo(encoder.encode(text, false)), encoder.encode(text, true));
   }
 
   @Override
   public boolean equals(@Nullable Object other) {
-    return other instanceof AroundTokens tokens
+    return other instanceof AddedSpecials tokens
         && Arrays.equals(before, tokens.before)
         && Arrays.equals(after, tokens.after);
   }
@@ -59,8 +57,8 @@ public final class AroundTokens {
     return before.length + after.length;
   }
 
-  /** {@code ids} with the tokens around them. */
-  public int[] around(int[] ids) {
+  /** {@code ids} with the tokens added. */
+  public int[] addTo(int[] ids) {
     if (count() == 0) {
       return ids;
     }

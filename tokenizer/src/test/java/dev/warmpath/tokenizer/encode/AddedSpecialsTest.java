@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class AroundTokensTest {
+class AddedSpecialsTest {
 
   private static final String BOTH =
       "{'type':'TemplateProcessing','single':[{'SpecialToken':{'id':'<s>','type_id':0}},"
@@ -13,25 +13,25 @@ class AroundTokensTest {
           + "'</s>':{'id':'</s>','ids':[8,9],'tokens':['</s>','</s>']}}}";
 
   @Test
-  void showsWhatIsPutAroundTexts() {
-    AroundTokens around = around(BOTH);
-    assertThat(around).isNotNull();
-    assertThat(around.around(new int[] {1, 2})).containsExactly(7, 1, 2, 8, 9);
+  void showsWhatIsAddedToTexts() {
+    AddedSpecials added = around(BOTH);
+    assertThat(added).isNotNull();
+    assertThat(added.addTo(new int[] {1, 2})).containsExactly(7, 1, 2, 8, 9);
   }
 
   @Test
   void aPostProcessorThatOnlyLooksAtOffsetsAddsNothing() {
-    AroundTokens around =
+    AddedSpecials added =
         around("{'type':'ByteLevel','add_prefix_space':true,'trim_offsets':true,'use_regex':true}");
-    assertThat(around).isNotNull();
-    assertThat(around.count()).isZero();
+    assertThat(added).isNotNull();
+    assertThat(added.count()).isZero();
   }
 
-  private static AroundTokens around(String postProcessor) {
+  private static AddedSpecials around(String postProcessor) {
     String json =
         TinyTokenizer.byteLevel("h e").split(TinyTokenizer.GPT2).around(postProcessor).json();
     try (TextEncoder encoder = TextEncoder.of(json)) {
-      return AroundTokens.of(encoder);
+      return AddedSpecials.of(encoder);
     }
   }
 }

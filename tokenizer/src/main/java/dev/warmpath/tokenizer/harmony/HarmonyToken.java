@@ -1,13 +1,13 @@
 package dev.warmpath.tokenizer.harmony;
 
-import dev.warmpath.tokenizer.encode.Marks;
+import dev.warmpath.tokenizer.encode.SpecialPlaceholders;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** The special tokens of Harmony prompts, with their ids in the engine's own vocabulary. */
-enum Special {
+enum HarmonyToken {
   CHANNEL(200_005),
   START(200_006),
   END(200_007),
@@ -22,16 +22,16 @@ enum Special {
 
   private final int id;
 
-  Special(int id) {
+  HarmonyToken(int id) {
     this.id = id;
   }
 
-  /** How the token is written in a marked text. */
-  String mark() {
-    return Marks.of(ordinal());
+  /** How the token is written in a text. */
+  String placeholder() {
+    return SpecialPlaceholders.of(ordinal());
   }
 
-  /** The ids of the marked tokens, in the order of their marks. */
+  /** The ids of the tokens, in the order of their placeholders. */
   static int[] ids() {
     return Arrays.stream(values()).mapToInt(token -> token.id).toArray();
   }

@@ -2,14 +2,14 @@ package dev.warmpath.tokenizer;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
-import dev.warmpath.tokenizer.encode.AroundTokens;
+import dev.warmpath.tokenizer.encode.AddedSpecials;
 import dev.warmpath.tokenizer.encode.TextEncoder;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which tokens an engine puts around the text of a completion.
+ * Which special tokens an engine adds to the text of a completion.
  *
  * <p>transformers 5 ignores {@code add_bos_token} and {@code add_eos_token} of {@code
  * tokenizer_config.json} beside a {@code tokenizer.json}: the post-processor of that file decides,
@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * classes.
  *
  * @param isKnown false if the engines of the model add different tokens
- * @param tokens null if they are not the same around every text
+ * @param tokens null if they are not the same for every text
  */
-record AroundRule(boolean isKnown, @Nullable AroundTokens tokens) {
+record AddedSpecialsRule(boolean isKnown, @Nullable AddedSpecials tokens) {
 
   /** For these the flag counts in SGLang, and is true where it is not given. */
   private static final Set<String> BOS_BY_FLAG =
@@ -32,15 +32,15 @@ record AroundRule(boolean isKnown, @Nullable AroundTokens tokens) {
           "GemmaTokenizerFast",
           "CohereTokenizerFast");
 
-  static AroundRule of(ModelFiles files, Dialect dialect, TextEncoder encoder) {
-    AroundTokens ofFile =
-        files.tokenizer().hasPostProcessor() ? AroundTokens.of(encoder) : AroundTokens.NONE;
+  static AddedSpecialsRule of(ModelFiles files, Dialect dialect, TextEncoder encoder) {
+    AddedSpecials ofFile =
+        files.tokenizer().hasPostProcessor() ? AddedSpecials.of(encoder) : AddedSpecials.NONE;
     if (dialect == Dialect.VLLM || !addsBosByFlag(files)) {
-      return new AroundRule(true, ofFile);
+      return new AddedSpecialsRule(true, ofFile);
     }
-    AroundTokens bos = bos(files, encoder);
+    AddedSpecials bos = bos(files, encoder);
     boolean agree = ofFile != null && ofFile.equals(bos);
-    return new AroundRule(dialect == Dialect.SGLANG || agree, bos);
+    return new AddedSpecialsRule(dialect == Dialect.SGLANG || agree, bos);
   }
 
   private static boolean addsBosByFlag(ModelFiles files) {
@@ -49,10 +49,10 @@ record AroundRule(boolean isKnown, @Nullable AroundTokens tokens) {
     return obeyed && flag.asBoolean(true);
   }
 
-  private static AroundTokens bos(ModelFiles files, TextEncoder encoder) {
+  private static AddedSpecials bos(ModelFiles files, TextEncoder encoder) {
     @Nullable String bos = files.specialTokens().get("bos_token");
     return bos == null
-        ? AroundTokens.NONE
-        : new AroundTokens(encoder.encode(bos, false), new int[0]);
+        ? AddedSpecials.NONE
+        : new AddedSpecials(encoder.encode(bos, false), new int[0]);
   }
 }

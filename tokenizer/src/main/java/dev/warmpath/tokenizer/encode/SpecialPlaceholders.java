@@ -9,29 +9,32 @@ import java.util.List;
  * holds. So text that only looks like a special token stays text, and one string holds a prompt
  * whose pieces the engine encodes apart.
  */
-public final class Marks {
+public final class SpecialPlaceholders {
 
   private static final char FIRST = Character.MIN_HIGH_SURROGATE;
   private static final int MOST = Character.MAX_HIGH_SURROGATE - FIRST;
 
   /** Parts two texts that are encoded apart, and stands for no token. */
-  public static final String CUT = mark(0);
+  public static final String CUT = placeholder(0);
 
-  private Marks() {}
+  private SpecialPlaceholders() {}
 
-  /** The mark of a token, by its place in the list that {@link IncrementalEncoder#marked} takes. */
+  /**
+   * The placeholder of a token, by its place in the list that {@link
+   * IncrementalEncoder#withSpecials} takes.
+   */
   public static String of(int index) {
     if (index < 0 || index >= MOST) {
       throw new IllegalArgumentException("index=" + index);
     }
-    return mark(index + 1);
+    return placeholder(index + 1);
   }
 
-  private static String mark(int number) {
+  private static String placeholder(int number) {
     return new String(new char[] {FIRST, (char) (FIRST + number)});
   }
 
-  /** The marks as tokens that a text is searched for. */
+  /** The placeholders as tokens that a text is searched for. */
   static List<AddedToken> tokens(int[] ids) {
     List<AddedToken> tokens = new ArrayList<>(ids.length + 1);
     tokens.add(new AddedToken(CUT, AddedToken.NO_ID, false, false, false, false));

@@ -6,12 +6,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The words of one rest, which are what stands between its cuts, and those of their tokens that are
- * known.
+ * The pre-tokens of one rest, which are the words that the tokenizer encodes apart, and those of
+ * their token ids that are known.
  *
  * <p>Confined to one thread.
  */
-final class RestWords {
+final class PreTokens {
 
   /**
    * A call of the native library costs about as much as so many characters of a long text: with
@@ -31,7 +31,7 @@ final class RestWords {
   private int count;
   private int misses;
 
-  RestWords(Placement placement, WordCache words, String text, int from, int to) {
+  PreTokens(Placement placement, WordCache words, String text, int from, int to) {
     this.placement = placement;
     this.words = words;
     this.text = text;
@@ -42,7 +42,8 @@ final class RestWords {
   /**
    * Looks the words up.
    *
-   * @param head whether the first word is begun otherwise, and so is no word like others
+   * @param head whether the first word gets the tokenizer's prefix space, and so is no word like
+   *     others
    */
   void find(boolean head) {
     int start = from;
