@@ -26,11 +26,11 @@ import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.RestoredState;
-import dev.warmpath.router.snapshot.RestoredStateReading;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
+import dev.warmpath.router.snapshot.SnapshotLoad;
 import dev.warmpath.router.snapshot.SnapshotStatus;
+import dev.warmpath.router.tokenize.CacheSizes;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
-import dev.warmpath.router.tokenize.TextMemory;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
 import dev.warmpath.router.tokenize.parity.TokenComparison;
 import dev.warmpath.router.tokenize.remote.EngineDates;
@@ -80,7 +80,7 @@ final class Core implements AutoCloseable {
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
-   * @param reading what {@link #readSnapshot} began
+   * @param load what {@link #readSnapshot} began
    * @param sources find replicas beside those that are configured
    */
   Core(
@@ -88,7 +88,7 @@ final class Core implements AutoCloseable {
       Environment environment,
       RouterMetrics metrics,
       Upstreams upstreams,
-      RestoredStateReading reading,
+      SnapshotLoad load,
       List<ReplicaSource> sources) {
     this.config = running.get();
     this.running = running;
@@ -96,9 +96,9 @@ final class Core implements AutoCloseable {
     this.metrics = metrics;
     this.upstreams = upstreams;
     this.catalog = new ModelCatalog(fleet, this::isSglang);
-    this.tokenizers = tokenizers(config, environment, reading);
+    this.tokenizers = tokenizers(config, environment, load);
     this.models = new Tokenizers(tokenizers, catalog);
-    this.restored = restored(reading);
+    this.restored = restored(load);
     this.index = environment.watch().apply(restored.index());
     this.recording = recording(environment);
     this.ingest =
@@ -135,7 +135,7 @@ final class Core implements AutoCloseable {
             new Dispatcher.Environment(environment.nanoClock(), environment.random(), listener()));
     this.configured = new ConfiguredModels(models);
     configured.apply(config, config, dispatcher);
-    this.bodies = new BodyParser(config.limits().jsonDepth(), TextMemory.of(config).bodyBytes());
+    this.bodies = new BodyParser(config.limits().jsonDepth(), CacheSizes.of(config).bodyBytes());
     this.prompts = newPrompts();
     try {
       fleet.onRemoval(this::removed);
@@ -222,8 +222,8 @@ final class Core implements AutoCloseable {
   }
 
   /** Begins to read what an earlier process has left, which may take a second. */
-  static RestoredStateReading readSnapshot(RouterConfig config, Environment environment) {
-    return new RestoredStateReading(() ->
+  static SnapshotLoad readSnapshot(RouterConfig config, Environment environment) {
+    return new SnapshotLoad(() ->
         RestoredState.of(
             config.snapshot(),
             environment.dataDirectory(),
@@ -232,9 +232,9 @@ final class Core implements AutoCloseable {
             environment.nanoClock()));
   }
 
-  private RestoredState restored(RestoredStateReading reading) {
+  private RestoredState restored(SnapshotLoad load) {
     try {
-      return reading.await();
+      return load.await();
     } catch (IOException e) {
       tokenizers.close();
       throw new StartException("snapshot.dir: " + e.getMessage(), e);
@@ -260,7 +260,7 @@ final class Core implements AutoCloseable {
 
   /** Models are loaded while the snapshot is read; both have their own threads. */
   private static LoadedTokenizers tokenizers(
-      RouterConfig config, Environment environment, RestoredStateReading reading) {
+      RouterConfig config, Environment environment, SnapshotLoad load) {
     LoadedTokenizers tokenizers = LoadedTokenizers.begin(config, environment.nanoClock());
     if (!config.tokenizing().waitForModels()) {
       return tokenizers;
@@ -274,7 +274,7 @@ final class Core implements AutoCloseable {
     }
     if (problem != null) {
       tokenizers.close();
-      reading.abandon();
+      load.releaseDirectory();
       throw new StartException(problem);
     }
     return tokenizers;

@@ -34,7 +34,7 @@ import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.reload.RunningConfig;
 import dev.warmpath.router.requestlog.RequestLogs;
-import dev.warmpath.router.snapshot.RestoredStateReading;
+import dev.warmpath.router.snapshot.SnapshotLoad;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.router.watch.FileWatch;
@@ -100,11 +100,11 @@ public final class RouterProcess implements AutoCloseable {
             new StoredResponses(config.limits().storedResponses()),
             security.keys(),
             security.clientsTls());
-    RestoredStateReading reading = Core.readSnapshot(config, environment);
+    SnapshotLoad load = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
     this.upstreams = new Upstreams(config.upstream(), vertx, files);
     this.sources = ReplicaSources.of(config.discovery(), environment.nanoClock());
-    this.core = newCore(environment, metrics, reading);
+    this.core = newCore(environment, metrics, load);
     this.reloader =
         new Reloader(
             environment.loader(),
@@ -259,10 +259,9 @@ public final class RouterProcess implements AutoCloseable {
     core.close();
   }
 
-  private Core newCore(
-      Environment environment, RouterMetrics metrics, RestoredStateReading reading) {
+  private Core newCore(Environment environment, RouterMetrics metrics, SnapshotLoad load) {
     try {
-      return new Core(running, environment, metrics, upstreams, reading, List.copyOf(sources));
+      return new Core(running, environment, metrics, upstreams, load, List.copyOf(sources));
     } catch (RuntimeException e) {
       files.close();
       sources.forEach(PolledSource::close);

@@ -96,7 +96,7 @@ public final class EventApplier {
         layout.mainGroup(),
         layout.space(),
         suspension.anyComputed(),
-        chunks.memory());
+        chunks.learned());
   }
 
   /** Where the events come from. */

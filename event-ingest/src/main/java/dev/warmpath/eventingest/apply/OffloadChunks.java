@@ -37,7 +37,7 @@ final class OffloadChunks {
   }
 
   /** The same for another process. */
-  int memory() {
+  int learned() {
     return said ? blocks : LearnedCache.NO_CHUNKS;
   }
 }

@@ -12,8 +12,8 @@ import dev.warmpath.eventingest.hashing.PromptHasher;
 import dev.warmpath.eventingest.ring.EngineRing;
 import dev.warmpath.eventingest.ring.IndexWriter;
 import dev.warmpath.eventingest.ring.RingBytes;
-import dev.warmpath.eventingest.snapshot.EngineMemory;
-import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.transport.EventPoller;
@@ -152,16 +152,16 @@ public final class EventIngest implements AutoCloseable {
    * Runs {@code work} on the writer's thread, where the index stands still meanwhile, with what
    * another process needs to go on beside the index; whether it will be run.
    */
-  public boolean whileStill(Consumer<IngestMemory> work) {
-    return commands.command(() -> work.accept(memory()));
+  public boolean whileStill(Consumer<IngestSnapshot> work) {
+    return commands.command(() -> work.accept(snapshot()));
   }
 
-  private IngestMemory memory() {
-    List<EngineMemory> all = new ArrayList<>();
+  private IngestSnapshot snapshot() {
+    List<EngineSnapshot> all = new ArrayList<>();
     for (FollowedEngine engine : engines.values()) {
-      all.add(engine.memory(shared.index()));
+      all.add(engine.snapshot(shared.index()));
     }
-    return new IngestMemory(shared.clock().instant(), all);
+    return new IngestSnapshot(shared.clock().instant(), all);
   }
 
   /** Stops following the engine and forgets what it held; unknown engines are ignored. */

@@ -18,7 +18,7 @@ import dev.warmpath.eventingest.ring.EngineRing;
 import dev.warmpath.eventingest.session.EngineStream;
 import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
-import dev.warmpath.eventingest.snapshot.EngineMemory;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
 import dev.warmpath.eventingest.snapshot.RestoredEngines.Adopted;
 import dev.warmpath.eventingest.transport.EventSubscriber;
 import dev.warmpath.eventingest.transport.LiveSink;
@@ -124,9 +124,9 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   }
 
   /** What another process needs to go on with the engine. */
-  EngineMemory memory(KvIndex index) {
+  EngineSnapshot snapshot(KvIndex index) {
     long namedBlocks = index.stats(slot()).namedBlocks();
-    return new EngineMemory(EngineIdentity.of(source), slot(), namedBlocks, stream.memory());
+    return new EngineSnapshot(EngineIdentity.of(source), slot(), namedBlocks, stream.snapshot());
   }
 
   EventSubscriber subscriber() {

@@ -10,7 +10,7 @@ import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.session.ReplayAsker.Progress;
 import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.ResumeListener;
-import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.time.Clock;
 import java.time.Duration;
@@ -86,19 +86,19 @@ public final class EngineStream {
    * first connection. Nothing is applied before a replay has shown that the engine's process is the
    * same; if it does not, all is forgotten.
    */
-  public void resume(StreamMemory memory, ResumeListener listener) {
-    lifetime.resume(memory, listener);
-    cache.resume(memory.gap());
+  public void resume(StreamSnapshot snapshot, ResumeListener listener) {
+    lifetime.resume(snapshot, listener);
+    cache.resume(snapshot.gap());
     updateTrust();
   }
 
   /** What another process needs to go on here, or null if there is nothing to go on from. */
-  public @Nullable StreamMemory memory() {
+  public @Nullable StreamSnapshot snapshot() {
     if (!lifetime.started() || sequencer.isClearing() || !lifetime.isShownByLast()) {
       return null;
     }
     long last = lifetime.lastSequence();
-    return new StreamMemory(
+    return new StreamSnapshot(
         last, lifetime.digest(last), lifetime.start().seconds(), cache.gap(), cache.learned());
   }
 

@@ -8,7 +8,7 @@ import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.snapshot.EngineFate;
-import dev.warmpath.eventingest.snapshot.StreamMemory.Gap;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot.Gap;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;

@@ -4,7 +4,7 @@ import dev.warmpath.eventingest.session.BatchDigests.Verdict;
 import dev.warmpath.eventingest.session.Continuity.Event;
 import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.ResumeListener;
-import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import org.jspecify.annotations.Nullable;
 
@@ -158,13 +158,13 @@ final class Lifetime {
   }
 
   /** Another process has followed it so far, which is yet to be proven. */
-  void resume(StreamMemory memory, ResumeListener waiting) {
+  void resume(StreamSnapshot snapshot, ResumeListener waiting) {
     started = true;
-    next = memory.lastSequence() + 1;
-    lastSequence = memory.lastSequence();
+    next = snapshot.lastSequence() + 1;
+    lastSequence = snapshot.lastSequence();
     first = next;
-    digests.put(memory.lastSequence(), memory.lastDigest());
-    start.restore(memory.startSeconds());
+    digests.put(snapshot.lastSequence(), snapshot.lastDigest());
+    start.restore(snapshot.startSeconds());
     continuity = Continuity.RESTORED;
     listener = waiting;
   }

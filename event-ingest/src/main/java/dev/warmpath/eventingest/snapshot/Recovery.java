@@ -58,17 +58,17 @@ public final class Recovery {
   }
 
   /** The engine was restored and has to be shown to be the same. */
-  synchronized void waits(EngineMemory memory) {
-    savedBlocks += memory.namedBlocks();
+  synchronized void waits(EngineSnapshot snapshot) {
+    savedBlocks += snapshot.namedBlocks();
     engines.merge(EngineFate.WAITING, 1, Integer::sum);
   }
 
   /** The engine was not restored. */
-  synchronized void refused(EngineMemory memory, EngineFate fate) {
-    savedBlocks += memory.namedBlocks();
+  synchronized void refused(EngineSnapshot snapshot, EngineFate fate) {
+    savedBlocks += snapshot.namedBlocks();
     engines.merge(fate, 1, Integer::sum);
     if (fate != EngineFate.UNKNOWN) {
-      log(memory.identity().id(), fate, "");
+      log(snapshot.identity().id(), fate, "");
     }
   }
 

@@ -17,56 +17,56 @@ public final class RestoredEngines {
 
   private final KvIndex index;
   private final Recovery recovery;
-  private final Map<EngineId, EngineMemory> unclaimed = new LinkedHashMap<>();
+  private final Map<EngineId, EngineSnapshot> unclaimed = new LinkedHashMap<>();
 
   /**
    * An engine to go on with.
    *
    * @param listener hears whether it is still the same
    */
-  public record Adopted(int slot, StreamMemory stream, ResumeListener listener) {}
+  public record Adopted(int slot, StreamSnapshot stream, ResumeListener listener) {}
 
   /**
-   * @param index as the earlier process left it, with a slot for each engine of {@code memory}
+   * @param index as the earlier process left it, with a slot for each engine of {@code snapshot}
    */
-  public RestoredEngines(KvIndex index, @Nullable IngestMemory memory, Recovery recovery) {
+  public RestoredEngines(KvIndex index, @Nullable IngestSnapshot snapshot, Recovery recovery) {
     this.index = index;
     this.recovery = recovery;
-    if (memory != null) {
-      memory.engines().forEach(engine -> unclaimed.put(engine.identity().id(), engine));
+    if (snapshot != null) {
+      snapshot.engines().forEach(engine -> unclaimed.put(engine.identity().id(), engine));
     }
   }
 
   /** What is known of the engine, if its stream can be resumed; each engine is given once. */
   public @Nullable Adopted adopt(EngineSource source) {
-    EngineMemory memory = unclaimed.remove(source.id());
-    if (memory == null) {
+    EngineSnapshot snapshot = unclaimed.remove(source.id());
+    if (snapshot == null) {
       return null;
     }
-    StreamMemory stream = memory.stream();
+    StreamSnapshot stream = snapshot.stream();
     if (stream == null) {
-      forget(memory, EngineFate.UNKNOWN);
-    } else if (!memory.identity().equals(EngineIdentity.of(source))) {
-      forget(memory, EngineFate.CHANGED);
+      forget(snapshot, EngineFate.UNKNOWN);
+    } else if (!snapshot.identity().equals(EngineIdentity.of(source))) {
+      forget(snapshot, EngineFate.CHANGED);
     } else if (source.replayEndpoint() == null && Double.isNaN(stream.startSeconds())) {
-      forget(memory, EngineFate.NO_REPLAY);
+      forget(snapshot, EngineFate.NO_REPLAY);
     } else {
-      long restored = index.stats(memory.slot()).namedBlocks();
-      recovery.waits(memory);
+      long restored = index.stats(snapshot.slot()).namedBlocks();
+      recovery.waits(snapshot);
       ResumeListener listener = (fate, why) -> recovery.decided(source.id(), fate, why, restored);
-      return new Adopted(memory.slot(), stream, listener);
+      return new Adopted(snapshot.slot(), stream, listener);
     }
     return null;
   }
 
   /** Forgets the engines that nobody claimed. */
   public void dropUnclaimed() {
-    unclaimed.values().forEach(memory -> forget(memory, EngineFate.NOT_CONFIGURED));
+    unclaimed.values().forEach(snapshot -> forget(snapshot, EngineFate.NOT_CONFIGURED));
     unclaimed.clear();
   }
 
-  private void forget(EngineMemory memory, EngineFate fate) {
-    recovery.refused(memory, fate);
-    index.removeEngine(memory.slot());
+  private void forget(EngineSnapshot snapshot, EngineFate fate) {
+    recovery.refused(snapshot, fate);
+    index.removeEngine(snapshot.slot());
   }
 }

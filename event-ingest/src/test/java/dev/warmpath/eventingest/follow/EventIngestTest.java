@@ -348,7 +348,7 @@ final class EventIngestTest {
       publisher.publish(engine.payload(0));
       awaitSequence(0);
       CountDownLatch mayGoOn = new CountDownLatch(1);
-      ingest.whileStill(memory -> awaitQuietly(mayGoOn));
+      ingest.whileStill(snapshot -> awaitQuietly(mayGoOn));
       BlockChain prompt =
           BlockChain.of(Objects.requireNonNull(status().space()), A, PromptKeys.NONE);
       for (int i = 0; i < RingLimits.DEFAULT.messages() + 3; i++) {

@@ -11,7 +11,7 @@ import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.snapshot.EngineFate;
-import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
@@ -131,15 +131,15 @@ final class RestartTest {
       ingest.add(source(id, publisher, "m", publisher.replayEndpoint()));
       Await.until("exact", () -> ingest.status().get(0).trust() == Trust.EXACT);
       CompletableFuture<byte[]> bytes = new CompletableFuture<>();
-      ingest.whileStill(memory -> bytes.complete(bytes(memory, index)));
+      ingest.whileStill(snapshot -> bytes.complete(bytes(snapshot, index)));
       return bytes.join();
     }
   }
 
-  private static byte[] bytes(IngestMemory memory, RunKvIndex index) {
+  private static byte[] bytes(IngestSnapshot snapshot, RunKvIndex index) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try {
-      SnapshotFormat.write(memory, index, out);
+      SnapshotFormat.write(snapshot, index, out);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -169,7 +169,7 @@ final class RestartTest {
               index,
               Clock.systemUTC(),
               IngestOptions.DEFAULT,
-              new RestoredEngines(index, content.memory(), recovery));
+              new RestoredEngines(index, content.ingest(), recovery));
     }
 
     void awaitExact(EngineId id) {

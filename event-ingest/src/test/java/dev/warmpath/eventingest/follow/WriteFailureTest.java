@@ -160,7 +160,7 @@ final class WriteFailureTest {
       assertThat(Objects.requireNonNull(ingest.view(ID)).trust()).isEqualTo(Trust.NONE);
       double stalled = ingest.writerStalledSeconds();
       Await.until("the watchdog counts", () -> ingest.writerStalledSeconds() > stalled);
-      Await.until("nothing piles up", () -> !ingest.whileStill(memory -> {}));
+      Await.until("nothing piles up", () -> !ingest.whileStill(snapshot -> {}));
       ingest.recovered(ID);
       assertThat(status(ID).ring().commands()).isZero();
     }

@@ -2,7 +2,7 @@ package dev.warmpath.eventingest.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.stream.IntStream;
@@ -24,7 +24,7 @@ class EngineStreamProofTest {
     fixture.answer(fixture.engine.published(), 2);
     hit(fixture);
     assertThat(fixture.predicted(A)).isZero();
-    assertThat(fixture.stream.memory()).isNull();
+    assertThat(fixture.stream.snapshot()).isNull();
 
     fixture.engine.serve(B).serve(B);
     fixture.deliverLast();
@@ -36,7 +36,7 @@ class EngineStreamProofTest {
     fixture.stream.runsSince(START);
     hit(fixture);
     assertThat(fixture.predicted(A)).as("the start shows it").isEqualTo(16);
-    assertThat(fixture.stream.memory()).isNotNull();
+    assertThat(fixture.stream.snapshot()).isNotNull();
   }
 
   @Test
@@ -45,8 +45,8 @@ class EngineStreamProofTest {
     before.engine.serve(A);
     before.deliver(0);
     before.stream.runsSince(START);
-    StreamMemory memory = Objects.requireNonNull(before.stream.memory());
-    StreamFixture fixture = before.resumed(memory, (outcome, why) -> {});
+    StreamSnapshot snapshot = Objects.requireNonNull(before.stream.snapshot());
+    StreamFixture fixture = before.resumed(snapshot, (outcome, why) -> {});
     fixture.stream.connected();
     fixture.answer();
     fixture.stream.disconnected();
@@ -68,7 +68,7 @@ class EngineStreamProofTest {
     fixture.refuse();
     fixture.deliver(1);
     assertThat(fixture.suspended()).isPositive();
-    assertThat(fixture.stream.memory()).isNull();
+    assertThat(fixture.stream.snapshot()).isNull();
   }
 
   @Test

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.snapshot.EngineFate;
-import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +45,7 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(C)).isEqualTo(16);
     assertThat(after.count(StreamCounter.RECONNECTS)).isZero();
     assertThat(after.count(StreamCounter.UNKNOWN_GROUP_REMOVALS)).as("groups are known").isZero();
-    assertThat(after.stream.memory())
+    assertThat(after.stream.snapshot())
         .isNotNull()
         .satisfies(m -> assertThat(m.learned()).isEqualTo(before.applier.learned()));
     assertThat(after.count(StreamCounter.BLOCKS_STORED)).as("only what was missing").isEqualTo(4);
@@ -356,23 +356,23 @@ final class EngineStreamResumeTest {
   }
 
   @Test
-  void memoryOfWhatIsNotProvenYetIsTheMemoryItCameFrom() {
+  void snapshotOfWhatIsNotProvenYetIsTheOneItCameFrom() {
     StreamFixture before = known();
-    StreamMemory memory = Objects.requireNonNull(before.stream.memory());
-    StreamFixture after = before.resumed(memory, this::hear);
-    assertThat(after.stream.memory()).isEqualTo(memory);
+    StreamSnapshot snapshot = Objects.requireNonNull(before.stream.snapshot());
+    StreamFixture after = before.resumed(snapshot, this::hear);
+    assertThat(after.stream.snapshot()).isEqualTo(snapshot);
   }
 
   @Test
   void thereIsNothingToRememberBeforeTheFirstBatchAndWhileAnEmptyingIsUnderWay() {
     StreamFixture fixture = StreamFixture.live(true);
-    assertThat(fixture.stream.memory()).isNull();
+    assertThat(fixture.stream.snapshot()).isNull();
     fixture.engine.serve(A).serve(B);
     fixture.deliver(1);
     fixture.stream.cleared("asleep");
-    assertThat(fixture.stream.memory()).isNull();
+    assertThat(fixture.stream.snapshot()).isNull();
     fixture.answer();
-    assertThat(fixture.stream.memory()).isNotNull();
+    assertThat(fixture.stream.snapshot()).isNotNull();
   }
 
   @Test
@@ -397,7 +397,7 @@ final class EngineStreamResumeTest {
   }
 
   private StreamFixture resume(StreamFixture before) {
-    return before.resumed(Objects.requireNonNull(before.stream.memory()), this::hear);
+    return before.resumed(Objects.requireNonNull(before.stream.snapshot()), this::hear);
   }
 
   private void hear(EngineFate outcome, String why) {

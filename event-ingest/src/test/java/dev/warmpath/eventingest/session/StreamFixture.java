@@ -11,7 +11,7 @@ import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.snapshot.ResumeListener;
-import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
@@ -58,19 +58,19 @@ final class StreamFixture implements StreamSockets {
     stream = new EngineStream(applier, this, LIMITS, clock, counters);
   }
 
-  private StreamFixture(StreamFixture before, StreamMemory memory, ResumeListener listener) {
+  private StreamFixture(StreamFixture before, StreamSnapshot snapshot, ResumeListener listener) {
     canReplay = before.canReplay;
     source = before.source;
     engine = before.engine;
     index = before.index;
-    applier = new EventApplier(index, source, counters, before.applier.slot(), memory.learned());
+    applier = new EventApplier(index, source, counters, before.applier.slot(), snapshot.learned());
     stream = new EngineStream(applier, this, LIMITS, clock, counters);
-    stream.resume(memory, listener);
+    stream.resume(snapshot, listener);
   }
 
   /** Another process that goes on with the index and the engine of this one. */
-  StreamFixture resumed(StreamMemory memory, ResumeListener listener) {
-    return new StreamFixture(this, memory, listener);
+  StreamFixture resumed(StreamSnapshot snapshot, ResumeListener listener) {
+    return new StreamFixture(this, snapshot, listener);
   }
 
   /** Connected, and the first replay answered. */

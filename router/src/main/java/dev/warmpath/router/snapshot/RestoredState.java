@@ -65,8 +65,8 @@ public record RestoredState(
       return empty(limits, recovery, directory, reader.refused());
     }
     LOG.info(
-        "snapshot of {} read in {} s", content.memory().taken(), recovery.sinceItBeganSeconds());
-    RestoredEngines known = new RestoredEngines(content.index(), content.memory(), recovery);
+        "snapshot of {} read in {} s", content.ingest().taken(), recovery.sinceItBeganSeconds());
+    RestoredEngines known = new RestoredEngines(content.index(), content.ingest(), recovery);
     return new RestoredState(content.index(), known, recovery, directory, reader.refused());
   }
 

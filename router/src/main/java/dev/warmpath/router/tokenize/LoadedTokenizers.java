@@ -97,7 +97,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
           thread.setDaemon(true);
           return thread;
         };
-    long bytes = TextMemory.of(config).tokenizerBytes();
+    long bytes = CacheSizes.of(config).tokenizerBytes();
     return new LoadedTokenizers(
         config,
         new Loading(
@@ -118,7 +118,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
       ModelSettings settings = settings(config, model);
       try {
         if (!HubPlace.isOne(settings.place()) || settings.files() != null) {
-          settings.load(HubListener.NONE, TextMemory.of(config).tokenizerBytes()).close();
+          settings.load(HubListener.NONE, CacheSizes.of(config).tokenizerBytes()).close();
         }
       } catch (RuntimeException | Error e) {
         return problem(model.name(), String.valueOf(e.getMessage()));
@@ -210,7 +210,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
 
   /** Gives each loaded tokenizer an equal part of the memory. */
   private synchronized void shareMemory() {
-    long bytes = TextMemory.of(cacheMb, slots().size()).tokenizerBytes();
+    long bytes = CacheSizes.of(cacheMb, slots().size()).tokenizerBytes();
     slots().forEach(slot -> resize(slot, bytes));
   }
 

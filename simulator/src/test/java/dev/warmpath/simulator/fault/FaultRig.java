@@ -13,8 +13,8 @@ import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
-import dev.warmpath.eventingest.snapshot.EngineMemory;
-import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.snapshot.RestoredEngines.Adopted;
@@ -59,7 +59,7 @@ final class FaultRig implements StreamSockets {
   static final int MAX_ORPHANS = 1000;
 
   private static final int PROMPTS = 90;
-  private static final IngestMemory NOTHING = new IngestMemory(Instant.EPOCH, List.of());
+  private static final IngestSnapshot NOTHING = new IngestSnapshot(Instant.EPOCH, List.of());
   private static final long SEED = 20_261_121;
   private static final StreamLimits LIMITS =
       new StreamLimits(256, 1 << 20, 3, Duration.ofSeconds(30), Duration.ofSeconds(30));
@@ -103,7 +103,7 @@ final class FaultRig implements StreamSockets {
     index = restored.index();
     String replay = canReplay ? "tcp://y" : null;
     source = new EngineSource(new EngineId("r", rank), "m", "tcp://x", false, replay, form.dialect);
-    Adopted adopted = new RestoredEngines(index, restored.memory(), recovery).adopt(source);
+    Adopted adopted = new RestoredEngines(index, restored.ingest(), recovery).adopt(source);
     applier =
         adopted == null
             ? new EventApplier(index, source, counters)
@@ -158,12 +158,12 @@ final class FaultRig implements StreamSockets {
 
   /** What another process reads of what this one writes. */
   private Content restored() {
-    EngineMemory memory =
-        new EngineMemory(
-            EngineIdentity.of(source), applier.slot(), stats().namedBlocks(), stream.memory());
+    EngineSnapshot snapshot =
+        new EngineSnapshot(
+            EngineIdentity.of(source), applier.slot(), stats().namedBlocks(), stream.snapshot());
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try {
-      SnapshotFormat.write(new IngestMemory(time.instant(), List.of(memory)), index, bytes);
+      SnapshotFormat.write(new IngestSnapshot(time.instant(), List.of(snapshot)), index, bytes);
       return SnapshotFormat.read(
           new ByteArrayInputStream(bytes.toByteArray()), IndexLimits.unbounded(MAX_ORPHANS));
     } catch (IOException e) {

@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.snapshot.file;
 
-import dev.warmpath.eventingest.snapshot.EngineMemory;
-import dev.warmpath.eventingest.snapshot.IngestMemory;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
@@ -14,11 +14,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
-/** How index and memory lie in one stream. */
+/** How the state of ingest and the index lie in one stream. */
 public final class SnapshotFormat {
 
   /*
-   *   magic (8 bytes) | version (4) | length (4) | memory | CRC-32C of all before (4) | index | end
+   *   magic (8 bytes) | version (4) | length (4) | ingest | CRC-32C of all before (4) | index | end
    *
    * Numbers are big-endian; the index is what RunKvIndex.writeTo gives, with checksums of its own.
    */
@@ -26,17 +26,17 @@ public final class SnapshotFormat {
   static final byte[] MAGIC = "WPROUTER".getBytes(StandardCharsets.US_ASCII);
   static final int VERSION = 6;
   static final int HEAD_BYTES = 16;
-  private static final int MAX_MEMORY_BYTES = 64 << 20;
+  private static final int MAX_INGEST_BYTES = 64 << 20;
 
   private SnapshotFormat() {}
 
   /** What a stream held. */
-  public record Content(RunKvIndex index, IngestMemory memory) {}
+  public record Content(RunKvIndex index, IngestSnapshot ingest) {}
 
   /** Writes both; to be called by the index's writer. */
-  public static void write(IngestMemory memory, RunKvIndex index, OutputStream out)
+  public static void write(IngestSnapshot snapshot, RunKvIndex index, OutputStream out)
       throws IOException {
-    byte[] bytes = MemoryOutput.bytes(memory);
+    byte[] bytes = SnapshotEncoder.bytes(snapshot);
     ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES + bytes.length + Integer.BYTES);
     head.put(MAGIC).putInt(VERSION).putInt(bytes.length).put(bytes);
     out.write(head.putInt(checksum(head.array(), head.position())).array());
@@ -49,21 +49,21 @@ public final class SnapshotFormat {
    * @throws SnapshotRefusedException if the stream is not what {@link #write} gives
    */
   public static Content read(InputStream in, IndexLimits limits) throws IOException {
-    IngestMemory memory = readMemory(in);
+    IngestSnapshot snapshot = readIngest(in);
     RunKvIndex index = readIndex(in, limits);
     try {
-      memory.engines().stream().map(EngineMemory::slot).forEach(index::stats);
+      snapshot.engines().stream().map(EngineSnapshot::slot).forEach(index::stats);
     } catch (IllegalArgumentException e) {
       throw new SnapshotRefusedException(Reason.DAMAGED, e);
     }
     if (in.read() >= 0) {
       throw damaged("more follows behind the index");
     }
-    return new Content(index, memory);
+    return new Content(index, snapshot);
   }
 
-  /** Reads the memory alone, which comes first. */
-  static IngestMemory readMemory(InputStream in) throws IOException {
+  /** Reads the state of ingest alone, which comes first. */
+  static IngestSnapshot readIngest(InputStream in) throws IOException {
     byte[] head = in.readNBytes(HEAD_BYTES);
     ByteBuffer fields = ByteBuffer.wrap(head);
     if (head.length < HEAD_BYTES || !Arrays.equals(head, 0, 8, MAGIC, 0, 8)) {
@@ -77,23 +77,24 @@ public final class SnapshotFormat {
               .formatted(Integer.toUnsignedString(version), VERSION));
     }
     int length = fields.getInt(MAGIC.length + Integer.BYTES);
-    if (length < 0 || length > MAX_MEMORY_BYTES) {
-      throw damaged("memory of " + length + " bytes");
+    if (length < 0 || length > MAX_INGEST_BYTES) {
+      throw damaged("ingest state of " + length + " bytes");
     }
-    return readMemory(head, in.readNBytes(length + Integer.BYTES), length);
+    return readIngest(head, in.readNBytes(length + Integer.BYTES), length);
   }
 
-  private static IngestMemory readMemory(byte[] head, byte[] body, int length) throws IOException {
+  private static IngestSnapshot readIngest(byte[] head, byte[] body, int length)
+      throws IOException {
     if (body.length < length + Integer.BYTES) {
       throw damaged("cut");
     }
     byte[] all = Arrays.copyOf(head, HEAD_BYTES + length);
     System.arraycopy(body, 0, all, HEAD_BYTES, length);
     if (ByteBuffer.wrap(body).getInt(length) != checksum(all, all.length)) {
-      throw damaged("checksum of the memory does not match");
+      throw damaged("checksum of the ingest state does not match");
     }
     try {
-      return MemoryInput.memory(Arrays.copyOf(body, length));
+      return SnapshotDecoder.snapshot(Arrays.copyOf(body, length));
     } catch (IOException | IllegalArgumentException e) {
       throw new SnapshotRefusedException(Reason.DAMAGED, e);
     }

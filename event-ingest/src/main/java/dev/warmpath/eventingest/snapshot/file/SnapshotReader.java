@@ -38,7 +38,7 @@ public final class SnapshotReader {
     this.now = now;
   }
 
-  /** Index and memory, or null if there is no snapshot to be used. */
+  /** State of ingest and index, or null if there is no snapshot to be used. */
   public @Nullable Content read(IndexLimits limits) {
     for (Path file : directory.snapshots()) {
       try {
@@ -76,7 +76,7 @@ public final class SnapshotReader {
           Reason.TOO_LARGE, bytes + " bytes, at most " + bounds.maxBytes());
     }
     try (InputStream in = Files.newInputStream(file)) {
-      Instant taken = SnapshotFormat.readMemory(in).taken();
+      Instant taken = SnapshotFormat.readIngest(in).taken();
       if (taken.plus(bounds.maxAge()).isBefore(now)) {
         throw new SnapshotRefusedException(
             Reason.TOO_OLD, "taken " + taken + ", at most " + bounds.maxAge() + " old");

@@ -9,9 +9,9 @@ import dev.warmpath.eventingest.WireBatch;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
-import dev.warmpath.eventingest.snapshot.EngineMemory;
-import dev.warmpath.eventingest.snapshot.IngestMemory;
-import dev.warmpath.eventingest.snapshot.StreamMemory;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
@@ -72,15 +72,16 @@ final class RememberedLifetimeTest {
   /** Another process goes on with what this one leaves in a file. */
   private void restart() throws IOException {
     EngineSource source = source(dialect());
-    StreamMemory stream = new StreamMemory(0, 1, Double.NaN, null, applier.learned());
-    EngineMemory engine = new EngineMemory(EngineIdentity.of(source), applier.slot(), 3, stream);
-    IngestMemory memory = new IngestMemory(Instant.EPOCH, List.of(engine));
+    StreamSnapshot stream = new StreamSnapshot(0, 1, Double.NaN, null, applier.learned());
+    EngineSnapshot engine =
+        new EngineSnapshot(EngineIdentity.of(source), applier.slot(), 3, stream);
+    IngestSnapshot snapshot = new IngestSnapshot(Instant.EPOCH, List.of(engine));
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    SnapshotFormat.write(memory, index, out);
+    SnapshotFormat.write(snapshot, index, out);
     Content content = SnapshotFormat.read(new ByteArrayInputStream(out.toByteArray()), LIMITS);
     index = content.index();
     counters = new StreamCounters();
-    StreamMemory known = Objects.requireNonNull(content.memory().engines().get(0).stream());
+    StreamSnapshot known = Objects.requireNonNull(content.ingest().engines().get(0).stream());
     applier = new EventApplier(index, source, counters, applier.slot(), known.learned());
   }
 

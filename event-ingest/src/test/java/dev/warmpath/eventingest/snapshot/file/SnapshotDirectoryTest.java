@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class SnapshotDirectoryTest {
 
   private static final Bounds BOUNDS = new Bounds(1 << 20, Duration.ofHours(1));
-  private static final Instant TAKEN = SnapshotFormatTest.memory().taken();
+  private static final Instant TAKEN = SnapshotFormatTest.snapshot().taken();
 
   @TempDir private Path dir;
 
@@ -101,7 +101,7 @@ final class SnapshotDirectoryTest {
       SnapshotReader reader = new SnapshotReader(directory, BOUNDS, TAKEN);
       assertThat(reader.read(IndexLimits.unbounded(9)))
           .isNotNull()
-          .satisfies(c -> assertThat(c.memory()).isEqualTo(SnapshotFormatTest.memory()));
+          .satisfies(c -> assertThat(c.ingest()).isEqualTo(SnapshotFormatTest.snapshot()));
       assertThat(reader.refused()).isEqualTo(Map.of(Reason.DAMAGED, 1));
     }
   }

@@ -11,10 +11,10 @@ import dev.warmpath.eventingest.apply.LearnedCache.Groups;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
-import dev.warmpath.eventingest.snapshot.EngineMemory;
-import dev.warmpath.eventingest.snapshot.IngestMemory;
-import dev.warmpath.eventingest.snapshot.StreamMemory;
-import dev.warmpath.eventingest.snapshot.StreamMemory.Gap;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot.Gap;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
 import dev.warmpath.kvindex.CacheGroup;
@@ -42,7 +42,7 @@ final class SnapshotFormatTest {
   @Test
   void everythingComesBack() throws IOException {
     Content content = read(bytes());
-    assertThat(content.memory()).isEqualTo(memory());
+    assertThat(content.ingest()).isEqualTo(snapshot());
     assertThat(content.index().stats(0).namedBlocks()).isEqualTo(3);
   }
 
@@ -82,7 +82,7 @@ final class SnapshotFormatTest {
   @Test
   void engineWithoutASlotIsRefused() throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    SnapshotFormat.write(memory(), new RunKvIndex(LIMITS), out);
+    SnapshotFormat.write(snapshot(), new RunKvIndex(LIMITS), out);
     assertRefused(out.toByteArray(), "no slots", Reason.DAMAGED);
   }
 
@@ -104,7 +104,7 @@ final class SnapshotFormatTest {
 
   static byte[] bytes() throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    SnapshotFormat.write(memory(), index(), out);
+    SnapshotFormat.write(snapshot(), index(), out);
     return out.toByteArray();
   }
 
@@ -122,7 +122,7 @@ final class SnapshotFormatTest {
     return index;
   }
 
-  static IngestMemory memory() {
+  static IngestSnapshot snapshot() {
     LearnedCache learned =
         new LearnedCache(
             new Groups(
@@ -137,16 +137,16 @@ final class SnapshotFormatTest {
             16);
     LearnedCache nothing =
         new LearnedCache(new Groups(List.of(), -1, 0), 0, null, false, NO_CHUNKS);
-    return new IngestMemory(
+    return new IngestSnapshot(
         Instant.ofEpochMilli(1_800_000_000_000L),
         List.of(
-            new EngineMemory(
+            new EngineSnapshot(
                 new EngineIdentity(
                     new EngineId("a", 0), "m", EngineDialect.VLLM, 1, CopyCounting.PER_COPY, ""),
                 0,
                 3,
-                new StreamMemory(17, 0x123456789abcdefL, START, new Gap("lost", true), learned)),
-            new EngineMemory(
+                new StreamSnapshot(17, 0x123456789abcdefL, START, new Gap("lost", true), learned)),
+            new EngineSnapshot(
                 new EngineIdentity(
                     new EngineId("é", 7),
                     "",
@@ -156,8 +156,8 @@ final class SnapshotFormatTest {
                     SHOWN),
                 1,
                 0,
-                new StreamMemory(0, 1, Double.NaN, null, nothing)),
-            new EngineMemory(
+                new StreamSnapshot(0, 1, Double.NaN, null, nothing)),
+            new EngineSnapshot(
                 new EngineIdentity(
                     new EngineId("u", 0), "", EngineDialect.TRTLLM, 0, CopyCounting.PRESENCE, ""),
                 2,

@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 public final class RemotePrompts implements RemoteReader {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final long MEMORY_BYTES = 32 << 20;
+  private static final long CACHE_BYTES = 32 << 20;
   private static final Set<Integer> NOT_OFFERED = Set.of(401, 403, 404, 405, 501);
 
   /** What engines may know. */
@@ -76,7 +76,7 @@ public final class RemotePrompts implements RemoteReader {
 
   private final Sources sources;
   private final Duration timeout;
-  private final PromptMemory memory = new PromptMemory(MEMORY_BYTES);
+  private final PromptCache cache = new PromptCache(CACHE_BYTES);
   private final Map<String, Gate> gates = new ConcurrentHashMap<>();
   private final AtomicInteger turn = new AtomicInteger();
 
@@ -92,12 +92,12 @@ public final class RemotePrompts implements RemoteReader {
 
   /** Part of the room for remembered prompts that is taken. */
   public double memoryShare() {
-    return memory.share();
+    return cache.share();
   }
 
   /** The replica may cut prompts otherwise in its new life. */
   public void restarted(Replica replica) {
-    memory.clear();
+    cache.clear();
     removed(replica);
   }
 
@@ -120,7 +120,7 @@ public final class RemotePrompts implements RemoteReader {
       String model = local.model();
       String adapter = model == null ? null : sources.adapterOf().apply(model);
       LocalDate date = sources.dates().of(model);
-      BigInteger key = date == null ? null : PromptMemory.key(path, date, body);
+      BigInteger key = date == null ? null : PromptCache.key(path, date, body);
       return ask(path, new Asked(kind, request, key, adapter));
     } catch (IOException e) {
       return null;
@@ -134,7 +134,7 @@ public final class RemotePrompts implements RemoteReader {
 
   private @Nullable CompletableFuture<@Nullable PromptResult> ask(String path, Asked asked)
       throws IOException {
-    int[] known = asked.key() == null ? null : memory.get(asked.key());
+    int[] known = asked.key() == null ? null : cache.get(asked.key());
     if (known != null) {
       sources.outcomes().count("memory", "ok");
       return CompletableFuture.completedFuture(prompt(asked, known));
@@ -230,7 +230,7 @@ public final class RemotePrompts implements RemoteReader {
 
   private PromptResult remember(Asked asked, int[] ids) {
     if (asked.key() != null) {
-      memory.put(asked.key(), ids);
+      cache.put(asked.key(), ids);
     }
     return prompt(asked, ids);
   }

@@ -210,23 +210,23 @@ class RemotePromptsTest {
 
   @Test
   void theMemoryForgetsWhatWasAskedForLeastRecently() {
-    PromptMemory memory = new PromptMemory(600);
+    PromptCache cache = new PromptCache(600);
     BigInteger[] keys = new BigInteger[3];
     for (int i = 0; i < 3; i++) {
-      keys[i] = PromptMemory.key("/p", DAY, new byte[] {(byte) i});
+      keys[i] = PromptCache.key("/p", DAY, new byte[] {(byte) i});
     }
-    memory.put(keys[0], new int[10]);
-    memory.put(keys[0], new int[20]);
-    memory.put(keys[1], new int[20]);
-    assertThat(memory.share()).isEqualTo(0.8);
-    assertThat(memory.get(keys[0])).hasSize(20);
-    memory.put(keys[2], new int[20]);
-    assertThat(memory.get(keys[1])).isNull();
-    assertThat(memory.get(keys[0])).isNotNull();
-    memory.put(keys[1], new int[1000]);
-    assertThat(memory.share()).isZero();
-    assertThat(PromptMemory.key("/p", DAY, new byte[0]))
-        .isNotEqualTo(PromptMemory.key("/q", DAY, new byte[0]));
+    cache.put(keys[0], new int[10]);
+    cache.put(keys[0], new int[20]);
+    cache.put(keys[1], new int[20]);
+    assertThat(cache.share()).isEqualTo(0.8);
+    assertThat(cache.get(keys[0])).hasSize(20);
+    cache.put(keys[2], new int[20]);
+    assertThat(cache.get(keys[1])).isNull();
+    assertThat(cache.get(keys[0])).isNotNull();
+    cache.put(keys[1], new int[1000]);
+    assertThat(cache.share()).isZero();
+    assertThat(PromptCache.key("/p", DAY, new byte[0]))
+        .isNotEqualTo(PromptCache.key("/q", DAY, new byte[0]));
   }
 
   private static Rig rig(Engine engine) {

@@ -3,28 +3,28 @@ package dev.warmpath.router.tokenize;
 import dev.warmpath.router.config.RouterConfig;
 
 /**
- * How the memory for what was seen of prompts is shared out: a quarter for bodies, the rest in
- * equal parts for the texts of each tokenizer.
+ * Sizes of the caches of prompts: a quarter of all for bodies, the rest in equal parts for the
+ * texts of each tokenizer.
  *
  * <p>Immutable.
  *
  * @param bodyBytes for bodies of all models
  * @param tokenizerBytes for the texts of one tokenizer
  */
-public record TextMemory(long bodyBytes, long tokenizerBytes) {
+public record CacheSizes(long bodyBytes, long tokenizerBytes) {
 
   private static final long BYTES_PER_MB = 1 << 20;
   private static final int HEAP_SHARE = 10;
   private static final int BODIES_SHARE = 4;
 
   /** The shares of {@code config}. */
-  public static TextMemory of(RouterConfig config) {
+  public static CacheSizes of(RouterConfig config) {
     return of(config.tokenizing().cacheMb(), LoadedTokenizers.count(config));
   }
 
-  static TextMemory of(int cacheMb, int tokenizers) {
+  static CacheSizes of(int cacheMb, int tokenizers) {
     long all = cacheMb > 0 ? cacheMb * BYTES_PER_MB : Runtime.getRuntime().maxMemory() / HEAP_SHARE;
     long bodies = all / BODIES_SHARE;
-    return new TextMemory(bodies, (all - bodies) / Math.max(1, tokenizers));
+    return new CacheSizes(bodies, (all - bodies) / Math.max(1, tokenizers));
   }
 }

@@ -2,10 +2,10 @@ package dev.warmpath.eventingest.snapshot.file;
 
 import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
-import dev.warmpath.eventingest.snapshot.EngineMemory;
-import dev.warmpath.eventingest.snapshot.IngestMemory;
-import dev.warmpath.eventingest.snapshot.StreamMemory;
-import dev.warmpath.eventingest.snapshot.StreamMemory.Gap;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot.Gap;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.io.ByteArrayOutputStream;
@@ -14,31 +14,31 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Writes an {@link IngestMemory} as bytes; docs/router-snapshot.md describes them.
+ * Writes an {@link IngestSnapshot} as bytes; docs/router-snapshot.md describes them.
  *
  * <p>Confined to its caller.
  */
-final class MemoryOutput {
+final class SnapshotEncoder {
 
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
   private final DataOutputStream out = new DataOutputStream(bytes);
 
-  private MemoryOutput() {}
+  private SnapshotEncoder() {}
 
-  static byte[] bytes(IngestMemory memory) throws IOException {
-    MemoryOutput output = new MemoryOutput();
-    output.write(memory);
+  static byte[] bytes(IngestSnapshot snapshot) throws IOException {
+    SnapshotEncoder output = new SnapshotEncoder();
+    output.write(snapshot);
     return output.bytes.toByteArray();
   }
 
-  private void write(IngestMemory memory) throws IOException {
-    out.writeLong(memory.taken().toEpochMilli());
-    out.writeInt(memory.engines().size());
-    for (EngineMemory engine : memory.engines()) {
+  private void write(IngestSnapshot snapshot) throws IOException {
+    out.writeLong(snapshot.taken().toEpochMilli());
+    out.writeInt(snapshot.engines().size());
+    for (EngineSnapshot engine : snapshot.engines()) {
       write(engine.identity());
       out.writeInt(engine.slot());
       out.writeLong(engine.namedBlocks());
-      StreamMemory stream = engine.stream();
+      StreamSnapshot stream = engine.stream();
       out.writeBoolean(stream != null);
       if (stream != null) {
         write(stream);
@@ -56,7 +56,7 @@ final class MemoryOutput {
     text(identity.namespaces());
   }
 
-  private void write(StreamMemory stream) throws IOException {
+  private void write(StreamSnapshot stream) throws IOException {
     out.writeLong(stream.lastSequence());
     out.writeLong(stream.lastDigest());
     out.writeDouble(stream.startSeconds());

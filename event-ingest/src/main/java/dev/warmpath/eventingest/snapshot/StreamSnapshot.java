@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param gap what was missed since the engine held nothing, or null if nothing was
  * @param learned what the events said of how the engine keeps its blocks
  */
-public record StreamMemory(
+public record StreamSnapshot(
     long lastSequence,
     long lastDigest,
     double startSeconds,
@@ -26,7 +26,7 @@ public record StreamMemory(
    */
   public record Gap(String why, boolean mayBeReplayed) {}
 
-  public StreamMemory {
+  public StreamSnapshot {
     if (lastSequence < 0) {
       throw new IllegalArgumentException("lastSequence=" + lastSequence);
     }

@@ -7,16 +7,16 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the restored state on a thread of its own.
+ * The snapshot being read, on a thread of its own.
  *
  * <p>Thread-safe.
  */
-public final class RestoredStateReading {
+public final class SnapshotLoad {
 
   private final FutureTask<RestoredState> task;
 
   /** Begins to read on a thread of its own. */
-  public RestoredStateReading(Callable<RestoredState> reading) {
+  public SnapshotLoad(Callable<RestoredState> reading) {
     task = new FutureTask<>(reading);
     Thread thread = new Thread(task, "warmpath-snapshot-reader");
     thread.setDaemon(true);
@@ -36,7 +36,7 @@ public final class RestoredStateReading {
   }
 
   /** Leaves the directory, for a start that fails before the state is awaited. */
-  public void abandon() {
+  public void releaseDirectory() {
     try {
       await().leaveDirectory();
     } catch (IOException e) {

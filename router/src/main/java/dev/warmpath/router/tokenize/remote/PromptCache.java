@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class PromptMemory {
+final class PromptCache {
 
   private static final int BYTES_PER_TOKEN = 4;
   private static final int BYTES_PER_ENTRY = 160;
@@ -24,7 +24,7 @@ final class PromptMemory {
   private final Map<BigInteger, int[]> prompts = new LinkedHashMap<>(16, 0.75f, true);
   private long heldBytes;
 
-  PromptMemory(long limitBytes) {
+  PromptCache(long limitBytes) {
     this.limitBytes = limitBytes;
   }
 

@@ -4,18 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-class TextMemoryTest {
+class CacheSizesTest {
 
   @Test
   void tokenizersShareWhatBodiesLeave() {
-    assertThat(TextMemory.of(64, 3)).isEqualTo(new TextMemory(16 << 20, 16 << 20));
-    assertThat(TextMemory.of(64, 0).tokenizerBytes()).isEqualTo(48 << 20);
+    assertThat(CacheSizes.of(64, 3)).isEqualTo(new CacheSizes(16 << 20, 16 << 20));
+    assertThat(CacheSizes.of(64, 0).tokenizerBytes()).isEqualTo(48 << 20);
   }
 
   @Test
   void withoutAFigureItIsATenthOfTheHeap() {
-    TextMemory memory = TextMemory.of(0, 2);
-    long all = memory.bodyBytes() + 2 * memory.tokenizerBytes();
+    CacheSizes sizes = CacheSizes.of(0, 2);
+    long all = sizes.bodyBytes() + 2 * sizes.tokenizerBytes();
     assertThat(all).isBetween(heap() / 10 - 2, heap() / 10);
   }
 

@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * All engines as a process remembers them beside the index.
+ * What a process saves of all engines beside the index.
  *
  * @param taken when this was so
  * @param engines no two with one id or one slot
  */
-public record IngestMemory(Instant taken, List<EngineMemory> engines) {
+public record IngestSnapshot(Instant taken, List<EngineSnapshot> engines) {
 
-  public IngestMemory {
+  public IngestSnapshot {
     engines = List.copyOf(engines);
     Set<Object> seen = new HashSet<>();
-    for (EngineMemory engine : engines) {
+    for (EngineSnapshot engine : engines) {
       if (!seen.add(engine.identity().id()) || !seen.add(engine.slot())) {
         throw new IllegalArgumentException(
             "id=" + engine.identity().id() + " or slot=" + engine.slot() + " twice");

@@ -4,10 +4,10 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
-import dev.warmpath.eventingest.snapshot.EngineMemory;
-import dev.warmpath.eventingest.snapshot.IngestMemory;
-import dev.warmpath.eventingest.snapshot.StreamMemory;
-import dev.warmpath.eventingest.snapshot.StreamMemory.Gap;
+import dev.warmpath.eventingest.snapshot.EngineSnapshot;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot;
+import dev.warmpath.eventingest.snapshot.StreamSnapshot.Gap;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.block.ChainSpace;
@@ -21,43 +21,43 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what {@link MemoryOutput} wrote. Bytes that cannot be are an {@link IOException} or an
+ * Reads what {@link SnapshotEncoder} wrote. Bytes that cannot be are an {@link IOException} or an
  * {@link IllegalArgumentException}; no count is believed before the bytes behind it were seen.
  *
  * <p>Confined to its caller.
  */
-final class MemoryInput {
+final class SnapshotDecoder {
 
   private final DataInputStream in;
 
-  private MemoryInput(byte[] bytes) {
+  private SnapshotDecoder(byte[] bytes) {
     in = new DataInputStream(new ByteArrayInputStream(bytes));
   }
 
-  static IngestMemory memory(byte[] bytes) throws IOException {
-    MemoryInput input = new MemoryInput(bytes);
-    IngestMemory memory = input.memory();
+  static IngestSnapshot snapshot(byte[] bytes) throws IOException {
+    SnapshotDecoder input = new SnapshotDecoder(bytes);
+    IngestSnapshot snapshot = input.snapshot();
     if (input.in.available() > 0) {
       throw new IOException(input.in.available() + " bytes too many");
     }
-    return memory;
+    return snapshot;
   }
 
-  private IngestMemory memory() throws IOException {
+  private IngestSnapshot snapshot() throws IOException {
     Instant taken = Instant.ofEpochMilli(in.readLong());
-    List<EngineMemory> engines = new ArrayList<>();
+    List<EngineSnapshot> engines = new ArrayList<>();
     for (int left = count(); left > 0; left--) {
       engines.add(engine());
     }
-    return new IngestMemory(taken, engines);
+    return new IngestSnapshot(taken, engines);
   }
 
-  private EngineMemory engine() throws IOException {
+  private EngineSnapshot engine() throws IOException {
     EngineIdentity identity = identity();
     int slot = in.readInt();
     long namedBlocks = in.readLong();
-    StreamMemory stream = in.readBoolean() ? stream() : null;
-    return new EngineMemory(identity, slot, namedBlocks, stream);
+    StreamSnapshot stream = in.readBoolean() ? stream() : null;
+    return new EngineSnapshot(identity, slot, namedBlocks, stream);
   }
 
   private EngineIdentity identity() throws IOException {
@@ -70,12 +70,12 @@ final class MemoryInput {
     return new EngineIdentity(id, model, dialect, droppedBlocks, removals, text());
   }
 
-  private StreamMemory stream() throws IOException {
+  private StreamSnapshot stream() throws IOException {
     long lastSequence = in.readLong();
     long lastDigest = in.readLong();
     double startSeconds = in.readDouble();
     Gap gap = in.readBoolean() ? new Gap(text(), in.readBoolean()) : null;
-    return new StreamMemory(lastSequence, lastDigest, startSeconds, gap, learned());
+    return new StreamSnapshot(lastSequence, lastDigest, startSeconds, gap, learned());
   }
 
   private LearnedCache learned() throws IOException {
