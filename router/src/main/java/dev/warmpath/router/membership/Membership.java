@@ -31,7 +31,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A replica that nobody names any more gets no new requests, and leaves when it is idle or after
  * a time. One whose engine is described otherwise is replaced at once; what runs at the old one
- * runs on. Another weight, or other models, change nothing else.
+ * runs on. Another weight, or other models, change nothing else, except that its events are followed
+ * anew if their blocks are another model's.
  *
  * <p>Thread-safe. Changes may wait for the index writer, so they are not for event loops.
  */
@@ -49,7 +50,7 @@ public final class Membership implements AutoCloseable {
   /** So long what an earlier process knew waits for replicas that are found. */
   private static final long FIRST_LOOKS_MILLIS = 60_000;
 
-  /** What may change without another event stream and another replica. */
+  /** What may change without another replica. */
   private static final Set<String> IN_PLACE = Set.of("weight", "models");
 
   /** What else belongs to replicas; called by one thread at a time. */
@@ -102,10 +103,6 @@ public final class Membership implements AutoCloseable {
 
     boolean isIdle() {
       return member.replica().requests() == 0;
-    }
-
-    Entry with(Member other) {
-      return new Entry(other, model, leavesNanos);
     }
   }
 
@@ -336,9 +333,10 @@ public final class Membership implements AutoCloseable {
       Entry known = entries.get(wanted.config().name());
       if (known == null) {
         come.add(wanted);
-      } else if (!isSameEngine(known, wanted.config())) {
+      } else if (!isSameEngine(known.member().config(), wanted.config())) {
         replace.put(known, wanted);
       } else if (known.member().leaving()
+          || isRenamed(known, wanted)
           || !known.member().config().equals(wanted.config())
           || !known.member().source().equals(wanted.source())) {
         adjust.put(known, wanted);
@@ -350,10 +348,11 @@ public final class Membership implements AutoCloseable {
       List<Runnable> undo = new ArrayList<>();
       try {
         come.forEach(wanted -> follow(wanted.config(), undo));
-        replace.forEach((old, wanted) -> {
-          environment.follower().unfollow(old.member().config());
-          undo.add(() -> environment.follower().follow(old.member().config(), old.model()));
-          follow(wanted.config(), undo);
+        replace.forEach((old, wanted) -> followAnew(old, wanted, undo));
+        adjust.forEach((old, wanted) -> {
+          if (isRenamed(old, wanted)) {
+            followAnew(old, wanted, undo);
+          }
         });
       } catch (RuntimeException e) {
         for (int i = undo.size() - 1; i >= 0; i--) {
@@ -361,6 +360,12 @@ public final class Membership implements AutoCloseable {
         }
         throw e;
       }
+    }
+
+    private void followAnew(Entry old, Wanted wanted, List<Runnable> undo) {
+      environment.follower().unfollow(old.member().config());
+      undo.add(() -> environment.follower().follow(old.member().config(), old.model()));
+      follow(wanted.config(), undo);
     }
 
     private void follow(ReplicaConfig replica, List<Runnable> undo) {
@@ -390,12 +395,15 @@ public final class Membership implements AutoCloseable {
     }
   }
 
-  /** Whether an engine described so is the known one, and its blocks are of the same model. */
-  private boolean isSameEngine(Entry known, ReplicaConfig described) {
-    ReplicaConfig before = known.member().config();
-    boolean sameStream =
-        before.events() == null || known.model().equals(described.blockModel(onlyModel));
-    return sameStream && IN_PLACE.containsAll(Records.differences(before, described));
+  /** Whether an engine described so and so is one. */
+  private static boolean isSameEngine(ReplicaConfig one, ReplicaConfig other) {
+    return IN_PLACE.containsAll(Records.differences(one, other));
+  }
+
+  /** Whether its events are of another model's blocks now. */
+  private boolean isRenamed(Entry known, Wanted wanted) {
+    ReplicaConfig config = wanted.config();
+    return config.events() != null && !known.model().equals(config.blockModel(onlyModel));
   }
 
   private Replica enter(Wanted wanted) {
@@ -419,7 +427,8 @@ public final class Membership implements AutoCloseable {
       replica.models(Set.copyOf(now.models())); // else the engine has told its models itself
     }
     replica.draining(drained.contains(now.name()));
-    entries.put(now.name(), known.with(new Member(wanted.source(), now, replica, false)));
+    Member member = new Member(wanted.source(), now, replica, false);
+    entries.put(now.name(), new Entry(member, now.blockModel(onlyModel), 0));
   }
 
   private void leave(Entry known) {

@@ -152,7 +152,7 @@ class MembershipTest {
   }
 
   @Test
-  void anotherOnlyModelReplacesWhoseBlocksItNames() throws Exception {
+  void anotherOnlyModelFollowsAnewWhoseBlocksItNames() throws Exception {
     membership.configure(replicas("{name: a, url: 'http://h:1', events: 'tcp://h:2'}"), "m");
     set(
         "admin",
@@ -163,7 +163,9 @@ class MembershipTest {
     assertThatThrownBy(() -> membership.configure(List.of(), "k")).hasMessage("no slot");
     assertThat(models).containsOnly(entry("a", "m"), entry("b", "m"), entry("own", "n"));
     broken = null;
-    assertThat(membership.configure(List.of(), "k").replaced()).containsExactly("b");
+    Replica b = replica("b");
+    assertThat(membership.configure(List.of(), "k").adjusted()).containsExactly("b");
+    assertThat(replica("b")).as("it need not be found up again").isSameAs(b);
     assertThat(models).containsEntry("b", "k").containsEntry("a", "m");
   }
 
