@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A replica that nobody names any more gets no new requests, and leaves when it is idle or after
  * a time. One whose engine is described otherwise is replaced at once; what runs at the old one
- * runs on. Another weight, or other models, change nothing else, except that its events are followed
- * anew if their blocks are another model's.
+ * runs on. Another weight, or other models, change nothing else, except that its events are
+ * followed anew if their blocks are another model's.
  *
  * <p>Thread-safe. Changes may wait for the index writer, so they are not for event loops.
  */

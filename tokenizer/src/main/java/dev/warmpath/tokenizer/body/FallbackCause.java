@@ -12,7 +12,10 @@ public enum FallbackCause {
   NO_TEMPLATE,
   /** The engine renders this model by other means than its template and tokenizer files. */
   UNSUPPORTED_MODEL,
-  /** The template cannot be parsed, or refuses these messages as it will on the engine. */
+  /**
+   * The template cannot be parsed, or refuses these messages. The request is routed by load, and
+   * the engine answers it with its own error.
+   */
   TEMPLATE_ERROR,
   /** The template does what is not known here, or too much of it. */
   TEMPLATE_UNSUPPORTED,
