@@ -2,10 +2,10 @@ package dev.warmpath.simulator.cli.replay;
 
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureRecord;
-import dev.warmpath.eventingest.capture.text.CaptureLines;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.capture.text.CaptureLines;
 import dev.warmpath.simulator.cli.replay.edit.CaptureFiles;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -19,7 +19,6 @@ import dev.warmpath.tokenizer.encode.CutCheck;
 import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
-import dev.warmpath.tokenizer.template.TemplateGoldens;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,9 +1,9 @@
 package dev.warmpath.simulator.cli.replay.edit;
 
-import dev.warmpath.eventingest.capture.edit.CaptureCut;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.capture.edit.CaptureCut;
 import dev.warmpath.simulator.cli.progress.ProgressFlag;
 import dev.warmpath.simulator.cli.progress.ReadingProgress;
 import dev.warmpath.simulator.cli.text.DurationText;

@@ -2,10 +2,10 @@ package dev.warmpath.simulator.cli.replay.edit;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.eventingest.capture.edit.CaptureDiff;
-import dev.warmpath.eventingest.capture.edit.CaptureDiff.EngineDiff;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.capture.edit.CaptureDiff;
+import dev.warmpath.simulator.capture.edit.CaptureDiff.EngineDiff;
 import dev.warmpath.simulator.cli.progress.ProgressFlag;
 import dev.warmpath.simulator.cli.progress.ReadingProgress;
 import java.io.IOException;

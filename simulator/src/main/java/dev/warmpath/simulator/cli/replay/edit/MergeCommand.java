@@ -1,8 +1,8 @@
 package dev.warmpath.simulator.cli.replay.edit;
 
-import dev.warmpath.eventingest.capture.edit.CaptureMerge;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.capture.edit.CaptureMerge;
 import dev.warmpath.simulator.cli.progress.ProgressFlag;
 import dev.warmpath.simulator.cli.progress.ReadingProgress;
 import java.io.IOException;

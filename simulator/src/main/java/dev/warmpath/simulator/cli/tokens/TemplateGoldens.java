@@ -1,7 +1,8 @@
-package dev.warmpath.tokenizer.template;
+package dev.warmpath.simulator.cli.tokens;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.tokenizer.template.ChatTemplate;
 import dev.warmpath.tokenizer.template.failure.TemplateException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.io.IOException;
@@ -23,7 +24,7 @@ import java.util.zip.GZIPInputStream;
  *
  * <p>Confined to its thread.
  */
-public final class TemplateGoldens {
+final class TemplateGoldens {
   private static final Clock CLOCK =
       Clock.fixed(Instant.parse("2026-01-15T12:34:56Z"), ZoneOffset.UTC);
 
@@ -44,14 +45,14 @@ public final class TemplateGoldens {
    * @param inexact not rendered, without claiming that Jinja2 would fail
    * @param differences the cases that are not exact, without their text
    */
-  public record Result(int total, int exact, int wrong, int inexact, List<String> differences) {
-    public Result {
+  record Result(int total, int exact, int wrong, int inexact, List<String> differences) {
+    Result {
       differences = List.copyOf(differences);
     }
   }
 
   /** Runs the goldens in a folder of {@code templates}, {@code conversations}, {@code goldens}. */
-  public static Result run(Path folder) throws IOException {
+  static Result run(Path folder) throws IOException {
     return new TemplateGoldens().runAll(folder);
   }
 

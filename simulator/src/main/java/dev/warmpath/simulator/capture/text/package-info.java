@@ -1,5 +1,5 @@
 /** Capture files in lines that people read. */
 @NullMarked
-package dev.warmpath.eventingest.capture.text;
+package dev.warmpath.simulator.capture.text;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.capture.edit;
+package dev.warmpath.simulator.capture.edit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,7 +12,7 @@ import dev.warmpath.eventingest.capture.CaptureStream;
 import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.eventingest.capture.RotatingCaptureWriter;
 import dev.warmpath.eventingest.capture.RotatingCaptureWriter.Limits;
-import dev.warmpath.eventingest.capture.edit.CaptureDiff.EngineDiff;
+import dev.warmpath.simulator.capture.edit.CaptureDiff.EngineDiff;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.capture.text;
+package dev.warmpath.simulator.capture.text;
 
 import dev.warmpath.eventingest.capture.CaptureHeader;
 import dev.warmpath.eventingest.capture.CaptureRecord;

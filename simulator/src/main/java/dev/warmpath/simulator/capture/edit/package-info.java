@@ -1,5 +1,5 @@
 /** Capture files taken apart, put together and compared. */
 @NullMarked
-package dev.warmpath.eventingest.capture.edit;
+package dev.warmpath.simulator.capture.edit;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.capture.edit;
+package dev.warmpath.simulator.capture.edit;
 
 import dev.warmpath.eventingest.capture.CaptureOpener;
 import dev.warmpath.eventingest.capture.CaptureReader;

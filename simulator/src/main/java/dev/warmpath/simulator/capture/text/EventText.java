@@ -1,4 +1,4 @@
-package dev.warmpath.eventingest.capture.text;
+package dev.warmpath.simulator.capture.text;
 
 import dev.warmpath.eventingest.wire.BlockPlace;
 import dev.warmpath.eventingest.wire.Naming;
