@@ -9,7 +9,6 @@ import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.router.cli.serve.ServeFlags;
-import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.fleet.match.EngineChain;
@@ -23,6 +22,7 @@ import dev.warmpath.simulator.load.LoadRun;
 import dev.warmpath.tokenizer.RequestKind;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -52,6 +52,18 @@ import picocli.CommandLine.Option;
       "    --replica a=http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657"
     })
 public final class CheckLiveCommand implements WarmpathCommand {
+
+  /** Lets it run beside a router with the same file: other ports, no keys, nothing written. */
+  private static final Map<String, String> BESIDE_A_ROUTER =
+      Map.of(
+          "listen", "{port: 0}",
+          "admin", "{port: 0}",
+          "auth", "{}",
+          "headers", "{cached-tokens: true}",
+          "snapshot", "{enabled: false}",
+          "capture", "{}",
+          "decision-log", "{}",
+          "access-log", "{}");
 
   private static final Duration READY_LIMIT = Duration.ofSeconds(30);
   private static final int TENANTS = 4;
@@ -125,12 +137,7 @@ public final class CheckLiveCommand implements WarmpathCommand {
 
   private RouterConfig config() {
     try {
-      ConfigTree anyPorts =
-          ConfigTree.empty()
-              .set("listen.port", 0, "check-live")
-              .set("admin.port", 0, "check-live")
-              .set("headers.cached-tokens", true, "check-live");
-      return flags.config(anyPorts);
+      return flags.config(BESIDE_A_ROUTER, "check-live");
     } catch (ConfigException e) {
       throw CommandException.usage(String.join(System.lineSeparator(), e.problems()));
     }

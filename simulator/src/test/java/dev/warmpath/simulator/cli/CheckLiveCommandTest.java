@@ -9,13 +9,18 @@ import dev.warmpath.router.cli.Exit;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The check against an engine that forgets, and against one that is not what it says. */
@@ -58,6 +63,23 @@ final class CheckLiveCommandTest {
       assertThat(run.count("over")).as(run.toString()).isPositive();
       assertThat(run.count("evicted")).as(run.toString()).isZero();
       assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    }
+  }
+
+  @Test
+  void configurationOfARunningRouterServes(@TempDir Path folder) throws Exception {
+    TamperedEngine.Chat honest = (engine, exchange) -> engine.pass(exchange, answer -> answer);
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        TamperedEngine engine = new TamperedEngine(BLOCKS, honest)) {
+      Path config = folder.resolve("warmpath.yaml");
+      Files.writeString(
+          config,
+          "listen: {port: %d}\nheaders: {replica: false}\nauth: {keys-file: /nowhere}\n"
+              .formatted(taken.getLocalPort()));
+      Run run = run(engine, "--config", config.toString());
+
+      assertThat(run.count("exact")).as(run.toString()).isEqualTo(CHATS);
+      assertThat(run.exitCode()).isEqualTo(Exit.OK);
     }
   }
 

@@ -73,7 +73,7 @@ public final class ServeFlags implements ConfigLoader {
 
   /** The configuration that the file, the environment and the flags make together. */
   public RouterConfig config() throws ConfigException {
-    return config(ConfigTree.empty());
+    return config(Map.of(), "");
   }
 
   @Override
@@ -86,10 +86,18 @@ public final class ServeFlags implements ConfigLoader {
     return config;
   }
 
-  /** The configuration; {@code defaults} stand in for the file when there is none. */
-  public RouterConfig config(ConfigTree defaults) throws ConfigException {
-    ConfigTree tree = config == null ? defaults : ConfigTree.read(config);
+  /**
+   * The configuration of another command than {@code serve}.
+   *
+   * @param sections in YAML, instead of those of the file and the environment; flags go over them
+   * @param command what errors name
+   */
+  public RouterConfig config(Map<String, String> sections, String command) throws ConfigException {
+    ConfigTree tree = config == null ? ConfigTree.empty() : ConfigTree.read(config);
     tree = EnvironmentKeys.over(tree, environment);
+    for (Map.Entry<String, String> section : sections.entrySet()) {
+      tree = tree.setText(section.getKey(), section.getValue(), command);
+    }
     tree = set(tree, "listen.host", host, "--host");
     tree = set(tree, "listen.port", port, "--port");
     tree = set(tree, "admin.host", adminHost, "--admin-host");
