@@ -17,9 +17,14 @@ public record CheckReport(Map<Verdict, Integer> verdicts, LoadReport load) {
     verdicts = Map.copyOf(verdicts);
   }
 
-  /** Whether nothing was promised that the engines did not hold, and everything was served. */
+  /**
+   * Whether nothing was promised that the engines did not hold, everything was served, and at least
+   * one prediction could be judged.
+   */
   public boolean passed() {
-    return count(Verdict.OVER) == 0 && count(Verdict.FAILED) == 0;
+    return count(Verdict.OVER) == 0
+        && count(Verdict.FAILED) == 0
+        && count(Verdict.UNJUDGED) < load.requests();
   }
 
   /** One line to read. */

@@ -67,6 +67,19 @@ final class CheckLiveCommandTest {
   }
 
   @Test
+  void checkThatJudgesNothingFails() throws Exception {
+    TamperedEngine.Chat silent =
+        (engine, exchange) ->
+            engine.pass(exchange, answer -> answer.replace("\"cached_tokens\"", "\"other\""));
+    try (TamperedEngine engine = new TamperedEngine(BLOCKS, silent)) {
+      Run run = run(engine);
+
+      assertThat(run.count("unjudged")).as(run.toString()).isEqualTo(CHATS);
+      assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    }
+  }
+
+  @Test
   void configurationOfARunningRouterServes(@TempDir Path folder) throws Exception {
     TamperedEngine.Chat honest = (engine, exchange) -> engine.pass(exchange, answer -> answer);
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
