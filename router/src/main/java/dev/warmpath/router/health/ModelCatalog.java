@@ -7,12 +7,14 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.prompt.Tokenizers;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,13 +47,24 @@ public final class ModelCatalog implements Tokenizers.Adapters {
             ? listed.stream().map(ServedModel::behindBase).toList()
             : List.copyOf(listed);
     replica.models(models.stream().map(ServedModel::id).collect(Collectors.toSet()));
-    byReplica.put(replica, models);
-    refresh();
+    List<ServedModel> before = byReplica.put(replica, models);
+    if (!fleet.replicas().contains(replica)) {
+      byReplica.remove(replica); // the answer came after the replica was removed
+    } else if (before == null || !adapterNames(before).equals(adapterNames(models))) {
+      refresh();
+    }
   }
 
-  /** Lists adapters anew; an answer may have come after its replica was removed. */
+  private static List<String> adapterNames(List<ServedModel> models) {
+    return models.stream()
+        .filter(served -> served.parent() != null)
+        .flatMap(served -> Stream.of(served.id(), served.name(), served.parent()))
+        .toList();
+  }
+
+  /** Lists the adapters of all replicas anew. */
   private synchronized void refresh() {
-    byReplica.keySet().retainAll(fleet.replicas());
+    byReplica.keySet().retainAll(new HashSet<>(fleet.replicas())); // a list is searched for each
     Map<String, ServedModel> all = new HashMap<>();
     for (Replica replica : fleet.replicas()) {
       of(replica).stream()

@@ -40,6 +40,23 @@ class ModelCatalogTest {
     assertThat(catalog.list(name -> true)).contains("\"m:fr\"").doesNotContain("\"fr\"");
   }
 
+  @Test
+  void anAdapterThatIsNoLongerListedIsNone() {
+    ModelCatalog catalog = catalog(false);
+    catalog.learn(replica, ServedModel.read(LISTED).orElseThrow());
+    assertThat(catalog.baseOf("fr")).as("listed again").isEqualTo("m");
+    catalog.learn(replica, ServedModel.read("{\"data\":[{\"id\":\"m\"}]}").orElseThrow());
+    assertThat(catalog.baseOf("fr")).isNull();
+  }
+
+  @Test
+  void anAnswerOfARemovedReplicaIsForgotten() {
+    ModelCatalog catalog = catalog(false);
+    fleet.remove("a");
+    catalog.learn(replica, ServedModel.read(LISTED).orElseThrow());
+    assertThat(catalog.baseOf("fr")).isNull();
+  }
+
   private ModelCatalog catalog(boolean joinsNames) {
     fleet.add(replica);
     replica.health(Replica.Health.UP);
