@@ -52,6 +52,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -314,7 +315,7 @@ public final class RouterProcess implements AutoCloseable {
         eventLoops(),
         "listen on " + shown(running().listen().host(), running().listen().port()));
     deploy(() -> admin, 1, "admin on " + shown(running().admin().host(), running().admin().port()));
-    deploy(this::newHealthChecker, 1, "health checks");
+    deploy(() -> newHealthChecker(environment.nanoClock()), 1, "health checks");
   }
 
   private ProxyVerticle newLoop(ProxyContext proxy) {
@@ -323,10 +324,10 @@ public final class RouterProcess implements AutoCloseable {
     return loop;
   }
 
-  private HealthChecker newHealthChecker() {
+  private HealthChecker newHealthChecker(LongSupplier nanoClock) {
     Function<Replica, String> path = replica -> core.isSglang(replica) ? "/model_info" : "/health";
     return new HealthChecker(
-        running, core.fleet(), upstreams, core.catalog(), path, core.streams());
+        running, core.fleet(), upstreams, core.catalog(), path, core.streams(), nanoClock);
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {

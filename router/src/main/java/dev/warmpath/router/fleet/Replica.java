@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet;
 
 import java.net.URI;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -23,14 +24,37 @@ public final class Replica {
     DOWN
   }
 
+  /** What one health check found. */
+  public enum Check {
+    /** None is over yet. */
+    NONE,
+    /** It passed. */
+    PASSED,
+    /** Nothing came in time, or the host name did not resolve: the replica may only be busy. */
+    UNANSWERED,
+    /** No connection, a broken one, or an error status. */
+    FAILED
+  }
+
+  /** For so long a byte of a response, or a metrics page, shows that a replica is alive. */
+  public static final long ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   /** The {@link #limit} of a replica of which nothing was learned. */
   public static final int NO_LIMIT = Integer.MAX_VALUE;
+
+  private static final long NEVER = Long.MIN_VALUE;
+
+  /** A busy stream writes its time so often. */
+  private static final long STAMP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final String name;
   private final URI baseUrl;
   private final int ranks;
   private volatile Set<String> models;
   private volatile Health health = Health.DOWN;
+  private volatile Check lastCheck = Check.NONE;
+  private volatile long respondedNanos = NEVER;
+  private volatile long metricsNanos = NEVER;
   private volatile boolean draining;
   private final AtomicInteger requests = new AtomicInteger();
   private volatile int limit = NO_LIMIT;
@@ -99,6 +123,59 @@ public final class Replica {
 
   public void health(Health found) {
     health = found;
+  }
+
+  /** What the last health check found. */
+  public Check lastCheck() {
+    return lastCheck;
+  }
+
+  /** A health check found this. A failed one outweighs what came before it. */
+  public void checked(Check found) {
+    lastCheck = found;
+    if (found == Check.FAILED) {
+      respondedNanos = NEVER;
+      metricsNanos = NEVER;
+    }
+  }
+
+  /** A byte of a response to a request came, if only to refuse it (4xx). */
+  public void responded(long nowNanos) {
+    if (nowNanos - respondedNanos > STAMP_NANOS || respondedNanos == NEVER) {
+      respondedNanos = stamp(nowNanos);
+    }
+  }
+
+  /** Its metrics were read. */
+  public void metricsRead(long nowNanos) {
+    metricsNanos = stamp(nowNanos);
+  }
+
+  /**
+   * Whether a byte of a response came within {@link #ALIVE_NANOS}, and after the last failed check:
+   * it works, whatever an unanswered health check suggests.
+   *
+   * @param nowNanos of the clock that {@link #responded} is told
+   */
+  public boolean isResponding(long nowNanos) {
+    return isRecent(respondedNanos, nowNanos);
+  }
+
+  /**
+   * Whether it is alive: its last health check passed, or, unless that failed, its metrics were
+   * read or a byte of any response came within {@link #ALIVE_NANOS}. A request that takes long at
+   * such a replica is no fault of it.
+   */
+  public boolean isAlive(long nowNanos) {
+    return lastCheck == Check.PASSED || isResponding(nowNanos) || isRecent(metricsNanos, nowNanos);
+  }
+
+  private static boolean isRecent(long stampNanos, long nowNanos) {
+    return stampNanos != NEVER && nowNanos - stampNanos < ALIVE_NANOS;
+  }
+
+  private static long stamp(long nowNanos) {
+    return nowNanos == NEVER ? nowNanos + 1 : nowNanos;
   }
 
   /** How many requests in flight it takes before they would wait there, as far as was learned. */

@@ -6,13 +6,17 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
+import io.netty.channel.ConnectTimeoutException;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClosedException;
+import java.net.UnknownHostException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,6 +49,7 @@ public final class HealthChecker extends VerticleBase {
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
   private final EngineEvents engineEvents;
+  private final LongSupplier nanoClock;
 
   /** How a replica stood when it was looked at last. */
   private static final class Checked {
@@ -71,6 +76,7 @@ public final class HealthChecker extends VerticleBase {
    * @param healthPath the path that tells the health of a replica by its status
    * @param engineEvents told what the replicas' health and metrics give away of their lifetimes and
    *     caches
+   * @param nanoClock the clock that {@link Replica#responded} is told
    */
   public HealthChecker(
       Supplier<RouterConfig> config,
@@ -78,7 +84,9 @@ public final class HealthChecker extends VerticleBase {
       Upstreams upstreams,
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
-      EngineEvents engineEvents) {
+      EngineEvents engineEvents,
+      LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
     this.config = config;
     this.engineEvents = engineEvents;
     this.fleet = fleet;
@@ -149,10 +157,36 @@ public final class HealthChecker extends VerticleBase {
           Checked state = checked.get(replica);
           if (state != null) {
             state.asking = false;
-            RouterConfig.Health now = config.get().health();
-            judge(replica, state.streak.after(done.succeeded(), now.rise(), now.fall()));
+            judge(replica, state, done.cause());
           }
         });
+  }
+
+  /**
+   * Counts a check for or against the replica. An unanswered one does not count against a replica
+   * that responds to requests: it is busy, not dead.
+   *
+   * @param failure null if the check passed
+   */
+  private void judge(Replica replica, Checked state, @Nullable Throwable failure) {
+    Replica.Check found = failure == null ? Replica.Check.PASSED : kind(failure);
+    replica.checked(found);
+    boolean good =
+        found == Replica.Check.PASSED
+            || (found == Replica.Check.UNANSWERED && replica.isResponding(nanoClock.getAsLong()));
+    RouterConfig.Health now = config.get().health();
+    judge(replica, state.streak.after(good, now.rise(), now.fall()));
+  }
+
+  private static Replica.Check kind(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof TimeoutException
+          || cause instanceof ConnectTimeoutException
+          || cause instanceof UnknownHostException) {
+        return Replica.Check.UNANSWERED;
+      }
+    }
+    return Replica.Check.FAILED;
   }
 
   /** Reads every replica's metrics; one that does not answer is left as it is. */
@@ -167,6 +201,7 @@ public final class HealthChecker extends VerticleBase {
   }
 
   private void saw(Replica replica, Checked state, EngineMetrics metrics) {
+    replica.metricsRead(nanoClock.getAsLong());
     state.restarts.saw(metrics);
     LearnedLimit.saw(replica, metrics, config.get().limits().engineWaiting());
     state.others.saw(metrics, config.get().health().otherLoad());

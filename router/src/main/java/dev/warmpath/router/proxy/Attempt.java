@@ -170,6 +170,9 @@ final class Attempt {
       return;
     }
     answer = found;
+    if (isOwnAnswer()) {
+      assignment.responded(now());
+    }
     found.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
     if (RETRYABLE.contains(found.statusCode())) {
       rest(found);
@@ -210,6 +213,9 @@ final class Attempt {
     }
     long now = now();
     silence.again(now);
+    if (isOwnAnswer()) {
+      assignment.responded(now);
+    }
     if (!headSent) {
       sendHead();
     }
@@ -273,7 +279,7 @@ final class Attempt {
     exchange.committed();
     watch(proxy.config().timeouts().streamIdleMs(), this::tooSlow);
     down.setWriteQueueMaxSize(proxy.config().limits().clientBufferBytes());
-    if (from.statusCode() < 500) {
+    if (isOwnAnswer()) {
       assignment.answered();
     }
     if (isGood()) {
@@ -297,6 +303,11 @@ final class Attempt {
       String tokens = Integer.toString(assignment.predictedCachedTokens());
       down.putHeader("x-warmpath-cached-tokens", tokens);
     }
+  }
+
+  /** Whether the engine answers, if only to refuse the request: no error of its own. */
+  private boolean isOwnAnswer() {
+    return answer != null && answer.statusCode() < 500;
   }
 
   private boolean isGood() {

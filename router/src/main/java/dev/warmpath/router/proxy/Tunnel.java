@@ -181,13 +181,21 @@ final class Tunnel {
       assignment.answered();
     }
     timer = loop.vertx().setTimer(proxy.config().timeouts().totalMs(), id -> close(TRY_AGAIN));
-    pass(accepted, replica, () -> end(Outcome.COMPLETED, Ending.COMPLETE, SWITCHING));
-    pass(replica, accepted, () -> end(Outcome.COMPLETED, Ending.COMPLETE, SWITCHING));
+    Runnable ended = () -> end(Outcome.COMPLETED, Ending.COMPLETE, SWITCHING);
+    pass(accepted, replica, () -> {}, ended);
+    pass(replica, accepted, this::responded, ended);
     replica.resume();
   }
 
-  private static void pass(WebSocketBase from, WebSocketBase to, Runnable ended) {
+  private void responded() {
+    if (assignment != null) {
+      assignment.responded(proxy.nanoClock().getAsLong());
+    }
+  }
+
+  private static void pass(WebSocketBase from, WebSocketBase to, Runnable framed, Runnable ended) {
     from.frameHandler(frame -> {
+      framed.run();
       if (frame.isClose() || to.isClosed()) {
         return;
       }

@@ -66,7 +66,14 @@ class HealthCheckerTest {
             .set("health.metrics-interval-ms", 0, "test")
             .config();
     var checker =
-        new HealthChecker(() -> config, fleet, upstreams, catalog, r -> "/health", new Told(heard));
+        new HealthChecker(
+            () -> config,
+            fleet,
+            upstreams,
+            catalog,
+            r -> "/health",
+            new Told(heard),
+            System::nanoTime);
     vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
 
     assertThat(heard.take()).isEqualTo("recovered a");

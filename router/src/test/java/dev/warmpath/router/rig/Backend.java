@@ -40,6 +40,11 @@ public final class Backend implements AutoCloseable {
   public volatile String metrics = "process_start_time_seconds 1.7e9\n";
   public volatile int health = 200;
 
+  /** Leaves health checks without an answer. */
+  public volatile boolean healthHangs;
+
+  public final AtomicInteger healthChecks = new AtomicInteger();
+
   /** Accepts WebSockets if it is there. */
   public volatile Consumer<ServerWebSocket> onWebSocket;
 
@@ -83,7 +88,12 @@ public final class Backend implements AutoCloseable {
       return;
     }
     switch (request.path()) {
-      case "/health" -> request.response().setStatusCode(health).end();
+      case "/health" -> {
+        healthChecks.incrementAndGet();
+        if (!healthHangs) {
+          request.response().setStatusCode(health).end();
+        }
+      }
       case "/v1/models" -> request.response().end(models);
       case "/metrics" -> request.response().end(metrics);
       default -> {

@@ -99,6 +99,11 @@ public final class Assignment implements DispatchResult {
     grounds = found;
   }
 
+  /** A byte of the engine's response came. */
+  public void responded(long nowNanos) {
+    engine.replica().responded(nowNanos);
+  }
+
   /** The engine began an answer, if only to refuse the request as wrong: it is alive. */
   public void answered() {
     engine.answered(reservation);
