@@ -29,13 +29,18 @@ public final class PromptPool implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(PromptPool.class);
 
-  /** A body that is being read; who has no more time for it gives it up. Thread-safe. */
+  /**
+   * A body that is being read; who has no more time for it gives it up. A ticket without use for
+   * its place in a queue leaves it, and with it the body. Thread-safe.
+   */
   public final class Ticket {
     private final byte[] body;
     private final Consumer<ReadRequest> done;
     private final AtomicBoolean promptWanted = new AtomicBoolean(true);
     private final AtomicBoolean settled = new AtomicBoolean();
     private @Nullable Thread reading;
+    private volatile @Nullable Runnable queuedRead;
+    private volatile @Nullable Runnable queuedScan;
 
     private Ticket(byte[] body, Consumer<ReadRequest> done) {
       this.body = body;
@@ -52,6 +57,7 @@ public final class PromptPool implements AutoCloseable {
         return false;
       }
       stop();
+      leave(threads, queuedRead);
       scan(cause);
       return true;
     }
@@ -60,16 +66,37 @@ public final class PromptPool implements AutoCloseable {
     public void drop() {
       settled.set(true);
       stop();
+      leave(threads, queuedRead);
+      leave(scanner, queuedScan);
+    }
+
+    private static void leave(ThreadPoolExecutor queue, @Nullable Runnable place) {
+      if (place != null) {
+        queue.remove(place);
+      }
+    }
+
+    private void queue(RequestKind kind) {
+      Runnable place = () -> read(kind);
+      queuedRead = place;
+      try {
+        threads.execute(place);
+      } catch (RejectedExecutionException e) {
+        giveUp(FallbackCause.QUEUE_FULL);
+      }
     }
 
     private void scan(@Nullable FallbackCause cause) {
       promptWanted.set(false);
+      Runnable place =
+          () -> {
+            if (!settled.get()) {
+              answer(withoutPrompt(cause));
+            }
+          };
+      queuedScan = place;
       try {
-        scanner.execute(() -> {
-          if (!settled.get()) {
-            answer(withoutPrompt(cause));
-          }
-        });
+        scanner.execute(place);
       } catch (RejectedExecutionException e) {
         answer(ReadRequest.UNREADABLE);
       }
@@ -200,11 +227,7 @@ public final class PromptPool implements AutoCloseable {
       ticket.giveUp(FallbackCause.TOO_LONG);
       return ticket;
     }
-    try {
-      threads.execute(() -> ticket.read(kind));
-    } catch (RejectedExecutionException e) {
-      ticket.giveUp(FallbackCause.QUEUE_FULL);
-    }
+    ticket.queue(kind);
     return ticket;
   }
 

@@ -72,12 +72,6 @@ final class Attempt {
     this.assignment = assignment;
   }
 
-  /** An attempt that only holds its assignment until the real one begins. */
-  static Attempt waiting(
-      Exchange exchange, ProxyContext proxy, Exchange.Loop loop, Assignment assignment) {
-    return new Attempt(exchange, proxy, loop, assignment);
-  }
-
   void start(HttpServerRequest client, String requestId, Buffer body) {
     Timeouts limits = proxy.config().timeouts();
     watch(limits.firstByteMs(), this::tooSlow);
@@ -176,7 +170,10 @@ final class Attempt {
     found.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
     if (RETRYABLE.contains(found.statusCode())) {
       rest(found);
-      if (retry("status_" + found.statusCode(), false)) {
+      if (found.statusCode() < 500) {
+        assignment.answered();
+      }
+      if (retry("status_" + found.statusCode(), outcome(), false)) {
         return;
       }
     }
@@ -194,17 +191,13 @@ final class Attempt {
     }
   }
 
-  private boolean retry(String cause, boolean sameAgain) {
-    if (!exchange.retry(cause, sameAgain)) {
+  private boolean retry(String cause, Outcome outcome, boolean sameAgain) {
+    if (!exchange.retry(assignment, outcome, cause, sameAgain)) {
       return false;
     }
-    finish(isRefusal(cause) ? Outcome.REFUSED : Outcome.FAILED);
+    finish(outcome);
     reset();
     return true;
-  }
-
-  private static boolean isRefusal(String cause) {
-    return cause.equals("status_429") || cause.equals("status_503");
   }
 
   private void chunk(Buffer chunk) {
@@ -354,7 +347,7 @@ final class Attempt {
 
   /** No connection, or one that ended before the response's head. */
   private void unreachable(String cause) {
-    if (over || retry(cause, true)) {
+    if (over || retry(cause, Outcome.FAILED, true)) {
       return;
     }
     finish(Outcome.FAILED);
@@ -379,7 +372,7 @@ final class Attempt {
   }
 
   private void tooSlow() {
-    if (!over && (headSent || !retry("timeout", false))) {
+    if (!over && (headSent || !retry("timeout", Outcome.FAILED, false))) {
       timedOut(Outcome.FAILED);
     }
   }

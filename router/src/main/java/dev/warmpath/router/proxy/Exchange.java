@@ -1,6 +1,7 @@
 package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.auth.Client;
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
@@ -30,8 +31,9 @@ import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
+import java.util.HashSet;
 import java.util.Objects;
-import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,7 +50,8 @@ final class Exchange {
 
   /*
    * Invariants:
-   * I1  At most one attempt exists at a time; it owns exactly one assignment and finishes it.
+   * I1  At most one attempt exists at a time; it owns exactly one assignment and finishes it. What
+   *     is reserved for the next one during a back-off is the exchange's until that begins.
    * I2  `over` turns true exactly once, by end(); after that nothing is sent and no attempt starts.
    * I3  Every path out of a callback that may come late begins with a look at `over`.
    * I4  Every callback, the attempt's too, is guarded: what it throws ends the exchange.
@@ -58,6 +61,7 @@ final class Exchange {
 
   static final int CLIENT_GONE_STATUS = 499;
   private static final long HTTP_2_INTERNAL_ERROR = 2;
+  private static final int MOST_DOUBLINGS = 16;
 
   /** The event loop's own things. */
   record Loop(Vertx vertx, Context context, Supplier<HttpClient> upstream, RequestIds ids) {
@@ -86,7 +90,6 @@ final class Exchange {
   private final RequestBody body;
   private final ClientQuota quota;
   private final TimeLimit limit = new TimeLimit();
-  private final Retries retries;
   private final @Nullable String storedId;
 
   private final Timeline timeline = new Timeline(this::elapsedNanos);
@@ -94,12 +97,18 @@ final class Exchange {
   /** Null if the request is not traced. */
   private final @Nullable RequestTrace trace;
 
+  /** Replicas that have failed the request. */
+  private final Set<String> tried = new HashSet<>();
+
   private boolean bodyRefused;
   private boolean over;
   private DispatchResult.@Nullable Queued queued;
   private PromptPool.@Nullable Ticket ticket;
   private @Nullable PreparedRequest prepared;
   private @Nullable Attempt attempt;
+
+  /** Waits for the end of a back-off. */
+  private @Nullable Assignment reserved;
 
   Exchange(ProxyContext proxy, Loop loop, Arrival arrival, Runnable onEnd) {
     this.proxy = proxy;
@@ -112,7 +121,6 @@ final class Exchange {
     this.storedId = Routes.storedId(request.path());
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
-    this.retries = new Retries(proxy);
     Tracing tracing = proxy.tracing();
     this.trace =
         tracing == null
@@ -304,40 +312,61 @@ final class Exchange {
   private void begin(Assignment assignment) {
     limit.stop();
     timeline.dispatched(assignment);
-    retries.tries(assignment);
+    tried.add(assignment.replica().name());
     attempt = new Attempt(this, proxy, loop, assignment);
     attempt.start(request, requestId, Buffer.buffer(body.whole()));
   }
 
-  /** The attempt found no replica at the other end, or was refused; its response is not wanted. */
-  boolean retry(String cause, boolean sameAgain) {
-    Optional<Assignment> next =
-        over ? Optional.empty() : retries.next(Objects.requireNonNull(prepared), sameAgain);
-    next.ifPresent(assignment -> {
-      proxy.retries().spend();
-      proxy.listener().retried(cause);
-      attempt = null;
-      afterBackoff(assignment);
-    });
-    return next.isPresent();
+  /**
+   * The attempt failed before the client got a byte of its response: gives its place back and has
+   * another replica tried, if there is one for the request and it was not tried often enough.
+   *
+   * @param sameAgain whether a replica that was tried may be tried again when no other is left
+   * @return whether there is one; the attempt's response is not wanted then
+   */
+  boolean retry(Assignment failed, Outcome outcome, String cause, boolean sameAgain) {
+    if (over
+        || timeline.attempts() >= proxy.config().retry().attempts()
+        || !proxy.retries().isLeft()) {
+      return false;
+    }
+    PreparedRequest request = Objects.requireNonNull(prepared);
+    DispatchResult next = proxy.dispatcher().reassign(request, failed, outcome, tried, sameAgain);
+    if (!(next instanceof Assignment assignment)) {
+      return false;
+    }
+    proxy.retries().spend();
+    proxy.listener().retried(cause);
+    attempt = null;
+    backOff(assignment);
+    return true;
   }
 
-  private void afterBackoff(Assignment assignment) {
-    long wait = retries.backoffMs();
-    if (wait == 0) {
-      begin(assignment);
-      return;
+  private void backOff(Assignment next) {
+    reserved = next;
+    long waitMs = backoffMs();
+    if (waitMs == 0) {
+      beginReserved();
+    } else {
+      loop.vertx().setTimer(waitMs, guarded(id -> beginReserved()));
     }
-    attempt = Attempt.waiting(this, proxy, loop, assignment);
-    Attempt holding = attempt;
-    loop.vertx()
-        .setTimer(
-            wait,
-            guarded(id -> {
-              if (attempt == holding) {
-                begin(assignment);
-              }
-            }));
+  }
+
+  /** Without effect if the exchange is over: what was reserved was given back then. */
+  private void beginReserved() {
+    Assignment assignment = reserved;
+    reserved = null;
+    if (assignment != null) {
+      begin(assignment);
+    }
+  }
+
+  /** Milliseconds to wait before the next attempt, by chance. */
+  private long backoffMs() {
+    RouterConfig.Retry bounds = proxy.config().retry();
+    int doublings = Math.min(MOST_DOUBLINGS, timeline.attempts() - 1);
+    long longest = Math.min(bounds.backoffLimitMs(), (long) bounds.backoffMs() << doublings);
+    return longest == 0 ? 0 : proxy.random().nextLong(longest + 1);
   }
 
   /** The stored response that the request's path names, or null. */
@@ -489,6 +518,10 @@ final class Exchange {
     }
     if (queued != null) {
       queued.withdraw();
+    }
+    if (reserved != null) {
+      reserved.finished(Outcome.CANCELLED);
+      reserved = null;
     }
     body.drop();
     return true;

@@ -41,6 +41,7 @@ final class Tunnel {
   static final int FRAME_BYTES = 1 << 20;
 
   private static final int SWITCHING = 101;
+  private static final int BODY_TIMEOUT = 408;
   private static final double NANOS_PER_MILLI = 1e6;
   private static final short GOING_AWAY = 1001;
   private static final short TRY_AGAIN = 1013;
@@ -166,7 +167,9 @@ final class Tunnel {
     }
     up = replica;
     replica.pause();
-    request
+    int patienceMs = proxy.config().timeouts().requestBodyMs();
+    timer = loop.vertx().setTimer(patienceMs, id -> close(TRY_AGAIN, BODY_TIMEOUT));
+    request // accepted when all of it has come
         .toWebSocket()
         .onSuccess(accepted -> join(accepted, replica))
         .onFailure(e -> {
@@ -176,15 +179,26 @@ final class Tunnel {
   }
 
   private void join(ServerWebSocket accepted, WebSocket replica) {
+    loop.vertx().cancelTimer(timer);
+    if (over) {
+      close(accepted, GOING_AWAY, null);
+      return;
+    }
     down = accepted;
     if (assignment != null) {
       assignment.answered();
     }
-    timer = loop.vertx().setTimer(proxy.config().timeouts().totalMs(), id -> close(TRY_AGAIN));
+    timer =
+        loop.vertx()
+            .setTimer(proxy.config().timeouts().totalMs(), id -> close(TRY_AGAIN, SWITCHING));
     Runnable ended = () -> end(Outcome.COMPLETED, Ending.COMPLETE, SWITCHING);
     pass(accepted, replica, () -> {}, ended);
     pass(replica, accepted, this::responded, ended);
-    replica.resume();
+    if (replica.isClosed()) {
+      close(accepted, replica.closeStatusCode(), replica.closeReason());
+    } else {
+      replica.resume();
+    }
   }
 
   private void responded() {
@@ -229,17 +243,24 @@ final class Tunnel {
 
   /** The process ends. */
   void cut() {
-    close(GOING_AWAY);
+    close(GOING_AWAY, down == null ? ApiError.shuttingDown().status() : SWITCHING);
   }
 
-  private void close(short code) {
-    if (down != null && up != null) {
-      close(up, code, null);
-      close(down, code, null);
-    } else {
+  /**
+   * @param status how the request ended if it has not become a WebSocket
+   */
+  private void close(short code, int status) {
+    if (up == null) {
       refuse(ApiError.shuttingDown(), null);
+      return;
     }
-    end(Outcome.CANCELLED, Ending.CUT_OFF, SWITCHING);
+    close(up, code, null);
+    if (down == null) {
+      request.connection().close(); // the pending handshake owns the response
+    } else {
+      close(down, code, null);
+    }
+    end(Outcome.CANCELLED, Ending.CUT_OFF, status);
   }
 
   private void end(Outcome outcome, Ending ending, int status) {

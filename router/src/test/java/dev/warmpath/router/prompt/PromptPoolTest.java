@@ -150,6 +150,35 @@ class PromptPoolTest {
     }
   }
 
+  /**
+   * The room of a body is given back when its ticket is dropped, so its bytes are let go of, too.
+   */
+  @Test
+  void ticketThatIsOfNoUseLeavesTheQueueWithItsBody() throws Exception {
+    CountDownLatch block = new CountDownLatch(1);
+    PromptReader reader =
+        new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
+    try (PromptPool pool =
+        new PromptPool(
+            reader,
+            (kind, body, read) -> waitFor(block),
+            RemoteReader.NONE,
+            new Tokenizing(1, 2, 100, 1_000, true, "never", 0),
+            Thread::new)) {
+      CompletableFuture<ReadRequest> answered = new CompletableFuture<>();
+      pool.read(RequestKind.CHAT, BODY, answered::complete);
+      waitUntilTaken(pool);
+      PromptPool.Ticket dropped = pool.read(RequestKind.CHAT, BODY, read -> {});
+      PromptPool.Ticket late = pool.read(RequestKind.CHAT, BODY, read -> {});
+      assertThat(pool.waiting()).isEqualTo(2);
+      dropped.drop();
+      late.giveUp(FallbackCause.DEADLINE);
+      assertThat(pool.waiting()).isZero();
+      block.countDown();
+      assertThat(answered.get(10, TimeUnit.SECONDS).model()).isEqualTo("m");
+    }
+  }
+
   @Test
   void whoGivesUpFreesTheThread() throws Exception {
     CountDownLatch never = new CountDownLatch(1);

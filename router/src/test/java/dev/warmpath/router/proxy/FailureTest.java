@@ -3,15 +3,20 @@ package dev.warmpath.router.proxy;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.Environment;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
 import java.net.http.HttpResponse;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -118,6 +123,69 @@ class FailureTest {
           };
       assertThat(new String(rig.chat(BODY).body(), UTF_8)).isEqualTo("second");
     }
+  }
+
+  @Test
+  void theOnlyReplicaIsTriedAgainThoughItIsFull() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tree.set("limits.replica-requests", 1, "test"))) {
+      Backend backend = rig.backends.get(0);
+      backend.script =
+          (request, body) -> {
+            if (backend.bodies.size() == 1) {
+              request.connection().close();
+            } else {
+              request.response().end("second");
+            }
+          };
+      assertThat(new String(rig.chat(BODY).body(), UTF_8)).isEqualTo("second");
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void aClientThatLeavesDuringABackOffStartsNothing() throws Exception {
+    int backOffMs = 200;
+    try (Rig rig =
+        new Rig(
+            1,
+            tree ->
+                tree.set("retry.backoff-ms", backOffMs, "test")
+                    .set("retry.backoff-limit-ms", backOffMs, "test"),
+            1,
+            null,
+            longestBackOff())) {
+      Backend backend = rig.backends.get(0);
+      backend.script = (request, body) -> request.connection().close();
+      try (RawClient client = new RawClient(rig.router.port())) {
+        client.post("/v1/completions", BODY);
+        Rig.until(() -> retries(rig) == 1);
+      }
+      rig.untilIdle();
+      long over = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2 * backOffMs);
+      Rig.until(() -> System.nanoTime() > over);
+      assertThat(backend.bodies).hasSize(1);
+      assertThat(rig.inFlight()).isZero();
+    }
+  }
+
+  private static double retries(Rig rig) {
+    return rig.metrics().entrySet().stream()
+        .filter(metric -> metric.getKey().startsWith("warmpath_retries_total{"))
+        .mapToDouble(Map.Entry::getValue)
+        .sum();
+  }
+
+  private static Environment longestBackOff() {
+    RandomGenerator random =
+        new Random() {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          public long nextLong(long bound) {
+            return bound - 1;
+          }
+        };
+    return new Environment(Clock.systemUTC(), System::nanoTime, random, null);
   }
 
   @Test

@@ -22,6 +22,43 @@ class OverloadTest {
 
   private static final String BODY = "{\"model\":\"m\",\"prompt\":\"p\"}";
 
+  /** A follow-up of a stored response waits for the one replica that has it. */
+  @Test
+  void followUpThatWaitsForItsReplicaHoldsNoOtherRequestBack() throws Exception {
+    try (Rig rig = new Rig(2, set("limits.replica-requests", 1))) {
+      rig.backends.get(1).health = 500;
+      Rig.until(() -> rig.up() == 1);
+      rig.backends.get(0).script =
+          (request, body) -> request.response().end("{\"id\":\"resp_1\",\"object\":\"response\"}");
+      respond(rig, "{\"model\":\"m\",\"input\":\"a\"}").join();
+      Queue<HttpServerRequest> held = hold(rig);
+      CompletableFuture<HttpResponse<byte[]>> first = rig.chatLater(BODY);
+      Rig.until(() -> held.size() == 1);
+      rig.backends.get(1).health = 200;
+      Rig.until(() -> rig.up() == 2);
+
+      CompletableFuture<HttpResponse<byte[]>> followUp =
+          respond(rig, "{\"model\":\"m\",\"input\":\"b\",\"previous_response_id\":\"resp_1\"}");
+      Rig.until(() -> rig.router.dispatcher().queued() == 1);
+      for (int i = 0; i < 3; i++) {
+        assertThat(rig.chat(BODY).headers().firstValue("x-warmpath-replica")).contains("r1");
+      }
+      assertThat(followUp).isNotDone();
+      held.remove().response().end("{}");
+      assertThat(first.join().statusCode()).isEqualTo(200);
+      Rig.until(() -> !held.isEmpty());
+      held.remove().response().end("{}");
+      assertThat(followUp.join().headers().firstValue("x-warmpath-replica")).contains("r0");
+      rig.untilIdle();
+    }
+  }
+
+  private static CompletableFuture<HttpResponse<byte[]>> respond(Rig rig, String body) {
+    return rig.http.sendAsync(
+        rig.post("/v1/responses", body.getBytes(UTF_8)).build(),
+        HttpResponse.BodyHandlers.ofByteArray());
+  }
+
   @Test
   void requestsBeyondTheLimitAreRefused() throws Exception {
     try (Rig rig = new Rig(1, set("limits.requests", 2))) {

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -79,6 +80,22 @@ class TunnelTest {
       assertThat(client.closeStatusCode()).isEqualTo((short) 1_008);
       assertThat(client.closeReason()).isEqualTo("no");
       rig.untilIdle();
+    }
+  }
+
+  @Test
+  void requestWhoseBodyDoesNotComeHoldsNoReplica() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.request-body-ms", 100, "test"));
+        RawClient client = new RawClient(rig.router.port())) {
+      accept(rig, socket -> {});
+      client.write(
+          "GET /v1/realtime HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+              + "sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+              + "content-length: 1\r\n\r\n");
+      Rig.until(() -> ups.size() == 1);
+      assertThat(client.readToEnd()).doesNotContain(" 101 ");
+      rig.untilIdle();
+      Rig.until(() -> ups.get(0).isClosed());
     }
   }
 

@@ -150,10 +150,17 @@ public final class Assignment implements DispatchResult {
 
   /** The request ended in one way or another; what is reserved for it is given back. */
   public void finished(Outcome outcome) {
-    if (!engine.end(reservation, outcome, dispatcher.nanos())) {
-      return;
+    if (giveBack(outcome)) {
+      dispatcher.freed();
     }
-    dispatcher.listener().finished(this, outcome);
-    dispatcher.freed();
+  }
+
+  /** The same, but nobody who waits gets the place yet. */
+  boolean giveBack(Outcome outcome) {
+    boolean ended = engine.end(reservation, outcome, dispatcher.nanos());
+    if (ended) {
+      dispatcher.listener().finished(this, outcome);
+    }
+    return ended;
   }
 }

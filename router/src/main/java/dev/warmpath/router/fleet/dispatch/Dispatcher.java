@@ -183,6 +183,40 @@ public final class Dispatcher {
     }
   }
 
+  /**
+   * Gives the place of a failed try back, then the request to an engine, if there is one for it
+   * now. Only then those who wait are asked: a replica that is full but for this request can get it
+   * again.
+   *
+   * @param excluded names of replicas that have failed it already; emptied if it goes to one of
+   *     them
+   * @param sameAgain whether it may when no other is left
+   */
+  public DispatchResult reassign(
+      PreparedRequest request,
+      Assignment failed,
+      Outcome outcome,
+      Set<String> excluded,
+      boolean sameAgain) {
+    boolean ended = failed.giveBack(outcome);
+    try {
+      DispatchResult next = assign(request, excluded);
+      if (sameAgain && next instanceof DispatchResult.NoCandidate none && isExcluded(none)) {
+        excluded.clear();
+        next = assign(request, excluded);
+      }
+      return next;
+    } finally {
+      if (ended) {
+        freed();
+      }
+    }
+  }
+
+  private static boolean isExcluded(DispatchResult.NoCandidate none) {
+    return none.cause() == Cause.EXCLUDED;
+  }
+
   private DispatchResult assign(Selection selection, PreparedRequest request) {
     Policy chooser = policies.of(request.model());
     while (true) {

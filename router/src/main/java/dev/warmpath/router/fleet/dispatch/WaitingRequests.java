@@ -21,8 +21,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Requests that wait because every replica that could take them is full. The lowest priority number
- * goes first. Among equal ones each share (one client's requests for one model) has its turn, and
- * within a share the first that came.
+ * goes first. Among equal ones each share (one client's requests for one pool of replicas) has its
+ * turn, and within a share the first that came. A pool that is full holds back no request of
+ * another pool.
  *
  * <p>Thread-safe.
  */
@@ -51,11 +52,19 @@ final class WaitingRequests {
     }
   }
 
-  /** Whose requests for which model. */
-  private record Share(@Nullable String client, @Nullable String model) {
+  /** Which replicas can take a request: those with its model, or the only one that can answer. */
+  private record Pool(@Nullable String model, @Nullable String onlyReplica) {
+
+    static Pool of(PreparedRequest request) {
+      return new Pool(request.model(), request.onlyReplica());
+    }
+  }
+
+  /** Whose requests for which replicas. */
+  private record Share(@Nullable String client, Pool pool) {
 
     static Share of(PreparedRequest request) {
-      return new Share(request.client(), request.model());
+      return new Share(request.client(), Pool.of(request));
     }
   }
 
@@ -131,9 +140,9 @@ final class WaitingRequests {
       }
       draining = true;
       try {
-        Set<@Nullable String> fullModels = new HashSet<>();
+        Set<Pool> fullPools = new HashSet<>();
         for (Map<Share, Deque<Entry>> shares : List.copyOf(byPriority.values())) {
-          drain(shares, fullModels, answers);
+          drain(shares, fullPools, answers);
         }
       } finally {
         draining = false;
@@ -142,21 +151,20 @@ final class WaitingRequests {
     answers.forEach(WaitingRequests::run);
   }
 
-  /** Goes round the shares until each is empty or its model's replicas are full. */
-  private void drain(
-      Map<Share, Deque<Entry>> shares, Set<@Nullable String> fullModels, List<Runnable> answers) {
+  /** Goes round the shares until each is empty or its pool is full. */
+  private void drain(Map<Share, Deque<Entry>> shares, Set<Pool> fullPools, List<Runnable> answers) {
     boolean progress = true;
     while (progress) {
       progress = false;
       for (Share share : List.copyOf(shares.keySet())) {
         Deque<Entry> entries = shares.get(share);
-        if (entries == null || fullModels.contains(share.model())) {
+        if (entries == null || fullPools.contains(share.pool())) {
           continue;
         }
         Entry first = entries.element();
         DispatchResult result = assigned(first.request);
         if (isFull(result)) {
-          fullModels.add(share.model());
+          fullPools.add(share.pool());
           continue;
         }
         first.waiting = false;
@@ -198,16 +206,16 @@ final class WaitingRequests {
     return result instanceof NoCandidate none && none.cause() == DispatchResult.Cause.FULL;
   }
 
-  /** Whether a request would overtake one that waits for the same model. */
+  /** Whether a request would overtake one that waits for the same replicas. */
   boolean precedes(PreparedRequest request) {
     if (count.get() == 0) {
       return false;
     }
+    Pool pool = Pool.of(request);
     synchronized (this) {
       for (Map<Share, Deque<Entry>> shares :
           byPriority.headMap(request.priority(), true).values()) {
-        if (shares.keySet().stream()
-            .anyMatch(share -> Objects.equals(share.model(), request.model()))) {
+        if (shares.keySet().stream().anyMatch(share -> share.pool().equals(pool))) {
           return true;
         }
       }

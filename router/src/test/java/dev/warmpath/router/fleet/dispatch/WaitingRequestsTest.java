@@ -99,6 +99,26 @@ class WaitingRequestsTest {
   }
 
   @Test
+  void oneThatWaitsForOneReplicaHoldsNoOtherBack() {
+    Replica other = world.add("r1");
+    other.models(Set.of("m"));
+    Assignment first = running();
+    Assignment second = running();
+    Assignment there = first.replica() == other ? second : first;
+    Assignment elsewhere = first.replica() == other ? first : second;
+    world.dispatcher.admit(
+        request("m", "only there", 0, "x").only(there.replica().name()),
+        result -> served.add("only " + ((Assignment) result).engine()));
+    world.dispatcher.admit(
+        request("m", "anywhere", 0, "x"),
+        result -> served.add("any " + ((Assignment) result).engine()));
+    elsewhere.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("any r1");
+    there.finished(Outcome.COMPLETED);
+    assertThat(served).containsExactly("any r1", "only r0");
+  }
+
+  @Test
   void soManyMayWaitAsIsConfigured() {
     running();
     for (int i = 0; i < 4; i++) {
