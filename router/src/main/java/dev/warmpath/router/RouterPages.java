@@ -28,6 +28,11 @@ final class RouterPages implements Pages {
   }
 
   @Override
+  public @Nullable String model(String id, Predicate<String> shown) {
+    return shown.test(core.modelOf(id)) ? core.catalog().entry(id) : null;
+  }
+
+  @Override
   public int replicasUp() {
     return (int) core.fleet().replicas().stream().filter(RouterPages::takesRequests).count();
   }

@@ -1,9 +1,10 @@
 package dev.warmpath.router.auth;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
 /**
  * A client with an API key: what it may do, and what it has used. It outlives changes of the file
@@ -30,6 +31,9 @@ public final class Client {
 
     /** It may go on. */
     public static final Answer ADMITTED = new Answer(Verdict.ADMITTED, 0);
+
+    /** It names no model, or one that is not allowed. */
+    public static final Answer MODEL_FORBIDDEN = new Answer(Verdict.MODEL_FORBIDDEN, 0);
 
     public boolean isAdmitted() {
       return verdict == Verdict.ADMITTED;
@@ -83,10 +87,27 @@ public final class Client {
     return config.priority();
   }
 
-  /** Whether it may use {@code model}; one that may not use all must name one. */
-  public boolean mayUse(@Nullable String model) {
+  /** Whether it may use {@code model}. */
+  public boolean mayUse(String model) {
     List<String> models = config.models();
-    return models.isEmpty() || (model != null && models.contains(model));
+    return models.isEmpty() || models.contains(model);
+  }
+
+  /**
+   * Whether it may use all {@code models}; one that may not use all there are must name one.
+   *
+   * @param models asked only if that matters
+   */
+  public boolean mayUseAll(Supplier<? extends Collection<String>> models) {
+    if (config.models().isEmpty()) {
+      return true;
+    }
+    Collection<String> named = models.get();
+    boolean may = !named.isEmpty() && named.stream().allMatch(this::mayUse);
+    if (!may) {
+      verdicts[Verdict.MODEL_FORBIDDEN.ordinal()].increment();
+    }
+    return may;
   }
 
   /** Takes one request, and refuses it if too many, or too many tokens, were taken. */
@@ -100,15 +121,11 @@ public final class Client {
   }
 
   /**
-   * Takes a prompt's tokens, and refuses it if too many were taken or the model is forbidden.
+   * Takes a prompt's tokens, and refuses it if too many were taken.
    *
    * @param promptLength in tokens, estimated if they are not known
    */
-  public Answer prompt(@Nullable String model, int promptLength, long nowNanos) {
-    if (!mayUse(model)) {
-      verdicts[Verdict.MODEL_FORBIDDEN.ordinal()].increment();
-      return new Answer(Verdict.MODEL_FORBIDDEN, 0);
-    }
+  public Answer prompt(int promptLength, long nowNanos) {
     long wait = tokens.take(promptLength, 1, nowNanos);
     if (wait > 0) {
       return refused(Verdict.TOO_MANY_TOKENS, wait);

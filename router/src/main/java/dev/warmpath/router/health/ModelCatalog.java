@@ -111,6 +111,17 @@ public final class ModelCatalog implements Tokenizers.Adapters {
     return root.toString();
   }
 
+  /** The entry of one model there; null if no replica that is up serves it. */
+  public @Nullable String entry(String id) {
+    return fleet.replicas().stream()
+        .filter(replica -> replica.health() == Replica.Health.UP)
+        .flatMap(replica -> of(replica).stream())
+        .filter(model -> model.id().equals(id))
+        .findFirst()
+        .map(model -> model.entry().toString())
+        .orElse(null);
+  }
+
   private List<ServedModel> of(Replica replica) {
     return byReplica.getOrDefault(replica, List.of());
   }

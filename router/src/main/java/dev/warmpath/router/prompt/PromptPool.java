@@ -35,6 +35,7 @@ public final class PromptPool implements AutoCloseable {
    */
   public final class Ticket {
     private final byte[] body;
+    private final @Nullable String contentType;
     private final Consumer<ReadRequest> done;
     private final AtomicBoolean promptWanted = new AtomicBoolean(true);
     private final AtomicBoolean settled = new AtomicBoolean();
@@ -42,8 +43,9 @@ public final class PromptPool implements AutoCloseable {
     private volatile @Nullable Runnable queuedRead;
     private volatile @Nullable Runnable queuedScan;
 
-    private Ticket(byte[] body, Consumer<ReadRequest> done) {
+    private Ticket(byte[] body, @Nullable String contentType, Consumer<ReadRequest> done) {
       this.body = body;
+      this.contentType = contentType;
       this.done = done;
     }
 
@@ -104,7 +106,7 @@ public final class PromptPool implements AutoCloseable {
 
     private ReadRequest withoutPrompt(@Nullable FallbackCause cause) {
       try {
-        return reader.readWithoutPrompt(body, cause);
+        return reader.readWithoutPrompt(body, contentType, cause);
       } catch (RuntimeException | Error e) {
         LOG.error("reading a body failed, bodyBytes={}", body.length, e);
         return ReadRequest.UNREADABLE;
@@ -222,7 +224,7 @@ public final class PromptPool implements AutoCloseable {
    * the prompt if the body is too long or the queue is full.
    */
   public Ticket read(RequestKind kind, byte[] body, Consumer<ReadRequest> done) {
-    Ticket ticket = new Ticket(body, done);
+    Ticket ticket = new Ticket(body, null, done);
     if (body.length > longestBytes) {
       ticket.giveUp(FallbackCause.TOO_LONG);
       return ticket;
@@ -231,9 +233,14 @@ public final class PromptPool implements AutoCloseable {
     return ticket;
   }
 
-  /** Reads a body that has no prompt, or none whose blocks matter. */
-  public Ticket readWithoutPrompt(byte[] body, Consumer<ReadRequest> done) {
-    Ticket ticket = new Ticket(body, done);
+  /**
+   * Reads a body that has no prompt, or none whose blocks matter.
+   *
+   * @param contentType the request's, or null: JSON
+   */
+  public Ticket readWithoutPrompt(
+      byte[] body, @Nullable String contentType, Consumer<ReadRequest> done) {
+    Ticket ticket = new Ticket(body, contentType, done);
     ticket.scan(null);
     return ticket;
   }
@@ -244,7 +251,7 @@ public final class PromptPool implements AutoCloseable {
    */
   public ReadRequest readNow(RequestKind kind, byte[] body) {
     if (body.length > longestBytes) {
-      return reader.readWithoutPrompt(body, FallbackCause.TOO_LONG);
+      return reader.readWithoutPrompt(body, null, FallbackCause.TOO_LONG);
     }
     ReadRequest result = reader.read(kind, body);
     CompletableFuture<@Nullable PromptResult> asked = remote.ask(kind, body, result);
@@ -257,6 +264,11 @@ public final class PromptPool implements AutoCloseable {
             .exceptionally(failure -> null)
             .join();
     return found == null ? result : result.with(found);
+  }
+
+  /** What a body says besides its prompt, on the caller's thread. */
+  public PromptReader reader() {
+    return reader;
   }
 
   /** Prompts that wait for a thread. */

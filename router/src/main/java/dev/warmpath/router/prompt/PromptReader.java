@@ -9,6 +9,8 @@ import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +49,7 @@ public final class PromptReader {
   /** Reads the body whole. */
   public ReadRequest read(RequestKind kind, byte[] body) {
     if (!(parse(body) instanceof ObjectNode request)) {
-      return readWithoutPrompt(body, FallbackCause.BAD_JSON);
+      return readWithoutPrompt(body, null, FallbackCause.BAD_JSON);
     }
     Tokenizers.Choice choice = tokenizers.choose(model(request));
     ModelTokenizer tokenizer = choice == null ? null : choice.local().tokenizer();
@@ -67,12 +69,31 @@ public final class PromptReader {
   /**
    * Reads all but the prompt, building nothing: for when there is no time or need for it.
    *
+   * @param contentType the request's, or null: JSON
    * @param cause why the prompt is not read; null if there is none to be read
    */
-  public ReadRequest readWithoutPrompt(byte[] body, @Nullable FallbackCause cause) {
-    BodyFields found = BodyFields.of(body);
+  public ReadRequest readWithoutPrompt(
+      byte[] body, @Nullable String contentType, @Nullable FallbackCause cause) {
+    BodyFields found = BodyFields.of(body, contentType);
     PromptResult prompt = cause == null ? null : PromptResult.Inexact.of(cause);
     return of(found.fields(), prompt, found.estimatedTokens());
+  }
+
+  /**
+   * All models that a body may be read to name, those of the router's own aliases by their usual
+   * names; none if it cannot be read.
+   *
+   * @param contentType the request's, or null: JSON
+   */
+  public Set<String> models(byte[] body, @Nullable String contentType) {
+    Set<String> models = new LinkedHashSet<>();
+    BodyFields.of(body, contentType).models().forEach(name -> models.add(modelOf(name)));
+    return models;
+  }
+
+  /** The model that a name in a request means. */
+  public String modelOf(String name) {
+    return modelOf.apply(name);
   }
 
   private @Nullable String model(ObjectNode fields) {

@@ -99,6 +99,12 @@ record ApiError(int status, String type, String code, String message, int retryS
     return new ApiError(404, "invalid_request_error", "model_not_found", message);
   }
 
+  /** Whether there is one of another client's is not told. */
+  static ApiError responseNotFound() {
+    String message = "This API key has no such response here.";
+    return new ApiError(404, "invalid_request_error", "response_not_found", message);
+  }
+
   static ApiError methodNotAllowed(String allowed) {
     String message = "This path takes " + allowed + " only.";
     return new ApiError(405, "invalid_request_error", "method_not_allowed", message);
@@ -107,6 +113,12 @@ record ApiError(int status, String type, String code, String message, int retryS
   static ApiError upgradeRequired() {
     String message = "This path takes WebSocket connections only, over HTTP/1.1.";
     return new ApiError(426, "invalid_request_error", "upgrade_required", message);
+  }
+
+  /** For agents that try a WebSocket first, and post when they get this. */
+  static ApiError postRequired() {
+    String message = "This path takes no WebSocket connections; post the request over HTTP.";
+    return new ApiError(426, "invalid_request_error", "websocket_unsupported", message);
   }
 
   static ApiError unauthorized() {

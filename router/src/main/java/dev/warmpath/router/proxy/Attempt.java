@@ -61,6 +61,7 @@ final class Attempt {
   private boolean over;
   private boolean headSent;
   private boolean pausedOnce;
+  private boolean named;
   private @Nullable HttpClientRequest upstream;
   private @Nullable HttpClientResponse answer;
   private @Nullable UsageScanner usage;
@@ -224,6 +225,10 @@ final class Attempt {
     UsageScanner scanner = Objects.requireNonNull(usage);
     int before = scanner.contentEvents();
     scanner.feed(chunk.getBytes());
+    if (!named && scanner.id() != null && isGood()) {
+      named = true;
+      exchange.named(assignment, scanner.id());
+    }
     if (scanner.contentEvents() == before || !isGood()) {
       return;
     }
@@ -233,7 +238,6 @@ final class Attempt {
       if (exchange.trace() != null) {
         exchange.trace().firstToken();
       }
-      exchange.named(assignment, scanner.id());
     } else if (contentNanos != UNKNOWN) {
       proxy.listener().tokens(assignment.replica(), now - contentNanos);
     }
@@ -331,7 +335,6 @@ final class Attempt {
           .trace()
           .usage(reported.promptTokens(), reported.cachedTokens(), reported.answerTokens());
     }
-    exchange.named(assignment, usage.id());
     if (reported.tellsCachedTokens()) {
       assignment.usage(reported.promptTokens(), reported.cachedTokens());
     }

@@ -4,7 +4,9 @@ import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.routing.RoutingRequest;
+import java.util.Collection;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,14 +40,26 @@ final class ClientQuota {
     return client == null ? null : client.name();
   }
 
-  /** Why the request is refused, now that its model and prompt are known; null if it is not. */
+  /**
+   * Why the request is refused, now that its models and prompt are known; null if it is not.
+   *
+   * @param models all that it names
+   */
+  @Nullable ApiError refusal(
+      PreparedRequest request, Supplier<? extends Collection<String>> models) {
+    return client == null || client.mayUseAll(models)
+        ? refusal(request)
+        : ApiError.of(Client.Answer.MODEL_FORBIDDEN);
+  }
+
+  /** Why one that needs no model is refused; null if it is not. */
   @Nullable ApiError refusal(PreparedRequest request) {
     if (client == null) {
       return null;
     }
     int known = request.prompt().lengthTokens();
     int length = known == RoutingRequest.UNKNOWN_TOKENS ? request.estimatedTokens() : known;
-    Client.Answer answer = client.prompt(request.model(), length, nanoClock.getAsLong());
+    Client.Answer answer = client.prompt(length, nanoClock.getAsLong());
     if (answer.isAdmitted()) {
       promptTokens = length;
       return null;

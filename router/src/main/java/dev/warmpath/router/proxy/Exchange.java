@@ -414,7 +414,7 @@ final class Exchange {
   /** The answer has this id. */
   void named(Assignment assignment, @Nullable String id) {
     if (keepsResponses()) {
-      proxy.admission().responses().made(id, assignment.replica().name());
+      proxy.admission().responses().made(id, assignment.replica().name(), quota.name());
     }
   }
 

@@ -18,6 +18,13 @@ public interface Pages {
    */
   @Nullable String models(Predicate<String> shown);
 
+  /**
+   * The entry of one model in that list; null if it is not there, or no replica is up.
+   *
+   * @param id the model's name there
+   */
+  @Nullable String model(String id, Predicate<String> shown);
+
   /** How many replicas could take a request. */
   int replicasUp();
 

@@ -8,10 +8,13 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
+import dev.warmpath.router.prompt.body.BodyFields;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.tokenizer.RequestKind;
+import io.vertx.core.http.HttpHeaders;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -40,17 +43,22 @@ final class PromptStage {
   private final ProxyContext proxy;
   private final ClientQuota quota;
   private final Route route;
+  private final @Nullable String contentType;
+  private byte[] body = new byte[0];
 
   PromptStage(Exchange exchange, ProxyContext proxy, ClientQuota quota) {
     this.exchange = exchange;
     this.proxy = proxy;
     this.quota = quota;
     this.route = exchange.route();
+    List<String> types = exchange.request().headers().getAll(HttpHeaders.CONTENT_TYPE);
+    this.contentType = types.isEmpty() ? null : String.join(", ", types);
   }
 
   /** Begins; one of {@code done} and {@code failed} is called once, on a thread of the pool. */
   PromptPool.Ticket begin(
       byte[] body, RoutingHints hints, Consumer<Result> done, Consumer<Throwable> failed) {
+    this.body = body;
     return read(
         body,
         read -> {
@@ -67,20 +75,21 @@ final class PromptStage {
 
   private PromptPool.Ticket read(byte[] body, Consumer<ReadRequest> done) {
     RequestKind kind = route.kind();
-    if (kind != null) {
+    if (kind != null && !BodyFields.isForm(contentType)) {
       return proxy.prompts().read(kind, body, done);
     }
-    boolean computes = route.work() == Route.Work.COMPUTES;
+    boolean computes = route.computes();
     return proxy
         .prompts()
-        .readWithoutPrompt(body, read -> done.accept(computes ? read : read.withoutWork()));
+        .readWithoutPrompt(
+            body, contentType, read -> done.accept(computes ? read : read.withoutWork()));
   }
 
   private Result result(ReadRequest read, RoutingHints hints) {
     PreparedRequest request = read.prepare(hints).only(replicaOfStoredResponse(read));
     ApiError refusal =
         read.readable()
-            ? quota.refusal(request)
+            ? refusal(read, request)
             : ApiError.overloaded("too many bodies wait to be read");
     BlockChain pieces = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
     RequestTrace trace = exchange.trace();
@@ -94,6 +103,20 @@ final class PromptStage {
     return new Result(request, refusal, placed, pieces);
   }
 
+  /**
+   * The client of a stored response may see it, and needs no model for that; nobody else may, nor
+   * may a response go on from it.
+   */
+  private @Nullable ApiError refusal(ReadRequest read, PreparedRequest request) {
+    String stored = storedResponse(read);
+    if (stored != null && !proxy.admission().responses().isOf(stored, quota.name())) {
+      return ApiError.responseNotFound();
+    }
+    return exchange.storedId() != null
+        ? quota.refusal(request)
+        : quota.refusal(request, () -> proxy.prompts().reader().models(body, contentType));
+  }
+
   private static String word(@Nullable DispatchResult result) {
     if (result instanceof Assignment assignment) {
       return assignment.engine();
@@ -103,8 +126,12 @@ final class PromptStage {
 
   /** The replica that has what the request is about or goes on from; null if any will do. */
   private @Nullable String replicaOfStoredResponse(ReadRequest read) {
-    String id = exchange.keepsResponses() ? read.previousResponse() : exchange.storedId();
+    String id = storedResponse(read);
     return id == null ? null : proxy.admission().responses().replica(id);
+  }
+
+  private @Nullable String storedResponse(ReadRequest read) {
+    return exchange.keepsResponses() ? read.previousResponse() : exchange.storedId();
   }
 
   /** Without the replica that it needs another one may tell the client so. */

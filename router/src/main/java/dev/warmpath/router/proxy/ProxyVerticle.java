@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -269,6 +270,9 @@ public final class ProxyVerticle extends VerticleBase {
     }
     if (route == null || !isServed(route)) {
       decline(request, Form.OPENAI, ApiError.notFound("There is no such path here."));
+    } else if (route.computes() && Tunnel.isAskedFor(request) && !route.equals(Routes.REALTIME)) {
+      upgrade(request, "HTTP/1.1");
+      decline(request, Form.of(route), ApiError.postRequired());
     } else if (!route.takes(request.method().name())) {
       request.response().putHeader("allow", route.allowed());
       decline(request, Form.of(route), ApiError.methodNotAllowed(route.allowed()));
@@ -276,6 +280,13 @@ public final class ProxyVerticle extends VerticleBase {
       serve(new Exchange.Arrival(route, request, null));
     } else {
       authenticate(route, request, keys);
+    }
+  }
+
+  /** Names the protocol that has to be used instead, as RFC 9110 (15.5.22) asks for. */
+  private static void upgrade(HttpServerRequest request, String protocol) {
+    if (request.version() != HttpVersion.HTTP_2) {
+      request.response().putHeader("upgrade", protocol).putHeader("connection", "upgrade");
     }
   }
 
@@ -329,8 +340,9 @@ public final class ProxyVerticle extends VerticleBase {
       leave(request);
     }
     if (route.page() != null) {
-      page(route.page(), request.response(), arrival.client());
+      page(route.page(), request, arrival.client());
     } else if (route.equals(Routes.REALTIME) && !Tunnel.isAskedFor(request)) {
+      upgrade(request, "websocket");
       decline(request, Form.OPENAI, ApiError.upgradeRequired());
     } else if (isRefused(request)) {
       decline(request, Form.of(route), ApiError.shuttingDown());
@@ -412,9 +424,11 @@ public final class ProxyVerticle extends VerticleBase {
     lifecycle().leave();
   }
 
-  private void page(Route.Page page, HttpServerResponse response, @Nullable Client client) {
+  private void page(Route.Page page, HttpServerRequest request, @Nullable Client client) {
+    HttpServerResponse response = request.response();
     switch (page) {
       case MODELS -> models(response, client);
+      case MODEL -> model(response, client, Routes.modelId(request.path()));
       case HEALTH, READY -> ready(response);
       case LIVE -> live(response);
       case METRICS -> metrics(response);
@@ -422,12 +436,28 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private void models(HttpServerResponse response, @Nullable Client client) {
-    String models = proxy.pages().models(model -> client == null || client.mayUse(model));
+    String models = proxy.pages().models(shownTo(client));
     if (models == null) {
       ApiError.unavailable("no_replica", "No replica is up.").send(response, Form.OPENAI);
     } else {
       response.putHeader("content-type", JSON).end(models);
     }
+  }
+
+  /** One that the client may not use is not there. */
+  private void model(HttpServerResponse response, @Nullable Client client, @Nullable String id) {
+    String model = id == null ? null : proxy.pages().model(id, shownTo(client));
+    if (model != null) {
+      response.putHeader("content-type", JSON).end(model);
+    } else if (proxy.pages().replicasUp() == 0) {
+      ApiError.unavailable("no_replica", "No replica is up.").send(response, Form.OPENAI);
+    } else {
+      ApiError.unknownModel(id == null ? "" : id).send(response, Form.OPENAI);
+    }
+  }
+
+  private static Predicate<String> shownTo(@Nullable Client client) {
+    return model -> client == null || client.mayUse(model);
   }
 
   /** Whether the process does its work; if not, only a restart helps. */

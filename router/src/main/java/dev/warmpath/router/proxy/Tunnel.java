@@ -24,6 +24,7 @@ import io.vertx.core.http.WebSocket;
 import io.vertx.core.http.WebSocketBase;
 import io.vertx.core.http.WebSocketClient;
 import io.vertx.core.http.WebSocketConnectOptions;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,7 @@ final class Tunnel {
   private final WebSocketClient client;
   private final HttpServerRequest request;
   private final ClientQuota quota;
+  private final List<String> models;
   private final String requestId;
   private final long startNanos;
   private final Runnable onEnd;
@@ -73,6 +75,10 @@ final class Tunnel {
     this.client = client;
     this.request = arrival.request();
     this.quota = new ClientQuota(arrival.client(), proxy.nanoClock());
+    this.models =
+        request.params(true).getAll("model").stream()
+            .map(proxy.prompts().reader()::modelOf)
+            .toList();
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
@@ -92,14 +98,8 @@ final class Tunnel {
     RoutingHints hints = RoutingHeaders.of(proxy.config(), request.headers(), quota.client());
     PreparedRequest asked =
         new PreparedRequest(
-            request.getParam("model"),
-            Prompt.of(null),
-            hints.session(),
-            false,
-            0,
-            hints.priority(),
-            hints.client());
-    ApiError refusal = quota.refusal(asked);
+            model(), Prompt.of(null), hints.session(), false, 0, hints.priority(), hints.client());
+    ApiError refusal = quota.refusal(asked, () -> models);
     if (refusal != null) {
       refuse(refusal, null);
       return;
@@ -111,6 +111,11 @@ final class Tunnel {
     } else {
       refuse(ApiError.unavailable("no_replica", "No replica can take the connection."), null);
     }
+  }
+
+  /** The model of the query; of several the last, as engines have it. */
+  private @Nullable String model() {
+    return models.isEmpty() ? null : models.get(models.size() - 1);
   }
 
   private void connect(Replica replica) {
@@ -282,13 +287,7 @@ final class Tunnel {
     boolean whole = ending == Ending.COMPLETE && status == SWITCHING;
     String otherwise = ending == Ending.COMPLETE ? "rejected" : Timeline.word(ending);
     return new Decision(
-        new Decision.Request(
-            requestId,
-            "GET",
-            Routes.REALTIME.path(),
-            quota.name(),
-            request.getParam("model"),
-            null),
+        new Decision.Request(requestId, "GET", Routes.REALTIME.path(), quota.name(), model(), null),
         assignment,
         new Decision.Times(0, Double.NaN, Double.NaN, lastedNanos / NANOS_PER_MILLI),
         new Decision.Tokens(Decision.UNKNOWN, Decision.UNKNOWN, Decision.UNKNOWN, 0),

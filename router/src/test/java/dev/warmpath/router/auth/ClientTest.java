@@ -37,8 +37,8 @@ class ClientTest {
   @Test
   void aPromptLargerThanTheRateRunsOnceAndMakesDebts() {
     Client client = client(0, 600);
-    assertThat(client.prompt("m", 1_200, 0).isAdmitted()).isTrue();
-    Client.Answer next = client.prompt("m", 1, 0);
+    assertThat(client.prompt(1_200, 0).isAdmitted()).isTrue();
+    Client.Answer next = client.prompt(1, 0);
     assertThat(next.verdict()).isEqualTo(Verdict.TOO_MANY_TOKENS);
     assertThat(next.retrySeconds()).isBetween(60, 62);
     assertThat(client.request(59 * SECOND).isAdmitted()).isFalse();
@@ -49,12 +49,12 @@ class ClientTest {
   @Test
   void answersCountAndWhatWasEstimatedTooHighIsGivenBack() {
     Client client = client(0, 100);
-    assertThat(client.prompt("m", 90, 0).isAdmitted()).isTrue();
+    assertThat(client.prompt(90, 0).isAdmitted()).isTrue();
     client.used(-80, 30, 0);
     assertThat(client.counts().promptTokens()).isEqualTo(10);
     assertThat(client.counts().answerTokens()).isEqualTo(30);
-    assertThat(client.prompt("m", 60, 0).isAdmitted()).isTrue();
-    assertThat(client.prompt("m", 1, 0).isAdmitted()).isFalse();
+    assertThat(client.prompt(60, 0).isAdmitted()).isTrue();
+    assertThat(client.prompt(1, 0).isAdmitted()).isFalse();
   }
 
   @Test
@@ -62,7 +62,7 @@ class ClientTest {
     Client client = client(0, 0);
     for (int i = 0; i < 1_000; i++) {
       assertThat(client.request(0).isAdmitted()).isTrue();
-      assertThat(client.prompt(null, 1_000_000, 0).isAdmitted()).isTrue();
+      assertThat(client.prompt(1_000_000, 0).isAdmitted()).isTrue();
       client.used(0, 1_000_000, 0);
     }
   }

@@ -308,7 +308,7 @@ class PromptPoolTest {
     PromptReader reader =
         new PromptReader(new Tokenizers(models(Map.of()), model -> null), bodies(16));
     assertThat(reader.read(RequestKind.CHAT, bytes).fallback()).isNotNull();
-    assertThat(reader.readWithoutPrompt(bytes, FallbackCause.DEADLINE).fallback())
+    assertThat(reader.readWithoutPrompt(bytes, null, FallbackCause.DEADLINE).fallback())
         .isEqualTo(FallbackCause.DEADLINE);
   }
 
@@ -339,7 +339,7 @@ class PromptPoolTest {
   }
 
   private static String model(PromptReader reader, String body) {
-    return reader.readWithoutPrompt(body.getBytes(UTF_8), FallbackCause.DEADLINE).model();
+    return reader.readWithoutPrompt(body.getBytes(UTF_8), null, FallbackCause.DEADLINE).model();
   }
 
   private static void waitUntilTaken(PromptPool pool) {

@@ -114,7 +114,8 @@ class HostileClientsTest {
         "x-request-id: a%0d%0aset-cookie:x",
         "x-request-id: a\tset-cookie",
         "x-request-id: a\"b",
-        "x-request-id: \u00e9"
+        "x-request-id: \u00e9",
+        "x-request-id: ___prefill_addr_10.0.0.1:1___decode_addr_10.0.0.2:2_0123"
       })
   void anIdThatIsNotHarmlessIsReplaced(String header) throws Exception {
     assertThat(answer(POST + header + "\r\ncontent-length: 2\r\n\r\n{}"))
@@ -130,6 +131,44 @@ class HostileClientsTest {
     assertThat(backend.headers).hasSize(1);
     assertThat(backend.headers.get(0))
         .doesNotContainKeys("x-data-parallel-rank", "x-vllm-priority");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "x-data-parallel-rank: abc",
+        "x-data-parallel-rank: 1",
+        "x-vllm-priority: 1",
+        "X-Override-Rid: a",
+        "x-override-bootstrap-host: 169.254.169.254",
+        "x-override-bootstrap-port: x",
+        "x-override-bootstrap-room: 1",
+        "x-override-conversation-id: a",
+        "x-override-routed-dp-rank: 9",
+        "x-override-disagg-prefill-dp-rank: 9",
+        "X-OVERRIDE-priority: -9",
+        "x-override-of-a-later-release: 1",
+        "x-sglang-received-timing: {}",
+        "x-smg-routing-key: a",
+        "x-smg-target-worker: 1",
+        "x-prefiller-host-port: 169.254.169.254:80",
+        "x-encoder-hosts-ports: 169.254.169.254:80",
+        "x-kv-cache-source-host-port: 169.254.169.254:80",
+        "x-data-parallel-host-port: 169.254.169.254:80",
+        "x-gateway-destination-endpoint: 169.254.169.254:80",
+        "x-worker-instance-id: 1",
+        "x-prefill-instance-id: 1",
+        "x-dp-rank: 1",
+        "x-prefill-dp-rank: 1",
+        "x-dynamo-worker-instance-id: 1",
+        "X-Amzn-SageMaker-Adapter-Identifier: a"
+      })
+  void noClientSteersAnEngineByHeaders(String header) throws Exception {
+    assertThat(answer(POST + header + "\r\nx-harmless: 1\r\ncontent-length: 2\r\n\r\n{}"))
+        .contains(" 200 ");
+    assertThat(backend.headers).hasSize(1);
+    String name = header.substring(0, header.indexOf(':')).toLowerCase(java.util.Locale.ROOT);
+    assertThat(backend.headers.get(0)).doesNotContainKey(name).containsKey("x-harmless");
   }
 
   @ParameterizedTest

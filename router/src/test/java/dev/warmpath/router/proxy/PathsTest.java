@@ -40,6 +40,8 @@ class PathsTest {
               "/score",
               "/pooling",
               "/classify",
+              "/v1/audio/transcriptions",
+              "/v1/audio/translations",
               "/tokenize",
               "/detokenize");
       for (String path : paths) {
@@ -49,7 +51,7 @@ class PathsTest {
         assertThat(rig.get(path).statusCode()).as("GET " + path).isEqualTo(405);
       }
       assertThat(rig.get("/version").statusCode()).isEqualTo(200);
-      assertThat(seen).hasSize(11).startsWith("POST /v1/embeddings").endsWith("GET /version");
+      assertThat(seen).hasSize(13).startsWith("POST /v1/embeddings").endsWith("GET /version");
       byte[] other = "{\"model\":\"x\",\"input\":\"a\"}".getBytes(UTF_8);
       HttpResponse<byte[]> unknown = rig.send(rig.post("/v1/embeddings", other).build());
       assertThat(new String(unknown.body(), UTF_8)).contains("model_not_found");
@@ -85,6 +87,83 @@ class PathsTest {
       assertThat(rig.send(rig.post(path, BODY.getBytes(UTF_8)).build()).statusCode())
           .isEqualTo(404);
       assertThat(seen).isEmpty();
+    }
+  }
+
+  @Test
+  void oneModelIsShownByItsName() throws Exception {
+    try (Rig rig = new Rig(2)) {
+      rig.backends.get(0).models =
+          "{\"data\":[{\"id\":\"m\"},{\"id\":\"org/a"
+              + " b\",\"max_model_len\":9},{\"id\":\"\u00e9%\"}]}";
+      Rig.until(() -> rig.router.fleet().replicas().get(0).serves("org/a b"));
+      for (String path : List.of("org/a%20b", "org%2fa%20b", "org%2Fa%20b", "%6frg/a%20b")) {
+        HttpResponse<byte[]> found = rig.get("/v1/models/" + path);
+        assertThat(found.statusCode()).as(path).isEqualTo(200);
+        assertThat(new String(found.body(), UTF_8))
+            .isEqualTo("{\"id\":\"org/a b\",\"max_model_len\":9}");
+      }
+      assertThat(rig.get("/v1/models/m").headers().firstValue("content-type"))
+          .contains("application/json");
+      assertThat(rig.get("/v1/models/%C3%A9%25").statusCode()).isEqualTo(200);
+      HttpRequest head =
+          HttpRequest.newBuilder(rig.uri("/v1/models/m"))
+              .method("HEAD", HttpRequest.BodyPublishers.noBody())
+              .build();
+      assertThat(rig.send(head).statusCode()).isEqualTo(200);
+      for (String path : List.of("x", "org", "org%252fa%20b", "m/", "%C3", "%00", "org/a+b")) {
+        HttpResponse<byte[]> missing = rig.get("/v1/models/" + path);
+        assertThat(missing.statusCode()).as(path).isEqualTo(404);
+        assertThat(new String(missing.body(), UTF_8)).contains("\"code\":\"model_not_found\"");
+      }
+      assertThat(rig.get("/v1/models/").statusCode()).isEqualTo(404);
+      HttpRequest delete = HttpRequest.newBuilder(rig.uri("/v1/models/m")).DELETE().build();
+      assertThat(rig.send(delete).statusCode()).isEqualTo(405);
+    }
+    try (Rig rig = new Rig(0)) {
+      assertThat(rig.get("/v1/models/m").statusCode()).isEqualTo(503);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/v1/responses",
+        "/v1/chat/completions",
+        "/v1/messages",
+        "/v1/completions",
+        "/v1/audio/transcriptions"
+      })
+  void whoTriesAWebSocketFirstIsToldToPost(String path) throws Exception {
+    try (Rig rig = new Rig(1);
+        var client = new dev.warmpath.router.rig.RawClient(rig.router.port())) {
+      List<String> seen = record(rig);
+      client.write("GET " + path + " HTTP/1.1\r\nhost: x\r\n");
+      client.write("connection: Upgrade\r\nupgrade: WebSocket\r\nsec-websocket-version: 13\r\n");
+      client.write("sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+      String answer = client.readUntil("}}");
+      assertThat(answer)
+          .startsWith("HTTP/1.1 426 ")
+          .containsIgnoringCase("\r\nupgrade: HTTP/1.1\r\n");
+      client.post(path, BODY);
+      client.readUntil(BODY);
+      client.write("GET " + path + " HTTP/1.1\r\nhost: x\r\n\r\n");
+      assertThat(client.readUntil("}}"))
+          .startsWith("HTTP/1.1 405 ")
+          .containsIgnoringCase("allow: POST");
+      assertThat(seen).containsExactly("POST " + path);
+    }
+  }
+
+  @Test
+  void whoMustOpenAWebSocketIsToldSo() throws Exception {
+    try (Rig rig = new Rig(1);
+        var client = new dev.warmpath.router.rig.RawClient(rig.router.port())) {
+      client.write("GET /v1/realtime HTTP/1.1\r\nhost: x\r\n\r\n");
+      assertThat(client.readUntil("}}"))
+          .startsWith("HTTP/1.1 426 ")
+          .containsIgnoringCase("\r\nupgrade: websocket\r\n")
+          .containsIgnoringCase("\r\nconnection: upgrade\r\n");
     }
   }
 
@@ -156,8 +235,10 @@ class PathsTest {
               request
                   .response()
                   .write(
-                      "event: response.created\ndata: {\"response\":{\"id\":\"resp_s\",\"usage\":null}}\n\n"
-                          + "event: response.output_text.delta\ndata: {\"delta\":\"a\"}\n\n");
+                      "event: response.created\n"
+                          + "data: {\"response\":{\"id\":\"resp_s\",\"usage\":null}}\n\n"
+                          + "event: response.output_text.delta\n"
+                          + "data: {\"delta\":\"a\"}\n\n");
             };
       }
       try (var client = new dev.warmpath.router.rig.RawClient(rig.router.port())) {

@@ -142,7 +142,7 @@ class TunnelTest {
           (request, body) -> request.response().setStatusCode(403).end("{}");
       assertThat(refusal(rig, "/v1/realtime")).isEqualTo(403);
       assertThat(refusal(rig, "/v1/realtime?model=unknown")).isEqualTo(503);
-      assertThat(refusal(rig, "/v1/chat/completions")).isEqualTo(405);
+      assertThat(refusal(rig, "/v1/chat/completions")).isEqualTo(426);
       assertThat(rig.get("/v1/realtime").statusCode()).isEqualTo(426);
       rig.untilIdle();
     }

@@ -9,24 +9,27 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a body says besides its prompt, and about how long that is: found in one pass that builds
- * nothing of the prompt.
+ * What a body, JSON or a form, says besides its prompt, and about how long that is: found in one
+ * pass that builds nothing of the prompt.
  *
  * <p>Immutable.
  *
  * @param fields of the body's own fields those that name its model, its session and the response
  *     that it continues, and {@code stream}; of a field given twice the last value
  * @param estimatedTokens how long the prompt may be: a token for four bytes of text and for each
- *     number in a list; a text that is a {@code data:} URL has none
+ *     number in a list; a text that is a {@code data:} URL has none, nor has a form's file
+ * @param models all models that the body names: each value of a field given twice, and adapters
+ *     beside their model (SGLang's {@code lora_path}) as MODEL:ADAPTER; an empty name stands for
+ *     what is no text
  */
-public record BodyFields(ObjectNode fields, int estimatedTokens) {
+public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> models) {
 
-  private static final Set<String> NAMES =
-      Set.of("model", "session_id", "user", "previous_response_id");
+  static final Set<String> NAMES = Set.of("model", "session_id", "user", "previous_response_id");
+  static final String STREAM = "stream";
 
-  private static final String STREAM = "stream";
   private static final byte[] DATA = {'"', 'd', 'a', 't', 'a', ':'};
   private static final int BYTES_PER_TOKEN = 4;
 
@@ -44,17 +47,38 @@ public record BodyFields(ObjectNode fields, int estimatedTokens) {
                       .build())
               .build());
 
-  /** Reads a body; one that is no JSON object says nothing. */
+  /** Says nothing. */
+  static final BodyFields NOTHING = new BodyFields(JSON.createObjectNode(), 0, Set.of());
+
+  /**
+   * Reads a body; one that is neither a form, by its type, nor a JSON object says nothing.
+   *
+   * @param contentType the request's {@code Content-Type}, or null
+   */
+  public static BodyFields of(byte[] body, @Nullable String contentType) {
+    return contentType != null && FormBody.isForm(contentType)
+        ? FormBody.read(body, contentType)
+        : of(body);
+  }
+
+  /** Reads a JSON body; one that is no object says nothing. */
   public static BodyFields of(byte[] body) {
     ObjectNode fields = JSON.createObjectNode();
+    NamedModels models = new NamedModels();
     try (JsonParser parser = JSON.getFactory().createParser(body)) {
       if (parser.nextToken() == JsonToken.START_OBJECT) {
-        return new BodyFields(fields, read(parser, body, fields));
+        int tokens = read(parser, body, fields, models);
+        return new BodyFields(fields, tokens, models.names());
       }
     } catch (IOException e) {
-      fields.removeAll();
+      return NOTHING;
     }
-    return new BodyFields(fields, 0);
+    return NOTHING;
+  }
+
+  /** Whether a body of this type is a form, which has no prompt. */
+  public static boolean isForm(@Nullable String contentType) {
+    return FormBody.isForm(contentType);
   }
 
   /** Whether it asks for a stream of events. */
@@ -62,13 +86,21 @@ public record BodyFields(ObjectNode fields, int estimatedTokens) {
     return fields.path(STREAM).asBoolean();
   }
 
-  private static int read(JsonParser parser, byte[] body, ObjectNode fields) throws IOException {
+  private static int read(JsonParser parser, byte[] body, ObjectNode fields, NamedModels models)
+      throws IOException {
     long tokens = 0;
     while (parser.nextToken() == JsonToken.FIELD_NAME) {
       String name = parser.currentName();
       JsonToken value = parser.nextToken();
-      if (NAMES.contains(name) || name.equals(STREAM)) {
+      boolean isKept = NAMES.contains(name) || name.equals(STREAM);
+      boolean namesModel = NamedModels.isOne(name);
+      if (isKept) {
         keep(parser, fields, name);
+      }
+      if (namesModel) {
+        addModels(parser, name, models);
+      }
+      if (isKept || namesModel) {
         parser.skipChildren();
       } else if (value.isStructStart() || value == JsonToken.VALUE_STRING) {
         tokens += weight(parser, body);
@@ -78,6 +110,25 @@ public record BodyFields(ObjectNode fields, int estimatedTokens) {
       throw new IOException("the body ends early");
     }
     return (int) Math.min(tokens, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Adds what the value here names; a list, as of an adapter for each prompt, has texts or null.
+   */
+  private static void addModels(JsonParser parser, String name, NamedModels models)
+      throws IOException {
+    switch (parser.currentToken()) {
+      case VALUE_NULL -> {}
+      case VALUE_STRING -> models.add(name, parser.getText());
+      case START_ARRAY -> {
+        models.addList(name);
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+          addModels(parser, name, models);
+          parser.skipChildren();
+        }
+      }
+      default -> models.add(name, null);
+    }
   }
 
   private static void keep(JsonParser parser, ObjectNode fields, String name) throws IOException {

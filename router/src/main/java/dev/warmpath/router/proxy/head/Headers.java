@@ -2,9 +2,11 @@ package dev.warmpath.router.proxy.head;
 
 import io.vertx.core.MultiMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -32,14 +34,29 @@ public final class Headers {
           "upgrade");
 
   private static final Set<String> NOT_UPWARDS =
+      Set.of("accept-encoding", "content-length", "expect", "host", "http2-settings");
+
+  /**
+   * They choose a rank, a priority, an adapter, or a host that is then connected to: read by vLLM
+   * and SGLang, the sidecars of llm-d, Dynamo, SageMaker's containers, and gateways.
+   */
+  private static final Set<String> STEERING =
       Set.of(
-          "accept-encoding",
-          "content-length",
-          "expect",
-          "host",
-          "http2-settings",
           "x-data-parallel-rank",
-          "x-vllm-priority");
+          "x-vllm-priority",
+          "x-sglang-received-timing",
+          "x-prefiller-host-port",
+          "x-encoder-hosts-ports",
+          "x-kv-cache-source-host-port",
+          "x-data-parallel-host-port",
+          "x-gateway-destination-endpoint",
+          "x-worker-instance-id",
+          "x-prefill-instance-id",
+          "x-dp-rank",
+          "x-prefill-dp-rank");
+
+  private static final List<String> STEERING_PREFIXES =
+      List.of("x-override-", "x-smg-", "x-dynamo-", "x-amzn-sagemaker-");
 
   private static final Set<String> CREDENTIALS =
       Set.of("authorization", "x-api-key", "api-key", "cookie");
@@ -68,19 +85,27 @@ public final class Headers {
    */
   public static MultiMap upwards(MultiMap client, boolean credentials) {
     Set<String> without = credentials ? NOT_UPWARDS : NOT_UPWARDS_NOR_CREDENTIALS;
-    return copy(client, without, MultiMap.caseInsensitiveMultiMap());
+    return copy(
+        client,
+        name -> without.contains(name) || isSteering(name),
+        MultiMap.caseInsensitiveMultiMap());
   }
 
   /** Adds the headers of a replica's response that the client sees to {@code client}. */
   public static void downwards(MultiMap replica, MultiMap client) {
-    copy(replica, NOT_DOWNWARDS, client);
+    copy(replica, NOT_DOWNWARDS::contains, client);
   }
 
-  private static MultiMap copy(MultiMap from, Set<String> without, MultiMap to) {
+  private static boolean isSteering(String name) {
+    return name.startsWith("x-")
+        && (STEERING.contains(name) || STEERING_PREFIXES.stream().anyMatch(name::startsWith));
+  }
+
+  private static MultiMap copy(MultiMap from, Predicate<String> without, MultiMap to) {
     Set<String> named = namedByConnection(from);
     for (Map.Entry<String, String> header : from) {
       String name = header.getKey().toLowerCase(Locale.ROOT);
-      if (!OF_THE_CONNECTION.contains(name) && !without.contains(name) && !named.contains(name)) {
+      if (!OF_THE_CONNECTION.contains(name) && !without.test(name) && !named.contains(name)) {
         to.add(header.getKey(), header.getValue());
       }
     }

@@ -15,6 +15,9 @@ public final class RequestIds {
 
   private static final int LONGEST = 128;
 
+  /** Some of vLLM's connectors read the addresses of their peers from an id. */
+  private static final String ADDRESS = "_addr_";
+
   private final RandomGenerator random;
 
   public RequestIds(RandomGenerator random) {
@@ -25,7 +28,7 @@ public final class RequestIds {
     return given != null && isHarmless(given) ? given : fresh();
   }
 
-  /** Letters, digits, dots, colons, hyphens and underscores, and not too many. */
+  /** Letters, digits, dots, colons, hyphens and underscores, not too many, and no addresses. */
   private static boolean isHarmless(String id) {
     for (int i = 0; i < id.length(); i++) {
       char c = id.charAt(i);
@@ -34,7 +37,7 @@ public final class RequestIds {
         return false;
       }
     }
-    return !id.isEmpty() && id.length() <= LONGEST;
+    return !id.isEmpty() && id.length() <= LONGEST && !id.contains(ADDRESS);
   }
 
   private String fresh() {

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  *
- * @param path the path, also a metric label; {@code ID} stands for the id of a stored response
+ * @param path the path, also a metric label; {@code ID} stands for the id of a stored response or a
+ *     model
  * @param methods the methods it takes
  * @param work what a request costs its engine
  * @param kind how its prompts are read; null if they are not
@@ -22,6 +23,7 @@ public record Route(
   /** What the router answers itself. */
   public enum Page {
     MODELS,
+    MODEL,
     HEALTH,
     LIVE,
     READY,
@@ -65,6 +67,11 @@ public record Route(
     return new Route(path, both, work, kind, null);
   }
 
+  /** Whether an engine computes what is asked for. */
+  public boolean computes() {
+    return work == Work.COMPUTES;
+  }
+
   /** Whether it answers {@code method}. */
   public boolean takes(String method) {
     return methods.contains(method);
@@ -77,7 +84,7 @@ public record Route(
 
   /** Whether it is answered to clients with an API key only, if there are keys. */
   public boolean needsKey() {
-    return page == null || page == Page.MODELS || page == Page.METRICS;
+    return page == null || page == Page.MODELS || page == Page.MODEL || page == Page.METRICS;
   }
 
   /** Whether clients expect errors in Anthropic's form, and not in OpenAI's. */

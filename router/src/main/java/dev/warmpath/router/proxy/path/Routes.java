@@ -2,6 +2,8 @@ package dev.warmpath.router.proxy.path;
 
 import dev.warmpath.router.config.PassedPath;
 import dev.warmpath.tokenizer.RequestKind;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +26,9 @@ public final class Routes {
 
   private static final Route CANCEL = Route.lookup("/v1/responses/ID/cancel", "POST");
 
+  private static final Route MODEL = Route.page("/v1/models/ID", Route.Page.MODEL);
+
+  private static final String MODEL_PREFIX = "/v1/models/";
   private static final String STORED_PREFIX = "/v1/responses/";
   private static final String CANCEL_SUFFIX = "/cancel";
 
@@ -42,6 +47,8 @@ public final class Routes {
           Route.computing("/score"),
           Route.computing("/pooling"),
           Route.computing("/classify"),
+          Route.computing("/v1/audio/transcriptions"),
+          Route.computing("/v1/audio/translations"),
           Route.lookup("/tokenize", "POST"),
           Route.lookup("/detokenize", "POST"),
           Route.lookup("/version", "GET"),
@@ -76,7 +83,23 @@ public final class Routes {
     if (route == null && storedId(path) != null) {
       route = path.endsWith(CANCEL_SUFFIX) ? CANCEL : STORED;
     }
+    if (route == null && path.length() > MODEL_PREFIX.length() && path.startsWith(MODEL_PREFIX)) {
+      route = MODEL;
+    }
     return Optional.ofNullable(route);
+  }
+
+  /**
+   * The name in a path of one model, whose slashes may be written as {@code %2F}; null if it is
+   * written wrongly.
+   */
+  public static @Nullable String modelId(String path) {
+    try {
+      String id = path.substring(MODEL_PREFIX.length()).replace("+", "%2B");
+      return URLDecoder.decode(id, StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
   }
 
   /** The id in a path of a stored response; null in every other path. */

@@ -2,13 +2,15 @@ package dev.warmpath.router.proxy.path;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which replica made a response of {@code /v1/responses}: it alone can continue, show or cancel it.
- * Of too many the one used longest ago is forgotten.
+ * Which replica made a response of {@code /v1/responses}, for whom: that replica alone can
+ * continue, show or cancel it, and for that client only. Of too many the one used longest ago is
+ * forgotten.
  *
  * <p>Thread-safe.
  */
@@ -18,21 +20,23 @@ public final class StoredResponses {
 
   private final int limit;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<String, String> replicas;
+  private final Map<String, Made> responses;
   private final LongAdder found = new LongAdder();
   private final LongAdder unknown = new LongAdder();
+
+  private record Made(String replica, @Nullable String client) {}
 
   /**
    * @param limit responses that are remembered; 0: none
    */
   public StoredResponses(int limit) {
     this.limit = limit;
-    this.replicas =
+    this.responses =
         new LinkedHashMap<>(16, 0.75f, true) {
           private static final long serialVersionUID = 1L;
 
           @Override
-          protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+          protected boolean removeEldestEntry(Map.Entry<String, Made> eldest) {
             return size() > StoredResponses.this.limit;
           }
         };
@@ -52,14 +56,21 @@ public final class StoredResponses {
     return !text.isEmpty() && text.length() <= LONGEST_ID;
   }
 
-  /** The replica made this response. */
-  public void made(@Nullable String id, String replica) {
+  /**
+   * The replica made this response. As clients may give ids, one that another client has stays its.
+   *
+   * @param client the name of the API key it was made for; null without keys
+   */
+  public void made(@Nullable String id, String replica, @Nullable String client) {
     if (id == null || !isId(id)) {
       return;
     }
     lock.lock();
     try {
-      replicas.put(id, replica);
+      Made known = responses.get(id);
+      if (known == null || Objects.equals(known.client, client)) {
+        responses.put(id, new Made(replica, client));
+      }
     } finally {
       lock.unlock();
     }
@@ -67,22 +78,38 @@ public final class StoredResponses {
 
   /** The name of the replica that made it; null if that is not known. */
   public @Nullable String replica(String id) {
-    String replica;
+    Made made = find(id);
+    (made == null ? unknown : found).increment();
+    return made == null ? null : made.replica;
+  }
+
+  /**
+   * Whether the response was made for this client, as far as that is remembered.
+   *
+   * @param client null without keys: then all are everybody's
+   */
+  public boolean isOf(String id, @Nullable String client) {
+    if (client == null) {
+      return true;
+    }
+    Made made = find(id);
+    return made != null && client.equals(made.client);
+  }
+
+  private @Nullable Made find(String id) {
     lock.lock();
     try {
-      replica = replicas.get(id);
+      return responses.get(id);
     } finally {
       lock.unlock();
     }
-    (replica == null ? unknown : found).increment();
-    return replica;
   }
 
   /** Responses that are remembered. */
   public int count() {
     lock.lock();
     try {
-      return replicas.size();
+      return responses.size();
     } finally {
       lock.unlock();
     }

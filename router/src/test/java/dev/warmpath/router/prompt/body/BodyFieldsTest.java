@@ -31,6 +31,35 @@ class BodyFieldsTest {
   }
 
   @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      textBlock =
+          """
+          {"x":1}                                                  | ~~
+          {"model":"a","model":"b","x":{"model":"c"}}              | a,b
+          {"model":null,"model":"b"}                               | b
+          {"model":["a",{"b":[1]}],"x":1}                          | ,a
+          {"model":{"a":["b"]},"user":"u"}                         | ~,~
+          {"lora_path":"l","model":"a"}                            | a,a:l
+          {"lora_path":[null,"l",["k"],{"x":["y"]}],"model":"a"}   | a,a:l,a:k,a:
+          {"lora_path":null,"model":"a"}                           | a
+          {"lora_id":1,"model":"a"}                                | a,a:
+          """)
+  void allModelsThatItNamesAreFound(String body, String models) {
+    assertThat(String.join(",", of(body).models())).isEqualTo(models.equals(",") ? "" : models);
+  }
+
+  @Test
+  void namesAreBounded() {
+    StringBuilder body = new StringBuilder("{");
+    for (int i = 0; i < 5_000; i++) {
+      body.append("\"model\":\"").append(i).append("\",\"lora_path\":\"").append(i).append("\",");
+    }
+    assertThat(of(body.append("\"x\":1}").toString()).models()).hasSizeLessThan(2_000).contains("");
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {"", "7", "[{\"model\":\"m\"}]", "{\"model\":\"m\"", "{\"model\":\"m\",\"x\":[1"})
   void whatIsNoObjectSaysNothing(String body) {
