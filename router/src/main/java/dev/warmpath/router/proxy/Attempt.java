@@ -50,6 +50,9 @@ final class Attempt {
   private static final long UNKNOWN = Long.MIN_VALUE;
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
 
+  /** Of a proxy before the engine, which may have lost it, or its patience, within the request. */
+  private static final Set<Integer> GATEWAY_ERRORS = Set.of(502, 504);
+
   private final Exchange exchange;
   private final ProxyContext proxy;
   private final Exchange.Loop loop;
@@ -59,6 +62,7 @@ final class Attempt {
 
   private long contentNanos = UNKNOWN;
   private boolean over;
+  private boolean sentWhole;
   private boolean headSent;
   private boolean pausedOnce;
   private boolean named;
@@ -157,7 +161,8 @@ final class Attempt {
             answered(sent.result());
           }
         };
-    request.send(body).onComplete(exchange.guarded(responded));
+    request.response().onComplete(exchange.guarded(responded));
+    request.end(body).onSuccess(v -> sentWhole = true);
   }
 
   private void answered(HttpClientResponse found) {
@@ -171,10 +176,12 @@ final class Attempt {
     found.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
     if (RETRYABLE.contains(found.statusCode())) {
       rest(found);
-      if (found.statusCode() < 500) {
+      if (isOwnAnswer()) {
         assignment.answered();
       }
-      if (retry("status_" + found.statusCode(), outcome(), false)) {
+      boolean lost = GATEWAY_ERRORS.contains(found.statusCode());
+      Exchange.Failure failure = lost ? Exchange.Failure.LOST : Exchange.Failure.REFUSED;
+      if (retry("status_" + found.statusCode(), outcome(), failure)) {
         return;
       }
     }
@@ -192,8 +199,8 @@ final class Attempt {
     }
   }
 
-  private boolean retry(String cause, Outcome outcome, boolean sameAgain) {
-    if (!exchange.retry(assignment, outcome, cause, sameAgain)) {
+  private boolean retry(String cause, Outcome outcome, Exchange.Failure failure) {
+    if (!exchange.retry(assignment, outcome, cause, failure)) {
       return false;
     }
     finish(outcome);
@@ -350,7 +357,8 @@ final class Attempt {
 
   /** No connection, or one that ended before the response's head. */
   private void unreachable(String cause) {
-    if (over || retry(cause, Outcome.FAILED, true)) {
+    Exchange.Failure failure = sentWhole ? Exchange.Failure.DISCONNECTED : Exchange.Failure.UNSENT;
+    if (over || retry(cause, Outcome.FAILED, failure)) {
       return;
     }
     finish(Outcome.FAILED);
@@ -375,7 +383,7 @@ final class Attempt {
   }
 
   private void tooSlow() {
-    if (!over && (headSent || !retry("timeout", Outcome.FAILED, false))) {
+    if (!over && (headSent || !retry("timeout", Outcome.FAILED, Exchange.Failure.LOST))) {
       timedOut(Outcome.FAILED);
     }
   }

@@ -63,6 +63,34 @@ final class Exchange {
   private static final long HTTP_2_INTERNAL_ERROR = 2;
   private static final int MOST_DOUBLINGS = 16;
 
+  /**
+   * A request that replicas may have begun is sent to so many more, as it may be what ends them.
+   */
+  private static final int MOST_REPEATS = 1;
+
+  /** How a try failed before the client got a byte of its response. */
+  enum Failure {
+    /** Not all of the request was sent: no replica can have begun it. */
+    UNSENT(true, false),
+    /** All of it was sent, and the connection ended. */
+    DISCONNECTED(true, true),
+    /** All of it was sent, and nothing came of it. */
+    LOST(false, true),
+    /** The replica has not begun it. */
+    REFUSED(false, false);
+
+    /** Whether the same replica may be tried again when no other is left. */
+    private final boolean sameAgain;
+
+    /** Whether the replica may have begun the request, so that another try repeats it. */
+    private final boolean begun;
+
+    Failure(boolean sameAgain, boolean begun) {
+      this.sameAgain = sameAgain;
+      this.begun = begun;
+    }
+  }
+
   /** The event loop's own things. */
   record Loop(Vertx vertx, Context context, Supplier<HttpClient> upstream, RequestIds ids) {
 
@@ -99,6 +127,9 @@ final class Exchange {
 
   /** Replicas that have failed the request. */
   private final Set<String> tried = new HashSet<>();
+
+  /** Tries after which a replica may have begun the request. */
+  private int begun;
 
   private boolean bodyRefused;
   private boolean over;
@@ -321,17 +352,16 @@ final class Exchange {
    * The attempt failed before the client got a byte of its response: gives its place back and has
    * another replica tried, if there is one for the request and it was not tried often enough.
    *
-   * @param sameAgain whether a replica that was tried may be tried again when no other is left
    * @return whether there is one; the attempt's response is not wanted then
    */
-  boolean retry(Assignment failed, Outcome outcome, String cause, boolean sameAgain) {
-    if (over
-        || timeline.attempts() >= proxy.config().retry().attempts()
-        || !proxy.retries().isLeft()) {
+  boolean retry(Assignment failed, Outcome outcome, String cause, Failure failure) {
+    begun += failure.begun ? 1 : 0;
+    if (over || !mayRetry(failure)) {
       return false;
     }
     PreparedRequest request = Objects.requireNonNull(prepared);
-    DispatchResult next = proxy.dispatcher().reassign(request, failed, outcome, tried, sameAgain);
+    DispatchResult next =
+        proxy.dispatcher().reassign(request, failed, outcome, tried, failure.sameAgain);
     if (!(next instanceof Assignment assignment)) {
       return false;
     }
@@ -340,6 +370,14 @@ final class Exchange {
     attempt = null;
     backOff(assignment);
     return true;
+  }
+
+  private boolean mayRetry(Failure failure) {
+    int retries = timeline.attempts() - 1;
+    return retries < proxy.config().retry().attempts() - 1
+        && retries < RoutingHeaders.maxRetries(request.headers())
+        && !(failure.begun && begun > MOST_REPEATS)
+        && proxy.retries().isLeft();
   }
 
   private void backOff(Assignment next) {

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class FailureTest {
@@ -125,6 +126,90 @@ class FailureTest {
     }
   }
 
+  /** It may be the request that ends its engines. */
+  @Test
+  void requestThatWasSentWholeIsRepeatedOnce() throws Exception {
+    try (Rig rig = new Rig(3)) {
+      rig.backends.forEach(b -> b.script = (request, body) -> request.connection().close());
+      HttpResponse<byte[]> response = rig.chat(BODY);
+      assertThat(response.statusCode()).isEqualTo(502);
+      assertThat(new String(response.body(), UTF_8)).contains("no_response");
+      assertThat(sent(rig)).isEqualTo(2);
+      rig.untilIdle();
+    }
+  }
+
+  /** A proxy before the engine says so when it has lost the engine, or its patience. */
+  @ParameterizedTest
+  @ValueSource(ints = {502, 504})
+  void requestThatGatewaysLoseIsRepeatedOnce(int status) throws Exception {
+    try (Rig rig = new Rig(3)) {
+      rig.backends.forEach(
+          b -> b.script = (request, body) -> request.response().setStatusCode(status).end("lost"));
+      HttpResponse<byte[]> response = rig.chat(BODY);
+      assertThat(response.statusCode()).isEqualTo(status);
+      assertThat(new String(response.body(), UTF_8)).isEqualTo("lost");
+      assertThat(sent(rig)).isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {429, 503})
+  void requestThatReplicasRefuseIsTriedAtEach(int status) throws Exception {
+    try (Rig rig = new Rig(3)) {
+      rig.backends.forEach(
+          b -> b.script = (request, body) -> request.response().setStatusCode(status).end("no"));
+      assertThat(rig.chat(BODY).statusCode()).isEqualTo(status);
+      assertThat(sent(rig)).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void requestThatWasNotSentWholeIsTriedAtEach() throws Exception {
+    try (Rig rig = new Rig(3, tree -> tree.set("tokenizing.deadline-ms", 60_000, "test"))) {
+      rig.backends.forEach(b -> b.onHead = request -> request.connection().close());
+      String large = "{\"model\":\"m\",\"prompt\":\"" + "x".repeat(16 << 20) + "\"}";
+      HttpResponse<byte[]> response = rig.chat(large);
+      assertThat(response.statusCode()).as(new String(response.body(), UTF_8)).isEqualTo(502);
+      assertThat(rig.backends).allMatch(b -> b.headers.size() == 1);
+      rig.untilIdle();
+    }
+  }
+
+  @Test
+  void replicasWithoutConnectionAreTriedInTurn() throws Exception {
+    try (Rig rig = new Rig(3, tree -> tree.set("health.fall", 100, "test"))) {
+      rig.backends.get(0).close();
+      rig.backends.get(1).close();
+      for (int i = 0; i < 3; i++) {
+        assertThat(rig.chat(BODY).statusCode()).isEqualTo(200);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,1", "-1,1", "1,2", "9,3", "never,3"})
+  void clientsLimitRetries(String allowed, int tries) throws Exception {
+    try (Rig rig = new Rig(3)) {
+      rig.backends.forEach(
+          b -> b.script = (request, body) -> request.response().setStatusCode(503).end("no"));
+      HttpResponse<byte[]> response =
+          rig.send(
+              rig.post("/v1/chat/completions", BODY.getBytes(UTF_8))
+                  .header("X-Warmpath-Max-Retries", allowed)
+                  .build());
+      assertThat(response.statusCode()).isEqualTo(503);
+      assertThat(sent(rig)).isEqualTo(tries);
+      assertThat(rig.backends)
+          .flatMap(b -> b.headers)
+          .noneMatch(seen -> seen.containsKey("x-warmpath-max-retries"));
+    }
+  }
+
+  private static int sent(Rig rig) {
+    return rig.backends.stream().mapToInt(b -> b.bodies.size()).sum();
+  }
+
   @Test
   void theOnlyReplicaIsTriedAgainThoughItIsFull() throws Exception {
     try (Rig rig = new Rig(1, tree -> tree.set("limits.replica-requests", 1, "test"))) {
@@ -144,7 +229,7 @@ class FailureTest {
 
   @Test
   void aClientThatLeavesDuringABackOffStartsNothing() throws Exception {
-    int backOffMs = 200;
+    int backOffMs = 1_000;
     try (Rig rig =
         new Rig(
             1,
@@ -161,9 +246,10 @@ class FailureTest {
         Rig.until(() -> retries(rig) == 1);
       }
       rig.untilIdle();
-      long over = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(2 * backOffMs);
+      int sent = backend.bodies.size();
+      long over = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(backOffMs + backOffMs / 4);
       Rig.until(() -> System.nanoTime() > over);
-      assertThat(backend.bodies).hasSize(1);
+      assertThat(backend.bodies).hasSize(sent);
       assertThat(rig.inFlight()).isZero();
     }
   }

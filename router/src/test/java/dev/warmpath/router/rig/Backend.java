@@ -45,6 +45,9 @@ public final class Backend implements AutoCloseable {
 
   public final AtomicInteger healthChecks = new AtomicInteger();
 
+  /** Does something with the head of a completions request, whose body is not read then. */
+  public volatile Consumer<HttpServerRequest> onHead;
+
   /** Accepts WebSockets if it is there. */
   public volatile Consumer<ServerWebSocket> onWebSocket;
 
@@ -106,6 +109,10 @@ public final class Backend implements AutoCloseable {
             resets.incrementAndGet();
           }
         });
+        if (onHead != null) {
+          onHead.accept(request);
+          return;
+        }
         request
             .body()
             .onSuccess(body -> {

@@ -34,7 +34,13 @@ public final class Headers {
           "upgrade");
 
   private static final Set<String> NOT_UPWARDS =
-      Set.of("accept-encoding", "content-length", "expect", "host", "http2-settings");
+      Set.of(
+          "accept-encoding",
+          "content-length",
+          "expect",
+          "host",
+          "http2-settings",
+          RoutingHeaders.MAX_RETRIES);
 
   /**
    * They choose a rank, a priority, an adapter, or a host that is then connected to: read by vLLM

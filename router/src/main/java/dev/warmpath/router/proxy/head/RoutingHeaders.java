@@ -6,13 +6,16 @@ import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import io.vertx.core.MultiMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what the headers that the configuration names say to the dispatcher. */
+/** Reads what a request's headers say to the router. */
 public final class RoutingHeaders {
+
+  /** How often at most the request is tried again; not for the replica. */
+  public static final String MAX_RETRIES = "x-warmpath-max-retries";
 
   private RoutingHeaders() {}
 
   /**
-   * Reads a request's headers.
+   * What the headers that the configuration names say to the dispatcher.
    *
    * @param client whose API key it came with, or null
    */
@@ -23,14 +26,18 @@ public final class RoutingHeaders {
     String said = priorityHeader == null ? null : headers.get(priorityHeader);
     if (client == null) {
       String named = clientHeader == null ? null : headers.get(clientHeader);
-      return new RoutingHints(session, priority(said, 0), named);
+      return new RoutingHints(session, number(said, 0), named);
     }
     int own = client.priority();
-    return new RoutingHints(session, Math.max(own, priority(said, own)), client.name());
+    return new RoutingHints(session, Math.max(own, number(said, own)), client.name());
   }
 
-  /** What is no number is no priority. */
-  private static int priority(@Nullable String text, int standard) {
+  /** Retries that a client allows; what is no number forbids none. */
+  public static int maxRetries(MultiMap headers) {
+    return number(headers.get(MAX_RETRIES), Integer.MAX_VALUE);
+  }
+
+  private static int number(@Nullable String text, int standard) {
     try {
       return text == null ? standard : Integer.parseInt(text);
     } catch (NumberFormatException e) {
