@@ -368,7 +368,8 @@ public final class RouterProcess implements AutoCloseable {
         core.tokenizers(),
         core.parity(),
         core.models(),
-        console);
+        console,
+        files::status);
   }
 
   private FleetCollector collector() {

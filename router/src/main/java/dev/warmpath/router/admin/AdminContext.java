@@ -15,6 +15,7 @@ import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
+import dev.warmpath.router.watch.WatchedFile;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param running the configuration that holds at the moment
  * @param clear takes a replica's name, forgets what its caches hold, returns of how many engines
  * @param parity null if tokens are not compared
+ * @param files that are read again when they change
  */
 public record AdminContext(
     Supplier<RouterConfig> running,
@@ -45,7 +47,8 @@ public record AdminContext(
     LoadedTokenizers tokenizers,
     @Nullable ParityWatch parity,
     Tokenizers models,
-    Console console) {
+    Console console,
+    Supplier<List<WatchedFile>> files) {
 
   RouterConfig config() {
     return running.get();

@@ -14,6 +14,7 @@ import dev.warmpath.router.fleet.ReportedLoad;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.membership.Member;
+import dev.warmpath.router.watch.WatchedFile;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -72,6 +73,10 @@ final class FleetReport {
     root.put("requestsServing", admin.lifecycle().serving());
     root.put("promptsWaiting", admin.prompts().waiting());
     index(root.putObject("index"), admin.index().totals());
+    ArrayNode stale = root.putArray("staleFiles");
+    admin.files().get().stream()
+        .filter(WatchedFile::stale)
+        .forEach(file -> stale.addObject().put("file", file.name()).put("problem", file.problem()));
     Map<Replica, ArrayNode> engines = new HashMap<>();
     ArrayNode replicas = root.putArray("replicas");
     admin

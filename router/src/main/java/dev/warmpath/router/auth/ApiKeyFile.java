@@ -1,6 +1,7 @@
 package dev.warmpath.router.auth;
 
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.ConfigNode.Mapping;
 import dev.warmpath.router.config.read.ConfigReader;
 import dev.warmpath.router.config.read.YamlReader;
 import java.util.HashSet;
@@ -42,6 +43,10 @@ public record ApiKeyFile(List<ApiKeyConfig> keys) {
    * @param file what errors call it
    */
   public static ApiKeyFile parse(String yaml, String file) throws ConfigException {
-    return ConfigReader.read(ApiKeyFile.class, YamlReader.read(yaml, file));
+    Mapping given = YamlReader.read(yaml, file);
+    if (given.given("keys") == null) {
+      throw new ConfigException(file, "'keys' is missing; keys: [] admits nobody");
+    }
+    return ConfigReader.read(ApiKeyFile.class, given);
   }
 }

@@ -1,11 +1,10 @@
 package dev.warmpath.router.auth;
 
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.YamlReader;
 import dev.warmpath.router.watch.FileWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Collection;
@@ -58,11 +57,8 @@ public final class ApiKeys {
 
   private void load(Path file, byte[] contents) throws IOException {
     try {
-      String yaml =
-          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(contents)).toString();
-      take(ApiKeyFile.parse(yaml, file.toString()));
-    } catch (CharacterCodingException e) {
-      throw new IOException(file + ": not UTF-8 text", e);
+      String name = file.toString();
+      take(ApiKeyFile.parse(YamlReader.text(contents, name), name));
     } catch (ConfigException e) {
       throw new IOException(String.join("; ", e.problems()), e);
     }

@@ -8,10 +8,8 @@ import dev.warmpath.router.config.read.ConfigNode.Mapping;
 import dev.warmpath.router.config.read.ConfigNode.Scalar;
 import dev.warmpath.router.config.read.ConfigReader;
 import dev.warmpath.router.config.read.YamlReader;
+import dev.warmpath.router.watch.BoundedRead;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,13 +37,9 @@ public final class ConfigTree {
   /** Reads a YAML file. */
   public static ConfigTree read(Path file) throws ConfigException {
     try {
-      return parse(Files.readString(file), file.toString());
-    } catch (NoSuchFileException e) {
-      throw new ConfigException(file.toString(), "no such file");
-    } catch (CharacterCodingException e) {
-      throw new ConfigException(file.toString(), "not UTF-8 text");
+      return parse(YamlReader.text(BoundedRead.now(file), file.toString()), file.toString());
     } catch (IOException e) {
-      throw new ConfigException(file.toString(), "cannot be read: " + e.getMessage());
+      throw new ConfigException(List.of(String.valueOf(e.getMessage())));
     }
   }
 
@@ -81,6 +75,13 @@ public final class ConfigTree {
   public ConfigTree set(String path, Object value, String origin) {
     Object yaml = value instanceof Integer number ? (Object) number.longValue() : value;
     return new ConfigTree(set(root, path, new Scalar(yaml, origin)));
+  }
+
+  /** Sets one value of a section where none is given. */
+  public ConfigTree orElse(String path, Object value) {
+    int dot = path.indexOf('.');
+    Mapping section = root.child(path.substring(0, dot), root.origin());
+    return section.given(path.substring(dot + 1)) == null ? set(path, value, "default") : this;
   }
 
   private static Mapping set(Mapping mapping, String path, ConfigNode value) {

@@ -99,13 +99,15 @@ public enum Metric {
   BODY_EVICTIONS_TOTAL(Type.COUNTER, "Cached bodies dropped for newer ones."),
   PARITY_CHECKS_TOTAL(
       Type.COUNTER,
-      "Prompts compared with an engine's tokens: equal, different (alarm), unconfirmed, unknown, unavailable, error, skipped.",
+      "Prompts compared with an engine's tokens: equal, different (alarm), unconfirmed, unknown,"
+          + " unavailable, error, skipped.",
       "model",
       "result"),
   PARITY_BODIES_SHARE(Type.GAUGE, "Used share of the room for bodies to compare."),
   REMOTE_PROMPTS_TOTAL(
       Type.COUNTER,
-      "Prompts requested from engines: source render, tokenize, memory; outcome ok, not_offered, not_usable, timeout, error, open_circuit.",
+      "Prompts requested from engines: source render, tokenize, memory; outcome ok, not_offered,"
+          + " not_usable, timeout, error, open_circuit.",
       "source",
       "outcome"),
   REMOTE_MEMORY_SHARE(Type.GAUGE, "Used share of the room for prompts rendered by engines."),
@@ -209,12 +211,13 @@ public enum Metric {
       "result"),
   CLIENT_TOKENS_TOTAL(
       Type.COUNTER, "Tokens of admitted requests by API key: prompt, answer.", "client", "kind"),
-  SECRET_FILE_STALE(
+  WATCHED_FILE_STALE(
       Type.GAUGE,
-      "1 while a key or certificate file is unusable and its last good contents serve: alarm.",
+      "1 while a key, certificate or configuration file is unusable and its last good contents"
+          + " serve: alarm.",
       "file"),
-  SECRET_FILE_CHANGES_TOTAL(
-      Type.COUNTER, "Changes of key and certificate files: read, failed.", "file", "result"),
+  WATCHED_FILE_CHANGES_TOTAL(
+      Type.COUNTER, "Changes of watched files: read, failed.", "file", "result"),
   CERTIFICATE_EXPIRY_SECONDS(
       Type.GAUGE, "Unix time at which a port's certificate expires.", "file"),
   CONSOLE_DECISIONS(Type.GAUGE, "Decisions kept for the admin port."),

@@ -51,8 +51,8 @@ public final class SecurityCollector {
   }
 
   private static void file(MetricValues to, WatchedFile file) {
-    to.add(Metric.SECRET_FILE_STALE, file.stale() ? 1 : 0, file.name());
-    to.add(Metric.SECRET_FILE_CHANGES_TOTAL, file.reloads(), file.name(), "read");
-    to.add(Metric.SECRET_FILE_CHANGES_TOTAL, file.failures(), file.name(), "failed");
+    to.add(Metric.WATCHED_FILE_STALE, file.stale() ? 1 : 0, file.name());
+    to.add(Metric.WATCHED_FILE_CHANGES_TOTAL, file.reloads(), file.name(), "read");
+    to.add(Metric.WATCHED_FILE_CHANGES_TOTAL, file.failures(), file.name(), "failed");
   }
 }

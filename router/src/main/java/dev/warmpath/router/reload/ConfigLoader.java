@@ -11,12 +11,17 @@ public interface ConfigLoader {
 
   /** Of a process whose configuration cannot be read anew. */
   ConfigLoader NONE =
-      () -> {
+      (running, content) -> {
         throw new ConfigException(List.of("this process has no configuration to read anew"));
       };
 
-  /** Reads it, with flags and all. */
-  RouterConfig load() throws ConfigException;
+  /**
+   * Reads it, with flags and all. A {@code reload.watch} that runs goes on unless it is switched
+   * off in so many words: what is left out may only be missing for a moment.
+   *
+   * @param content of its file; null to read that now
+   */
+  RouterConfig load(RouterConfig running, byte @Nullable [] content) throws ConfigException;
 
   /** The file in which it is; null for none. */
   default @Nullable Path file() {

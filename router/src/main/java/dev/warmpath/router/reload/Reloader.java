@@ -3,9 +3,11 @@ package dev.warmpath.router.reload;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.watch.FileWatch;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +20,9 @@ import org.slf4j.LoggerFactory;
 public final class Reloader {
 
   private static final Logger LOG = LoggerFactory.getLogger(Reloader.class);
+
+  /** What the watch calls the configuration's file. */
+  private static final String WATCHED = "reload.watch";
 
   /** Applies a configuration. */
   @FunctionalInterface
@@ -53,7 +58,11 @@ public final class Reloader {
     this.done = done;
     Path file = loader.file();
     if (file != null) {
-      files.follow(file, () -> changed(file));
+      files.follow(
+          WATCHED,
+          file,
+          () -> running.get().reload().watch(),
+          contents -> changed(file, contents.get(0)));
     }
   }
 
@@ -62,17 +71,21 @@ public final class Reloader {
    *
    * @param why what the log says
    */
-  public synchronized ReloadResult reload(String why) {
-    ReloadResult result = attempt();
+  public ReloadResult reload(String why) {
+    return reload(why, null);
+  }
+
+  private synchronized ReloadResult reload(String why, byte @Nullable [] content) {
+    ReloadResult result = attempt(content);
     log(why, result);
     done.accept(result);
     return result;
   }
 
-  private ReloadResult attempt() {
+  private ReloadResult attempt(byte @Nullable [] content) {
     RouterConfig before = running.get();
     try {
-      RouterConfig next = loader.load();
+      RouterConfig next = loader.load(before, content);
       RouterConfig now = ConfigChanges.reloaded(before, next);
       apply.apply(before, now);
       running.set(now);
@@ -100,9 +113,10 @@ public final class Reloader {
     }
   }
 
-  private void changed(Path file) {
-    if (running.get().reload().watch()) {
-      reload(file + " has changed");
+  private void changed(Path file, byte[] content) throws IOException {
+    ReloadResult result = reload(file + " has changed", content);
+    if (!result.problems().isEmpty()) {
+      throw new IOException("refused: " + String.join("; ", result.problems()));
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.warmpath.router.requestlog;
 
+import dev.warmpath.router.watch.BoundedRead;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -57,8 +58,9 @@ final class LogKey {
     if (!Files.exists(file)) {
       write(file, HexFormat.of().formatHex(secret(random)));
     }
+    String text = new String(BoundedRead.now(file), StandardCharsets.US_ASCII);
     try {
-      byte[] secret = HexFormat.of().parseHex(Files.readString(file).strip());
+      byte[] secret = HexFormat.of().parseHex(text.strip());
       if (secret.length == KEY_BYTES) {
         return new LogKey(secret);
       }

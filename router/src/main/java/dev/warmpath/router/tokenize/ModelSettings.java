@@ -6,9 +6,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.config.ModelConfig;
+import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.YamlReader;
 import dev.warmpath.router.tokenize.hub.HubFiles;
 import dev.warmpath.router.tokenize.hub.HubListener;
 import dev.warmpath.router.tokenize.hub.HubPlace;
+import dev.warmpath.router.watch.BoundedRead;
 import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.chat.ChatOptions;
@@ -20,7 +23,6 @@ import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.ZoneId;
@@ -97,9 +99,10 @@ record ModelSettings(String place, ModelConfig.Rendering rendering, Dialect dial
       return null;
     }
     try {
-      return Files.readString(Path.of(file));
-    } catch (IOException e) {
-      throw new TokenizerLoadException(Path.of(file), "the chat template cannot be read: " + e, e);
+      return YamlReader.text(BoundedRead.now(Path.of(file)), file);
+    } catch (IOException | ConfigException e) {
+      throw new TokenizerLoadException(
+          Path.of(file), "the chat template cannot be read: " + e.getMessage(), e);
     }
   }
 

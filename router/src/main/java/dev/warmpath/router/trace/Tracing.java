@@ -1,6 +1,7 @@
 package dev.warmpath.router.trace;
 
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.watch.BoundedRead;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.Span;
@@ -16,7 +17,7 @@ import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -86,7 +87,8 @@ public final class Tracing implements AutoCloseable {
   private static void addHeaders(OtlpHttpSpanExporterBuilder builder, Path file)
       throws IOException {
     int number = 0;
-    for (String line : Files.readAllLines(file)) {
+    String text = new String(BoundedRead.now(file), StandardCharsets.UTF_8);
+    for (String line : text.lines().toList()) {
       number++;
       int colon = line.indexOf(':');
       if (!line.isBlank() && colon < 1) {

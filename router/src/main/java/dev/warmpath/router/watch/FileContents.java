@@ -1,27 +1,53 @@
 package dev.warmpath.router.watch;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The contents of files that belong together, compared with those of the last look. Paths are
- * followed at each look, so that files and links that take another's place are seen.
+ * The contents of files that belong together, looked at again and again. Paths are followed at each
+ * look, so that files and links that take another's place are seen.
+ *
+ * <p>Contents are taken over by the first look, and later when two looks in a row have found the
+ * same: a file that is being written in place differs from one look to the next. A file without
+ * content is not readable.
  *
  * <p>Confined to one thread at a time.
  */
 public final class FileContents {
 
-  private static final int MAX_BYTES = 16 << 20;
+  /** Takes over the contents, all or nothing. */
+  @FunctionalInterface
+  public interface Loader {
 
-  private final List<Path> files;
-  private List<byte[]> seen = List.of();
+    /**
+     * Takes them over.
+     *
+     * @param contents one for each file, in their order
+     * @throws IOException if they cannot be used; its message says why and holds no secrets
+     */
+    void load(List<byte[]> contents) throws IOException;
+  }
+
+  /** What a look found. */
+  public enum Look {
+    /** What was taken over last. */
+    SAME,
+    /** Something else, which the next look has to confirm. */
+    UNCONFIRMED,
+    /** Something else, taken over now. */
+    TAKEN
+  }
+
+  private final BoundedRead reading;
+  private boolean looked;
+  private boolean foundRefused;
+  private @Nullable List<byte[]> taken;
+  private @Nullable List<byte[]> unconfirmed;
+  private @Nullable List<byte[]> refused;
+  private String refusal = "";
 
   /**
    * Nothing is read yet.
@@ -29,51 +55,70 @@ public final class FileContents {
    * @param files at least one
    */
   public FileContents(List<Path> files) {
-    this.files = List.copyOf(files);
+    this(new BoundedRead(files, BoundedRead::regular, BoundedRead.LIMIT_MILLIS));
+  }
+
+  FileContents(BoundedRead reading) {
+    this.reading = reading;
+  }
+
+  /** Begins to read for the next look, which can be of another thread. */
+  void begin() throws IOException {
+    reading.begin();
   }
 
   /**
-   * Looks at the files.
+   * Looks at the files, and gives {@code loader} what is new. What it has refused is refused until
+   * the files hold something else.
    *
-   * @return one content for each file, in their order; empty if all are as they were
-   * @throws IOException if one cannot be read; its message names the file
+   * @throws IOException if the files cannot be read, or what they hold was refused
    */
-  public Optional<List<byte[]>> changed() throws IOException {
-    List<byte[]> before = seen;
-    forget();
-    List<byte[]> now = new ArrayList<>();
-    for (Path file : files) {
-      now.add(read(file));
+  public Look look(Loader loader) throws IOException {
+    List<byte[]> before = unconfirmed;
+    boolean first = !looked;
+    unconfirmed = null;
+    looked = true;
+    foundRefused = false;
+    List<byte[]> now = reading.await();
+    if (isSame(taken, now)) {
+      refused = null;
+      return Look.SAME;
     }
-    seen = now;
-    return isSame(before, now) ? Optional.empty() : Optional.of(now);
+    if (isSame(refused, now)) {
+      foundRefused = true;
+      throw new IOException(refusal);
+    }
+    if (!first && !isSame(before, now)) {
+      unconfirmed = now;
+      return Look.UNCONFIRMED;
+    }
+    load(now, loader);
+    return Look.TAKEN;
   }
 
-  /** Whatever the files hold at the next look is new. */
-  public void forget() {
-    seen = List.of();
+  private void load(List<byte[]> contents, Loader loader) throws IOException {
+    try {
+      loader.load(contents);
+    } catch (IOException | RuntimeException e) {
+      refused = contents;
+      foundRefused = true;
+      refusal = e instanceof IOException ? String.valueOf(e.getMessage()) : e.toString();
+      throw new IOException(refusal, e);
+    }
+    taken = contents;
+    refused = null;
   }
 
-  private static boolean isSame(List<byte[]> before, List<byte[]> now) {
-    boolean same = before.size() == now.size();
-    for (int i = 0; same && i < now.size(); i++) {
+  /** Whether the last look found contents that were refused. */
+  boolean isRefused() {
+    return foundRefused;
+  }
+
+  private static boolean isSame(@Nullable List<byte[]> before, List<byte[]> now) {
+    boolean same = before != null && before.size() == now.size();
+    for (int i = 0; before != null && same && i < now.size(); i++) {
       same = Arrays.equals(before.get(i), now.get(i));
     }
     return same;
-  }
-
-  private static byte[] read(Path file) throws IOException {
-    byte[] bytes;
-    try (InputStream in = Files.newInputStream(file)) {
-      bytes = in.readNBytes(MAX_BYTES + 1);
-    } catch (NoSuchFileException e) {
-      throw new IOException(file + ": no such file", e);
-    } catch (IOException e) {
-      throw new IOException(file + ": cannot be read: " + e.getMessage(), e);
-    }
-    if (bytes.length > MAX_BYTES) {
-      throw new IOException(file + ": larger than " + (MAX_BYTES >> 20) + " MiB");
-    }
-    return bytes;
   }
 }

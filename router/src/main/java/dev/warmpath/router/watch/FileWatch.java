@@ -1,5 +1,6 @@
 package dev.warmpath.router.watch;
 
+import dev.warmpath.router.watch.FileContents.Loader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -8,77 +9,90 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Reads files again when their contents change, by looking at an interval, so that renames and
  * links are followed. New contents that cannot be used change nothing: the last good ones stay, and
- * that is logged and counted.
+ * that is logged and counted. Files that hang hold up the others once, for {@link
+ * BoundedRead#LIMIT_MILLIS} together.
  *
  * <p>Thread-safe.
  */
 public final class FileWatch implements AutoCloseable {
 
-  /** Takes over the contents of the files of one entry, all or nothing. */
-  @FunctionalInterface
-  public interface Loader {
-
-    /**
-     * Takes them over.
-     *
-     * @param contents one for each file, in their order
-     * @throws IOException if they cannot be used; its message says why and holds no secrets
-     */
-    void load(List<byte[]> contents) throws IOException;
-  }
-
   private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);
+
+  /** A file that is just being replaced may be missing or empty for one look. */
+  private static final int LOOKS_UNTIL_STALE = 2;
 
   /** Files that are only good together. */
   private static final class Entry {
     private final String name;
     private final FileContents files;
+    private final BooleanSupplier watched;
     private final Loader loader;
-    private @Nullable String problem;
+    private int failedLooks;
     private volatile WatchedFile status;
 
-    Entry(String name, List<Path> files, Loader loader) {
+    Entry(String name, FileContents files, BooleanSupplier watched, Loader loader) {
       this.name = name;
-      this.files = new FileContents(files);
+      this.files = files;
+      this.watched = watched;
       this.loader = loader;
-      this.status = new WatchedFile(name, false, 0, 0);
+      this.status = new WatchedFile(name, null, 0, 0);
     }
 
-    void begin() throws IOException {
-      loader.load(files.changed().orElseThrow());
-    }
-
-    synchronized void look() {
+    void begin() {
       try {
-        files.changed().ifPresent(this::take);
+        if (watched.getAsBoolean()) {
+          files.begin();
+        }
       } catch (IOException e) {
-        failed(String.valueOf(e.getMessage()));
+        LOG.debug("which the look will say", e);
       }
     }
 
-    private void take(List<byte[]> contents) {
+    void look() {
+      if (!watched.getAsBoolean()) {
+        return;
+      }
       try {
-        loader.load(contents);
-        problem = null;
-        status = new WatchedFile(name, false, status.reloads() + 1, status.failures());
+        switch (files.look(loader)) {
+          case TAKEN -> good(true);
+          case SAME -> good(false);
+          case UNCONFIRMED -> {}
+        }
+      } catch (IOException e) {
+        failedLooks++;
+        if (files.isRefused() || failedLooks >= LOOKS_UNTIL_STALE) {
+          failed(String.valueOf(e.getMessage()));
+        }
+      } catch (Error e) { // only of this file: the others are looked at
+        failed(e.toString());
+      }
+    }
+
+    private void good(boolean taken) {
+      WatchedFile before = status;
+      if (taken) {
         LOG.info("{}: read again", name);
-      } catch (IOException | RuntimeException e) {
-        failed(String.valueOf(e.getMessage()));
+      } else if (before.stale()) {
+        LOG.info("{}: holds again what is in use", name);
+      }
+      failedLooks = 0;
+      if (taken || before.stale()) {
+        status = new WatchedFile(name, null, before.reloads() + (taken ? 1 : 0), before.failures());
       }
     }
 
     private void failed(String why) {
-      if (!why.equals(problem)) {
-        problem = why;
-        status = new WatchedFile(name, true, status.reloads(), status.failures() + 1);
-        LOG.error("{}: {}; what was read before stays in use", name, why);
+      WatchedFile before = status;
+      if (!why.equals(before.problem())) {
+        status = new WatchedFile(name, why, before.reloads(), before.failures() + 1);
+        LOG.warn("{}: {}; what was read before stays in use", name, why);
       }
     }
   }
@@ -90,7 +104,6 @@ public final class FileWatch implements AutoCloseable {
         return looking;
       });
 
-  private final int pollMs;
   private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
   /**
@@ -99,12 +112,7 @@ public final class FileWatch implements AutoCloseable {
    * @param pollMs time between two looks
    */
   public FileWatch(int pollMs) {
-    this.pollMs = pollMs;
-    poll(this::look);
-  }
-
-  private void poll(Runnable look) {
-    var unused = thread.scheduleWithFixedDelay(look, pollMs, pollMs, TimeUnit.MILLISECONDS);
+    var unused = thread.scheduleWithFixedDelay(this::look, pollMs, pollMs, TimeUnit.MILLISECONDS);
   }
 
   /**
@@ -115,31 +123,31 @@ public final class FileWatch implements AutoCloseable {
    * @throws IOException if they cannot be used now; its message names the key
    */
   public void add(String name, List<Path> files, Loader loader) throws IOException {
-    Entry entry = new Entry(name, List.copyOf(files), loader);
+    add(name, new FileContents(files), loader);
+  }
+
+  void add(String name, FileContents files, Loader loader) throws IOException {
     try {
-      entry.begin();
+      var unused = files.look(loader);
     } catch (IOException e) {
       throw new IOException(name + ": " + e.getMessage(), e);
     }
-    entries.put(name, entry);
+    entries.put(name, new Entry(name, files, () -> true, loader));
   }
 
   /**
-   * Runs {@code changed} by the watch's thread when the file has other contents than at the last
-   * look. One that cannot be read is looked at again; {@link #status} does not show it.
+   * Gives {@code loader} a file's contents when they are others than now.
+   *
+   * @param watched whether the file is looked at, asked before each look
    */
-  public void follow(Path file, Runnable changed) {
-    FileContents contents = new FileContents(List.of(file));
-    look(contents, () -> {});
-    poll(() -> look(contents, changed));
-  }
-
-  private static void look(FileContents contents, Runnable changed) {
+  public void follow(String name, Path file, BooleanSupplier watched, Loader loader) {
+    FileContents files = new FileContents(List.of(file));
     try {
-      contents.changed().ifPresent(now -> changed.run());
+      var unused = files.look(now -> {});
     } catch (IOException e) {
-      LOG.debug("not readable, as when it is just being replaced", e);
+      LOG.debug("whatever it holds later is new", e);
     }
+    entries.put(name, new Entry(name, files, watched, loader));
   }
 
   /** Watches the files of {@code name} no more. */
@@ -147,13 +155,22 @@ public final class FileWatch implements AutoCloseable {
     entries.remove(name);
   }
 
-  /** How the entries stand. */
+  /** How the entries stand that are watched. */
   public List<WatchedFile> status() {
-    return entries.values().stream().map(entry -> entry.status).toList();
+    return entries.values().stream()
+        .filter(entry -> entry.watched.getAsBoolean())
+        .map(entry -> entry.status)
+        .toList();
   }
 
+  /** All files are read at once, so that those that hang do so together. */
   private void look() {
-    entries.values().forEach(Entry::look);
+    try {
+      entries.values().forEach(Entry::begin);
+      entries.values().forEach(Entry::look);
+    } catch (RuntimeException | Error e) { // would end all looks to come
+      LOG.error("watched files could not be looked at", e);
+    }
   }
 
   @Override

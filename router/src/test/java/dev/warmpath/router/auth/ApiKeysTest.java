@@ -244,6 +244,34 @@ class ApiKeysTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"", "keys:\n", "# keys follow\n", "{}", "\0\0\0\0"})
+  void aFileWithoutKeysLocksNobodyOut(String content) throws Exception {
+    try (Rig rig = rig()) {
+      Files.writeString(file, content);
+      Rig.until(() -> rig.metrics().get(stale()) == 1);
+      assertThat(isOpenTo(rig, "key-a")).isTrue();
+      Files.writeString(file, "keys: []");
+      Rig.until(() -> !isOpenTo(rig, "key-a"));
+    }
+  }
+
+  /** Whatever becomes of another file, a key that was withdrawn ends. */
+  @Test
+  void aKeyIsWithdrawnBesideAFileThatBecameAPipe() throws Exception {
+    Path other = Files.writeString(folder.resolve("engine"), "engine-key");
+    try (Rig rig = rig(tree -> tree.set("upstream.api-key-file", other.toString(), "test"))) {
+      assertThat(isOpenTo(rig, "key-a")).isTrue();
+      Files.delete(other);
+      assertThat(new ProcessBuilder("mkfifo", other.toString()).start().waitFor()).isZero();
+      Rig.until(() ->
+          rig.metrics().get("warmpath_watched_file_stale{file=\"upstream " + other + "\"}") == 1);
+      write(entry("b", "key-b"));
+      Rig.until(() -> !isOpenTo(rig, "key-a"));
+      assertThat(isOpenTo(rig, "key-b")).isTrue();
+    }
+  }
+
   @Test
   void aFileThatCannotBeUsedAtTheStartIsNamed() throws Exception {
     write("keys:\n  - {name: a, sha256: [" + Secrets.hash("x") + "]}\n  - {name: a, sha: []}\n");
@@ -296,11 +324,11 @@ class ApiKeysTest {
   }
 
   private static String stale() {
-    return "warmpath_secret_file_stale{file=\"auth.keys-file\"}";
+    return "warmpath_watched_file_stale{file=\"auth.keys-file\"}";
   }
 
   private static String changes(String result) {
-    return "warmpath_secret_file_changes_total{file=\"auth.keys-file\",result=\"" + result + "\"}";
+    return "warmpath_watched_file_changes_total{file=\"auth.keys-file\",result=\"" + result + "\"}";
   }
 
   private static String counted(String what, String label, String value) {

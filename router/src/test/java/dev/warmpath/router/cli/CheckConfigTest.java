@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code serve --check-config} finds what a start would fail at. */
 class CheckConfigTest {
@@ -67,6 +68,13 @@ class CheckConfigTest {
   void whatAStartWouldFailAtIsNamed(String line, String problem) throws Exception {
     assertThat(check(line)).isEqualTo(Exit.USAGE);
     assertThat(err.toString()).contains(problem.replace("F/", folder + "/"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "\n", "# nothing yet", "---\n", "null"})
+  void aFileWithoutContentIsNamed(String content) throws Exception {
+    assertThat(check(content)).isEqualTo(Exit.USAGE);
+    assertThat(err.toString()).containsPattern("router.yaml: is empty");
   }
 
   private int check(String... lines) throws Exception {

@@ -358,7 +358,7 @@ class ConfigTreeTest {
     assertThat(problems(replica.formatted("")))
         .singleElement()
         .asString()
-        .contains("'replicas[].hash-seed-file' cannot be read");
+        .contains("'replicas[].hash-seed-file': " + file + ": no such file");
   }
 
   @Test

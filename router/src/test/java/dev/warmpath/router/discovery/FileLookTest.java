@@ -28,6 +28,14 @@ class FileLookTest {
     look = new FileLook(file);
   }
 
+  /** What a change is needs two looks that agree. */
+  private List<String> namesOfTwoLooks() throws IOException {
+    List<String> before = names();
+    List<String> now = names();
+    assertThat(now).as("taken by the second look").isNotEqualTo(before);
+    return now;
+  }
+
   private List<String> names() throws IOException {
     return look.look().replicas().stream().map(ReplicaConfig::name).toList();
   }
@@ -37,9 +45,9 @@ class FileLookTest {
     Files.writeString(file, A);
     assertThat(names()).containsExactly("a");
     Files.writeString(file, A + B);
-    assertThat(names()).containsExactly("a", "b");
+    assertThat(namesOfTwoLooks()).containsExactly("a", "b");
     Files.writeString(file, "[]");
-    assertThat(names()).isEmpty();
+    assertThat(namesOfTwoLooks()).isEmpty();
   }
 
   @Test
@@ -63,6 +71,7 @@ class FileLookTest {
         \t "dialect": "sglang", "models": ["m"]}
         ]
         """);
+    newLook();
     assertThat(look.look().replicas()).containsExactly(yaml);
   }
 
@@ -72,7 +81,7 @@ class FileLookTest {
     assertThat(names()).containsExactly("a");
     Path next = Files.writeString(folder.resolve("next"), B);
     Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
-    assertThat(names()).containsExactly("b");
+    assertThat(namesOfTwoLooks()).containsExactly("b");
   }
 
   /** A ConfigMap's volume: the file is a link through {@code ..data}, which is replaced. */
@@ -87,7 +96,7 @@ class FileLookTest {
     assertThat(names()).containsExactly("a");
     Path swap = Files.createSymbolicLink(folder.resolve("..data_tmp"), Path.of("..2"));
     Files.move(swap, data, StandardCopyOption.ATOMIC_MOVE);
-    assertThat(names()).containsExactly("b");
+    assertThat(namesOfTwoLooks()).containsExactly("b");
   }
 
   @Test
@@ -95,14 +104,17 @@ class FileLookTest {
     Files.writeString(file, A);
     assertThat(names()).containsExactly("a");
     Files.writeString(file, A + "- {name: b, url: 'ftp://h'}\n- {name: c}\n");
+    assertThat(names()).containsExactly("a");
     assertThatIOException()
         .isThrownBy(look::look)
         .withMessageContainingAll(
             file + ":2: replicas[]: 'url' must be http://host:port",
             file + ":3: 'replicas[].url' is missing");
     Files.writeString(file, "- {name: a\n");
+    assertThat(names()).containsExactly("a");
     assertThatIOException().isThrownBy(look::look).withMessageStartingWith(file + ":2: ");
     Files.writeString(file, A + A);
+    assertThat(names()).containsExactly("a");
     assertThatIOException().isThrownBy(look::look).withMessageContaining("'a' is given twice");
     Files.writeString(file, A);
     assertThat(names()).containsExactly("a");
@@ -111,14 +123,21 @@ class FileLookTest {
   @Test
   void aFileThatIsNoListIsAFailureAndNoEmptySet() throws IOException {
     assertThatIOException().isThrownBy(look::look).withMessage(file + ": no such file");
-    for (String none : List.of("", "# replicas follow\n", "replicas: []", "{}")) {
+    Files.writeString(file, A);
+    assertThatIOException().isThrownBy(look::look).withMessage(file + ": is being written");
+    assertThat(names()).containsExactly("a");
+    Files.writeString(file, "");
+    assertThatIOException().isThrownBy(look::look).withMessage(file + ": is empty");
+    for (String none : List.of("# replicas follow\n", "replicas: []", "{}")) {
       Files.writeString(file, none);
+      assertThat(names()).containsExactly("a");
       assertThatIOException().isThrownBy(look::look).withMessage(file + ":1: a list expected");
     }
     Files.write(file, new byte[] {'[', (byte) 0xff, ']'});
+    assertThat(names()).containsExactly("a");
     assertThatIOException().isThrownBy(look::look).withMessage(file + ": not UTF-8 text");
     Files.delete(file);
     Files.createDirectory(file);
-    assertThatIOException().isThrownBy(look::look).withMessageContaining("cannot be read");
+    assertThatIOException().isThrownBy(look::look).withMessage(file + ": not a regular file");
   }
 }

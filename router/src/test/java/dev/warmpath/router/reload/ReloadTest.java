@@ -7,13 +7,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.ConfigTree;
-import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Load;
 import dev.warmpath.router.rig.Rig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -25,11 +27,15 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 /** Another configuration while requests run. */
 class ReloadTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String REPLICA = "replicas: [{name: a, url: 'http://127.0.0.1:1'}]";
   private static final String BODY = "{\"model\":\"m\"}";
 
   @Test
@@ -197,20 +203,7 @@ class ReloadTest {
     Files.writeString(data.resolve("w.yaml"), yaml("round-robin", ""));
     Path link = Files.createSymbolicLink(folder.resolve("..data"), data);
     Path file = Files.createSymbolicLink(folder.resolve("w.yaml"), Path.of("..data/w.yaml"));
-    ConfigLoader loader =
-        new ConfigLoader() {
-          @Override
-          public RouterConfig load() throws ConfigException {
-            return ConfigTree.read(file).config();
-          }
-
-          @Override
-          public Path file() {
-            return file;
-          }
-        };
-    try (RouterProcess router =
-        RouterProcess.start(loader.load(), Environment.ofTheMachine().loading(loader))) {
+    try (RouterProcess router = started(file)) {
       Path next = Files.createDirectories(folder.resolve("v2"));
       Files.writeString(
           next.resolve("w.yaml"),
@@ -224,6 +217,64 @@ class ReloadTest {
       Files.writeString(next.resolve("w.yaml"), yaml("sticky", ""));
       Rig.until(() -> router.dispatcher().policy().name().equals("sticky"));
       Rig.until(() -> router.fleet().replicas().stream().map(Replica::name).toList().isEmpty());
+    }
+  }
+
+  /** Emptied, cut off and made a pipe, by turns, as long as it takes to be told; then restored. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", " \n", "# nothing yet\n", "pipe", "replicas: [{name: a, ur", "\0\0\0"})
+  void aFileWithoutContentChangesNothingAndIsFollowedOn(String content, @TempDir Path folder)
+      throws Exception {
+    Path file = Files.writeString(folder.resolve("w.yaml"), yaml("random", REPLICA));
+    try (RouterProcess router = started(file)) {
+      if (content.equals("pipe")) {
+        Files.delete(file);
+        assertThat(new ProcessBuilder("mkfifo", file.toString()).start().waitFor()).isZero();
+      } else {
+        Files.writeString(file, content);
+      }
+      Rig.until(() -> staleFiles(router).has(0));
+      assertThat(staleFiles(router).get(0).path("file").asText()).isEqualTo("reload.watch");
+      assertThat(router.fleet().find("a")).isPresent();
+      Files.deleteIfExists(file);
+      Files.writeString(file, yaml("sticky", REPLICA));
+      Rig.until(() -> router.dispatcher().policy().name().equals("sticky"));
+      Rig.until(() -> staleFiles(router).isEmpty());
+      assertThat(router.fleet().find("a")).isPresent();
+    }
+  }
+
+  @Test
+  void aFileThatDoesNotNameItsWatchIsFollowedOnUntilItForbidsThat(@TempDir Path folder)
+      throws Exception {
+    Path file = Files.writeString(folder.resolve("w.yaml"), yaml("random", ""));
+    try (RouterProcess router = started(file)) {
+      Files.writeString(file, "{listen: {port: 0}, admin: {port: 0}, policy: {name: sticky}}");
+      Rig.until(() -> router.dispatcher().policy().name().equals("sticky"));
+      Files.writeString(file, yaml("round-robin", ""));
+      Rig.until(() -> router.dispatcher().policy().name().equals("round-robin"));
+      Files.writeString(file, yaml("random", "").replace("watch: true", "watch: false"));
+      Rig.until(() -> router.dispatcher().policy().name().equals("random"));
+      Files.writeString(file, yaml("sticky", ""));
+      assertThat(router.reload("test").problems()).isEmpty(); // it is read when that is asked for
+      assertThat(router.dispatcher().policy().name()).isEqualTo("sticky");
+    }
+  }
+
+  /** A router with the flags of a command line, over a file. */
+  private static RouterProcess started(Path file) throws ConfigException {
+    ServeFlags flags = new ServeFlags();
+    new CommandLine(flags).parseArgs("--config", file.toString(), "--set", "files.poll-ms=10");
+    return RouterProcess.start(flags.config(), Environment.ofTheMachine().loading(flags));
+  }
+
+  private static JsonNode staleFiles(RouterProcess router) {
+    try {
+      URI uri = URI.create("http://127.0.0.1:" + router.adminPort() + "/admin/fleet");
+      return JSON.readTree(uri.toURL().openStream()).path("staleFiles");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

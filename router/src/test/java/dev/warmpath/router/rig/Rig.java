@@ -77,7 +77,7 @@ public final class Rig implements AutoCloseable {
     }
     started = change.apply(tree);
     written = started;
-    Environment environment = surroundings.loading(() -> written.config());
+    Environment environment = surroundings.loading((running, content) -> written.config());
     try {
       router = RouterProcess.start(started.config(), environment);
     } catch (ConfigException e) {

@@ -126,7 +126,7 @@ class ServerTlsTest {
   }
 
   private double stale(Rig rig) {
-    return metric(rig, "warmpath_secret_file_stale{file=\"listen.tls-cert\"}");
+    return metric(rig, "warmpath_watched_file_stale{file=\"listen.tls-cert\"}");
   }
 
   @Test

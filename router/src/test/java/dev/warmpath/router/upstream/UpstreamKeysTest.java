@@ -96,7 +96,7 @@ class UpstreamKeysTest {
 
   @Test
   void aKeyThatCouldInjectHeadersIsRefusedAtTheStart() throws Exception {
-    for (String bad : new String[] {"a\r\nx-evil: 1", "", "a b", "schlüssel"}) {
+    for (String bad : new String[] {"a\r\nx-evil: 1", "a b", "schlüssel"}) {
       String keyFile = file("key", bad).toString();
       assertThatThrownBy(
               () -> new Rig(1, tree -> tree.set("upstream.api-key-file", keyFile, "test")).close())

@@ -127,7 +127,7 @@ class UpstreamTlsTest {
         .hasMessageContaining("not that of the certificate");
     assertThatThrownBy(() -> rig(0, Map.of("tls-ca", path("empty"))).close())
         .isInstanceOf(StartException.class)
-        .hasMessageContaining("no certificate");
+        .hasMessageContaining("empty: is empty");
     assertThatThrownBy(() -> rig(0, Map.of("tls-cert", path("a.cert"))).close())
         .hasStackTraceContaining("'tls-cert' and 'tls-key' need each other");
   }

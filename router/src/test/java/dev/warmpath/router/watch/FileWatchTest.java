@@ -11,9 +11,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FileWatchTest {
 
@@ -57,15 +62,113 @@ class FileWatchTest {
     watch.add("one", List.of(a), this::load);
     write("a", "bad");
     Rig.until(() -> status().stale());
-    assertThat(status()).isEqualTo(new WatchedFile("one", true, 0, 1));
+    assertThat(status()).isEqualTo(new WatchedFile("one", "bad", 0, 1));
     write("a", "better");
     Rig.until(() -> !status().stale());
-    assertThat(status()).isEqualTo(new WatchedFile("one", false, 1, 1));
+    assertThat(status()).isEqualTo(new WatchedFile("one", null, 1, 1));
     Files.delete(a);
     Rig.until(() -> status().stale());
     write("a", "better");
     Rig.until(() -> !status().stale());
-    assertThat(loaded).containsExactly("good", "better", "better");
+    assertThat(loaded).containsExactly("good", "better");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "\n \n", "\0\0\0"})
+  void anEmptyFileIsStale(String nothing) throws IOException {
+    Path a = write("a", "good");
+    watch.add("one", List.of(a), this::load);
+    Files.writeString(a, nothing);
+    Rig.until(() -> status().stale());
+    assertThat(status().problem()).isEqualTo(a + ": is empty");
+    Files.writeString(a, "better");
+    Rig.until(() -> !status().stale());
+    assertThat(loaded).containsExactly("good", "better");
+  }
+
+  /** Each look finds one letter more, as of a file that is written in place; then no more. */
+  @Test
+  void whatGrowsFromLookToLookIsTakenAsAWhole() throws IOException {
+    String text = "new contents";
+    AtomicInteger looks = new AtomicInteger();
+    FileContents contents =
+        new FileContents(
+            new BoundedRead(
+                List.of(Path.of("growing")),
+                file -> text.substring(0, Math.min(text.length(), looks.get())).getBytes(UTF_8),
+                60_000));
+    looks.set(text.length());
+    assertThat(contents.look(this::load)).isEqualTo(FileContents.Look.TAKEN);
+    for (int length = 1; length < text.length(); length++) {
+      looks.set(length);
+      assertThat(contents.look(this::load)).isEqualTo(FileContents.Look.UNCONFIRMED);
+    }
+    looks.set(text.length());
+    assertThat(contents.look(this::load)).isEqualTo(FileContents.Look.SAME);
+    looks.set(text.length() - 1);
+    assertThat(contents.look(this::load)).isEqualTo(FileContents.Look.UNCONFIRMED);
+    assertThat(contents.look(this::load)).isEqualTo(FileContents.Look.TAKEN);
+    assertThat(loaded).containsExactly("new contents", "new content");
+  }
+
+  @Test
+  void aPipeIsNotReadAndHoldsUpNobody() throws Exception {
+    Path a = write("a", "1");
+    watch.add("pipe", List.of(a), this::load);
+    watch.add("two", List.of(write("b", "1")), contents -> loaded.add("two"));
+    Files.delete(a);
+    assertThat(new ProcessBuilder("mkfifo", a.toString()).start().waitFor()).isZero();
+    Rig.until(() -> watch.status().stream().anyMatch(WatchedFile::stale));
+    write("b", "2");
+    Rig.until(() -> loaded.size() == 3);
+    write("a", "2");
+    Rig.until(() -> loaded.size() == 4);
+    assertThat(loaded).containsExactly("1", "two", "two", "2");
+  }
+
+  /** As a file of a mount that does not answer. */
+  @Test
+  void aFileWhoseReadingHangsIsStaleAndHoldsUpNobody() throws Exception {
+    CountDownLatch answers = new CountDownLatch(1);
+    AtomicBoolean hangs = new AtomicBoolean();
+    watch.add("hung", hanging(hangs, answers), this::load);
+    watch.add("two", List.of(write("b", "1")), contents -> loaded.add("two"));
+    hangs.set(true);
+    Rig.until(() -> watch.status().stream().anyMatch(WatchedFile::stale));
+    write("b", "2");
+    Rig.until(() -> loaded.size() == 3);
+    hangs.set(false);
+    answers.countDown();
+    Rig.until(() -> watch.status().stream().noneMatch(WatchedFile::stale));
+    assertThat(loaded).containsExactly("1", "two", "two");
+  }
+
+  private static FileContents hanging(AtomicBoolean hangs, CountDownLatch answers) {
+    return new FileContents(
+        new BoundedRead(
+            List.of(Path.of("hung")),
+            file -> {
+              try {
+                if (hangs.get()) {
+                  answers.await();
+                }
+              } catch (InterruptedException e) {
+                throw new IOException(e);
+              }
+              return "1".getBytes(UTF_8);
+            },
+            20));
+  }
+
+  @Test
+  void anErrorWhileOneIsTakenOverEndsNoWatch() throws IOException {
+    Path a = write("a", "good");
+    watch.add("one", List.of(a), this::load);
+    write("a", "error");
+    Rig.until(() -> status().stale());
+    write("a", "better");
+    Rig.until(() -> !status().stale());
+    assertThat(loaded).containsExactly("good", "better");
   }
 
   @Test
@@ -96,6 +199,9 @@ class FileWatchTest {
   private void load(List<byte[]> contents) throws IOException {
     StringBuilder all = new StringBuilder();
     contents.forEach(content -> all.append(new String(content, UTF_8)));
+    if (all.toString().contains("error")) {
+      throw new StackOverflowError();
+    }
     if (all.toString().contains("bad")) {
       throw new IOException("bad");
     }

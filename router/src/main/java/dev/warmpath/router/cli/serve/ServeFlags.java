@@ -4,6 +4,7 @@ import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.EnvironmentKeys;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.read.YamlReader;
 import dev.warmpath.router.reload.ConfigLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +20,8 @@ import picocli.CommandLine.Option;
  * <p>Confined to the main thread.
  */
 public final class ServeFlags implements ConfigLoader {
+
+  private static final String WATCH = "reload.watch";
 
   @Option(
       names = "--config",
@@ -45,7 +48,8 @@ public final class ServeFlags implements ConfigLoader {
       names = "--replica",
       paramLabel = "NAME=URL[,KEY=VALUE]...",
       description = {
-        "A replica; may be repeated. Keys: events, replay (ZMQ endpoints), bind, ranks, dialect, model."
+        "A replica; may be repeated. Keys: events, replay (ZMQ endpoints), bind, ranks, dialect,"
+            + " model."
       })
   private List<String> replicas = new ArrayList<>();
 
@@ -77,8 +81,9 @@ public final class ServeFlags implements ConfigLoader {
   }
 
   @Override
-  public RouterConfig load() throws ConfigException {
-    return config();
+  public RouterConfig load(RouterConfig running, byte @Nullable [] content) throws ConfigException {
+    ConfigTree tree = tree(content, Map.of(), "");
+    return running.reload().watch() ? tree.orElse(WATCH, true).config() : tree.config();
   }
 
   @Override
@@ -93,7 +98,12 @@ public final class ServeFlags implements ConfigLoader {
    * @param command what errors name
    */
   public RouterConfig config(Map<String, String> sections, String command) throws ConfigException {
-    ConfigTree tree = config == null ? ConfigTree.empty() : ConfigTree.read(config);
+    return tree(null, sections, command).config();
+  }
+
+  private ConfigTree tree(byte @Nullable [] content, Map<String, String> sections, String command)
+      throws ConfigException {
+    ConfigTree tree = file(content);
     tree = EnvironmentKeys.over(tree, environment);
     for (Map.Entry<String, String> section : sections.entrySet()) {
       tree = tree.setText(section.getKey(), section.getValue(), command);
@@ -115,7 +125,16 @@ public final class ServeFlags implements ConfigLoader {
     for (String replica : replicas) {
       tree = tree.put("replicas", replica(replica), "--replica " + replica);
     }
-    return tree.config();
+    return tree;
+  }
+
+  private ConfigTree file(byte @Nullable [] content) throws ConfigException {
+    if (config == null) {
+      return ConfigTree.empty();
+    }
+    return content == null
+        ? ConfigTree.read(config)
+        : ConfigTree.parse(YamlReader.text(content, config.toString()), config.toString());
   }
 
   private static ConfigTree set(ConfigTree tree, String path, @Nullable Object value, String flag) {

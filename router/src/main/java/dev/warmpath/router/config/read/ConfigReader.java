@@ -2,9 +2,9 @@ package dev.warmpath.router.config.read;
 
 import dev.warmpath.router.config.read.ConfigNode.Listing;
 import dev.warmpath.router.config.read.ConfigNode.Mapping;
+import dev.warmpath.router.watch.BoundedRead;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -169,9 +169,10 @@ public final class ConfigReader {
           mapping.origin(), "'" + key.path() + "' and '" + named.path() + "' exclude each other");
     } else if (file != null) {
       try {
-        return key.value(Files.readString(Path.of(file.toString())).strip());
-      } catch (IOException | IllegalArgumentException e) {
-        report(mapping.origin(), "'" + named.path() + "' cannot be read: " + e);
+        Path path = Path.of(file.toString());
+        return key.value(YamlReader.text(BoundedRead.now(path), file.toString()).strip());
+      } catch (IOException | ConfigException | IllegalArgumentException e) {
+        report(mapping.origin(), "'" + named.path() + "': " + e.getMessage());
       }
     }
     return null;

@@ -4,6 +4,9 @@ import dev.warmpath.router.config.read.ConfigNode.Listing;
 import dev.warmpath.router.config.read.ConfigNode.Mapping;
 import dev.warmpath.router.config.read.ConfigNode.Scalar;
 import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,12 +44,21 @@ public final class YamlReader {
   public static Mapping read(String text, String file) throws ConfigException {
     ConfigNode root = new YamlReader(file).document(text);
     if (root == null) {
-      return new Mapping(Map.of(), file + ":1");
+      throw new ConfigException(file, "is empty; write {} for a document without keys");
     }
     if (root instanceof Mapping mapping) {
       return mapping;
     }
     throw new ConfigException(file + ":1", "keys and values expected");
+  }
+
+  /** The text of a file's bytes. */
+  public static String text(byte[] bytes, String file) throws ConfigException {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException e) {
+      throw new ConfigException(file, "not UTF-8 text");
+    }
   }
 
   public static Listing readList(String text, String file) throws ConfigException {
@@ -67,6 +79,8 @@ public final class YamlReader {
     } catch (YamlEngineException e) {
       throw new ConfigException(
           file, String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+    } catch (StackOverflowError e) { // the composer calls itself for each level
+      throw new ConfigException(file, "nested too deeply");
     }
     return root.isEmpty() || isNull(root.get())
         ? null
