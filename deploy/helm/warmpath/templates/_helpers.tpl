@@ -62,13 +62,17 @@ env:
 {{/* It listens on loopback alone, so the kubelet cannot ask it by HTTP. */}}
 restartPolicy: Always
 startupProbe: {exec: {command: [bash, -c, "exec 3<>/dev/tcp/127.0.0.1/8080"]}, periodSeconds: 2, failureThreshold: 90}
+{{- if .Values.secrets.tls }}
 livenessProbe: {exec: {command: [bash, -c, "exec 3<>/dev/tcp/127.0.0.1/8080"]}, periodSeconds: 10}
+{{- else }}
+livenessProbe: {exec: {command: [bash, -c, "exec 3<>/dev/tcp/127.0.0.1/8080 && printf 'GET /health/live HTTP/1.0\\r\\n\\r\\n' >&3 && read -r _ status _ <&3 && [ $status = 200 ]"]}, periodSeconds: 5, timeoutSeconds: 1, failureThreshold: 6}
+{{- end }}
 {{- else }}
 ports:
   - {name: http, containerPort: 8080}
 {{- $scheme := ternary "HTTPS" "HTTP" (not (empty .Values.secrets.tls)) }}
 startupProbe: {httpGet: {path: /health/live, port: http, scheme: {{ $scheme }}}, periodSeconds: 2, failureThreshold: 90}
-livenessProbe: {httpGet: {path: /health/live, port: http, scheme: {{ $scheme }}}, periodSeconds: 10, timeoutSeconds: 3}
+livenessProbe: {httpGet: {path: /health/live, port: http, scheme: {{ $scheme }}}, periodSeconds: 5, timeoutSeconds: 1, failureThreshold: 6}
 readinessProbe: {httpGet: {path: /health/ready, port: http, scheme: {{ $scheme }}}, periodSeconds: 3, timeoutSeconds: 2}
 {{- end }}
 resources: {{- toYaml .Values.resources | nindent 2 }}

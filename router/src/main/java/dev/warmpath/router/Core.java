@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.discovery.ReplicaSource;
@@ -24,6 +25,7 @@ import dev.warmpath.router.prompt.PromptReader;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.prompt.body.BodyParser;
+import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.RestoredState;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
@@ -53,9 +55,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Core implements AutoCloseable {
 
-  private static final long BYTES_PER_MB = 1 << 20;
-
   private final RouterConfig config;
+  private final MemoryBudget budget;
+  private final TreeRoom trees;
   private final Supplier<RouterConfig> running;
   private final HostRules hosts;
   private final RouterMetrics metrics;
@@ -92,6 +94,8 @@ final class Core implements AutoCloseable {
       List<ReplicaSource> sources) {
     this.config = running.get();
     this.running = running;
+    this.budget = MemoryBudget.of(config);
+    this.trees = new TreeRoom(budget.treeBytes());
     this.hosts = new HostRules(config.fleet().hostPatterns());
     this.metrics = metrics;
     this.upstreams = upstreams;
@@ -105,7 +109,7 @@ final class Core implements AutoCloseable {
         new EventIngest(
             index,
             environment.clock(),
-            config.ingest().options(),
+            config.ingest().options(budget),
             restored.restoredEngines(),
             recording.events());
     this.streams = new EventStreams(ingest);
@@ -122,6 +126,8 @@ final class Core implements AutoCloseable {
                         models::adapterOf,
                         new EngineDates(running, models::modelOf, environment.clock()),
                         http,
+                        trees,
+                        budget.renderedBytes(),
                         environment.nanoClock(),
                         metrics::remote))
             : null;
@@ -212,7 +218,13 @@ final class Core implements AutoCloseable {
             upstreams,
             http ->
                 new ParityWatch.Sources(
-                    fleet, tokenizers, models::modelOf, http, environment.nanoClock()))
+                    fleet,
+                    tokenizers,
+                    models::modelOf,
+                    http,
+                    trees,
+                    budget.comparedBytes(),
+                    environment.nanoClock()))
         : null;
   }
 
@@ -227,7 +239,7 @@ final class Core implements AutoCloseable {
         RestoredState.of(
             config.snapshot(),
             environment.dataDirectory(),
-            limits(config.index()),
+            indexLimits(config),
             environment.clock(),
             environment.nanoClock()));
   }
@@ -310,12 +322,8 @@ final class Core implements AutoCloseable {
     configured.apply(before, now, dispatcher);
   }
 
-  private static IndexLimits limits(RouterConfig.Index bounds) {
-    long bytes =
-        bounds.memoryMb() > 0
-            ? bounds.memoryMb() * BYTES_PER_MB
-            : Runtime.getRuntime().maxMemory() / 2;
-    return new IndexLimits(bounds.orphanBlocks(), bytes);
+  private static IndexLimits indexLimits(RouterConfig config) {
+    return new IndexLimits(config.index().orphanBlocks(), MemoryBudget.of(config).indexBytes());
   }
 
   private static ExpectedBlocks.Limits expectedBlocks(RouterConfig.Index bounds) {
@@ -328,7 +336,7 @@ final class Core implements AutoCloseable {
   private PromptPool newPrompts() {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
-        new PromptReader(models, bodies, configured::modelOf),
+        new PromptReader(models, bodies, trees, configured::modelOf),
         comparison == null ? BodyWatch.NONE : comparison.watch(),
         remote == null ? RemoteReader.NONE : remote.prompts(),
         config.tokenizing(),

@@ -2,6 +2,7 @@ package dev.warmpath.router;
 
 import dev.warmpath.router.admin.AdminContext;
 import dev.warmpath.router.admin.AdminVerticle;
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.RecentDecisions;
@@ -74,6 +75,7 @@ public final class RouterProcess implements AutoCloseable {
   private static final int LOOPS_BESIDES_THE_PROXY = 2;
 
   private final RunningConfig running;
+  private final MemoryBudget budget;
   private final List<PolledSource> sources;
   private final Core core;
   private final Vertx vertx;
@@ -88,6 +90,7 @@ public final class RouterProcess implements AutoCloseable {
 
   private RouterProcess(RouterConfig config, Environment environment, Runnable beforeListening) {
     this.running = new RunningConfig(config);
+    this.budget = budget(config);
     this.lifecycle = new Lifecycle(() -> running().limits().requests());
     this.files = new FileWatch(config.files().pollMs());
     this.vertx = newVertx();
@@ -95,7 +98,7 @@ public final class RouterProcess implements AutoCloseable {
     this.admission =
         new ProxyContext.Admission(
             lifecycle,
-            new BodyRoom(() -> bodyRoom(running().limits().bodiesMb())),
+            new BodyRoom(this::bodyRoom),
             new Connections.Count(() -> running().limits().connections()),
             new RetryBudget(() -> running().retry().budgetPercent()),
             new StoredResponses(config.limits().storedResponses()),
@@ -154,8 +157,24 @@ public final class RouterProcess implements AutoCloseable {
         new Totals.Sources(
             metrics, core.dispatcher(), core.ingest()::status, environment.nanoClock()),
         new RecentDecisions.Bounds(
-            config.decisionsKept(), (long) config.decisionsMb() << 20, config.showPrompts()),
+            config.decisionsKept(), budget.decisionBytes(), config.showPrompts()),
         environment.clock());
+  }
+
+  private static MemoryBudget budget(RouterConfig config) {
+    MemoryBudget budget = MemoryBudget.of(config);
+    try {
+      budget.check();
+    } catch (IllegalArgumentException e) {
+      throw new StartException(String.valueOf(e.getMessage()), e);
+    }
+    LOG.debug("the heap is divided so:\n{}", budget.table());
+    return budget;
+  }
+
+  private long bodyRoom() {
+    int configuredMb = running().limits().bodiesMb();
+    return configuredMb > 0 ? (long) configuredMb << 20 : budget.bodyBytes();
   }
 
   private RouterConfig running() {
@@ -169,10 +188,6 @@ public final class RouterProcess implements AutoCloseable {
    */
   public ReloadResult reload(String why) {
     return reloader.reload(why);
-  }
-
-  private static long bodyRoom(int configuredMb) {
-    return configuredMb > 0 ? (long) configuredMb << 20 : Runtime.getRuntime().maxMemory() / 4;
   }
 
   /**
@@ -365,6 +380,7 @@ public final class RouterProcess implements AutoCloseable {
         core.metrics()::scrape,
         replica -> core.streams().clear(replica, "cleared by the operator"),
         lifecycle,
+        admission.bodies(),
         core.tokenizers(),
         core.parity(),
         core.models(),

@@ -10,6 +10,7 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.Tokenizers;
+import dev.warmpath.router.proxy.limit.BodyRoom;
 import dev.warmpath.router.proxy.limit.Lifecycle;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.tls.ServerTls;
@@ -44,6 +45,7 @@ public record AdminContext(
     Supplier<String> metrics,
     ToIntFunction<String> clear,
     Lifecycle lifecycle,
+    BodyRoom bodies,
     LoadedTokenizers tokenizers,
     @Nullable ParityWatch parity,
     Tokenizers models,

@@ -5,12 +5,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.ConsoleStream;
+import dev.warmpath.router.prompt.body.TreeRoom;
+import dev.warmpath.router.proxy.limit.RequestBody;
 import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
@@ -204,18 +205,22 @@ public final class AdminVerticle extends VerticleBase {
   }
 
   private void withBody(HttpServerRequest request, int maxBytes, Consumer<byte[]> work) {
-    Buffer body = Buffer.buffer();
+    RequestBody body = new RequestBody(admin.bodies(), maxBytes, request);
+    RequestBody.Taken[] taken = {RequestBody.Taken.TAKEN};
     request.handler(chunk -> {
-      if (body.length() <= maxBytes) {
-        body.appendBuffer(chunk);
+      if (taken[0] == RequestBody.Taken.TAKEN) {
+        taken[0] = body.add(chunk);
       }
     });
+    request.exceptionHandler(e -> body.drop());
+    request.response().closeHandler(v -> body.drop());
     request.endHandler(v -> {
-      if (body.length() > maxBytes) {
-        fail(request.response(), 413, "the body is too large");
-      } else {
-        work.accept(body.getBytes());
+      switch (taken[0]) {
+        case TAKEN -> work.accept(body.whole());
+        case TOO_LARGE -> fail(request.response(), 413, "the body is too large");
+        case NO_ROOM -> fail(request.response(), 503, "request bodies take all the room there is");
       }
+      body.drop();
     });
   }
 
@@ -232,12 +237,18 @@ public final class AdminVerticle extends VerticleBase {
     answer(
         response,
         () -> {
-          JsonNode parsed = parse(body);
-          if (!parsed.isObject()) {
-            response.setStatusCode(400);
-            return error("the body is not a JSON object");
+          RequestKind kind;
+          try (TreeRoom.Share share = admin.prompts().trees().share()) {
+            JsonNode parsed = parse(body, share);
+            if (!parsed.isObject()) {
+              response.setStatusCode(400);
+              return error("the body is not a JSON object");
+            }
+            kind = path == null ? BodyKind.guess(parsed) : BodyKind.ofPath(path);
+          } catch (TreeRoom.FullException e) {
+            response.setStatusCode(503);
+            return error("the body's objects take more memory than prompts may");
           }
-          RequestKind kind = path == null ? BodyKind.guess(parsed) : BodyKind.ofPath(path);
           if (kind == null) {
             response.setStatusCode(400);
             return error("no prompt is read for that path");
@@ -246,9 +257,9 @@ public final class AdminVerticle extends VerticleBase {
         });
   }
 
-  private static JsonNode parse(byte[] body) {
+  private static JsonNode parse(byte[] body, TreeRoom.Share share) {
     try {
-      return JSON.readTree(body);
+      return share.parse(JSON, body);
     } catch (IOException e) {
       return JSON.nullNode();
     }

@@ -14,8 +14,8 @@ import java.util.Objects;
 import java.util.zip.CRC32C;
 
 /**
- * The console's page, {@code GET /admin/ui} and the files that it names: markup, style and scripts,
- * without any data. Only the paths that are listed here exist.
+ * The console's page, {@code GET /admin/ui}, to which {@code /} leads, and the files that it names:
+ * markup, style and scripts, without any data. Only the paths that are listed here exist.
  *
  * <p>Immutable.
  */
@@ -76,6 +76,10 @@ final class ConsolePage {
   boolean answers(HttpServerRequest request) {
     boolean isRead =
         request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD);
+    if (isRead && "/".equals(request.path())) {
+      request.response().setStatusCode(302).putHeader("location", PAGE).end();
+      return true;
+    }
     Asset asset = isRead ? assets.get(request.path()) : null;
     if (asset == null) {
       return false;

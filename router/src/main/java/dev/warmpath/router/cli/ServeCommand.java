@@ -34,8 +34,10 @@ import picocli.CommandLine.Option;
       "  warmpath serve --config warmpath.yaml",
       "  warmpath serve --config warmpath.yaml --check-config",
       "  warmpath serve --tokenizer qwen3=/models/qwen3 \\",
-      "    --replica a=http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657 \\",
-      "    --replica b=http://127.0.0.1:8001,events=tcp://127.0.0.1:5558,replay=tcp://127.0.0.1:5658"
+      "    --replica"
+          + " a=http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657 \\",
+      "    --replica"
+          + " b=http://127.0.0.1:8001,events=tcp://127.0.0.1:5558,replay=tcp://127.0.0.1:5658"
     })
 public final class ServeCommand implements WarmpathCommand {
 
@@ -108,7 +110,7 @@ public final class ServeCommand implements WarmpathCommand {
     System.out.printf(
         "warmpath listens on %s://%s:%d%n", scheme(config.listen().tls()), host, router.port());
     System.out.printf(
-        "  admin    %s://%s:%d/admin/fleet%n",
+        "  console  %s://%s:%d/admin/ui%n",
         scheme(config.admin().tls()), config.admin().host(), router.adminPort());
     System.out.printf("  policy   %s%n", config.policy().name());
     System.out.printf("  replicas %d%n", config.replicas().size());

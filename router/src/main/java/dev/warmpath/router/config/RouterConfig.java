@@ -54,8 +54,6 @@ public record RouterConfig(
     @Reloadable Shutdown shutdown,
     Reload reload) {
 
-  private static final long BYTES_PER_MB = 1 << 20;
-
   public RouterConfig {
     models = List.copyOf(models);
     replicas = List.copyOf(replicas);
@@ -121,9 +119,12 @@ public record RouterConfig(
           @Nullable String keyFile,
       @Key("false | | Serve `/metrics` on the admin port without a key.") boolean openMetrics,
       @Key("1000 | 0 … 100000 | Decisions kept for the admin port; 0: none.") int decisionsKept,
-      @AdvancedKey("32 | 1 … 4096 | Max MiB of kept decisions.") int decisionsMb,
+      @AdvancedKey(
+              "0 | 0 … 4096 | Max MiB of kept decisions; 0: a 64th of the Java heap, at most 32.")
+          int decisionsMb,
       @Key(
-              "false | | Keep decisions' token ids and show prompts as text ([security](security.md#prompts-on-the-admin-port)).")
+              "false | | Keep decisions' token ids and show prompts as text"
+                  + " ([security](security.md#prompts-on-the-admin-port)).")
           boolean showPrompts,
       ListenTls tls) {}
 
@@ -134,7 +135,9 @@ public record RouterConfig(
               "600000 | 0 … 86400000 | Max time a removed replica stays to finish its requests.")
           int drainMs,
       @Key(
-              " | | Hosts of replicas added at run time: ranges (`10.0.0.0/8`), names, `*.name`; empty: this machine and private networks ([security](security.md#replicas-added-at-run-time)).")
+              " | | Hosts of replicas added at run time: ranges (`10.0.0.0/8`), names, `*.name`;"
+                  + " empty: this machine and private networks"
+                  + " ([security](security.md#replicas-added-at-run-time)).")
           List<String> allowedHosts) {
 
     public Fleet {
@@ -163,7 +166,8 @@ public record RouterConfig(
       @AdvancedKey("1 | 1 … 100 | Good checks in a row that bring a replica up.") int rise,
       @AdvancedKey("3 | 1 … 100 | Bad checks in a row that take a replica down.") int fall,
       @AdvancedKey(
-              "5000 | 0 … 86400000 | Between two reads of a replica's `/metrics`, for restarts, sleep and load; 0: never.")
+              "5000 | 0 … 86400000 | Between two reads of a replica's `/metrics`, for restarts,"
+                  + " sleep and load; 0: never.")
           int metricsIntervalMs,
       @AdvancedKey("true | | Count an engine's other traffic as load, by its `/metrics`.")
           boolean otherLoad) {}
@@ -177,7 +181,8 @@ public record RouterConfig(
           int keepAliveMs,
       @AdvancedKey("30000 | 1 … 86400000 | Reading a client's body.") int requestBodyMs,
       @Key(
-              "300000 | 1 … 86400000 | Dispatch to first byte, the engine's queue and prefill included.")
+              "300000 | 1 … 86400000 | Dispatch to first byte, the engine's queue and prefill"
+                  + " included.")
           int firstByteMs,
       @AdvancedKey("120000 | 1 … 86400000 | Between two bytes of a response.") int streamIdleMs,
       @Key("3600000 | 1 … 86400000 | Dispatch to last byte.") int totalMs) {}
@@ -190,7 +195,8 @@ public record RouterConfig(
           int jsonDepth,
       @Reloadable
           @AdvancedKey(
-              "262144 | 1024 … 1073741824 | Response bytes held for a slow client before its engine is paused.")
+              "262144 | 1024 … 1073741824 | Response bytes held for a slow client before its engine"
+                  + " is paused.")
           int clientBufferBytes,
       @Reloadable @AdvancedKey("16384 | 1 … 1000000 | Max client connections; more are closed.")
           int connections,
@@ -199,17 +205,20 @@ public record RouterConfig(
       @Reloadable @Key("8192 | 1 … 1000000 | Max concurrent requests; more are refused.")
           int requests,
       @AdvancedKey(
-              "65536 | 0 … 10000000 | `/v1/responses`: remembered responses, so that follow-ups reach their replica.")
+              "65536 | 0 … 10000000 | `/v1/responses`: remembered responses, so that follow-ups"
+                  + " reach their replica.")
           int storedResponses,
       @Reloadable
           @AdvancedKey(
-              "0 | 0 … 1000000 | Max MiB of request bodies until their responses begin; 0: a quarter of the Java heap.")
+              "0 | 0 … 1000000 | Max MiB of request bodies until their responses begin; 0: a sixth"
+                  + " of the Java heap.")
           int bodiesMb,
       @Reloadable @Key("4096 | 1 … 65536 | Max requests in flight per replica; more queue.")
           int replicaRequests,
       @Reloadable
           @Key(
-              "0 | 0 … 1000000 | Max requests waiting in a replica's own queue, by its `/metrics`; more wait here. 0: any.")
+              "0 | 0 … 1000000 | Max requests waiting in a replica's own queue, by its `/metrics`;"
+                  + " more wait here. 0: any.")
           int engineWaiting) {}
 
   /** What happens to a request when all replicas that could take it are full. */
@@ -217,10 +226,12 @@ public record RouterConfig(
       @Key("1000 | 0 … 1000000 | Max queued requests; more are refused.") int requests,
       @Key("30000 | 1 … 86400000 | Longest wait in the queue, then refused.") int timeoutMs,
       @AdvancedKey(
-              " | | Request header with an integer priority, lower first, default 0; none: all equal.")
+              " | | Request header with an integer priority, lower first, default 0; none: all"
+                  + " equal.")
           @Nullable String priorityHeader,
       @AdvancedKey(
-              "authorization | | Request header that tells clients apart; they take turns in the queue.")
+              "authorization | | Request header that tells clients apart; they take turns in the"
+                  + " queue.")
           @Nullable String clientHeader) {}
 
   /** What happens to a request that a replica did not begin to answer. */
@@ -237,22 +248,29 @@ public record RouterConfig(
 
   /** The threads that turn prompts into tokens. */
   public record Tokenizing(
-      @AdvancedKey("0 | 0 … 256 | Tokenizer threads; 0: one per core.") int threads,
+      @AdvancedKey(
+              "0 | 0 … 256 | Tokenizer threads; 0: one per core, and at most one per 64 MiB of the"
+                  + " Java heap.")
+          int threads,
       @AdvancedKey("256 | 1 … 65536 | Max prompts waiting for a thread; more are routed by load.")
           int queue,
       @AdvancedKey(
-              "500 | 1 … 60000 | Time to tokenize, then routed by load; without even its model in ten times that, refused.")
+              "500 | 1 … 60000 | Time to tokenize, then routed by load; without even its model in"
+                  + " ten times that, refused.")
           int deadlineMs,
       @AdvancedKey("4194304 | 1024 … 1073741824 | Max body to tokenize; longer: routed by load.")
           int bodyBytes,
       @AdvancedKey(
-              "true | | Listen only with all tokenizers loaded, and exit if one cannot be; else route by load meanwhile.")
+              "true | | Listen only with all tokenizers loaded, and exit if one cannot be; else"
+                  + " route by load meanwhile.")
           boolean waitForModels,
       @AdvancedKey(
-              "when-needed | never, when-needed | Let an engine render (`…/render`, `/tokenize`) what the router cannot, within the deadline.")
+              "when-needed | never, when-needed | Let an engine render (`…/render`, `/tokenize`)"
+                  + " what the router cannot, within the deadline.")
           String remote,
       @AdvancedKey(
-              "0 | 0 … 1000000 | Max MiB of cached bodies and texts, all models; 0: a tenth of the Java heap.")
+              "0 | 0 … 1000000 | Max MiB of cached bodies and texts, all models; 0: a tenth of the"
+                  + " Java heap.")
           int cacheMb) {
 
     /** Whether engines render what cannot be rendered here. */
@@ -264,17 +282,20 @@ public record RouterConfig(
   /** How our tokens are compared with the engines'. */
   public record Parity(
       @AdvancedKey(
-              "true | | Compare tokens with engines' `/tokenize`; models that differ are routed by load.")
+              "true | | Compare tokens with engines' `/tokenize`; models that differ are routed by"
+                  + " load.")
           boolean enabled,
       @AdvancedKey(
-              "60000 | 0 … 86400000 | Between two compared requests of a model; 0: only when engines start or miscount.")
+              "60000 | 0 … 86400000 | Between two compared requests of a model; 0: only when"
+                  + " engines start or miscount.")
           int sampleIntervalMs,
       @AdvancedKey("5000 | 1 … 60000 | Timeout of one comparison.") int timeoutMs) {}
 
   /** Bounds of what is remembered about blocks. */
   public record Index(
       @AdvancedKey(
-              "30000 | 100 … 86400000 | How long a dispatched prompt's blocks are expected without events.")
+              "30000 | 100 … 86400000 | How long a dispatched prompt's blocks are expected without"
+                  + " events.")
           int expectedTtlMs,
       @AdvancedKey(
               "2000 | 0 … 86400000 | How long blocks stay expected after their request succeeded.")
@@ -283,7 +304,8 @@ public record RouterConfig(
       @AdvancedKey("65536 | 0 … 100000000 | Max blocks per engine waiting for an unknown parent.")
           int orphanBlocks,
       @Key(
-              "0 | 0 … 1000000 | Max MiB of the index; 0: half the Java heap. The coldest prompts are dropped first.")
+              "0 | 0 … 1000000 | Max MiB of the index; 0: three eighths of the Java heap. The"
+                  + " coldest prompts are dropped first.")
           int memoryMb) {
     public Index {
       atMost("index", "expected-settle-ms", expectedSettleMs, "expected-ttl-ms", expectedTtlMs);
@@ -298,25 +320,28 @@ public record RouterConfig(
               "4096 | 2 … 1000000 | Max queued messages per engine; more are lost and replayed.")
           int ringMessages,
       @AdvancedKey(
-              "16777216 | 1048576 … 1073741824 | Max queued payload bytes per engine, and per message; more are lost.")
+              "16777216 | 1048576 … 1073741824 | Max queued payload bytes per engine, and per"
+                  + " message; more are lost.")
           int ringBytes,
       @AdvancedKey(
-              "256 | 1 … 1000000 | Max queued MiB, all engines; an engine below its share may exceed it.")
+              "0 | 0 … 1000000 | Max queued MiB, all engines; an engine below its share may exceed"
+                  + " it. 0: a 32nd of the Java heap, at most 256.")
           int ringTotalMb,
       @AdvancedKey(
-              "67108864 | 1024 … 1073741824 | Max payload bytes per engine kept during a replay.")
+              "0 | 0 … 1073741824 | Max payload bytes per engine kept during a replay; 0: a 64th of"
+                  + " the Java heap, at most 64 MiB.")
           int bufferedBytes,
       @AdvancedKey("2000 | 10 … 86400000 | Longest silence in a replay.") int replayIdleMs,
       @AdvancedKey("60000 | 100 … 86400000 | Longest replay.") int replayTotalMs) {
-    /** The same as event streams take it. */
-    public IngestOptions options() {
+    /** The same as event streams take it, with what the budget leaves them of the heap. */
+    public IngestOptions options(MemoryBudget budget) {
       return new IngestOptions(
           pollers == 0 ? IngestOptions.DEFAULT.pollers() : pollers,
-          new RingLimits(ringMessages, ringBytes, ringTotalMb * BYTES_PER_MB),
+          new RingLimits(ringMessages, Math.min(ringBytes, budget.ringBytes()), budget.ringBytes()),
           ReplayLimits.DEFAULT.with(
               Duration.ofMillis(replayIdleMs), Duration.ofMillis(replayTotalMs)),
           BackoffLimits.DEFAULT,
-          StreamLimits.DEFAULT.with(bufferedBytes));
+          StreamLimits.DEFAULT.with(budget.bufferedBytes()));
     }
   }
 
@@ -335,10 +360,12 @@ public record RouterConfig(
   public record Capture(
       @AdvancedKey(" | | Directory for captures; none: off.") @Nullable String dir,
       @AdvancedKey(
-              "false | | Record requests too, token ids in clear, to verify predictions; treat files as prompts.")
+              "false | | Record requests too, token ids in clear, to verify predictions; treat"
+                  + " files as prompts.")
           boolean requests,
       @AdvancedKey(
-              "2000 | 10 … 86400000 | Idle time of an engine before its next request can be judged.")
+              "2000 | 10 … 86400000 | Idle time of an engine before its next request can be"
+                  + " judged.")
           int quietMs,
       @AdvancedKey("256 | 1 … 1000000 | Max MiB of a file before compression.") int maxMb,
       @AdvancedKey("10 | 1 … 100000 | Files kept, earlier runs' included.") int keep,
@@ -360,10 +387,12 @@ public record RouterConfig(
   /** Where traces go. */
   public record Tracing(
       @Key(
-              " | | OpenTelemetry collector, `http://host:4318` (default path `/v1/traces`); none: off.")
+              " | | OpenTelemetry collector, `http://host:4318` (default path `/v1/traces`); none:"
+                  + " off.")
           @Nullable URI endpoint,
       @Key(
-              "0.01 | 0.0 … 1.0 | Fraction of requests traced; a sampling decision in `traceparent` wins.")
+              "0.01 | 0.0 … 1.0 | Fraction of requests traced; a sampling decision in `traceparent`"
+                  + " wins.")
           double sampleRatio,
       @AdvancedKey("warmpath | | Service name in traces.") String serviceName,
       @AdvancedKey(" | | Headers for the collector, `NAME: VALUE` lines; read at the start.")
@@ -383,17 +412,21 @@ public record RouterConfig(
   /** How files that change are followed. */
   public record Files(
       @AdvancedKey(
-              "2000 | 10 … 86400000 | Polling interval for keys, certificates and the configuration file.")
+              "2000 | 10 … 86400000 | Polling interval for keys, certificates and the configuration"
+                  + " file.")
           int pollMs) {}
 
   /** What the router adds to responses, and takes from requests. */
   public record Headers(
       @Key(
-              "auto | auto, always, never | Pass clients' credentials (`authorization`, `x-api-key`, `api-key`, `cookie`) to replicas; `auto`: if neither `auth.keys-file` nor the replica's `api-key-file` is set.")
+              "auto | auto, always, never | Pass clients' credentials (`authorization`,"
+                  + " `x-api-key`, `api-key`, `cookie`) to replicas; `auto`: if neither"
+                  + " `auth.keys-file` nor the replica's `api-key-file` is set.")
           String passCredentials,
       @AdvancedKey("true | | Add response header `x-warmpath-replica`.") boolean replica,
       @AdvancedKey(
-              "false | | Add `x-warmpath-cached-tokens`, the predicted cached tokens; reveals what others have cached.")
+              "false | | Add `x-warmpath-cached-tokens`, the predicted cached tokens; reveals what"
+                  + " others have cached.")
           boolean cachedTokens) {}
 
   /** What is done before the process listens. */

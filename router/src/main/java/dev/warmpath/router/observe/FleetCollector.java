@@ -70,6 +70,8 @@ public final class FleetCollector {
     policies(snapshot, sources.dispatcher().policies());
     snapshot.add(Metric.TOKENIZER_WAITING, sources.prompts().waiting());
     snapshot.add(Metric.BODY_SCANS_WAITING, sources.prompts().scansWaiting());
+    snapshot.add(Metric.PROMPT_MEMORY_BYTES, sources.prompts().trees().bytes());
+    snapshot.add(Metric.PROMPT_MEMORY_MAX_BYTES, sources.prompts().trees().limitBytes());
     snapshot.add(Metric.TOKENIZER_QUEUE_LIMIT, sources.waitingLimit());
     index(snapshot, sources.index().totals());
     double stalled = sources.writerStalledSeconds().getAsDouble();

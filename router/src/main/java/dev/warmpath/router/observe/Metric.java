@@ -30,6 +30,10 @@ public enum Metric {
   QUEUE_WAIT_SECONDS(Type.HISTOGRAM, "Request head to leaving the queue, of requests that waited."),
   REQUEST_BODIES_BYTES(Type.GAUGE, "Request body bytes whose responses have not begun."),
   REQUEST_BODIES_MAX_BYTES(Type.GAUGE, "Max request body bytes held."),
+  PROMPT_MEMORY_BYTES(
+      Type.GAUGE, "Heap of prompts being read: JSON, texts and tokens, as counted beforehand."),
+  PROMPT_MEMORY_MAX_BYTES(
+      Type.GAUGE, "Max of it; prompts without room are routed by load (fallback `no_memory`)."),
   CONNECTIONS(Type.GAUGE, "Open client connections."),
   CONNECTIONS_LIMIT(Type.GAUGE, "Max client connections."),
   CONNECTIONS_CLOSED_TOTAL(

@@ -1,6 +1,8 @@
 package dev.warmpath.router.prompt;
 
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig.Tokenizing;
+import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
@@ -209,8 +211,7 @@ public final class PromptPool implements AutoCloseable {
     this.longestBytes = bounds.bodyBytes();
     this.deadlineMs = bounds.deadlineMs();
     this.scanner = threads(1, bounds, factory);
-    int count =
-        bounds.threads() > 0 ? bounds.threads() : Runtime.getRuntime().availableProcessors();
+    int count = bounds.threads() > 0 ? bounds.threads() : MemoryBudget.usualTokenizerThreads();
     this.threads = threads(count, bounds, factory);
   }
 
@@ -269,6 +270,11 @@ public final class PromptPool implements AutoCloseable {
   /** What a body says besides its prompt, on the caller's thread. */
   public PromptReader reader() {
     return reader;
+  }
+
+  /** What the bodies that are being read take. */
+  public TreeRoom trees() {
+    return reader.trees();
   }
 
   /** Prompts that wait for a thread. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.prompt.body.BodyFields;
 import dev.warmpath.router.prompt.body.BodyParser;
+import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
@@ -24,6 +25,7 @@ public final class PromptReader {
 
   private final Tokenizers tokenizers;
   private final BodyParser bodies;
+  private final TreeRoom trees;
   private final UnaryOperator<String> modelOf;
 
   /**
@@ -32,23 +34,39 @@ public final class PromptReader {
    * @param bodies parses bodies, and bounds their depth
    */
   public PromptReader(Tokenizers tokenizers, BodyParser bodies) {
-    this(tokenizers, bodies, name -> name);
+    this(tokenizers, bodies, new TreeRoom(Long.MAX_VALUE), name -> name);
   }
 
   /**
    * The same with models that have several names.
    *
+   * @param trees what all bodies that are being read may take
    * @param modelOf the model that a name in a request means
    */
-  public PromptReader(Tokenizers tokenizers, BodyParser bodies, UnaryOperator<String> modelOf) {
+  public PromptReader(
+      Tokenizers tokenizers, BodyParser bodies, TreeRoom trees, UnaryOperator<String> modelOf) {
     this.tokenizers = tokenizers;
     this.bodies = bodies;
+    this.trees = trees;
     this.modelOf = modelOf;
+  }
+
+  /** What the bodies that are being read take. */
+  TreeRoom trees() {
+    return trees;
   }
 
   /** Reads the body whole. */
   public ReadRequest read(RequestKind kind, byte[] body) {
-    if (!(parse(body) instanceof ObjectNode request)) {
+    try (TreeRoom.Share share = trees.share()) {
+      return read(kind, body, share);
+    } catch (TreeRoom.FullException e) {
+      return readWithoutPrompt(body, null, FallbackCause.NO_MEMORY);
+    }
+  }
+
+  private ReadRequest read(RequestKind kind, byte[] body, TreeRoom.Share share) {
+    if (!(parse(body, share) instanceof ObjectNode request)) {
       return readWithoutPrompt(body, null, FallbackCause.BAD_JSON);
     }
     Tokenizers.Choice choice = tokenizers.choose(model(request));
@@ -113,9 +131,9 @@ public final class PromptReader {
         true);
   }
 
-  private @Nullable JsonNode parse(byte[] body) {
+  private @Nullable JsonNode parse(byte[] body, TreeRoom.Share share) {
     try {
-      return bodies.parse(body);
+      return bodies.parse(body, share);
     } catch (IOException e) {
       return null;
     }

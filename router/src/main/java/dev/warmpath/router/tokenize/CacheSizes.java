@@ -1,5 +1,6 @@
 package dev.warmpath.router.tokenize;
 
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig;
 
 /**
@@ -13,17 +14,14 @@ import dev.warmpath.router.config.RouterConfig;
  */
 public record CacheSizes(long bodyBytes, long tokenizerBytes) {
 
-  private static final long BYTES_PER_MB = 1 << 20;
-  private static final int HEAP_SHARE = 10;
   private static final int BODIES_SHARE = 4;
 
   /** The shares of {@code config}. */
   public static CacheSizes of(RouterConfig config) {
-    return of(config.tokenizing().cacheMb(), LoadedTokenizers.count(config));
+    return of(MemoryBudget.of(config).cacheBytes(), LoadedTokenizers.count(config));
   }
 
-  static CacheSizes of(int cacheMb, int tokenizers) {
-    long all = cacheMb > 0 ? cacheMb * BYTES_PER_MB : Runtime.getRuntime().maxMemory() / HEAP_SHARE;
+  static CacheSizes of(long all, int tokenizers) {
     long bodies = all / BODIES_SHARE;
     return new CacheSizes(bodies, (all - bodies) / Math.max(1, tokenizers));
   }

@@ -1,5 +1,6 @@
 package dev.warmpath.router.tokenize;
 
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
@@ -64,7 +65,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
   private static final long RETIRED_MILLIS = 120_000;
 
   private final Loading loading;
-  private final int cacheMb;
+  private final long cacheBytes;
   private final ScheduledExecutorService thread;
   private final Set<TokenizerSlot> retired = ConcurrentHashMap.newKeySet();
   private volatile Map<String, TokenizerSlot> byModel = Map.of();
@@ -75,7 +76,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
 
   LoadedTokenizers(RouterConfig config, Loading loading) {
     this.loading = loading;
-    this.cacheMb = config.tokenizing().cacheMb();
+    this.cacheBytes = MemoryBudget.of(config).cacheBytes();
     this.thread = Executors.newSingleThreadScheduledExecutor(loading.threads());
     this.models = config.models();
     this.replicas = config.replicas();
@@ -210,7 +211,7 @@ public final class LoadedTokenizers implements Tokenizers.Source, AutoCloseable 
 
   /** Gives each loaded tokenizer an equal part of the memory. */
   private synchronized void shareMemory() {
-    long bytes = CacheSizes.of(cacheMb, slots().size()).tokenizerBytes();
+    long bytes = CacheSizes.of(cacheBytes, slots().size()).tokenizerBytes();
     slots().forEach(slot -> resize(slot, bytes));
   }
 

@@ -36,6 +36,15 @@ class ConsolePageTest {
     }
   }
 
+  @Test
+  void theRootLeadsThere() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      HttpResponse<byte[]> answer = get(rig, "/");
+      assertThat(answer.statusCode()).isEqualTo(302);
+      assertThat(header(answer, "location")).isEqualTo("/admin/ui");
+    }
+  }
+
   private static void check(HttpResponse<byte[]> answer, String type) {
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.body()).isNotEmpty();

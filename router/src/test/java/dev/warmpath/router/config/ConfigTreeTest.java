@@ -41,10 +41,12 @@ class ConfigTreeTest {
     assertThat(config.listen())
         .isEqualTo(new RouterConfig.Listen("127.0.0.1", 8080, 0, false, false, List.of(), none));
     assertThat(config.admin())
-        .isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081, null, false, 1000, 32, false, none));
+        .isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081, null, false, 1000, 0, false, none));
     assertThat(config.policy().name()).isEqualTo("warm");
     assertThat(config.replicas()).isEmpty();
-    assertThat(config.ingest().options()).isEqualTo(IngestOptions.DEFAULT);
+    assertThat(config.ingest().options(MemoryBudget.of(config, 64L << 30)))
+        .as("with much heap")
+        .isEqualTo(IngestOptions.DEFAULT);
   }
 
   @Test
@@ -56,7 +58,7 @@ class ConfigTreeTest {
               {pollers: 1, ring-messages: 2, ring-bytes: 1048583, ring-total-mb: 4,
                buffered-bytes: 1061, replay-idle-ms: 18, replay-total-ms: 109}
             """);
-    assertThat(config.ingest().options())
+    assertThat(config.ingest().options(MemoryBudget.of(config)))
         .isEqualTo(
             new IngestOptions(
                 1,

@@ -55,6 +55,8 @@ public enum FallbackCause {
   QUARANTINED,
   /** The body is longer than a tokenizer thread may be busy with. */
   TOO_LONG,
+  /** The body's objects take more memory than all prompts that are being read may. */
+  NO_MEMORY,
   /** Too many prompts wait for a tokenizer thread. */
   QUEUE_FULL,
   /** Tokenizing took too long. */

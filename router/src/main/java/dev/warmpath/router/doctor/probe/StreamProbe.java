@@ -17,6 +17,7 @@ import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.EventStreams;
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.facts.StreamFacts;
@@ -39,7 +40,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class StreamProbe implements AutoCloseable {
 
-  private static final long BYTES_PER_MB = 1 << 20;
   private static final long LOOK_MILLIS = 20;
 
   /** An engine may publish its last step after it has answered. */
@@ -54,14 +54,13 @@ final class StreamProbe implements AutoCloseable {
   private final Map<EngineId, Heard> heard = new ConcurrentHashMap<>();
 
   StreamProbe(RouterConfig config) {
-    long megabytes = config.index().memoryMb();
-    long bytes = megabytes > 0 ? megabytes * BYTES_PER_MB : Runtime.getRuntime().maxMemory() / 2;
-    index = new RunKvIndex(new IndexLimits(config.index().orphanBlocks(), bytes));
+    MemoryBudget budget = MemoryBudget.of(config);
+    index = new RunKvIndex(new IndexLimits(config.index().orphanBlocks(), budget.indexBytes()));
     ingest =
         new EventIngest(
             index,
             Clock.systemUTC(),
-            config.ingest().options(),
+            config.ingest().options(budget),
             new RestoredEngines(index, null, new Recovery(System::nanoTime)),
             new Tap());
     streams = new EventStreams(ingest);

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.core.util.JsonParserDelegate;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
@@ -36,9 +37,16 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
   /** Deeper than any engine reads, so that what an engine can read is read here. */
   private static final int DEEPEST = 1_000;
 
+  /**
+   * The parser keeps each name that differs, at a hundred bytes or so; no engine's request has so
+   * many. A body with more says nothing, as what follows could name another model.
+   */
+  private static final int MOST_NAMES = 1 << 18;
+
   private static final ObjectMapper JSON =
       new ObjectMapper(
           JsonFactory.builder()
+              .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
               .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
               .streamReadConstraints(
                   StreamReadConstraints.builder()
@@ -65,7 +73,7 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
   public static BodyFields of(byte[] body) {
     ObjectNode fields = JSON.createObjectNode();
     NamedModels models = new NamedModels();
-    try (JsonParser parser = JSON.getFactory().createParser(body)) {
+    try (JsonParser parser = new CountedNames(JSON.getFactory().createParser(body))) {
       if (parser.nextToken() == JsonToken.START_OBJECT) {
         int tokens = read(parser, body, fields, models);
         return new BodyFields(fields, tokens, models.names());
@@ -79,6 +87,37 @@ public record BodyFields(ObjectNode fields, int estimatedTokens, Set<String> mod
   /** Whether a body of this type is a form, which has no prompt. */
   public static boolean isForm(@Nullable String contentType) {
     return FormBody.isForm(contentType);
+  }
+
+  /** A parser that gives up after {@link #MOST_NAMES}. */
+  private static final class CountedNames extends JsonParserDelegate {
+    private int names;
+
+    CountedNames(JsonParser parser) {
+      super(parser);
+    }
+
+    @Override
+    public @Nullable JsonToken nextToken() throws IOException {
+      JsonToken token = delegate.nextToken();
+      if (token == JsonToken.FIELD_NAME && ++names > MOST_NAMES) {
+        throw new IOException("the body has more than " + MOST_NAMES + " names");
+      }
+      return token;
+    }
+
+    @Override
+    public JsonParser skipChildren() throws IOException {
+      int depth = currentToken() != null && currentToken().isStructStart() ? 1 : 0;
+      while (depth > 0) {
+        JsonToken token = nextToken();
+        if (token == null) {
+          throw new IOException("the body ends early");
+        }
+        depth += token.isStructStart() ? 1 : token.isStructEnd() ? -1 : 0;
+      }
+      return this;
+    }
   }
 
   /** Whether it asks for a stream of events. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
 import java.io.IOException;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,8 @@ public final class BodyParser {
   /** What the memory holds and has done so far. Immutable. */
   public record Counts(
       long bytes, long maxBytes, long parsedBytes, long knownBytes, long evictions) {}
+
+  private static final TreeRoom UNBOUNDED = new TreeRoom(Long.MAX_VALUE);
 
   private final ObjectMapper json;
   private final KnownBodies bodies;
@@ -45,29 +48,40 @@ public final class BodyParser {
     this.bodies = new KnownBodies(maxBytes);
   }
 
-  /** The body's first value; a missing node if there is none. */
+  /** The same with all the memory that it takes. */
   public JsonNode parse(byte[] body) throws IOException {
+    return parse(body, UNBOUNDED.share());
+  }
+
+  /**
+   * The body's first value; a missing node if there is none.
+   *
+   * @param share pays for its nodes and for what is made of them
+   * @throws TreeRoom.FullException if there is no room for them
+   */
+  public JsonNode parse(byte[] body, TreeRoom.Share share) throws IOException {
+    ObjectReader reader = share.reader(json, body);
     if (!bodies.takes(body)) {
       parsedBytes.add(body.length);
-      return json.readTree(body);
+      return reader.readTree(body);
     }
     try {
-      return read(body);
+      return read(reader, body);
     } catch (IOException e) {
       parsedBytes.add(body.length);
-      return json.readTree(body); // one that reads piece by piece words some failures otherwise
+      return reader.readTree(body); // one that reads piece by piece words some failures otherwise
     }
   }
 
-  private JsonNode read(byte[] body) throws IOException {
+  private JsonNode read(ObjectReader reader, byte[] body) throws IOException {
     long[] fingers = KnownBodies.fingers(body);
     KnownBody known = bodies.find(fingers);
     int shared = known == null ? 0 : known.shared(body);
     if (known == null || shared == 0) {
       parsedBytes.add(body.length);
-      return remembered(fingers, body, BodyReading.whole(json, body), null);
+      return remembered(fingers, body, BodyReading.whole(reader, body), null);
     }
-    BodyReading reading = BodyReading.continued(json, known, shared, body);
+    BodyReading reading = BodyReading.continued(reader, known, shared, body);
     knownBytes.add(known.start(shared));
     parsedBytes.add(body.length - known.start(shared));
     return remembered(fingers, body, reading, known.isContinuedFrom(shared) ? known : null);

@@ -4,8 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
@@ -32,37 +31,37 @@ final class BodyReading {
   /** The lists that grow with a chat. */
   private static final Set<String> LISTS = Set.of("messages", "input");
 
-  private final ObjectMapper json;
+  private final ObjectReader json;
   private final ObjectNode result;
   private final int shift;
   private final Messages messages;
   private @Nullable ObjectNode before;
   private String name = "";
 
-  private BodyReading(ObjectMapper json) {
+  private BodyReading(ObjectReader json) {
     this.json = json;
-    this.result = json.createObjectNode();
+    this.result = (ObjectNode) json.createObjectNode();
     this.messages = new Messages();
     this.shift = 0;
   }
 
-  private BodyReading(ObjectMapper json, KnownBody known, int shared, int shift) {
+  private BodyReading(ObjectReader json, KnownBody known, int shared, int shift) {
     this.json = json;
-    this.result = json.createObjectNode();
+    this.result = (ObjectNode) json.createObjectNode();
     this.result.setAll(known.before());
     this.messages = known.messages().first(shared);
     this.shift = shift;
   }
 
   /** Reads a body that begins an object. */
-  static BodyReading whole(ObjectMapper json, byte[] body) throws IOException {
+  static BodyReading whole(ObjectReader json, byte[] body) throws IOException {
     BodyReading reading = new BodyReading(json);
     reading.read(body);
     return reading;
   }
 
   /** Reads a body whose first messages are known. */
-  static BodyReading continued(ObjectMapper json, KnownBody known, int shared, byte[] body)
+  static BodyReading continued(ObjectReader json, KnownBody known, int shared, byte[] body)
       throws IOException {
     byte[] head = ("{\"" + known.name() + "\":[").getBytes(UTF_8);
     int from = known.start(shared);
@@ -93,7 +92,7 @@ final class BodyReading {
         if (isList && before == null) {
           readMessages(parser, field);
         } else {
-          result.set(field, json.<JsonNode>readTree(parser));
+          result.set(field, json.readTree(parser));
         }
       }
     }
@@ -101,12 +100,12 @@ final class BodyReading {
 
   private void readMessages(JsonParser parser, String field) throws IOException {
     name = field;
-    before = json.createObjectNode().setAll(result);
+    before = ((ObjectNode) json.createObjectNode()).setAll(result);
     while (parser.nextToken() != JsonToken.END_ARRAY) {
       long start = parser.currentTokenLocation().getByteOffset();
       messages.add(json.readTree(parser), Math.toIntExact(start + shift));
     }
-    ArrayNode list = json.getNodeFactory().arrayNode(messages.count());
+    ArrayNode list = result.arrayNode(messages.count());
     messages.addTo(list);
     result.set(field, list);
   }

@@ -5,10 +5,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 /** What nodes take of the heap, rather too much than too little. Immutable. */
 final class NodeBytes {
 
-  private static final int CONTAINER_BYTES = 96;
-  private static final int ENTRY_BYTES = 64;
-  private static final int TEXT_BYTES = 64;
-  private static final int OTHER_BYTES = 24;
+  static final int CONTAINER_BYTES = 96;
+  static final int ENTRY_BYTES = 64;
+  static final int TEXT_BYTES = 64;
+  static final int OTHER_BYTES = 24;
 
   private NodeBytes() {}
 

@@ -1,6 +1,5 @@
 package dev.warmpath.router.tokenize.engine;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.RequestKind;
@@ -48,8 +47,6 @@ public final class RenderCall {
    * @throws IOException for an answer that is no JSON
    */
   public static int @Nullable [] tokenIds(byte[] answer) throws IOException {
-    JsonNode read = JSON.readTree(answer);
-    JsonNode one = read.isArray() && read.size() == 1 ? read.get(0) : read;
-    return one.hasNonNull("features") ? null : TokenizeCall.ids(one.path("token_ids"));
+    return TokenizeCall.idsOf(answer, "token_ids", "features");
   }
 }

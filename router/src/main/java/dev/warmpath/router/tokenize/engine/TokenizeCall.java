@@ -1,11 +1,14 @@
 package dev.warmpath.router.tokenize.engine;
 
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +24,7 @@ public final class TokenizeCall {
 
   private static final String REASONING = "reasoning";
   private static final String OLD_REASONING = "reasoning_content";
+  private static final int FEW_IDS = 256;
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Fields that change a prompt when it is served, and not when it is only cut. */
@@ -83,7 +87,42 @@ public final class TokenizeCall {
    * @throws IOException for an answer that is no JSON
    */
   public static int @Nullable [] tokenIds(byte[] answer) throws IOException {
-    return ids(JSON.readTree(answer).path("tokens"));
+    return idsOf(answer, "tokens", "");
+  }
+
+  /**
+   * The ids that the field {@code name} of an answer's object lists, which may be the only one of a
+   * list. Builds no tree: an answer may hold millions.
+   *
+   * @param unless a field that must be null or absent
+   * @return null if there are none
+   */
+  static int @Nullable [] idsOf(byte[] answer, String name, String unless) throws IOException {
+    int[] found = null;
+    int objects = 0;
+    try (JsonParser parser = JSON.createParser(answer)) {
+      boolean isList = parser.nextToken() == JsonToken.START_ARRAY;
+      if (isList) {
+        parser.nextToken();
+      }
+      if (parser.currentToken() != JsonToken.START_OBJECT) {
+        return null;
+      }
+      while (parser.nextToken() == JsonToken.FIELD_NAME) {
+        String field = parser.currentName();
+        JsonToken value = parser.nextToken();
+        if (field.equals(unless) && value != JsonToken.VALUE_NULL) {
+          return null;
+        } else if (field.equals(name)) {
+          found = ids(parser);
+        } else {
+          parser.skipChildren();
+        }
+      }
+      JsonToken end = parser.currentToken();
+      boolean isOnly = !isList || parser.nextToken() == JsonToken.END_ARRAY;
+      return end == JsonToken.END_OBJECT && isOnly ? found : null;
+    }
   }
 
   /**
@@ -94,19 +133,26 @@ public final class TokenizeCall {
     return kind != RequestKind.CHAT || ids.length == 0 || ids[0] != HARMONY_START;
   }
 
-  /** A list of token ids; null if it is something else. */
-  public static int @Nullable [] ids(JsonNode list) {
-    if (!list.isArray()) {
+  /** The list of token ids that begins here; null if it is something else. */
+  private static int @Nullable [] ids(JsonParser parser) throws IOException {
+    if (parser.currentToken() != JsonToken.START_ARRAY) {
+      parser.skipChildren();
       return null;
     }
-    int[] ids = new int[list.size()];
-    for (int i = 0; i < ids.length; i++) {
-      JsonNode id = list.get(i);
-      if (!id.isInt() || id.intValue() < 0) {
-        return null;
+    int[] ids = new int[FEW_IDS];
+    int count = 0;
+    boolean valid = true;
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      valid &=
+          parser.currentToken() == JsonToken.VALUE_NUMBER_INT
+              && parser.getNumberType() == JsonParser.NumberType.INT
+              && parser.getIntValue() >= 0;
+      if (valid) {
+        ids = count == ids.length ? Arrays.copyOf(ids, 2 * count) : ids;
+        ids[count++] = parser.getIntValue();
       }
-      ids[i] = id.intValue();
+      parser.skipChildren();
     }
-    return ids;
+    return valid ? Arrays.copyOf(ids, count) : null;
   }
 }

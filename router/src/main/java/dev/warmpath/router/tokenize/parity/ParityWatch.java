@@ -7,6 +7,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.prompt.BodyWatch;
 import dev.warmpath.router.prompt.ReadRequest;
+import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
@@ -50,7 +51,6 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int MOST_WAITING = 16;
   private static final int LONGEST_BODY_BYTES = 1 << 20;
-  private static final long BODIES_BYTES = 16 << 20;
   private static final int EQUAL_TO_LEAVE = 20;
 
   /**
@@ -63,12 +63,18 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
    */
   public record Times(long tickMillis, long sampleNanos, long retryNanos, Duration timeout) {}
 
-  /** What it looks at. Thread-safe. */
+  /**
+   * What it looks at. Thread-safe.
+   *
+   * @param bodiesBytes of requests under way that are kept
+   */
   public record Sources(
       Fleet fleet,
       LoadedTokenizers tokenizers,
       Function<@Nullable String, @Nullable String> modelOf,
       EngineHttp http,
+      TreeRoom trees,
+      long bodiesBytes,
       LongSupplier nanoClock) {}
 
   private final Sources sources;
@@ -76,7 +82,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   private final ParityCheck check;
   private final ScheduledExecutorService thread;
   private final ProbeBook book;
-  private final RecentBodies bodies = new RecentBodies(BODIES_BYTES);
+  private final RecentBodies bodies;
   private final Map<String, ParityStatus> status = new ConcurrentHashMap<>();
   private final Map<String, AtomicLong> nextSample = new ConcurrentHashMap<>();
   private final AtomicInteger waiting = new AtomicInteger();
@@ -85,6 +91,7 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   public ParityWatch(Sources sources, Times times, ThreadFactory threads) {
     this.sources = sources;
     this.times = times;
+    this.bodies = new RecentBodies(sources.bodiesBytes());
     this.check = new ParityCheck(sources.http(), times.timeout());
     this.book = new ProbeBook(times.retryNanos());
     this.thread = Executors.newSingleThreadScheduledExecutor(threads);
@@ -280,13 +287,13 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   }
 
   private void sample(Body body, @Nullable Replica given, String where) {
-    try {
+    try (TreeRoom.Share share = sources.trees().share()) {
       TokenizerStatus model = sources.tokenizers().status(body.model());
       Question question =
           model == null || model.tokenizer() == null
               ? null
               : new Question(
-                  model.tokenizer(), body.kind(), (ObjectNode) JSON.readTree(body.bytes()));
+                  model.tokenizer(), body.kind(), (ObjectNode) share.parse(JSON, body.bytes()));
       Replica replica =
           given != null || question == null
               ? given
@@ -295,6 +302,8 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
         compare(body.model(), question, replica, where);
         releaseIfEqual(body.model());
       }
+    } catch (TreeRoom.FullException e) {
+      known(body.model()).count(ParityResult.SKIPPED);
     } catch (IOException | RuntimeException e) {
       LOG.error("comparing a sample failed, bodyBytes={}", body.bytes().length, e);
     }

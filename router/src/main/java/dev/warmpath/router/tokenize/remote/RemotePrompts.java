@@ -6,6 +6,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.RemoteReader;
+import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.engine.RenderCall;
 import dev.warmpath.router.tokenize.engine.TokenizeCall;
@@ -41,7 +42,6 @@ import org.jspecify.annotations.Nullable;
 public final class RemotePrompts implements RemoteReader {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final long CACHE_BYTES = 32 << 20;
   private static final Set<Integer> NOT_OFFERED = Set.of(401, 403, 404, 405, 501);
 
   /** What engines may know. */
@@ -61,12 +61,18 @@ public final class RemotePrompts implements RemoteReader {
     void count(String source, String outcome);
   }
 
-  /** What it works with. Thread-safe. */
+  /**
+   * What it works with. Thread-safe.
+   *
+   * @param cacheBytes of remembered prompts
+   */
   public record Sources(
       Fleet fleet,
       Function<String, @Nullable String> adapterOf,
       EngineDates dates,
       EngineHttp http,
+      TreeRoom trees,
+      long cacheBytes,
       LongSupplier nanoClock,
       Outcomes outcomes) {}
 
@@ -76,7 +82,7 @@ public final class RemotePrompts implements RemoteReader {
 
   private final Sources sources;
   private final Duration timeout;
-  private final PromptCache cache = new PromptCache(CACHE_BYTES);
+  private final PromptCache cache;
   private final Map<String, Gate> gates = new ConcurrentHashMap<>();
   private final AtomicInteger turn = new AtomicInteger();
 
@@ -88,6 +94,7 @@ public final class RemotePrompts implements RemoteReader {
   public RemotePrompts(Sources sources, Duration timeout) {
     this.sources = sources;
     this.timeout = timeout;
+    this.cache = new PromptCache(sources.cacheBytes());
   }
 
   /** Part of the room for remembered prompts that is taken. */
@@ -113,18 +120,33 @@ public final class RemotePrompts implements RemoteReader {
     if (path == null || !isNeeded(local)) {
       return null;
     }
+    TreeRoom.Share share = sources.trees().share();
+    CompletableFuture<@Nullable PromptResult> asked = null;
     try {
-      if (!(JSON.readTree(body) instanceof ObjectNode request)) {
-        return null;
+      asked = ask(kind, path, body, local, share);
+      return asked;
+    } catch (IOException | TreeRoom.FullException e) {
+      return null;
+    } finally {
+      if (asked == null) {
+        share.close();
       }
-      String model = local.model();
-      String adapter = model == null ? null : sources.adapterOf().apply(model);
-      LocalDate date = sources.dates().of(model);
-      BigInteger key = date == null ? null : PromptCache.key(path, date, body);
-      return ask(path, new Asked(kind, request, key, adapter));
-    } catch (IOException e) {
+    }
+  }
+
+  private @Nullable CompletableFuture<@Nullable PromptResult> ask(
+      RequestKind kind, String path, byte[] body, ReadRequest local, TreeRoom.Share share)
+      throws IOException {
+    if (!(share.parse(JSON, body) instanceof ObjectNode request)) {
       return null;
     }
+    String model = local.model();
+    String adapter = model == null ? null : sources.adapterOf().apply(model);
+    LocalDate date = sources.dates().of(model);
+    BigInteger key = date == null ? null : PromptCache.key(path, date, body);
+    CompletableFuture<@Nullable PromptResult> asked =
+        ask(path, new Asked(kind, request, key, adapter));
+    return asked == null ? null : asked.whenComplete((found, failure) -> share.close());
   }
 
   private static boolean isNeeded(ReadRequest local) {

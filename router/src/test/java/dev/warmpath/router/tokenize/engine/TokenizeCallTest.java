@@ -1,12 +1,14 @@
 package dev.warmpath.router.tokenize.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -64,6 +66,51 @@ class TokenizeCallTest {
     assertThat(TokenizeCall.isTrusted(RequestKind.COMPLETION, harmony)).isTrue();
     assertThat(TokenizeCall.isTrusted(RequestKind.CHAT, new int[] {1, 200_006})).isTrue();
     assertThat(TokenizeCall.isTrusted(RequestKind.CHAT, new int[0])).isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '#',
+      value = {
+        "{'a':{'tokens':[9]},'tokens':[1,2],'n':null} | 1,2",
+        "{'tokens':[]}                                | #{}#",
+        "{'tokens':[1,[2],3]}                         | none",
+        "{'tokens':[1,-2]}                            | none",
+        "{'tokens':[1,99999999999]}                   | none",
+        "{'tokens':[1.0]}                             | none",
+        "{'tokens':{'a':[1]}}                         | none",
+        "{'other':[1]}                                | none",
+        "[1]                                          | none",
+        "'a'                                          | none"
+      })
+  void idsAreThoseOfTheList(String answer, String ids) throws IOException {
+    int[] found = TokenizeCall.tokenIds(answer.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
+    String shown = found == null ? "none" : Arrays.toString(found).replaceAll("[\\[\\] ]", "");
+    assertThat(shown).isEqualTo(ids.equals("{}") ? "" : ids);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "[{'token_ids':[1,2],'features':null}] | [1, 2]",
+        "{'token_ids':[1,2]}                   | [1, 2]",
+        "[{'token_ids':[1]},{'token_ids':[2]}] | null",
+        "[{'token_ids':[1],'features':{}}]     | null",
+        "[]                                    | null"
+      },
+      quoteCharacter = '#')
+  void renderedIdsAreThoseOfOnePromptWithoutImages(String answer, String ids) throws IOException {
+    int[] found = RenderCall.tokenIds(answer.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
+    assertThat(Arrays.toString(found)).isEqualTo(ids);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{\"tokens\":[1,2", "{\"tokens\":[1,2]", "nul"})
+  void anAnswerThatIsNoJsonFails(String answer) {
+    assertThatThrownBy(() -> TokenizeCall.tokenIds(answer.getBytes(StandardCharsets.UTF_8)))
+        .isInstanceOf(IOException.class);
   }
 
   private static ObjectNode json(String text) throws IOException {

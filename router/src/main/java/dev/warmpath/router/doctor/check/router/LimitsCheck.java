@@ -1,5 +1,6 @@
 package dev.warmpath.router.doctor.check.router;
 
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.doctor.check.Check;
 import dev.warmpath.router.doctor.check.Finding;
@@ -50,8 +51,7 @@ public final class LimitsCheck implements Check {
   private static void index(FleetFacts fleet, Findings into) {
     long blocks =
         fleet.replicas().stream().mapToLong(replica -> replica.http().metrics().gpuBlocks()).sum();
-    long memoryMb = fleet.config().index().memoryMb();
-    long room = memoryMb > 0 ? memoryMb * BYTES_PER_MB : fleet.host().heapBytes() / 2;
+    long room = MemoryBudget.of(fleet.config(), fleet.host().heapBytes()).indexBytes();
     long wanted = blocks * BYTES_A_BLOCK;
     if (wanted > room) {
       into.warn(
