@@ -289,7 +289,11 @@ final class Attempt {
     if (isGood()) {
       proxy.listener().firstByte(exchange.route(), assignment.replica(), exchange.elapsedNanos());
     }
-    down.setStatusCode(from.statusCode()).setStatusMessage(from.statusMessage());
+    down.setStatusCode(from.statusCode());
+    String reason = Headers.reason(from.statusMessage());
+    if (reason != null) {
+      down.setStatusMessage(reason);
+    }
     Headers.downwards(from.headers(), down.headers());
     addOwnHeaders(down);
     if (!from.headers().contains("content-length")) {

@@ -235,7 +235,7 @@ public final class ProxyVerticle extends VerticleBase {
     connectionsPerReplica = mostRequests;
     PoolOptions pool =
         new PoolOptions().setHttp1MaxSize(mostRequests).setMaxWaitQueueSize(mostRequests);
-    return vertx.createHttpClient(clientOptions(), pool);
+    return proxy.upstreams().newConnections(clientOptions(), pool);
   }
 
   /** The connections to the replicas; others when a reload lets a replica have more than these. */

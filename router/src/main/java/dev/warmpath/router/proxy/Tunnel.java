@@ -148,8 +148,11 @@ final class Tunnel {
 
   private void refused(Throwable cause) {
     if (cause instanceof UpgradeRejectedException rejected) {
+      boolean isError = rejected.getStatus() >= 400 && rejected.getStatus() < 600;
       String message = "The replica refused the connection.";
-      refuse(ApiError.upstream(rejected.getStatus(), "refused", message), Outcome.REFUSED);
+      refuse(
+          ApiError.upstream(isError ? rejected.getStatus() : 502, "refused", message),
+          Outcome.REFUSED);
     } else {
       String message = "The replica could not be reached or did not answer.";
       refuse(ApiError.upstream(502, "connect", message), Outcome.FAILED);

@@ -3,7 +3,6 @@ package dev.warmpath.router.upstream;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Future;
 import io.vertx.core.MultiMap;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
@@ -51,11 +50,11 @@ public final class EngineClient {
   private final HttpClient client;
   private final Limits limits;
 
-  EngineClient(Vertx vertx, Upstreams upstreams, String name, Limits limits) {
+  EngineClient(Upstreams upstreams, String name, Limits limits) {
     this.upstreams = upstreams;
     this.limits = limits;
     this.client =
-        vertx.createHttpClient(
+        upstreams.newConnections(
             new HttpClientOptions().setMetricsName(name).setKeepAliveTimeout(KEEP_ALIVE_SECONDS),
             new PoolOptions().setHttp1MaxSize(limits.connections()));
   }

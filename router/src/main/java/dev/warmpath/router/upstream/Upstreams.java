@@ -4,6 +4,9 @@ import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.watch.FileWatch;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.PoolOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -91,12 +94,22 @@ public final class Upstreams {
     return known == null ? new Upstream(replica, Credentials.NONE) : known;
   }
 
+  /** HTTP connections to replicas. */
+  public HttpClient newConnections(HttpClientOptions options, PoolOptions pool) {
+    return vertx
+        .httpClientBuilder()
+        .with(options)
+        .with(pool)
+        .withConnectHandler(AnswerHeads::on)
+        .build();
+  }
+
   /**
    * A client for questions to replicas, with connections of its own.
    *
    * @param name tells its connections apart in metrics
    */
   public EngineClient newClient(String name, EngineClient.Limits limits) {
-    return new EngineClient(vertx, this, name, limits);
+    return new EngineClient(this, name, limits);
   }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.Future;
@@ -141,6 +142,12 @@ class TunnelTest {
       rig.backends.get(0).script =
           (request, body) -> request.response().setStatusCode(403).end("{}");
       assertThat(refusal(rig, "/v1/realtime")).isEqualTo(403);
+      for (String raw : List.of("200 OK", "204 X", "302 X", "102 X", "999 X")) {
+        rig.backends.get(0).script =
+            (request, body) ->
+                Backend.raw(request, "HTTP/1.1 " + raw + "\r\ncontent-length: 0\r\n\r\n");
+        assertThat(refusal(rig, "/v1/realtime")).as(raw).isEqualTo(502);
+      }
       assertThat(refusal(rig, "/v1/realtime?model=unknown")).isEqualTo(503);
       assertThat(refusal(rig, "/v1/chat/completions")).isEqualTo(426);
       assertThat(rig.get("/v1/realtime").statusCode()).isEqualTo(426);

@@ -1,5 +1,8 @@
 package dev.warmpath.router.rig;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
@@ -7,6 +10,8 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.ServerWebSocket;
+import io.vertx.core.net.impl.ConnectionBase;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -47,6 +52,9 @@ public final class Backend implements AutoCloseable {
 
   /** Does something with the head of a completions request, whose body is not read then. */
   public volatile Consumer<HttpServerRequest> onHead;
+
+  /** Bytes that go before each answer. */
+  public volatile String before = "";
 
   /** Accepts WebSockets if it is there. */
   public volatile Consumer<ServerWebSocket> onWebSocket;
@@ -90,6 +98,7 @@ public final class Backend implements AutoCloseable {
       request.toWebSocket().onSuccess(onWebSocket::accept);
       return;
     }
+    raw(request, before);
     switch (request.path()) {
       case "/health" -> {
         healthChecks.incrementAndGet();
@@ -120,6 +129,15 @@ public final class Backend implements AutoCloseable {
               script.answer(request, body);
             });
       }
+    }
+  }
+
+  /** Writes bytes as they are, in place of a response or before it. */
+  public static void raw(HttpServerRequest request, String bytes) {
+    if (!bytes.isEmpty()) {
+      Channel channel = ((ConnectionBase) request.connection()).channel();
+      ByteBuf written = Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1);
+      channel.pipeline().firstContext().writeAndFlush(written);
     }
   }
 

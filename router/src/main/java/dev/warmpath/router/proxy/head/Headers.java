@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which headers are passed on. Those of one connection (RFC 9110, 7.6.1) never are, in either
@@ -20,6 +21,8 @@ import java.util.stream.Stream;
  * <p>Immutable.
  */
 public final class Headers {
+
+  private static final int DELETE = 0x7f;
 
   private static final Set<String> OF_THE_CONNECTION =
       Set.of(
@@ -105,6 +108,16 @@ public final class Headers {
   private static boolean isSteering(String name) {
     return name.startsWith("x-")
         && (STEERING.contains(name) || STEERING_PREFIXES.stream().anyMatch(name::startsWith));
+  }
+
+  /** A replica's reason phrase as the client sees it; null for the usual one of the status. */
+  public static @Nullable String reason(@Nullable String replica) {
+    boolean passes = replica != null && replica.chars().allMatch(c -> c == '\t' || isText(c));
+    return passes ? replica : null;
+  }
+
+  private static boolean isText(int c) {
+    return c >= ' ' && c != DELETE;
   }
 
   private static MultiMap copy(MultiMap from, Predicate<String> without, MultiMap to) {
