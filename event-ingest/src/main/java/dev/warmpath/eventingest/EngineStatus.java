@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param slot its slot in the index
  * @param trust how far the index may be believed for it
  * @param reason why trust is what it is, for people
- * @param since when trust became what it is
+ * @param since when trust became what it is, by the wall clock as it stands now
  * @param lastSequence sequence number of the last batch applied, −1 before the first
  * @param space the space of its block keys, null until its first block
  * @param hashScheme how the engine makes its hashes, as far as that was found out

@@ -1,6 +1,8 @@
 package dev.warmpath.eventingest;
 
-import java.time.Instant;
-
-/** How far one engine is believed, why and since when. */
-public record TrustState(Trust trust, String reason, Instant since) {}
+/**
+ * How far one engine is believed, and why.
+ *
+ * @param sinceNanos since when, by the stream's clock for durations
+ */
+public record TrustState(Trust trust, String reason, long sinceNanos) {}

@@ -6,10 +6,17 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.time.Clock;
+import java.util.Set;
 
 /** The arrows of this module. */
 @AnalyzeClasses(
@@ -61,6 +68,33 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat(
               resideInAPackage("org.zeromq..").or(resideInAPackage("..transport..")));
+
+  /** The time of day may be set at any moment; who reads it does so for people, or for a file. */
+  @ArchTest
+  static final ArchRule DURATIONS_ARE_NOT_MEASURED_BY_THE_TIME_OF_DAY =
+      noClasses()
+          .that()
+          .doNotHaveSimpleName("EventIngest") // when a snapshot was taken
+          .and()
+          .doNotHaveSimpleName("FollowedEngine") // since when an engine is believed
+          .should(readTheTimeOfDay());
+
+  private static ArchCondition<JavaClass> readTheTimeOfDay() {
+    return new ArchCondition<>("read the time of day") {
+      @Override
+      public void check(JavaClass reader, ConditionEvents events) {
+        for (JavaMethodCall call : reader.getMethodCallsFromSelf()) {
+          boolean reads =
+              (call.getTargetOwner().isAssignableTo(Clock.class)
+                      && Set.of("instant", "millis").contains(call.getName()))
+                  || call.getName().equals("currentTimeMillis")
+                  || (call.getTargetOwner().getPackageName().equals("java.time")
+                      && call.getName().equals("now"));
+          events.add(new SimpleConditionEvent(call, reads, call.getDescription()));
+        }
+      }
+    };
+  }
 
   @ArchTest
   static final ArchRule NO_CYCLES =

@@ -108,7 +108,7 @@ final class Core implements AutoCloseable {
     this.ingest =
         new EventIngest(
             index,
-            environment.clock(),
+            environment.clocks(),
             config.ingest().options(budget),
             restored.restoredEngines(),
             recording.events());

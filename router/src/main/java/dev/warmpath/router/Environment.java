@@ -1,5 +1,6 @@
 package dev.warmpath.router;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.router.reload.ConfigLoader;
 import java.nio.file.Path;
@@ -15,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe if its parts are.
  *
- * @param nanoClock counts nanoseconds from anywhere
+ * @param clock the time of day, for people and dates; it may be set, so no duration is measured
+ *     with it
+ * @param nanoClock counts nanoseconds from anywhere, never back
  * @param random thread-safe
  * @param dataDirectory where to keep snapshots if the configuration does not say; null for nowhere
  * @param watch puts something before the index that sees all calls, on the threads that make them
@@ -38,6 +41,11 @@ public record Environment(
   /** The machine's clocks and a random seed; nothing is kept. */
   public static Environment ofTheMachine() {
     return new Environment(Clock.systemUTC(), System::nanoTime, new Random(), null);
+  }
+
+  /** Both clocks. */
+  Clocks clocks() {
+    return new Clocks(clock, nanoClock);
   }
 
   /** The same with a directory to keep snapshots in. */

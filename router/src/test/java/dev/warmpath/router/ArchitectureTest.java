@@ -4,11 +4,18 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.util.Set;
 
 /** The arrows inside the router. */
 @AnalyzeClasses(
@@ -42,6 +49,40 @@ class ArchitectureTest {
           .callMethod(Math.class, "random")
           .orShould()
           .dependOnClassesThat(resideInAPackage("java.time.."));
+
+  /** Who may read the time of day, which may be set at any moment, and for what. */
+  private static final Set<String> READ_THE_TIME_OF_DAY =
+      Set.of(
+          "RestoredState", // the age of a snapshot
+          "FleetCapture", // names of files, and when they begin
+          "RequestLog",
+          "LogWriter", // when a request came
+          "History",
+          "RecentDecisions", // the same, for people
+          "FleetProbe",
+          "HttpProbe"); // against the engine's clock and certificates
+
+  @ArchTest
+  static final ArchRule DURATIONS_ARE_NOT_MEASURED_BY_THE_TIME_OF_DAY =
+      noClasses().should(readTheTimeOfDay());
+
+  private static ArchCondition<JavaClass> readTheTimeOfDay() {
+    return new ArchCondition<>("read the time of day") {
+      @Override
+      public void check(JavaClass reader, ConditionEvents events) {
+        for (JavaMethodCall call : reader.getMethodCallsFromSelf()) {
+          boolean reads =
+              (call.getTargetOwner().isAssignableTo(Clock.class)
+                      && Set.of("instant", "millis").contains(call.getName()))
+                  || call.getName().equals("currentTimeMillis")
+                  || (call.getTargetOwner().getPackageName().equals("java.time")
+                      && call.getName().equals("now"));
+          boolean may = READ_THE_TIME_OF_DAY.contains(reader.getSimpleName());
+          events.add(new SimpleConditionEvent(call, reads && !may, call.getDescription()));
+        }
+      }
+    };
+  }
 
   @ArchTest
   static final ArchRule FLEET_HAS_NO_SOCKETS =

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
@@ -22,7 +23,6 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
-import java.time.Clock;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -75,7 +75,7 @@ class EventStreamsTest {
   @Test
   void tellsTheStreamOfAnotherProcessUnlessItKnows() throws Exception {
     try (EventIngest ingest =
-        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
+        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clocks.ofTheMachine())) {
       EventStreams streams = new EventStreams(ingest);
       ingest.add(source("vllm"));
       Replica replica = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
@@ -98,7 +98,7 @@ class EventStreamsTest {
   @Test
   void aReplicaThatHasLeftSaysNothingOfItsSuccessor() throws Exception {
     try (EventIngest ingest =
-        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
+        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clocks.ofTheMachine())) {
       EventStreams streams = new EventStreams(ingest);
       Fleet fleet = new Fleet();
       Replica old = new Replica("a", URI.create("http://h:1"), Set.of(), 1);
@@ -132,7 +132,7 @@ class EventStreamsTest {
   private static long bytesOfNews(int replicas) throws Exception {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     try (EventIngest ingest =
-        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clock.systemUTC())) {
+        new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clocks.ofTheMachine())) {
       EventStreams streams = new EventStreams(ingest);
       for (int i = 0; i < replicas; i++) {
         ingest.add(EventStreams.source(replica("vllm, name: r" + i), "inproc://nobody", "m", 0));

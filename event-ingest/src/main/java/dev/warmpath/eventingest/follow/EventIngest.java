@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.follow;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
@@ -21,7 +22,6 @@ import dev.warmpath.eventingest.transport.ReplayClient;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -72,13 +72,13 @@ public final class EventIngest implements AutoCloseable {
   private volatile boolean closed;
 
   /** Starts the writer of {@code index}; from now on nobody else may write it. */
-  public EventIngest(KvIndex index, Clock clock) {
-    this(index, clock, IngestOptions.DEFAULT);
+  public EventIngest(KvIndex index, Clocks clocks) {
+    this(index, clocks, IngestOptions.DEFAULT);
   }
 
   /** Starts the writer of {@code index} with other bounds than usual. */
-  public EventIngest(KvIndex index, Clock clock, IngestOptions options) {
-    this(index, clock, options, new RestoredEngines(index, null, new Recovery(System::nanoTime)));
+  public EventIngest(KvIndex index, Clocks clocks, IngestOptions options) {
+    this(index, clocks, options, new RestoredEngines(index, null, new Recovery(System::nanoTime)));
   }
 
   /**
@@ -87,14 +87,14 @@ public final class EventIngest implements AutoCloseable {
    * @param restoredEngines what it knew beside the index; the writer's from now on
    */
   public EventIngest(
-      KvIndex index, Clock clock, IngestOptions options, RestoredEngines restoredEngines) {
-    this(index, clock, options, restoredEngines, StreamTap.NONE);
+      KvIndex index, Clocks clocks, IngestOptions options, RestoredEngines restoredEngines) {
+    this(index, clocks, options, restoredEngines, StreamTap.NONE);
   }
 
   /** The same with somebody who hears what the sockets bring. */
   public EventIngest(
       KvIndex index,
-      Clock clock,
+      Clocks clocks,
       IngestOptions options,
       RestoredEngines restoredEngines,
       StreamTap tap) {
@@ -113,7 +113,7 @@ public final class EventIngest implements AutoCloseable {
     shared =
         new Shared(
             index,
-            clock,
+            clocks,
             options,
             failures -> new EngineRing(options.ring(), bytes, writer, failures),
             context,
@@ -161,7 +161,7 @@ public final class EventIngest implements AutoCloseable {
     for (FollowedEngine engine : engines.values()) {
       all.add(engine.snapshot(shared.index()));
     }
-    return new IngestSnapshot(shared.clock().instant(), all);
+    return new IngestSnapshot(shared.clocks().wallClock().instant(), all);
   }
 
   /** Stops following the engine and forgets what it held; unknown engines are ignored. */

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.follow;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
@@ -28,9 +29,7 @@ import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
-import java.time.Clock;
-import java.time.Duration;
-import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -67,7 +66,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   /** Its local hash, its key in the chain and the engine's hash. */
   private static final int BYTES_A_BLOCK = 3 * Long.BYTES;
 
-  private final Clock clock;
+  private final Clocks clocks;
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
   private boolean removed;
@@ -80,7 +79,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   /** What all engines of a fleet share. */
   record Shared(
       KvIndex index,
-      Clock clock,
+      Clocks clocks,
       IngestOptions options,
       Function<Consumer<Throwable>, EngineRing> rings,
       ZContext context,
@@ -101,9 +100,10 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     visibleTimes = shared.visibleTimes();
     promptHasher = shared.promptHasher();
     tap = shared.tap();
-    clock = shared.clock();
+    clocks = shared.clocks();
     applier = applier(shared.index(), adopted);
-    stream = new EngineStream(applier, this, shared.options().stream(), clock, counters);
+    stream =
+        new EngineStream(applier, this, shared.options().stream(), clocks.nanoClock(), counters);
     backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
     subscriber =
         new EventSubscriber(
@@ -163,6 +163,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     removed = true;
     wantedReplay = -1;
     ring.close();
+    stream.removed();
     applier.remove();
   }
 
@@ -181,14 +182,14 @@ final class FollowedEngine implements StreamSockets, LiveSink {
 
   EngineStatus status() {
     TrustState trust = stream.trust();
-    double lagSeconds =
-        trust.trust() == Trust.CATCHING_UP ? secondsSince(trust.since()) : lagNanos / 1e9;
+    long trustNanos = clocks.nanoClock().getAsLong() - trust.sinceNanos();
+    double lagSeconds = (trust.trust() == Trust.CATCHING_UP ? trustNanos : lagNanos) / 1e9;
     return new EngineStatus(
         source.id(),
         applier.slot(),
         trust.trust(),
         trust.reason(),
-        trust.since(),
+        clocks.wallClock().instant().minusNanos(trustNanos).truncatedTo(ChronoUnit.MILLIS),
         stream.lastSequence(),
         applier.space(),
         applier.hashScheme(),
@@ -198,10 +199,6 @@ final class FollowedEngine implements StreamSockets, LiveSink {
         subscriber.queuedBytes(),
         stream.bufferedBatches(),
         layoutMismatch);
-  }
-
-  private double secondsSince(Instant moment) {
-    return Duration.between(moment, clock.instant()).toNanos() / 1e9;
   }
 
   @Override

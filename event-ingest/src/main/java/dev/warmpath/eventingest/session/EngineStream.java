@@ -12,9 +12,8 @@ import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.ResumeListener;
 import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,7 +53,7 @@ public final class EngineStream {
 
   private final EngineSource source;
   private final StreamSockets sockets;
-  private final Clock clock;
+  private final LongSupplier nanoClock;
   private final StreamCounters counters;
   private final ReplayAsker asker;
   private final Lifetime lifetime = new Lifetime();
@@ -62,23 +61,27 @@ public final class EngineStream {
   private final LiveBuffer buffer;
   private final Sequencer sequencer;
   private final ReuseJudge judge;
-  private Instant connectedAt = Instant.MAX;
+  private long connectedNanos;
 
+  /**
+   * @param nanoClock counts nanoseconds from anywhere, never back; {@link ReportedReuse} is by it
+   */
   public EngineStream(
       EventApplier applier,
       StreamSockets sockets,
       StreamLimits limits,
-      Clock clock,
+      LongSupplier nanoClock,
       StreamCounters counters) {
     this.sockets = sockets;
-    this.clock = clock;
+    this.nanoClock = nanoClock;
     this.counters = counters;
     source = applier.source();
-    asker = new ReplayAsker(sockets, limits, clock, counters);
-    cache = new KnownCache(applier, lifetime, sockets, clock, counters);
+    asker = new ReplayAsker(sockets, limits, nanoClock, counters);
+    cache = new KnownCache(applier, lifetime, sockets, nanoClock, counters);
     buffer = new LiveBuffer(limits);
     sequencer = new Sequencer(cache, lifetime, asker, buffer, counters);
-    judge = new ReuseJudge(source.rules().remedy() == null, counters, clock);
+    judge = new ReuseJudge(source.rules().remedy() == null, counters, nanoClock);
+    connectedNanos = nanoClock.getAsLong();
   }
 
   /**
@@ -123,7 +126,7 @@ public final class EngineStream {
       counters.add(StreamCounter.RECONNECTS);
     }
     cache.connected(true);
-    connectedAt = clock.instant();
+    connectedNanos = nanoClock.getAsLong();
     asker.connected();
     if (lifetime.started()) {
       lifetime.unheard();
@@ -149,7 +152,7 @@ public final class EngineStream {
 
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
-    asker.heard(cache.isConnected());
+    asker.heard();
     sequencer.live(batch);
     updateTrust();
   }
@@ -238,6 +241,11 @@ public final class EngineStream {
     updateTrust();
   }
 
+  /** The engine is not followed any more: nothing will show whether what was restored is true. */
+  public void removed() {
+    lifetime.decided(EngineFate.NOT_CONFIGURED, "it was removed");
+  }
+
   /** Nobody will call this any more: nothing is believed from now on. */
   public void abandon(String why) {
     cache.abandon(why);
@@ -245,10 +253,9 @@ public final class EngineStream {
 
   /** The engine answered how much of a prompt it reused. */
   public void reused(ReportedReuse reuse) {
-    Instant dispatched = clock.instant().minusNanos(reuse.agoNanos());
-    judge.answered(reuse, dispatched);
+    judge.answered(reuse);
     if (!reuse.isShort()) {
-      cache.reused(reuse.prompt(), reuse.cachedTokens(), dispatched);
+      cache.reused(reuse.prompt(), reuse.cachedTokens(), reuse.dispatchedNanos());
     }
   }
 
@@ -261,7 +268,7 @@ public final class EngineStream {
       check("silence");
     }
     if (lifetime.continuity().awaitsStart()
-        && connectedAt.isBefore(clock.instant().minus(START_WAIT))) {
+        && nanoClock.getAsLong() - connectedNanos > START_WAIT.toNanos()) {
       lifetime.decided(EngineFate.NO_ANSWER, "nobody says when the process started");
       cache.forgetSuspended();
       updateTrust();

@@ -14,8 +14,7 @@ import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.kvindex.block.BlockChain;
-import java.time.Clock;
-import java.time.Instant;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +28,7 @@ final class KnownCache {
   private final EventApplier applier;
   private final Lifetime lifetime;
   private final StreamSockets sockets;
-  private final Clock clock;
+  private final LongSupplier nanoClock;
   private final StreamCounters counters;
   private final ColumnDecoder decoder = new ColumnDecoder();
   private volatile TrustState trust;
@@ -47,20 +46,21 @@ final class KnownCache {
   private boolean mayBeReplayed;
 
   /** When blocks were last suspended; only answers to requests sent later may confirm them. */
-  private Instant suspendedAt = Instant.MIN;
+  private long suspendedNanos;
 
   KnownCache(
       EventApplier applier,
       Lifetime lifetime,
       StreamSockets sockets,
-      Clock clock,
+      LongSupplier nanoClock,
       StreamCounters counters) {
     this.applier = applier;
     this.lifetime = lifetime;
     this.sockets = sockets;
-    this.clock = clock;
+    this.nanoClock = nanoClock;
     this.counters = counters;
-    trust = new TrustState(Trust.NONE, "not connected yet", clock.instant());
+    suspendedNanos = nanoClock.getAsLong();
+    trust = new TrustState(Trust.NONE, "not connected yet", suspendedNanos);
   }
 
   TrustState trust() {
@@ -168,7 +168,7 @@ final class KnownCache {
   void suspend(String why) {
     long before = applier.stats().heldBlocks();
     long suspended = applier.suspend();
-    suspendedAt = clock.instant();
+    suspendedNanos = nanoClock.getAsLong();
     missing(
         why
             + blocks(suspended, " suspended")
@@ -218,9 +218,9 @@ final class KnownCache {
     applier.clear();
   }
 
-  /** The engine reused so many tokens of a prompt that was sent at {@code dispatched}. */
-  void reused(BlockChain prompt, int cachedTokens, Instant dispatched) {
-    if (connected && lifetime.isSure() && dispatched.isAfter(suspendedAt)) {
+  /** The engine reused so many tokens of a prompt that was sent at {@code dispatchedNanos}. */
+  void reused(BlockChain prompt, int cachedTokens, long dispatchedNanos) {
+    if (connected && lifetime.isSure() && dispatchedNanos - suspendedNanos > 0) {
       applier.reused(prompt, cachedTokens);
     }
   }
@@ -236,7 +236,7 @@ final class KnownCache {
 
   /** Another process has learned what the applier and the index know. */
   void resume(@Nullable Gap missed) {
-    suspendedAt = clock.instant();
+    suspendedNanos = nanoClock.getAsLong();
     complete = missed == null;
     if (missed != null) {
       missing(missed.why());
@@ -283,7 +283,7 @@ final class KnownCache {
   private void trust(Trust now, String reason) {
     TrustState before = trust;
     if (before.trust() != now || !before.reason().equals(reason)) {
-      trust = new TrustState(now, reason, clock.instant());
+      trust = new TrustState(now, reason, nanoClock.getAsLong());
     }
   }
 }

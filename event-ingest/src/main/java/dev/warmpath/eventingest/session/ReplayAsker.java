@@ -2,8 +2,8 @@ package dev.warmpath.eventingest.session;
 
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import java.time.Clock;
-import java.time.Instant;
+import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,23 +53,32 @@ final class ReplayAsker {
     }
   }
 
+  private static final Duration FIRST_CHECK = Duration.ofSeconds(1);
+
   private final StreamSockets sockets;
   private final StreamLimits limits;
-  private final Clock clock;
+  private final LongSupplier nanoClock;
   private final StreamCounters counters;
   private @Nullable Progress current;
   private long lastId;
   private int fruitless;
-  private Instant restUntil = Instant.MIN;
-  private Instant checkAt = Instant.MAX;
-  private Instant checkedAt = Instant.MIN;
+  private long restUntilNanos;
+  private long retryAtNanos;
+
+  /** Means nothing while the connection is gone: then no silence is checked. */
+  private long checkAtNanos;
+
+  private boolean connected;
   private boolean heardSinceCheck;
 
-  ReplayAsker(StreamSockets sockets, StreamLimits limits, Clock clock, StreamCounters counters) {
+  ReplayAsker(
+      StreamSockets sockets, StreamLimits limits, LongSupplier nanoClock, StreamCounters counters) {
     this.sockets = sockets;
     this.limits = limits;
-    this.clock = clock;
+    this.nanoClock = nanoClock;
     this.counters = counters;
+    restUntilNanos = nanoClock.getAsLong();
+    retryAtNanos = restUntilNanos;
   }
 
   StreamSockets sockets() {
@@ -88,7 +97,7 @@ final class ReplayAsker {
 
   /** Whether the engine can be asked now. */
   boolean mayAsk() {
-    return sockets.canReplay() && !clock.instant().isBefore(restUntil);
+    return sockets.canReplay() && isOver(restUntilNanos);
   }
 
   /** Asks; an earlier question is void. */
@@ -114,7 +123,7 @@ final class ReplayAsker {
   /** Asks no more for a while. */
   void rest() {
     fruitless = 0;
-    restUntil = clock.instant().plus(limits.replayCooldown());
+    restUntilNanos = in(limits.replayCooldown());
   }
 
   /**
@@ -122,40 +131,47 @@ final class ReplayAsker {
    * before the subscription reached the engine.
    */
   void connected() {
-    checkAt = clock.instant().plusSeconds(1);
+    connected = true;
+    checkAtNanos = in(FIRST_CHECK);
     heardSinceCheck = true;
   }
 
   void disconnected() {
-    checkAt = Instant.MAX;
+    connected = false;
   }
 
   /** Something came on the live connection. */
-  void heard(boolean connected) {
+  void heard() {
     heardSinceCheck = true;
-    if (connected) {
-      putOff();
-    }
+    putOff();
   }
 
   /** Whether the connection is silent for so long that the engine should be asked. */
   boolean checkDue() {
-    return !clock.instant().isBefore(checkAt);
+    return connected && isOver(checkAtNanos);
   }
 
   /** Whether the last check is so long ago that an engine that did not answer is asked again. */
   boolean retryDue() {
-    return !clock.instant().isBefore(checkedAt.plus(limits.replayCooldown()));
+    return isOver(retryAtNanos);
   }
 
   /** The engine is asked now. */
   void checking() {
-    checkedAt = clock.instant();
+    retryAtNanos = in(limits.replayCooldown());
     putOff();
   }
 
   private void putOff() {
-    checkAt = clock.instant().plus(limits.checkInterval());
+    checkAtNanos = in(limits.checkInterval());
+  }
+
+  private long in(Duration time) {
+    return nanoClock.getAsLong() + time.toNanos();
+  }
+
+  private boolean isOver(long nanos) {
+    return nanoClock.getAsLong() - nanos >= 0;
   }
 
   /**

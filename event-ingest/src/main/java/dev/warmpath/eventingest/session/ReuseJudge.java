@@ -3,11 +3,10 @@ package dev.warmpath.eventingest.session;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.function.LongSupplier;
 
 /**
  * Compares what the index predicted with what the engine reused. An engine that keeps reusing less
@@ -35,32 +34,34 @@ final class ReuseJudge {
 
   private static final int MAX_WAITING = 256;
 
-  private record ShortHit(Instant dispatched, Instant heard) {}
+  private record ShortHit(long dispatchedNanos, long heardNanos) {}
 
   private final boolean showsNamespaces;
   private final StreamCounters counters;
-  private final Clock clock;
+  private final LongSupplier nanoClock;
   private final Deque<ShortHit> waiting = new ArrayDeque<>();
-  private Instant windowBegan = Instant.MIN;
+  private long windowBeganNanos;
   private int hits;
   private int shortHits;
-  private Instant lastRemoval = Instant.MIN;
+  private boolean anyRemoval;
+  private long lastRemovalNanos;
   private long removalsSeen;
 
   /**
    * @param showsNamespaces whether the engine's events show all name spaces
    */
-  ReuseJudge(boolean showsNamespaces, StreamCounters counters, Clock clock) {
+  ReuseJudge(boolean showsNamespaces, StreamCounters counters, LongSupplier nanoClock) {
     this.showsNamespaces = showsNamespaces;
     this.counters = counters;
-    this.clock = clock;
+    this.nanoClock = nanoClock;
+    windowBeganNanos = nanoClock.getAsLong();
   }
 
   /** The engine answered a request for which the index had predicted a hit or none. */
-  void answered(ReportedReuse reuse, Instant dispatched) {
+  void answered(ReportedReuse reuse) {
     hits += reuse.predictedTokens() > 0 ? 1 : 0;
     if (reuse.isShort() && waiting.size() < MAX_WAITING) {
-      waiting.add(new ShortHit(dispatched, clock.instant()));
+      waiting.add(new ShortHit(reuse.dispatchedNanos(), nanoClock.getAsLong()));
     }
   }
 
@@ -69,7 +70,8 @@ final class ReuseJudge {
     long removals = counters.get(StreamCounter.BLOCKS_REMOVED) + counters.get(StreamCounter.CLEARS);
     if (removals != removalsSeen) {
       removalsSeen = removals;
-      lastRemoval = clock.instant();
+      anyRemoval = true;
+      lastRemovalNanos = nanoClock.getAsLong();
     }
   }
 
@@ -79,11 +81,11 @@ final class ReuseJudge {
    * @param believed whether the index is believed for the engine now
    */
   boolean isOverPredicted(boolean believed) {
-    Instant now = clock.instant();
-    if (!windowBegan.plus(WINDOW).isAfter(now)) {
+    long now = nanoClock.getAsLong();
+    if (now - windowBeganNanos >= WINDOW.toNanos()) {
       begin(now);
     }
-    while (!waiting.isEmpty() && !waiting.getFirst().heard().plus(WAIT).isAfter(now)) {
+    while (!waiting.isEmpty() && now - waiting.getFirst().heardNanos() >= WAIT.toNanos()) {
       ShortHit hit = waiting.removeFirst();
       if (believed && !(showsNamespaces && isExplained(hit))) {
         counters.add(StreamCounter.SHORT_HITS);
@@ -99,11 +101,11 @@ final class ReuseJudge {
   }
 
   private boolean isExplained(ShortHit hit) {
-    return !lastRemoval.isBefore(hit.dispatched());
+    return anyRemoval && lastRemovalNanos - hit.dispatchedNanos() >= 0;
   }
 
-  private void begin(Instant now) {
-    windowBegan = now;
+  private void begin(long now) {
+    windowBeganNanos = now;
     hits = 0;
     shortHits = 0;
   }

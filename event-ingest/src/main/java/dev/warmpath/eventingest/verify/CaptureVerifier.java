@@ -62,7 +62,10 @@ public final class CaptureVerifier {
   private final KvIndex index;
   private final ReplaySchedule schedule;
   private final Rehearsal rehearsal;
-  private final CaptureClock clock = new CaptureClock();
+
+  /** When the record that is being applied was recorded, since the capture began. */
+  private long nowNanos;
+
   private final QuietStreams quiet = new QuietStreams();
   private final Map<Integer, RecordedEngine> engines = new HashMap<>();
   private final Map<String, Asked> asked = new LinkedHashMap<>();
@@ -125,13 +128,17 @@ public final class CaptureVerifier {
       engines.put(
           stream.id(),
           new RecordedEngine(
-              stream, index, clock, () -> schedule.answers(stream.id(), recordNumber), rehearsal));
+              stream,
+              index,
+              () -> nowNanos,
+              () -> schedule.answers(stream.id(), recordNumber),
+              rehearsal));
     }
   }
 
   private void apply(CaptureRecord record) {
     recordNumber++;
-    clock.moveTo(record.timeSeconds());
+    nowNanos = (long) (record.timeSeconds() * 1e9);
     boolean judges = quiet.judges(record);
     RecordedEngine engine = engines.get(record.stream());
     if (record instanceof Mark mark) {

@@ -20,13 +20,13 @@ import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.KvIndex;
-import java.time.Clock;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +60,7 @@ final class RecordedEngine implements StreamSockets {
   RecordedEngine(
       CaptureStream recorded,
       KvIndex index,
-      Clock clock,
+      LongSupplier nanoClock,
       BooleanSupplier answered,
       Rehearsal rehearsal) {
     this.answered = answered;
@@ -74,7 +74,7 @@ final class RecordedEngine implements StreamSockets {
     EngineSource source =
         new EngineSource(id, recorded.model(), "capture", false, "capture", rules);
     applier = new EventApplier(index, source, counters);
-    stream = new EngineStream(applier, this, StreamLimits.DEFAULT, clock, counters);
+    stream = new EngineStream(applier, this, StreamLimits.DEFAULT, nanoClock, counters);
     stream.connected();
     answerRehearsed();
   }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
@@ -23,7 +24,6 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;
-import java.time.Clock;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -50,7 +50,7 @@ final class BoundEndpointTest {
   private final EventIngest ingest =
       new EventIngest(
           index,
-          Clock.systemUTC(),
+          Clocks.ofTheMachine(),
           IngestOptions.DEFAULT,
           new RestoredEngines(index, null, new Recovery(System::nanoTime)),
           new StreamTap() {

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
+import dev.warmpath.eventingest.MovableClock;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
@@ -21,12 +23,13 @@ import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -46,7 +49,7 @@ final class EventIngestTest {
 
   private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
   private final EventIngest ingest =
-      new EventIngest(index, Clock.systemUTC(), IngestOptions.DEFAULT);
+      new EventIngest(index, Clocks.ofTheMachine(), IngestOptions.DEFAULT);
   private final TestEngine engine = new TestEngine();
 
   @AfterEach
@@ -103,7 +106,9 @@ final class EventIngestTest {
 
       double heldSeconds = (System.nanoTime() - seenNanos) / 1e9;
       publisher.holdAnswers(false);
-      awaitSequence(1);
+      Await.until("the batch that waited is visible", () -> visibleBatches() > 0);
+      awaitTrust(Trust.EXACT);
+      ingest.settle();
       assertThat(predicted(B)).isEqualTo(16);
       assertThat(visibleBatches()).as("the other one never arrived live").isEqualTo(1);
       assertThat(ingest.visibleTimes().sumSeconds()).isGreaterThan(heldSeconds);
@@ -268,7 +273,7 @@ final class EventIngestTest {
         EventIngest narrow =
             new EventIngest(
                 new RunKvIndex(IndexLimits.unbounded(1000)),
-                Clock.systemUTC(),
+                Clocks.ofTheMachine(),
                 IngestOptions.DEFAULT.with(new RingLimits(2, 1 << 20, 1 << 20)))) {
       narrow.add(source(publisher.endpoint(), publisher.replayEndpoint()));
       publisher.publish(engine.serve(A).payload(0));
@@ -298,7 +303,7 @@ final class EventIngestTest {
             new StreamLimits(64, 1 << 20, 1, Duration.ZERO, Duration.ZERO));
     KvIndex fresh = new RunKvIndex(IndexLimits.unbounded(1000));
     try (TestPublisher publisher = new TestPublisher(0);
-        EventIngest following = new EventIngest(fresh, Clock.systemUTC(), asksAllTheTime)) {
+        EventIngest following = new EventIngest(fresh, Clocks.ofTheMachine(), asksAllTheTime)) {
       following.add(source(publisher.endpoint(), publisher.replayEndpoint()));
       Await.until("it is asked again", () -> counter(following, "replays") == 2);
       engine.serve(A);
@@ -352,13 +357,123 @@ final class EventIngestTest {
       BlockChain prompt =
           BlockChain.of(Objects.requireNonNull(status().space()), A, PromptKeys.NONE);
       for (int i = 0; i < RingLimits.DEFAULT.messages() + 3; i++) {
-        ingest.reused(ID, new ReportedReuse(prompt, 0, 0, 0));
+        ingest.reused(ID, new ReportedReuse(prompt, 0, 0, System.nanoTime()));
       }
       assertThat(status().ring().messages()).isEqualTo(RingLimits.DEFAULT.messages());
       mayGoOn.countDown();
       ingest.settle();
       assertThat(counter("reuses_skipped")).isEqualTo(3);
     }
+  }
+
+  /** An engine is suspended while the report of an answer to an earlier request waits. */
+  @Test
+  void reportThatWaitsForTheWriterConfirmsNothingSuspendedMeanwhile() {
+    AtomicLong nanos = new AtomicLong();
+    try (TestPublisher publisher = new TestPublisher(0);
+        EventIngest ticking =
+            new EventIngest(index, new Clocks(new MovableClock(), nanos::incrementAndGet))) {
+      ticking.add(source(publisher.endpoint(), null));
+      engine.serve(A).serve(B).serve(C);
+      awaitFirst(ticking, publisher);
+      CountDownLatch mayGoOn = new CountDownLatch(1);
+      ticking.whileStill(snapshot -> awaitQuietly(mayGoOn));
+      publisher.send(2, engine.payload(2));
+      Await.until("the gap waits", () -> ticking.status().get(0).ring().messages() == 1);
+      ticking.reused(ID, reuse(ticking, nanos.incrementAndGet()));
+      mayGoOn.countDown();
+      ticking.settle();
+      assertThat(ticking.status().get(0).trust()).isEqualTo(Trust.SUSPECT);
+      assertThat(predicted(ticking, A)).isZero();
+
+      ticking.reused(ID, reuse(ticking, nanos.incrementAndGet()));
+      ticking.settle();
+      assertThat(predicted(ticking, A)).as("asked and answered later").isEqualTo(16);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-365, 365})
+  void settingTheClockConfirmsNothingAndHidesNothing(int days) {
+    MovableClock clock = new MovableClock();
+    try (TestPublisher publisher = new TestPublisher(0);
+        EventIngest set = new EventIngest(index, clock.clocks())) {
+      set.add(source(publisher.endpoint(), null));
+      engine.serve(A).serve(B).serve(C);
+      awaitFirst(set, publisher);
+      long beforeNanos = clock.getAsLong();
+      clock.pass(Duration.ofMillis(1));
+      publisher.send(2, engine.payload(2));
+      Await.until("the gap", () -> set.status().get(0).trust() == Trust.SUSPECT);
+      set.settle();
+      assertThat(predicted(set, A)).isZero();
+
+      clock.set(Duration.ofDays(days));
+      set.reused(ID, reuse(set, beforeNanos));
+      set.settle();
+      assertThat(predicted(set, A)).isZero();
+      clock.pass(Duration.ofMillis(1));
+      set.reused(ID, reuse(set, clock.getAsLong()));
+      set.settle();
+      assertThat(predicted(set, A)).isEqualTo(16);
+      assertThat(set.status().get(0).since())
+          .as("a millisecond ago")
+          .isEqualTo(clock.instant().minusMillis(1));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-365, 365})
+  void settingTheClockPutsOffNoQuestion(int days) {
+    MovableClock clock = new MovableClock();
+    try (TestPublisher publisher = new TestPublisher(3);
+        EventIngest set = new EventIngest(index, clock.clocks())) {
+      set.add(source(publisher.endpoint(), publisher.replayEndpoint()));
+      engine.serve(A).serve(B);
+      publisher.keep(engine.payload(0));
+      awaitFirst(set, publisher);
+      clock.set(Duration.ofDays(days));
+      publisher.keep(engine.payload(1)); // lost, and nothing behind it shows it
+      Await.until(
+          "silence makes the router ask",
+          () -> {
+            clock.pass(Duration.ofMillis(100));
+            return set.status().get(0).lastSequence() == 1;
+          });
+      Await.until("the answer is over", () -> set.status().get(0).trust() == Trust.EXACT);
+      assertThat(predicted(set, B)).isEqualTo(16);
+    }
+  }
+
+  private void awaitFirst(EventIngest following, TestPublisher publisher) {
+    Await.until(
+        "the live connection delivers",
+        () -> {
+          publisher.send(new byte[] {1});
+          return counter(following, "bad_messages") > 0;
+        });
+    publisher.send(0, engine.payload(0));
+    Await.until(
+        "batch 0 is applied",
+        () -> {
+          EngineStatus status = following.status().get(0);
+          return status.lastSequence() == 0 && status.trust() == Trust.EXACT;
+        });
+    following.settle();
+    assertThat(predicted(following, A)).isEqualTo(16);
+  }
+
+  private static ReportedReuse reuse(EventIngest following, long dispatchedNanos) {
+    ChainSpace space = Objects.requireNonNull(following.status().get(0).space());
+    return new ReportedReuse(BlockChain.of(space, A, PromptKeys.NONE), 16, -1, dispatchedNanos);
+  }
+
+  private int predicted(EventIngest following, int[] prompt) {
+    EngineStatus status = following.status().get(0);
+    PrefixMatches matches = new PrefixMatches();
+    ChainSpace space = Objects.requireNonNull(status.space());
+    index.match(BlockChain.of(space, prompt, PromptKeys.NONE), matches);
+    return matches.tokens(status.slot());
   }
 
   private static void awaitQuietly(CountDownLatch latch) {

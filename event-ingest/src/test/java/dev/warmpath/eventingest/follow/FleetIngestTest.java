@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.follow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
@@ -19,7 +20,6 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -64,7 +64,7 @@ final class FleetIngestTest {
             IngestOptions.DEFAULT.replay(),
             BackoffLimits.DEFAULT,
             IngestOptions.DEFAULT.stream());
-    try (EventIngest ingest = new EventIngest(index, Clock.systemUTC(), onePoller)) {
+    try (EventIngest ingest = new EventIngest(index, Clocks.ofTheMachine(), onePoller)) {
       join(ingest);
       Set<Thread> added = new HashSet<>(Thread.getAllStackTraces().keySet());
       added.removeAll(before);
@@ -95,7 +95,7 @@ final class FleetIngestTest {
     publishers(2);
     RingLimits narrow = new RingLimits(16, 1 << 20, 1 << 20);
     try (EventIngest ingest =
-        new EventIngest(index, Clock.systemUTC(), IngestOptions.DEFAULT.with(narrow))) {
+        new EventIngest(index, Clocks.ofTheMachine(), IngestOptions.DEFAULT.with(narrow))) {
       join(ingest);
       Thread hostile = new Thread(this::flood);
       hostile.start();

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.follow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
@@ -16,7 +17,6 @@ import dev.warmpath.kvindex.PrefixMatches;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import java.time.Clock;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -37,7 +37,7 @@ final class LargeMessagesTest {
   private final EventIngest ingest =
       new EventIngest(
           index,
-          Clock.systemUTC(),
+          Clocks.ofTheMachine(),
           IngestOptions.DEFAULT.with(new RingLimits(4096, RING_BYTES, RING_BYTES)));
   private final TestEngine engine = new TestEngine();
 

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.follow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
@@ -11,7 +12,6 @@ import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.WireBatch;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import java.time.Clock;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class LayoutWatchTest {
 
   private final EventIngest ingest =
-      new EventIngest(new RunKvIndex(IndexLimits.unbounded(100)), Clock.systemUTC());
+      new EventIngest(new RunKvIndex(IndexLimits.unbounded(100)), Clocks.ofTheMachine());
   private final TestPublisher a = new TestPublisher(3);
   private final TestPublisher b = new TestPublisher(3);
   private final TestPublisher c = new TestPublisher(3);

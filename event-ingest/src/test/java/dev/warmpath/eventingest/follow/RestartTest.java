@@ -3,10 +3,12 @@ package dev.warmpath.eventingest.follow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.MovableClock;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
@@ -26,9 +28,10 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Clock;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -91,6 +94,50 @@ final class RestartTest {
   }
 
   @Test
+  void engineThatIsRemovedWhileItWaitsEndsItsRecovery() throws IOException {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      byte[] snapshot = snapshot(publisher, R);
+      publisher.holdAnswers(true);
+      try (Second second = new Second(snapshot)) {
+        second.ingest.add(source(R, publisher, "m", publisher.replayEndpoint()));
+        assertThat(second.recovery.report().engines()).isEqualTo(fates(EngineFate.WAITING));
+        second.ingest.remove(R);
+        second.ingest.settle();
+        assertThat(second.recovery.report().engines()).isEqualTo(fates(EngineFate.NOT_CONFIGURED));
+        assertThat(second.recovery.report().over()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void settingTheClockForgetsNoRestoredEngine() throws IOException {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      byte[] snapshot = snapshot(publisher, R, 5);
+      MovableClock wall = new MovableClock();
+      AtomicInteger readings = new AtomicInteger();
+      Clocks clocks =
+          new Clocks(
+              wall,
+              () -> {
+                readings.incrementAndGet();
+                return System.nanoTime();
+              });
+      try (Second second = new Second(snapshot, clocks)) {
+        second.ingest.add(source(R, publisher, "m", null));
+        Await.until("connected", () -> second.connections.get() > 0);
+        second.ingest.settle(); // from here on it waits a minute for the start of the process
+        wall.set(Duration.ofDays(365));
+        int before = readings.get();
+        Await.until("time is looked at", () -> readings.get() > before + 20);
+        second.ingest.runsSince(R, 5);
+        second.ingest.settle();
+
+        assertThat(second.recovery.report().engines()).isEqualTo(fates(EngineFate.SUSPENDED));
+      }
+    }
+  }
+
+  @Test
   void anotherModelIsAnotherEngine() throws IOException {
     refused(EngineFate.CHANGED, R, "other", true);
   }
@@ -125,11 +172,20 @@ final class RestartTest {
 
   /** Of an ingest that has followed the publisher's engine through its first batch. */
   private byte[] snapshot(TestPublisher publisher, EngineId id) throws IOException {
+    return snapshot(publisher, id, Double.NaN);
+  }
+
+  private byte[] snapshot(TestPublisher publisher, EngineId id, double startSeconds)
+      throws IOException {
     RunKvIndex index = new RunKvIndex(LIMITS);
-    try (EventIngest ingest = new EventIngest(index, Clock.systemUTC())) {
+    try (EventIngest ingest = new EventIngest(index, Clocks.ofTheMachine())) {
       publisher.publish(engine.serve(A).payload(0));
       ingest.add(source(id, publisher, "m", publisher.replayEndpoint()));
       Await.until("exact", () -> ingest.status().get(0).trust() == Trust.EXACT);
+      if (!Double.isNaN(startSeconds)) {
+        ingest.runsSince(id, startSeconds);
+        ingest.settle();
+      }
       CompletableFuture<byte[]> bytes = new CompletableFuture<>();
       ingest.whileStill(snapshot -> bytes.complete(bytes(snapshot, index)));
       return bytes.join();
@@ -158,18 +214,29 @@ final class RestartTest {
   /** The ingest that comes after. */
   private static final class Second implements AutoCloseable {
     final Recovery recovery = new Recovery(System::nanoTime);
+    final AtomicInteger connections = new AtomicInteger();
     final RunKvIndex index;
     final EventIngest ingest;
 
     Second(byte[] snapshot) throws IOException {
+      this(snapshot, Clocks.ofTheMachine());
+    }
+
+    Second(byte[] snapshot, Clocks clocks) throws IOException {
       Content content = SnapshotFormat.read(new ByteArrayInputStream(snapshot), LIMITS);
       index = content.index();
       ingest =
           new EventIngest(
               index,
-              Clock.systemUTC(),
+              clocks,
               IngestOptions.DEFAULT,
-              new RestoredEngines(index, content.ingest(), recovery));
+              new RestoredEngines(index, content.ingest(), recovery),
+              new StreamTap() {
+                @Override
+                public void connected(EngineId engine) {
+                  connections.incrementAndGet();
+                }
+              });
     }
 
     void awaitExact(EngineId id) {

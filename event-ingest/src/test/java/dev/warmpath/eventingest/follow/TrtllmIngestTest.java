@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.follow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
@@ -17,7 +18,6 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
-import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +38,7 @@ class TrtllmIngestTest {
   @Test
   void followsItsStreamFromTheReplayOn() {
     try (TestPublisher engine = new TestPublisher(3);
-        EventIngest ingest = new EventIngest(index, Clock.systemUTC())) {
+        EventIngest ingest = new EventIngest(index, Clocks.ofTheMachine())) {
       engine.keep(WireBatch.of(stored(0, 2)));
       ingest.add(source(engine));
       Await.until("the first blocks", () -> credited(ingest) == 2 * TOKENS_A_BLOCK);
@@ -69,7 +69,7 @@ class TrtllmIngestTest {
   @Test
   void blocksOfSeveralWindowsAreCreditedToNobody() {
     try (TestPublisher engine = new TestPublisher(3);
-        EventIngest ingest = new EventIngest(index, Clock.systemUTC())) {
+        EventIngest ingest = new EventIngest(index, Clocks.ofTheMachine())) {
       ingest.add(source(engine));
       Await.until("a connection", () -> status(ingest).trust() != Trust.NONE);
       engine.publish(WireBatch.of(windowed(8_192)));

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.follow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.Await;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
@@ -24,7 +25,6 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.time.Clock;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
@@ -51,7 +51,7 @@ final class WriteFailureTest {
   private static final int[] POISON = IntStream.range(300, 321).toArray();
 
   private final KvIndex index = new RunKvIndex(IndexLimits.unbounded(1000));
-  private final EventIngest ingest = new EventIngest(failingIndex(), Clock.systemUTC());
+  private final EventIngest ingest = new EventIngest(failingIndex(), Clocks.ofTheMachine());
   private final TestEngine engine = new TestEngine();
 
   /** What a call of this name and with these arguments throws behind its work, or null. */
@@ -182,7 +182,7 @@ final class WriteFailureTest {
         EventIngest tapped =
             new EventIngest(
                 index,
-                Clock.systemUTC(),
+                Clocks.ofTheMachine(),
                 IngestOptions.DEFAULT,
                 new RestoredEngines(index, null, new Recovery(System::nanoTime)),
                 tap)) {

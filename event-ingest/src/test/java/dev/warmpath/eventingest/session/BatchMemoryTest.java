@@ -15,7 +15,6 @@ import java.io.ByteArrayOutputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -137,7 +136,7 @@ class BatchMemoryTest {
         new EventApplier(new RunKvIndex(IndexLimits.unbounded(10)), source, counters);
     EngineStream stream =
         new EngineStream(
-            applier, StreamSockets.NO_REPLAY, StreamLimits.DEFAULT, Clock.systemUTC(), counters);
+            applier, StreamSockets.NO_REPLAY, StreamLimits.DEFAULT, System::nanoTime, counters);
     stream.connected();
     return stream;
   }

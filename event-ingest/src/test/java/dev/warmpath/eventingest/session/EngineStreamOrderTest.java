@@ -95,7 +95,7 @@ final class EngineStreamOrderTest {
     fixture.engine.serve(A).serve(B).serve(C);
     deliver(0, 2, 1);
     fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
-    fixture.reused(A, 16, fixture.clock.instant());
+    fixture.reused(A, 16, fixture.clock.getAsLong());
     assertThat(fixture.predicted(A)).isZero();
   }
 
@@ -132,7 +132,7 @@ final class EngineStreamOrderTest {
 
   private void reused(int[] prompt) {
     fixture.clock.pass(StreamFixture.LIMITS.checkInterval());
-    fixture.reused(prompt, 16, fixture.clock.instant());
+    fixture.reused(prompt, 16, fixture.clock.getAsLong());
   }
 
   private void deliver(int... sequences) {

@@ -110,6 +110,6 @@ class EngineStreamProofTest {
 
   private static void hit(StreamFixture fixture) {
     fixture.clock.pass(Duration.ofSeconds(1));
-    fixture.reused(A, 16, fixture.clock.instant());
+    fixture.reused(A, 16, fixture.clock.getAsLong());
   }
 }

@@ -216,7 +216,7 @@ final class EngineStreamResumeTest {
     assertThat(after.predicted(A)).isZero();
 
     after.clock.pass(Duration.ofSeconds(1));
-    after.reused(A, 16, after.clock.instant());
+    after.reused(A, 16, after.clock.getAsLong());
     assertThat(after.predicted(A)).as("and is held again once it is seen").isEqualTo(16);
     assertThat(after.predicted(B)).isZero();
   }
@@ -261,7 +261,7 @@ final class EngineStreamResumeTest {
     StreamFixture after = resume(before);
     after.stream.connected();
     after.clock.pass(Duration.ofSeconds(1));
-    after.reused(A, 16, after.clock.instant());
+    after.reused(A, 16, after.clock.getAsLong());
     assertThat(after.predicted(A)).isZero();
   }
 

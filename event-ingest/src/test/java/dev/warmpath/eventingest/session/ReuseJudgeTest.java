@@ -111,13 +111,15 @@ class ReuseJudgeTest {
   void hitOfRequestFromBeforeTheSuspensionConfirmsNothing() {
     stream.suspend("a test");
     time.pass(Duration.ofSeconds(5));
-    stream.reused(new ReportedReuse(chain(), HELD_TOKENS, -1, 9_000_000_000L));
+    stream.reused(new ReportedReuse(chain(), HELD_TOKENS, -1, time.getAsLong() - 9_000_000_000L));
 
     assertThat(predicted()).isZero();
   }
 
   private void report(int cachedTokens, int predictedTokens) {
-    stream.reused(new ReportedReuse(chain(), cachedTokens, predictedTokens, 1_000_000_000L));
+    stream.reused(
+        new ReportedReuse(
+            chain(), cachedTokens, predictedTokens, time.getAsLong() - 1_000_000_000L));
   }
 
   private void deliver() {

@@ -21,7 +21,6 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 
@@ -146,10 +145,9 @@ final class StreamFixture implements StreamSockets {
   }
 
   /** The engine is seen to reuse so many tokens of a prompt that was sent at this time. */
-  void reused(int[] prompt, int cachedTokens, Instant dispatched) {
+  void reused(int[] prompt, int cachedTokens, long dispatchedNanos) {
     if (applier.space() != null) {
-      Duration ago = Duration.between(dispatched, clock.instant());
-      stream.reused(new ReportedReuse(chain(prompt), cachedTokens, -1, ago.toNanos()));
+      stream.reused(new ReportedReuse(chain(prompt), cachedTokens, -1, dispatchedNanos));
     }
   }
 

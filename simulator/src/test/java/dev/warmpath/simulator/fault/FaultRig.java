@@ -33,11 +33,8 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -72,7 +69,10 @@ final class FaultRig implements StreamSockets {
   private final RunKvIndex index;
   private final boolean canReplay;
   private final Random random = new Random(SEED);
-  private final Time time = new Time();
+
+  /** Time that has passed. */
+  private long nanos;
+
   private final EventApplier applier;
   private final EngineSource source;
   private final Recovery recovery = new Recovery(System::nanoTime);
@@ -108,7 +108,7 @@ final class FaultRig implements StreamSockets {
         adopted == null
             ? new EventApplier(index, source, counters)
             : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
-    stream = new EngineStream(applier, this, LIMITS, time, counters);
+    stream = new EngineStream(applier, this, LIMITS, () -> nanos, counters);
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
     }
@@ -163,7 +163,7 @@ final class FaultRig implements StreamSockets {
             EngineIdentity.of(source), applier.slot(), stats().namedBlocks(), stream.snapshot());
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try {
-      SnapshotFormat.write(new IngestSnapshot(time.instant(), List.of(snapshot)), index, bytes);
+      SnapshotFormat.write(new IngestSnapshot(Instant.EPOCH, List.of(snapshot)), index, bytes);
       return SnapshotFormat.read(
           new ByteArrayInputStream(bytes.toByteArray()), IndexLimits.unbounded(MAX_ORPHANS));
     } catch (IOException e) {
@@ -330,7 +330,7 @@ final class FaultRig implements StreamSockets {
     ChainSpace space = applier.space();
     if (space != null) {
       BlockChain chain = BlockChain.of(space, prompt, PromptKeys.NONE);
-      stream.reused(new ReportedReuse(chain, cached, predicted, 0));
+      stream.reused(new ReportedReuse(chain, cached, predicted, nanos));
     }
   }
 
@@ -353,7 +353,7 @@ final class FaultRig implements StreamSockets {
   void converge() {
     for (int i = 0; i < 4; i++) {
       serve(25);
-      time.pass(LIMITS.replayCooldown().plusSeconds(1));
+      nanos += LIMITS.replayCooldown().plusSeconds(1).toNanos();
       stream.tick();
       settle();
     }
@@ -394,7 +394,7 @@ final class FaultRig implements StreamSockets {
   }
 
   void pass(Duration duration) {
-    time.pass(duration);
+    nanos += duration.toNanos();
     stream.tick();
     settle();
   }
@@ -491,28 +491,5 @@ final class FaultRig implements StreamSockets {
     return IntStream.range(0, 41 + number * 37 % 60)
         .map(i -> i < shared ? 100 + number % 3 : 1000 * (number + 1) + i)
         .toArray();
-  }
-
-  private static final class Time extends Clock {
-    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
-
-    void pass(Duration duration) {
-      now = now.plus(duration);
-    }
-
-    @Override
-    public Instant instant() {
-      return now;
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
-    }
   }
 }

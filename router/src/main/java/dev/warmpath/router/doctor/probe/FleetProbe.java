@@ -1,5 +1,6 @@
 package dev.warmpath.router.doctor.probe;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.router.EventStreams;
 import dev.warmpath.router.config.ReplicaConfig;
@@ -23,7 +24,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
 import java.io.UncheckedIOException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -98,7 +98,7 @@ public final class FleetProbe implements AutoCloseable {
     this.tokenizers = LoadedTokenizers.begin(config, System::nanoTime);
     this.streams = new StreamProbe(config);
     this.fleet = replicas.stream().map(replica -> replica(replica, upstreams)).toList();
-    this.routes = new HttpProbe(http, timeout, Clock.systemUTC());
+    this.routes = new HttpProbe(http, timeout, Clocks.ofTheMachine());
     this.trials = new TrialProbe(http, streams, fleet, options.patience());
   }
 
@@ -133,14 +133,13 @@ public final class FleetProbe implements AutoCloseable {
     } finally {
       threads.shutdownNow();
     }
-    Clock clock = Clock.systemUTC();
     return new FleetFacts(
         config,
         found,
         discovered.sources(),
         tokenizerProblems(),
         HostFacts.ofTheMachine(),
-        clock.instant());
+        Clocks.ofTheMachine().wallClock().instant());
   }
 
   private ReplicaFacts look(Replica replica) throws InterruptedException {

@@ -3,6 +3,7 @@ package dev.warmpath.router.doctor.probe;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.router.doctor.facts.EngineKind;
 import dev.warmpath.router.doctor.facts.EventSource;
 import dev.warmpath.router.doctor.facts.HttpFacts;
@@ -17,7 +18,6 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
-import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -46,24 +47,25 @@ final class HttpProbe {
 
   private final EngineHttp http;
   private final Duration timeout;
-  private final Clock clock;
+  private final Clocks clocks;
 
-  HttpProbe(EngineHttp http, Duration timeout, Clock clock) {
+  HttpProbe(EngineHttp http, Duration timeout, Clocks clocks) {
     this.http = http;
     this.timeout = timeout;
-    this.clock = clock;
+    this.clocks = clocks;
   }
 
   HttpFacts ask(Replica replica, boolean isSglang) {
     String path = isSglang ? "/model_info" : "/health";
-    Instant began = clock.instant();
+    long beganNanos = clocks.nanoClock().getAsLong();
     Answer health;
     try {
       health = http.get(replica, path, timeout).join();
     } catch (CompletionException | CancellationException e) {
       return HttpFacts.unreachable(problem(e, replica.baseUrl(), timeout), path);
     }
-    Instant ended = clock.instant();
+    long tookNanos = clocks.nanoClock().getAsLong() - beganNanos;
+    Instant ended = clocks.wallClock().instant();
     String page = page(replica, "/metrics");
     EngineKind kind = kind(replica, page);
     JsonNode sources = kind == EngineKind.VLLM ? json(replica, "/kv_event_sources") : null;
@@ -71,7 +73,7 @@ final class HttpProbe {
         null,
         path,
         health.status(),
-        Duration.between(began, ended).toMillis(),
+        TimeUnit.NANOSECONDS.toMillis(tookNanos),
         kind,
         version(replica, kind),
         ServedModel.read(page(replica, "/v1/models")).orElse(null),

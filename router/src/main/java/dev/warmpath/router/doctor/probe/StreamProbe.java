@@ -1,5 +1,6 @@
 package dev.warmpath.router.doctor.probe;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
@@ -24,7 +25,6 @@ import dev.warmpath.router.doctor.facts.StreamFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts.ReplayFacts;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.match.Prompt;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +59,7 @@ final class StreamProbe implements AutoCloseable {
     ingest =
         new EventIngest(
             index,
-            Clock.systemUTC(),
+            Clocks.ofTheMachine(),
             config.ingest().options(budget),
             new RestoredEngines(index, null, new Recovery(System::nanoTime)),
             new Tap());

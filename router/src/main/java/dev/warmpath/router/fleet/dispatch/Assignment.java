@@ -138,13 +138,10 @@ public final class Assignment implements DispatchResult {
     if (comparable && this.promptTokens != promptTokens) {
       listener.miscounted(this, this.promptTokens, promptTokens);
     } else if (comparable && chain != null) {
-      long agoNanos = dispatcher.nanos() - reservation.sinceNanos();
-      dispatcher
-          .engineEvents()
-          .reused(
-              replica(),
-              dpRank(),
-              new ReportedReuse(chain, cachedTokens, prediction.cachedTokens(), agoNanos));
+      ReportedReuse reuse =
+          new ReportedReuse(
+              chain, cachedTokens, prediction.cachedTokens(), reservation.sinceNanos());
+      dispatcher.engineEvents().reused(replica(), dpRank(), reuse);
     }
   }
 

@@ -254,6 +254,7 @@ class AssignmentTest {
     World world = new World("warm").with(1);
     PromptResult.Tokens prompt = World.prompt(64, 40, 1, 1);
     world.store("r0", 3, prompt);
+    long dispatchedNanos = world.nanos.get();
     Assignment trusted = world.assign(prompt);
     world.nanos.addAndGet(5_000);
     trusted.usage(104, 32);
@@ -267,7 +268,7 @@ class AssignmentTest {
     assertThat(first.prompt().blocks()).isEqualTo(6);
     assertThat(first.cachedTokens()).isEqualTo(32);
     assertThat(first.predictedTokens()).isEqualTo(48);
-    assertThat(first.agoNanos()).isEqualTo(5_000);
+    assertThat(first.dispatchedNanos()).isEqualTo(dispatchedNanos);
     assertThat(world.reuses.get(1).predictedTokens()).isEqualTo(-1);
   }
 

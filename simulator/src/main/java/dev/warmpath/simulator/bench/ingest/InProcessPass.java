@@ -9,9 +9,9 @@ import dev.warmpath.eventingest.session.StreamSockets;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.simulator.bench.index.pass.Meters;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
  * All on one thread: the frames of a message as a socket gives them, their sequence, their
@@ -30,11 +30,11 @@ final class InProcessPass {
     this.meters = meters;
   }
 
-  PassResult run(IngestCorpus corpus, Clock clock) {
+  PassResult run(IngestCorpus corpus, LongSupplier nanoClock) {
     KvIndex index = IngestCorpus.index();
     List<EngineStream> streams = new ArrayList<>();
     for (int engine = 0; engine < corpus.engines(); engine++) {
-      streams.add(stream(index, IngestCorpus.source(engine, "tcp://none"), clock));
+      streams.add(stream(index, IngestCorpus.source(engine, "tcp://none"), nanoClock));
     }
     int half = corpus.longest() / 2;
     long filled = apply(corpus, streams, 0, half);
@@ -83,11 +83,12 @@ final class InProcessPass {
     return message;
   }
 
-  private static EngineStream stream(KvIndex index, EngineSource source, Clock clock) {
+  private static EngineStream stream(KvIndex index, EngineSource source, LongSupplier nanoClock) {
     StreamCounters counters = new StreamCounters();
     EventApplier applier = new EventApplier(index, source, counters);
     EngineStream stream =
-        new EngineStream(applier, StreamSockets.NO_REPLAY, StreamLimits.DEFAULT, clock, counters);
+        new EngineStream(
+            applier, StreamSockets.NO_REPLAY, StreamLimits.DEFAULT, nanoClock, counters);
     stream.connected();
     return stream;
   }

@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.bench.ingest;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.simulator.bench.index.pass.Meters;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -37,13 +37,13 @@ public final class IngestBench {
   private static final double NANOS_PER_MICRO = 1e3;
 
   private final Plan plan;
-  private final Clock clock;
+  private final Clocks clocks;
   private final Consumer<String> progress;
   private final Meters meters = new Meters();
 
-  public IngestBench(Plan plan, Clock clock, Consumer<String> progress) {
+  public IngestBench(Plan plan, Clocks clocks, Consumer<String> progress) {
     this.plan = plan;
-    this.clock = clock;
+    this.clocks = clocks;
     this.progress = progress;
   }
 
@@ -110,18 +110,18 @@ public final class IngestBench {
   }
 
   private Supplier<PassResult> passInProcess(IngestCorpus corpus) {
-    return () -> new InProcessPass(meters).run(corpus, clock);
+    return () -> new InProcessPass(meters).run(corpus, clocks.nanoClock());
   }
 
   private PassResult flood(IngestCorpus corpus) {
-    try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
+    try (ZmqPass pass = new ZmqPass(corpus, meters, clocks)) {
       return pass.flood();
     }
   }
 
   private PassResult paced(
       IngestCorpus corpus, double blocksPerSecond, Histogram visible, Histogram late) {
-    try (ZmqPass pass = new ZmqPass(corpus, meters, clock)) {
+    try (ZmqPass pass = new ZmqPass(corpus, meters, clocks)) {
       PassResult took = pass.pace(blocksPerSecond);
       visible.add(pass.visibleNanos());
       late.add(pass.lateNanos());

@@ -1,10 +1,10 @@
 package dev.warmpath.simulator.bench.ingest;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.simulator.bench.index.pass.Meters;
 import dev.warmpath.simulator.live.publish.BatchPublisher;
-import java.time.Clock;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
@@ -37,13 +37,13 @@ final class ZmqPass implements AutoCloseable {
   private long sentBlocks;
 
   /** Connects all engines; their first batch, an empty one, is through. */
-  ZmqPass(IngestCorpus corpus, Meters meters, Clock clock) {
+  ZmqPass(IngestCorpus corpus, Meters meters, Clocks clocks) {
     this.corpus = corpus;
     this.meters = meters;
     publisher = new BatchPublisher(corpus.engines());
     index = new WatchedIndex(IngestCorpus.index(), corpus, meters::nanos);
     strangers = meters.threads();
-    ingest = new EventIngest(index, clock);
+    ingest = new EventIngest(index, clocks);
     for (int engine = 0; engine < corpus.engines(); engine++) {
       ingest.add(IngestCorpus.source(engine, publisher.endpoint(engine)));
     }

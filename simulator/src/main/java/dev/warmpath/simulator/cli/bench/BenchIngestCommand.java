@@ -1,12 +1,12 @@
 package dev.warmpath.simulator.cli.bench;
 
+import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.bench.ingest.IngestBench;
 import dev.warmpath.simulator.bench.ingest.IngestReport;
 import java.io.PrintWriter;
-import java.time.Clock;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -78,7 +78,8 @@ public final class BenchIngestCommand implements WarmpathCommand {
     PrintWriter out = spec.commandLine().getOut();
     IngestBench.Plan plan =
         new IngestBench.Plan(engines, blocks, filling, TimeUnit.SECONDS.toNanos(seconds), rate);
-    IngestReport report = new IngestBench(plan, Clock.systemUTC(), line -> say(err, line)).run();
+    IngestReport report =
+        new IngestBench(plan, Clocks.ofTheMachine(), line -> say(err, line)).run();
     report.print(json ? err : out);
     if (json) {
       say(out, report.json().toString());

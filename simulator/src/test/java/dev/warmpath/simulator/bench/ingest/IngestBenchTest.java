@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.within;
 import static org.msgpack.value.ValueFactory.newString;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.eventingest.Clocks;
 import java.io.IOException;
-import java.time.Clock;
 import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +24,7 @@ final class IngestBenchTest {
     IngestReport report =
         new IngestBench(
                 new IngestBench.Plan(engines, 20_000, filling, 1, rate),
-                Clock.systemUTC(),
+                Clocks.ofTheMachine(),
                 line -> {})
             .run();
     assertThat(report.exact()).isTrue();
