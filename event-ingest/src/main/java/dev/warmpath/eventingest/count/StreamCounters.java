@@ -5,7 +5,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The counts of one engine.
+ * The counts of one engine. None falls, whatever numbers the engine sends: a count that is full stays
+ * full.
  *
  * <p>Thread-safe.
  */
@@ -22,7 +23,9 @@ public final class StreamCounters {
 
   /** Counts {@code amount} more. */
   public void add(StreamCounter counter, long amount) {
-    counts.addAndGet(counter.ordinal(), amount);
+    if (counts.addAndGet(counter.ordinal(), amount) < 0) {
+      counts.set(counter.ordinal(), Long.MAX_VALUE);
+    }
   }
 
   /** The count so far. */

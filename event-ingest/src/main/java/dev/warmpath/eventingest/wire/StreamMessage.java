@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable, as long as nobody writes to the payload.
  *
- * @param sequence unsigned, but no engine gets beyond 2<sup>63</sup>
+ * @param sequence unsigned on the wire, but no engine gets to 2<sup>63</sup> − 1, the last one that
+ *     has no next
  * @param arrivedNanos {@link System#nanoTime} of its arrival on the live connection, or {@link
  *     #UNTIMED}
  */
@@ -69,6 +70,7 @@ public record StreamMessage(long sequence, byte[] payload, long arrivedNanos) {
     for (byte b : sequence) {
       value = value << 8 | (b & 0xff);
     }
-    return value >= 0 || value == END_SEQUENCE ? new StreamMessage(value, payload) : null;
+    boolean counts = value >= 0 && value < Long.MAX_VALUE;
+    return counts || value == END_SEQUENCE ? new StreamMessage(value, payload) : null;
   }
 }

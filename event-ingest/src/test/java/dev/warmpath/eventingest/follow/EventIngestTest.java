@@ -216,6 +216,32 @@ final class EventIngestTest {
   }
 
   @Test
+  void numbersBeyondAllMeasureOverflowNothing() {
+    long huge = Long.MAX_VALUE - 9;
+    try (TestPublisher publisher = new TestPublisher(0)) {
+      ingest.add(source(publisher.endpoint(), null));
+      engine.serve(A).serve(B).serve(C);
+      awaitFirst(ingest, publisher);
+      for (int lifetime = 1; lifetime <= 2; lifetime++) {
+        publisher.send(huge, engine.payload(1));
+        awaitSequence(huge);
+        publisher.send(0, engine.payload(lifetime == 1 ? 2 : 0)); // another process
+        awaitSequence(0);
+      }
+      assertThat(counter("lost_batches")).isEqualTo(Long.MAX_VALUE);
+
+      long before = counter("bad_messages");
+      publisher.send(Long.MAX_VALUE, engine.payload(1));
+      publisher.send(-1, engine.payload(1));
+      publisher.send(1, engine.payload(1));
+      awaitSequence(1);
+      assertThat(counter("bad_messages")).isGreaterThanOrEqualTo(before + 2);
+      assertThat(status().trust()).isEqualTo(Trust.EXACT);
+      assertThat(predicted(B)).isEqualTo(16);
+    }
+  }
+
+  @Test
   void garbagePayloadForgetsAndGoesOn() {
     try (TestPublisher publisher = new TestPublisher(3)) {
       join(publisher);
