@@ -35,7 +35,7 @@ final class GroupTable {
     REFUSED
   }
 
-  private static final int MAX_GROUPS = 64;
+  static final int MAX_GROUPS = 64;
 
   private static final int NO_WINDOW = 0;
 

@@ -42,6 +42,14 @@ public record LearnedCache(
 
     public Groups {
       described = List.copyOf(described);
+      int last = described.stream().mapToInt(CacheGroup::index).max().orElse(-1);
+      if (last > highest
+          || last >= GroupTable.MAX_GROUPS
+          || highest > GroupTable.MAX_GROUPS
+          || windowTokens < 0) {
+        throw new IllegalArgumentException(
+            "described=%s highest=%d windowTokens=%d".formatted(described, highest, windowTokens));
+      }
     }
   }
 }

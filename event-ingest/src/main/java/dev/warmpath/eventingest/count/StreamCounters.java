@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The counts of one engine. None falls, whatever numbers the engine sends: a count that is full stays
- * full.
+ * The counts of one engine. None falls, whatever numbers the engine sends: a count that is full
+ * stays full.
  *
  * <p>Thread-safe.
  */

@@ -27,7 +27,7 @@ public record StreamSnapshot(
   public record Gap(String why, boolean mayBeReplayed) {}
 
   public StreamSnapshot {
-    if (lastSequence < 0) {
+    if (lastSequence < 0 || lastSequence == Long.MAX_VALUE) {
       throw new IllegalArgumentException("lastSequence=" + lastSequence);
     }
   }

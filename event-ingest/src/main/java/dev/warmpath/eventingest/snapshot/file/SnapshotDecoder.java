@@ -28,14 +28,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class SnapshotDecoder {
 
-  private final DataInputStream in;
+  /** What it says of requests whose name space events hide is not needed any more. */
+  private static final int WITH_HIDDEN_REQUESTS = 5;
 
-  private SnapshotDecoder(byte[] bytes) {
+  private final DataInputStream in;
+  private final int version;
+
+  private SnapshotDecoder(byte[] bytes, int version) {
+    this.version = version;
     in = new DataInputStream(new ByteArrayInputStream(bytes));
   }
 
-  static IngestSnapshot snapshot(byte[] bytes) throws IOException {
-    SnapshotDecoder input = new SnapshotDecoder(bytes);
+  static IngestSnapshot snapshot(byte[] bytes, int version) throws IOException {
+    SnapshotDecoder input = new SnapshotDecoder(bytes, version);
     IngestSnapshot snapshot = input.snapshot();
     if (input.in.available() > 0) {
       throw new IOException(input.in.available() + " bytes too many");
@@ -67,6 +72,7 @@ final class SnapshotDecoder {
     EngineDialect dialect = EngineDialect.valueOf(said[0]);
     CopyCounting removals = said.length == 1 ? dialect.removals() : CopyCounting.valueOf(said[1]);
     int droppedBlocks = in.readInt();
+    skipHidden(1);
     return new EngineIdentity(id, model, dialect, droppedBlocks, removals, text());
   }
 
@@ -88,7 +94,16 @@ final class SnapshotDecoder {
     ChainSpace space = in.readBoolean() ? space() : null;
     boolean anyComputed = in.readBoolean();
     LearnedCache.Groups known = new LearnedCache.Groups(groups, highestGroup, in.readInt());
-    return new LearnedCache(known, mainGroup, space, anyComputed, in.readInt());
+    skipHidden(1);
+    int chunkBlocks = in.readInt();
+    skipHidden(1 + Long.BYTES);
+    return new LearnedCache(known, mainGroup, space, anyComputed, chunkBlocks);
+  }
+
+  private void skipHidden(int bytes) throws IOException {
+    if (version == WITH_HIDDEN_REQUESTS) {
+      in.skipNBytes(bytes);
+    }
   }
 
   private CacheGroup group() throws IOException {

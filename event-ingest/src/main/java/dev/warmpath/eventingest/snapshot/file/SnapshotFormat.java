@@ -25,6 +25,10 @@ public final class SnapshotFormat {
 
   static final byte[] MAGIC = "WPROUTER".getBytes(StandardCharsets.US_ASCII);
   static final int VERSION = 6;
+
+  /** What the version before wrote is read too: a new one should not begin with nothing. */
+  static final int OLDEST_VERSION = 5;
+
   static final int HEAD_BYTES = 16;
   private static final int MAX_INGEST_BYTES = 64 << 20;
 
@@ -70,11 +74,11 @@ public final class SnapshotFormat {
       throw damaged("no snapshot of a router");
     }
     int version = fields.getInt(MAGIC.length);
-    if (version != VERSION) {
+    if (version < OLDEST_VERSION || version > VERSION) {
       throw new SnapshotRefusedException(
           Reason.OTHER_VERSION,
-          "version %s, only %d is understood"
-              .formatted(Integer.toUnsignedString(version), VERSION));
+          "version %s, only %d to %d are understood"
+              .formatted(Integer.toUnsignedString(version), OLDEST_VERSION, VERSION));
     }
     int length = fields.getInt(MAGIC.length + Integer.BYTES);
     if (length < 0 || length > MAX_INGEST_BYTES) {
@@ -94,7 +98,8 @@ public final class SnapshotFormat {
       throw damaged("checksum of the ingest state does not match");
     }
     try {
-      return SnapshotDecoder.snapshot(Arrays.copyOf(body, length));
+      int version = ByteBuffer.wrap(head).getInt(MAGIC.length);
+      return SnapshotDecoder.snapshot(Arrays.copyOf(body, length), version);
     } catch (IOException | IllegalArgumentException e) {
       throw new SnapshotRefusedException(Reason.DAMAGED, e);
     }

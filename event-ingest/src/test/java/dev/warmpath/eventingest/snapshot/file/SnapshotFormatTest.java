@@ -6,8 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.TestEngine;
+import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.apply.LearnedCache.Groups;
+import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.snapshot.EngineIdentity;
@@ -17,6 +21,8 @@ import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.snapshot.StreamSnapshot.Gap;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
+import dev.warmpath.eventingest.wire.WireException;
+import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.kvindex.CacheGroup;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.kvindex.IndexLimits;
@@ -27,10 +33,16 @@ import dev.warmpath.kvindex.runs.RunKvIndex;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 final class SnapshotFormatTest {
@@ -69,8 +81,68 @@ final class SnapshotFormatTest {
     byte[] bytes = bytes();
     bytes[11] = 7;
     assertRefused(bytes, "version 7", Reason.OTHER_VERSION);
-    bytes[11] = 5;
-    assertRefused(bytes, "version 5", Reason.OTHER_VERSION);
+    bytes[11] = 4;
+    assertRefused(bytes, "version 4", Reason.OTHER_VERSION);
+  }
+
+  /** The file was written by a router that wrote version 5, of the state below. */
+  @Test
+  void versionBeforeIsReadToo() throws IOException {
+    try (InputStream file = getClass().getResourceAsStream("/snapshots/version-5.wpsnap")) {
+      Content content = read(Objects.requireNonNull(file).readAllBytes());
+      assertThat(content.ingest()).isEqualTo(snapshot());
+      assertThat(content.index().stats(0).namedBlocks()).isEqualTo(3);
+    }
+  }
+
+  /** Bytes that no router writes, under checksums that match them. */
+  @Test
+  void whateverTheStateSaysItIsReadOrRefusedAndNeverHurtsTheStart() throws IOException {
+    byte[] good = bytes();
+    int length = ByteBuffer.wrap(good).getInt(12);
+    Random random = new Random(20_261_125);
+    int read = 0;
+    for (int i = 0; i < 20_000; i++) {
+      byte[] forged = good.clone();
+      int at = 16 + random.nextInt(length);
+      int bytes = 1 << random.nextInt(4);
+      for (int n = 0; n < bytes && at + n < 16 + length; n++) {
+        forged[at + n] = (byte) (random.nextInt(3) == 0 ? random.nextInt() : -random.nextInt(2));
+      }
+      CRC32C checksum = new CRC32C();
+      checksum.update(forged, 0, 16 + length);
+      ByteBuffer.wrap(forged).putInt(16 + length, (int) checksum.getValue());
+      try {
+        Content content = read(forged);
+        follow(content);
+        read++;
+      } catch (SnapshotRefusedException e) {
+        assertThat(e.reason()).isEqualTo(Reason.DAMAGED);
+      }
+    }
+    assertThat(read).as("numbers and texts that may be").isGreaterThan(1_000);
+  }
+
+  /** Each engine goes on, and its next batch comes. */
+  private static void follow(Content content) {
+    TestEngine engine = new TestEngine().serve(IntStream.range(0, 9).toArray());
+    for (EngineSnapshot known : content.ingest().engines()) {
+      StreamSnapshot stream = known.stream();
+      if (stream == null || known.slot() >= 3) {
+        continue;
+      }
+      EngineSource source =
+          new EngineSource(
+              known.identity().id(), "m", "tcp://x", false, null, known.identity().dialect());
+      EventApplier applier =
+          new EventApplier(
+              content.index(), source, new StreamCounters(), known.slot(), stream.learned());
+      try {
+        applier.apply(new ColumnDecoder().decode(engine.payload(0)));
+      } catch (WireException e) {
+        throw new IllegalStateException(e);
+      }
+    }
   }
 
   @Test
