@@ -42,6 +42,7 @@ public final class Main implements WarmpathCommand {
     line.setExecutionExceptionHandler(Main::report);
     line.setParameterExceptionHandler(Main::misused);
     line.setCaseInsensitiveEnumValuesAllowed(true);
+    HelpText.apply(line);
     return line;
   }
 

@@ -6,6 +6,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -40,6 +42,55 @@ final class MainTest {
         .keySet()
         .forEach(name -> assertThat(run(name, "--help")).as(name).isEqualTo(Exit.OK));
     assertThat(err.toString()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {60, 80, 140})
+  void examplesStayWholeAndProseIsWrappedAtTheWidth(int width) {
+    CommandLine line = new CommandLine(new Explained());
+    HelpText.apply(line);
+    line.setUsageHelpAutoWidth(false).setUsageHelpWidth(width);
+    String help = line.getUsageMessage(CommandLine.Help.Ansi.OFF);
+    assertThat(help)
+        .contains(
+            "\n"
+                + "  explained --url"
+                + " http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657\n");
+    assertThat(help.lines().filter(text -> !text.startsWith(" ")))
+        .allSatisfy(text -> assertThat(text).hasSizeLessThanOrEqualTo(width));
+    String oneLine = String.join(" ", help.lines().toList());
+    assertThat(oneLine)
+        .contains("Explains how a sentence goes on that its source breaks in the middle.")
+        .contains("A second one. ")
+        .contains("Prose below goes on too, over the end of a line.");
+  }
+
+  @Test
+  void theListOfCommandsHasWholeSentences() {
+    CommandLine line = new CommandLine(new Main()).addSubcommand(new Explained());
+    HelpText.apply(line);
+    String help = String.join(" ", line.getUsageMessage().lines().map(String::strip).toList());
+    assertThat(help)
+        .contains("Explains how a sentence goes on that its source breaks in the middle.");
+    assertThat(help).doesNotContain("A second one");
+  }
+
+  @Command(
+      name = "explained",
+      description = {
+        "Explains how a sentence goes on",
+        "that its source breaks in the middle. A second one."
+      },
+      footer = {
+        "",
+        "Prose below goes on too,",
+        "over the end of a line.",
+        "  explained --url"
+            + " http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657"
+      })
+  private static final class Explained implements Runnable {
+    @Override
+    public void run() {}
   }
 
   @Test

@@ -33,10 +33,16 @@ import picocli.CommandLine.Option;
     })
 public final class DemoCommand implements WarmpathCommand {
 
-  @Option(names = "--requests", defaultValue = "400", description = "Requests for each policy.")
+  @Option(
+      names = "--requests",
+      defaultValue = "400",
+      description = "Requests for each policy (${DEFAULT-VALUE}).")
   private int requests;
 
-  @Option(names = "--replicas", defaultValue = "4", description = "Simulated engines.")
+  @Option(
+      names = "--replicas",
+      defaultValue = "4",
+      description = "Simulated engines (${DEFAULT-VALUE}).")
   private int replicas;
 
   @Option(

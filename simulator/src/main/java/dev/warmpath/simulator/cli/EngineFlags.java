@@ -29,22 +29,40 @@ final class EngineFlags {
   private static final int MAX_PORT = 65_535;
   private static final int MAX_SPEED = 1_000_000;
 
-  @Option(names = "--model", defaultValue = "warmpath-sim", description = "Name that it serves.")
+  @Option(
+      names = "--model",
+      defaultValue = "warmpath-sim",
+      description = "Name that it serves (${DEFAULT-VALUE}).")
   private String model = "";
 
-  @Option(names = "--port", defaultValue = "8000", description = "HTTP port; 0 takes any.")
+  @Option(
+      names = "--port",
+      defaultValue = "8000",
+      description = "HTTP port (${DEFAULT-VALUE}); 0 takes any.")
   private int port;
 
-  @Option(names = "--events-port", defaultValue = "5557", description = "Event port; 0 takes any.")
+  @Option(
+      names = "--events-port",
+      defaultValue = "5557",
+      description = "Event port (${DEFAULT-VALUE}); 0 takes any.")
   private int eventsPort;
 
-  @Option(names = "--replay-port", defaultValue = "5657", description = "Replay port; 0 takes any.")
+  @Option(
+      names = "--replay-port",
+      defaultValue = "5657",
+      description = "Replay port (${DEFAULT-VALUE}); 0 takes any.")
   private int replayPort;
 
-  @Option(names = "--block-size", defaultValue = "16", description = "Tokens a block.")
+  @Option(
+      names = "--block-size",
+      defaultValue = "16",
+      description = "Tokens a block (${DEFAULT-VALUE}).")
   private int blockSize;
 
-  @Option(names = "--blocks", defaultValue = "4096", description = "Blocks of the KV cache.")
+  @Option(
+      names = "--blocks",
+      defaultValue = "4096",
+      description = "Blocks of the KV cache (${DEFAULT-VALUE}).")
   private int blocks;
 
   @Option(
@@ -65,10 +83,16 @@ final class EngineFlags {
       description = "Longest prompt and answer; as long as the cache allows by default.")
   private int maxModelTokens;
 
-  @Option(names = "--step-tokens", defaultValue = "8192", description = "Tokens a step.")
+  @Option(
+      names = "--step-tokens",
+      defaultValue = "8192",
+      description = "Tokens a step (${DEFAULT-VALUE}).")
   private int stepTokens;
 
-  @Option(names = "--max-num-seqs", defaultValue = "256", description = "Sequences at a time.")
+  @Option(
+      names = "--max-num-seqs",
+      defaultValue = "256",
+      description = "Sequences at a time (${DEFAULT-VALUE}).")
   private int runningSequences;
 
   @Option(
@@ -96,7 +120,10 @@ final class EngineFlags {
   @Option(names = "--topic", defaultValue = "", description = "Topic of the events.")
   private String topic = "";
 
-  @Option(names = "--buffer-steps", defaultValue = "10000", description = "Batches to replay.")
+  @Option(
+      names = "--buffer-steps",
+      defaultValue = "10000",
+      description = "Batches to replay (${DEFAULT-VALUE}).")
   private int bufferSteps;
 
   @Option(
@@ -108,7 +135,7 @@ final class EngineFlags {
   @Option(
       names = "--answer-tokens",
       defaultValue = "64",
-      description = "Usual length of an answer that nobody limits.")
+      description = "Usual length of an answer that nobody limits (${DEFAULT-VALUE}).")
   private int answerTokens;
 
   LiveEngineOptions options() {

@@ -26,22 +26,35 @@ public final class ServeFlags implements ConfigLoader {
   @Option(
       names = "--config",
       paramLabel = "FILE",
-      description = "YAML file; see docs/configuration.md.")
+      description =
+          "YAML file; without one all keys have their defaults. See docs/configuration.md.")
   private @Nullable Path config;
 
-  @Option(names = "--host", paramLabel = "ADDRESS", description = "Address for clients.")
+  @Option(
+      names = "--host",
+      paramLabel = "ADDRESS",
+      description = "Address for clients (127.0.0.1).")
   private @Nullable String host;
 
-  @Option(names = "--port", paramLabel = "N", description = "Port for clients; 0 takes any.")
+  @Option(names = "--port", paramLabel = "N", description = "Port for clients (8080); 0 takes any.")
   private @Nullable Integer port;
 
-  @Option(names = "--admin-host", paramLabel = "ADDRESS", description = "Address for admins.")
+  @Option(
+      names = "--admin-host",
+      paramLabel = "ADDRESS",
+      description = "Address for admins (127.0.0.1).")
   private @Nullable String adminHost;
 
-  @Option(names = "--admin-port", paramLabel = "N", description = "Port for admins; 0 takes any.")
+  @Option(
+      names = "--admin-port",
+      paramLabel = "N",
+      description = "Port for admins (8081); 0 takes any.")
   private @Nullable Integer adminPort;
 
-  @Option(names = "--policy", paramLabel = "NAME", description = "How a replica is chosen.")
+  @Option(
+      names = "--policy",
+      paramLabel = "NAME",
+      description = "How a replica is chosen (warm); see docs/routing.md.")
   private @Nullable String policy;
 
   @Option(
