@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param dataDirectory where to keep snapshots if the configuration does not say; null for nowhere
  * @param watch puts something before the index that sees all calls, on the threads that make them
  * @param loader reads the configuration anew
+ * @param heapDead done when the Java heap stays full
  */
 public record Environment(
     Clock clock,
@@ -30,12 +31,13 @@ public record Environment(
     RandomGenerator random,
     @Nullable Path dataDirectory,
     UnaryOperator<KvIndex> watch,
-    ConfigLoader loader) {
+    ConfigLoader loader,
+    Runnable heapDead) {
 
   /** With an index that nobody watches, and a configuration that is not read anew. */
   public Environment(
       Clock clock, LongSupplier nanoClock, RandomGenerator random, @Nullable Path dataDirectory) {
-    this(clock, nanoClock, random, dataDirectory, index -> index, ConfigLoader.NONE);
+    this(clock, nanoClock, random, dataDirectory, index -> index, ConfigLoader.NONE, () -> {});
   }
 
   /** The machine's clocks and a random seed; nothing is kept. */
@@ -50,16 +52,21 @@ public record Environment(
 
   /** The same with a directory to keep snapshots in. */
   public Environment keepingIn(Path directory) {
-    return new Environment(clock, nanoClock, random, directory, watch, loader);
+    return new Environment(clock, nanoClock, random, directory, watch, loader, heapDead);
   }
 
   /** The same with an index that is watched. */
   public Environment watching(UnaryOperator<KvIndex> watch) {
-    return new Environment(clock, nanoClock, random, dataDirectory, watch, loader);
+    return new Environment(clock, nanoClock, random, dataDirectory, watch, loader, heapDead);
   }
 
   /** The same with a configuration that can be read anew. */
   public Environment loading(ConfigLoader loader) {
-    return new Environment(clock, nanoClock, random, dataDirectory, watch, loader);
+    return new Environment(clock, nanoClock, random, dataDirectory, watch, loader, heapDead);
+  }
+
+  /** The same with an end for a process whose heap stays full. */
+  public Environment ending(Runnable heapDead) {
+    return new Environment(clock, nanoClock, random, dataDirectory, watch, loader, heapDead);
   }
 }

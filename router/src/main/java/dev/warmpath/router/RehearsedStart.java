@@ -6,12 +6,13 @@ import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.warmup.WarmUp;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Starts a router that listens when it is warm. The warm-up runs beside the loading of tokenizers
- * and snapshots, in a router of its own that leaves no trace in this one.
+ * Starts a router that is ready when it is warm. The warm-up runs beside the loading of tokenizers
+ * and snapshots, in a router of its own that leaves no trace in this one, nor in the log.
  *
  * <p>Thread-safe.
  */
@@ -23,18 +24,23 @@ public final class RehearsedStart {
   private RehearsedStart() {}
 
   /**
-   * Starts a router and returns when its ports are open.
+   * Starts a router and returns when it is warm.
    *
+   * @param listening is given the router when its ports are open
    * @throws StartException when that cannot be
    */
-  public static RouterProcess start(RouterConfig config, Environment environment) {
-    if (config.warmUp().seconds() == 0) {
-      return RouterProcess.start(config, environment);
-    }
+  public static RouterProcess start(
+      RouterConfig config, Environment environment, Consumer<RouterProcess> listening) {
     Thread warming = new Thread(() -> warmUp(config, environment), "warmpath-warm-up");
     warming.setDaemon(true);
-    warming.start();
-    return RouterProcess.start(config, environment, () -> join(warming));
+    if (config.warmUp().seconds() > 0) {
+      warming.start();
+    }
+    RouterProcess router = RouterProcess.startUnready(config, environment);
+    listening.accept(router);
+    join(warming);
+    router.ready();
+    return router;
   }
 
   /** Returns how many requests were answered. */
@@ -47,7 +53,7 @@ public final class RehearsedStart {
         (model, engine, events) -> router(ownConfig(config, model, engine, events));
     long answered = new WarmUp(start, bounds, environment.nanoClock()).run();
     long millis = TimeUnit.NANOSECONDS.toMillis(environment.nanoClock().getAsLong() - begin);
-    LOG.info("warmed up with {} requests in {} ms", answered, millis);
+    LOG.debug("warmed up with {} requests in {} ms", answered, millis);
     return answered;
   }
 

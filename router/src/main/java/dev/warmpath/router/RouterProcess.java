@@ -27,6 +27,7 @@ import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.proxy.limit.BodyRoom;
 import dev.warmpath.router.proxy.limit.Connections;
+import dev.warmpath.router.proxy.limit.HeapWatch;
 import dev.warmpath.router.proxy.limit.Lifecycle;
 import dev.warmpath.router.proxy.limit.RetryBudget;
 import dev.warmpath.router.proxy.path.Routes;
@@ -88,7 +89,7 @@ public final class RouterProcess implements AutoCloseable {
   private final AdminVerticle admin;
   private final Reloader reloader;
 
-  private RouterProcess(RouterConfig config, Environment environment, Runnable beforeListening) {
+  private RouterProcess(RouterConfig config, Environment environment) {
     this.running = new RunningConfig(config);
     this.budget = budget(config);
     this.lifecycle = new Lifecycle(() -> running().limits().requests());
@@ -99,6 +100,11 @@ public final class RouterProcess implements AutoCloseable {
         new ProxyContext.Admission(
             lifecycle,
             new BodyRoom(this::bodyRoom),
+            new HeapWatch(
+                    environment.nanoClock(),
+                    Runtime.getRuntime().maxMemory(),
+                    environment.heapDead())
+                .begin(),
             new Connections.Count(() -> running().limits().connections()),
             new RetryBudget(() -> running().retry().budgetPercent()),
             new StoredResponses(config.limits().storedResponses()),
@@ -120,7 +126,6 @@ public final class RouterProcess implements AutoCloseable {
     this.admin = new AdminVerticle(adminContext(security.admin()));
     measure(metrics, security, environment);
     try {
-      beforeListening.run();
       deploy(environment);
     } catch (StartException e) {
       release();
@@ -196,18 +201,23 @@ public final class RouterProcess implements AutoCloseable {
    * @throws StartException when that cannot be
    */
   public static RouterProcess start(RouterConfig config, Environment environment) {
-    return start(config, environment, () -> {});
+    RouterProcess router = startUnready(config, environment);
+    router.ready();
+    return router;
   }
 
   /**
-   * Starts a router and returns when its ports are open.
+   * Starts a router that serves requests, but is not ready before {@link #ready} is called.
    *
-   * @param beforeListening done when all is there but the ports; they open when it returns
    * @throws StartException when that cannot be
    */
-  public static RouterProcess start(
-      RouterConfig config, Environment environment, Runnable beforeListening) {
-    return new RouterProcess(config, environment, beforeListening);
+  static RouterProcess startUnready(RouterConfig config, Environment environment) {
+    return new RouterProcess(config, environment);
+  }
+
+  /** From now on its readiness is that of its replicas. */
+  void ready() {
+    lifecycle.advance(Lifecycle.Stage.OPEN);
   }
 
   /** Starts a router with the machine's clocks. */
@@ -245,6 +255,11 @@ public final class RouterProcess implements AutoCloseable {
     return core.dispatcher().chains(core.prompts().readNow(kind, body).prepare(RoutingHints.NONE));
   }
 
+  /** How full the heap is. */
+  HeapWatch heap() {
+    return admission.heap();
+  }
+
   /** Requests being served now. */
   public int serving() {
     return lifecycle.serving();
@@ -266,6 +281,7 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private void release() {
+    admission.heap().close();
     files.close();
     try {
       await(vertx.close(), STOP_SECONDS, "closing");

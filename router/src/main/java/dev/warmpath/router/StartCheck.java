@@ -1,5 +1,6 @@
 package dev.warmpath.router;
 
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
@@ -8,6 +9,7 @@ import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.router.watch.FileWatch;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.util.List;
 
 /**
  * Reads the files that a start needs: keys, certificates, headers for the collector, and tokenizers
@@ -23,6 +25,11 @@ public final class StartCheck {
    * @throws StartException naming the first that a router could not start with
    */
   public static void check(RouterConfig config) {
+    try {
+      MemoryBudget.of(config).check();
+    } catch (IllegalArgumentException e) {
+      throw new StartException(String.valueOf(e.getMessage()), e);
+    }
     Vertx vertx = Vertx.vertx(RouterProcess.vertxOptions());
     FileWatch files = new FileWatch(config.files().pollMs());
     try {
@@ -34,6 +41,15 @@ public final class StartCheck {
       files.close();
       vertx.close();
     }
+  }
+
+  /** What a router can start with, and is hardly meant so; one line each. */
+  public static List<String> warnings(RouterConfig config) {
+    return config.replicas().isEmpty() && config.discovery().isEmpty()
+        ? List.of(
+            "the fleet is empty: 'replicas' and 'discovery' name no engine, so requests are"
+                + " answered 503 until replicas are added at the admin port")
+        : List.of();
   }
 
   private static void replicas(RouterConfig config, Upstreams upstreams) {

@@ -1,6 +1,7 @@
 package dev.warmpath.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
@@ -10,7 +11,10 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
@@ -63,11 +67,55 @@ class RehearsedStartTest {
   void nothingOfItIsLeft() throws Exception {
     RouterConfig config =
         tree().set("warm-up.seconds", 60, "test").set("warm-up.requests", 30, "test").config();
-    try (RouterProcess router = RehearsedStart.start(config, machine)) {
+    try (RouterProcess router = RehearsedStart.start(config, machine, listening -> {})) {
       String metrics = metrics(router);
       assertThat(sum(metrics, "warmpath_requests_total", "")).isZero();
       assertThat(sum(metrics, "warmpath_event_stream_total", "")).isZero();
       assertThat(router.fleet().replicas()).isEmpty();
+    }
+  }
+
+  @Test
+  void listensBeforeItIsWarmAndIsReadyAfterwards() throws Exception {
+    RouterConfig config =
+        tree().set("warm-up.seconds", 60, "test").set("warm-up.requests", 30, "test").config();
+    List<String> meanwhile = new ArrayList<>();
+    try (RouterProcess router =
+        RehearsedStart.start(
+            config,
+            machine,
+            listening -> {
+              meanwhile.add(page(listening.port(), "/health"));
+              meanwhile.add(page(listening.port(), "/health/live"));
+            })) {
+      assertThat(meanwhile.get(0)).startsWith("503 ").contains("\"status\":\"starting\"");
+      assertThat(meanwhile.get(1)).startsWith("200 ");
+      assertThat(page(router.port(), "/health")).contains("\"status\":\"no_replica\"");
+    }
+  }
+
+  @Test
+  void aTakenPortIsToldBeforeTheWarmUp() throws Exception {
+    try (RouterProcess other = RouterProcess.start(tree().config())) {
+      RouterConfig config =
+          tree()
+              .set("listen.port", other.port(), "test")
+              .set("warm-up.seconds", 600, "test")
+              .config();
+      assertThatThrownBy(() -> RehearsedStart.start(config, machine, listening -> {}))
+          .isInstanceOf(StartException.class)
+          .hasMessageContaining("listen on 127.0.0.1:" + other.port());
+    }
+  }
+
+  private String page(int port, String path) {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build();
+    try {
+      HttpResponse<String> answer = http.send(request, BodyHandlers.ofString());
+      return answer.statusCode() + " " + answer.body();
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 

@@ -12,5 +12,8 @@ public final class Exit {
   /** The command line or a configuration file is wrong. */
   public static final int USAGE = 2;
 
+  /** The Java heap is full; the JVM's own code for it. */
+  public static final int NO_MEMORY = 3;
+
   private Exit() {}
 }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
-      "Exit codes: 0 all went well; 1 a check or the work failed; 2 wrong usage.",
+      "Exit codes: 0 all went well; 1 a check or the work failed; 2 wrong usage; 3 out of memory.",
       "",
       "Try: warmpath demo",
       "     warmpath serve --help"

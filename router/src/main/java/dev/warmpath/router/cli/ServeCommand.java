@@ -10,11 +10,16 @@ import dev.warmpath.router.cli.serve.JsonLogging;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.EnvironmentKeys;
 import dev.warmpath.router.config.ListenTls;
+import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.snapshot.DataDirectory;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -41,6 +46,8 @@ import picocli.CommandLine.Option;
     })
 public final class ServeCommand implements WarmpathCommand {
 
+  private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
+
   @Mixin private ServeFlags flags = new ServeFlags();
 
   @Option(
@@ -55,24 +62,44 @@ public final class ServeCommand implements WarmpathCommand {
 
   @Override
   public Integer call() throws InterruptedException {
-    EnvironmentKeys.warnings(System.getenv()).forEach(System.err::println);
     RouterConfig config = config();
+    List<String> warnings = new ArrayList<>(EnvironmentKeys.warnings(System.getenv()));
+    warnings.addAll(StartCheck.warnings(config));
     if (checkConfig) {
+      warnings.forEach(warning -> System.err.println("warning: " + warning));
       check(config);
+      System.out.println("The Java heap is divided so:");
+      System.out.println(MemoryBudget.of(config).table());
       System.out.println("The configuration is fine.");
       return Exit.OK;
     }
     if (config.log().format().equals("json")) {
       JsonLogging.enable();
     }
-    RouterProcess router = start(config);
-    boolean unused = Hangup.handle(() -> router.reload("SIGHUP"));
-    Runtime.getRuntime().addShutdownHook(new Thread(router::close, "warmpath-shutdown"));
-    announce(config, router);
+    warnings.forEach(LOG::warn);
+    Thread.setDefaultUncaughtExceptionHandler(ServeCommand::uncaught);
+    start(config);
+    System.out.println("warmpath is ready");
+    System.out.flush();
     if (!untilReady) {
       new CountDownLatch(1).await();
     }
     return Exit.OK;
+  }
+
+  /** Threads that a full heap has ended are missing for good: a supervisor has to begin anew. */
+  private static void uncaught(Thread thread, Throwable failure) {
+    LOG.error("the thread {} has ended", thread.getName(), failure);
+    if (failure instanceof VirtualMachineError) {
+      halt();
+    }
+  }
+
+  /** No shutdown hook could do its work. */
+  private static void halt() {
+    System.err.println(
+        "warmpath ends: its Java heap is full; raise it (WARMPATH_JAVA_OPTS=-Xmx4g)");
+    Runtime.getRuntime().halt(Exit.NO_MEMORY);
   }
 
   private RouterConfig config() {
@@ -91,27 +118,36 @@ public final class ServeCommand implements WarmpathCommand {
     }
   }
 
-  private RouterProcess start(RouterConfig config) {
+  private void start(RouterConfig config) {
     try {
       Path usual = DataDirectory.of(System.getenv(), System.getProperty("user.home"));
-      return RehearsedStart.start(
-          config, Environment.ofTheMachine().keepingIn(usual).loading(flags));
+      Environment environment =
+          Environment.ofTheMachine().keepingIn(usual).loading(flags).ending(ServeCommand::halt);
+      RehearsedStart.start(config, environment, router -> listening(config, router));
     } catch (StartException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }
   }
 
-  private static String scheme(ListenTls tls) {
-    return tls.tlsCert() == null ? "http" : "https";
+  private static void listening(RouterConfig config, RouterProcess router) {
+    boolean unused = Hangup.handle(() -> router.reload("SIGHUP"));
+    Runtime.getRuntime().addShutdownHook(new Thread(router::close, "warmpath-shutdown"));
+    announce(config, router);
+  }
+
+  private static String address(ListenTls tls, String host, int port) {
+    String scheme = tls.tlsCert() == null ? "http" : "https";
+    String shown = host.contains(":") ? "[" + host + "]" : host;
+    return scheme + "://" + shown + ":" + port;
   }
 
   private static void announce(RouterConfig config, RouterProcess router) {
-    String host = config.listen().host();
     System.out.printf(
-        "warmpath listens on %s://%s:%d%n", scheme(config.listen().tls()), host, router.port());
+        "warmpath listens on %s%n",
+        address(config.listen().tls(), config.listen().host(), router.port()));
     System.out.printf(
-        "  console  %s://%s:%d/admin/ui%n",
-        scheme(config.admin().tls()), config.admin().host(), router.adminPort());
+        "  console  %s/admin/ui%n",
+        address(config.admin().tls(), config.admin().host(), router.adminPort()));
     System.out.printf("  policy   %s%n", config.policy().name());
     System.out.printf("  replicas %d%n", config.replicas().size());
     System.out.flush();

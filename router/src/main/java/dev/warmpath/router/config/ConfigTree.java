@@ -110,6 +110,11 @@ public final class ConfigTree {
     return key.isText() ? set(key.path(), value, origin) : setText(key.path(), value, origin);
   }
 
+  /** Sets a list of sections from text that is read as YAML, or as JSON. */
+  ConfigTree setList(String list, String yaml, String origin) throws ConfigException {
+    return new ConfigTree(root.with(list, YamlReader.readList(yaml, origin)));
+  }
+
   /** Adds an item to a list of sections, in place of the one of the same name. */
   public ConfigTree put(String list, Map<String, ?> item, String origin) {
     Map<String, ConfigNode> entries = new LinkedHashMap<>();

@@ -100,6 +100,7 @@ public final class FleetCollector {
     to.add(Metric.REQUESTS_LIMIT, admission.lifecycle().limit());
     to.add(Metric.REQUEST_BODIES_BYTES, admission.bodies().bytes());
     to.add(Metric.REQUEST_BODIES_MAX_BYTES, admission.bodies().limitBytes());
+    to.add(Metric.HEAP_USED_SHARE, admission.heap().share());
     to.add(Metric.RETRIES_LEFT, admission.retries().left());
     StoredResponses responses = admission.responses();
     to.add(Metric.STORED_RESPONSES, responses.count());

@@ -30,6 +30,9 @@ public enum Metric {
   QUEUE_WAIT_SECONDS(Type.HISTOGRAM, "Request head to leaving the queue, of requests that waited."),
   REQUEST_BODIES_BYTES(Type.GAUGE, "Request body bytes whose responses have not begun."),
   REQUEST_BODIES_MAX_BYTES(Type.GAUGE, "Max request body bytes held."),
+  HEAP_USED_SHARE(
+      Type.GAUGE,
+      "Used share of the Java heap after the last collection; from 0.9 on requests are refused."),
   PROMPT_MEMORY_BYTES(
       Type.GAUGE, "Heap of prompts being read: JSON, texts and tokens, as counted beforehand."),
   PROMPT_MEMORY_MAX_BYTES(

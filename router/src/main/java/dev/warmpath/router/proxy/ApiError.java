@@ -156,6 +156,11 @@ record ApiError(int status, String type, String code, String message, int retryS
     return unavailable("overloaded", "The router is overloaded: " + what + ".");
   }
 
+  /** The Java heap has no room for another request. */
+  static ApiError heapFull() {
+    return unavailable("heap_full", "The router is overloaded: its memory is nearly full.");
+  }
+
   /** A bug of ours. */
   static ApiError internal() {
     return new ApiError(500, "internal_error", "internal_error", "The router failed.");

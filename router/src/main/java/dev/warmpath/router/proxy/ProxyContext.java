@@ -6,6 +6,7 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.limit.BodyRoom;
 import dev.warmpath.router.proxy.limit.Connections;
+import dev.warmpath.router.proxy.limit.HeapWatch;
 import dev.warmpath.router.proxy.limit.Lifecycle;
 import dev.warmpath.router.proxy.limit.RetryBudget;
 import dev.warmpath.router.proxy.path.Routes;
@@ -58,6 +59,7 @@ public record ProxyContext(
   public record Admission(
       Lifecycle lifecycle,
       BodyRoom bodies,
+      HeapWatch heap,
       Connections.Count connections,
       RetryBudget retries,
       StoredResponses responses,

@@ -336,7 +336,7 @@ public final class ProxyVerticle extends VerticleBase {
   private void serve(Exchange.Arrival arrival) {
     Route route = arrival.route();
     HttpServerRequest request = arrival.request();
-    if (lifecycle().stage() != Lifecycle.Stage.OPEN) {
+    if (lifecycle().isLeaving()) {
       leave(request);
     }
     if (route.page() != null) {
@@ -346,6 +346,8 @@ public final class ProxyVerticle extends VerticleBase {
       decline(request, Form.OPENAI, ApiError.upgradeRequired());
     } else if (isRefused(request)) {
       decline(request, Form.of(route), ApiError.shuttingDown());
+    } else if (proxy.admission().heap().isFull()) {
+      decline(request, Form.of(route), ApiError.heapFull());
     } else if (!lifecycle().enter()) {
       decline(request, Form.of(route), ApiError.overloaded("it serves all the requests it may"));
     } else if (route.equals(Routes.REALTIME)) {
@@ -481,8 +483,10 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private String status(int up) {
-    if (lifecycle().stage() != Lifecycle.Stage.OPEN) {
+    if (lifecycle().isLeaving()) {
       return "leaving";
+    } else if (lifecycle().stage() == Lifecycle.Stage.STARTING) {
+      return "starting";
     } else if (!proxy.pages().indexing()) {
       return "no_index_writer";
     }

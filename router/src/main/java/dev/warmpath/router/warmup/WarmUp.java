@@ -76,24 +76,32 @@ public final class WarmUp {
     this.nanoClock = nanoClock;
   }
 
-  /** Warms up and returns how many requests were answered. */
+  /** Warms up, in silence, and returns how many requests were answered. */
   public long run() {
+    try {
+      return Quiet.call(this::rehearse);
+    } catch (Exception e) {
+      if (e instanceof InterruptedException) {
+        Thread.currentThread().interrupt();
+      }
+      LOG.warn("the warm-up failed", e);
+      return 0;
+    }
+  }
+
+  private long rehearse() throws Exception {
     Vertx vertx = Vertx.vertx(new VertxOptions().setFileSystemOptions(NO_FILES));
-    long answered = 0;
     try (StubEvents events = new StubEvents()) {
       StubRequests requests = StubRequests.of(MODEL);
       int engine = await(new StubEngine(vertx).listen());
       try (Router router = start.start(MODEL, "http://127.0.0.1:" + engine, events.endpoint())) {
         StubLoad load = new StubLoad(vertx, router.port(), requests.all(), bounds.requests());
         drive(load, events, requests.prompts());
-        answered = load.answered();
+        return load.answered();
       }
-    } catch (RuntimeException | InterruptedException | ExecutionException | TimeoutException e) {
-      LOG.warn("the warm-up failed after {} requests", answered, e);
     } finally {
       vertx.close();
     }
-    return answered;
   }
 
   /** Sends requests and publishes events until the bounds are reached. */

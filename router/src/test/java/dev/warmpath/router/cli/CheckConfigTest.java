@@ -1,9 +1,12 @@
 package dev.warmpath.router.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.rig.Certificates;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -48,6 +51,25 @@ class CheckConfigTest {
                 "fleet: {allowed-hosts: [10.0.0.0/8]}"))
         .as(err.toString())
         .isEqualTo(Exit.OK);
+  }
+
+  @Test
+  void anEmptyFleetIsWarnedOf() throws Exception {
+    PrintStream before = System.err;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(printed, true, UTF_8));
+    try {
+      assertThat(check("listen: {port: 8080}")).isEqualTo(Exit.OK);
+    } finally {
+      System.setErr(before);
+    }
+    assertThat(printed.toString(UTF_8)).contains("warning: the fleet is empty");
+  }
+
+  @Test
+  void sizesThatDoNotFitTheHeapAreNamed() throws Exception {
+    assertThat(check("index: {memory-mb: 1000000}")).isEqualTo(Exit.USAGE);
+    assertThat(err.toString()).contains("index.memory-mb (1000000.0 MiB)");
   }
 
   @ParameterizedTest

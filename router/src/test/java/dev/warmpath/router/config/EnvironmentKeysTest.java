@@ -1,6 +1,7 @@
 package dev.warmpath.router.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.router.config.read.ConfigException;
@@ -57,6 +58,30 @@ class EnvironmentKeysTest {
                     "WARMPATH_LISTEN_PORT", "8")))
         .containsExactly(
             "ignored: WARMPATH_LISTEN_PROT sets no key; the nearest is WARMPATH_LISTEN_PORT");
+  }
+
+  @Test
+  void listsAreYaml() throws ConfigException {
+    RouterConfig config =
+        EnvironmentKeys.over(
+                ConfigTree.empty().put("models", Map.of("name", "other"), "test"),
+                Map.of(
+                    "WARMPATH_MODELS", "[{name: m, tokenizer: embedded}]",
+                    "WARMPATH_REPLICAS", "- name: a\n  url: http://127.0.0.1:1\n  models: [m]\n",
+                    "WARMPATH_DISCOVERY", "[{\"kind\": \"dns\", \"host\": \"h\", \"port\": 1}]"))
+            .config();
+    assertThat(config.models()).extracting(ModelConfig::name).containsExactly("m");
+    assertThat(config.replicas()).extracting(ReplicaConfig::name).containsExactly("a");
+    assertThat(config.discovery()).hasSize(1);
+    assertThat(EnvironmentKeys.warnings(Map.of("WARMPATH_REPLICAS", "[]"))).isEmpty();
+  }
+
+  @Test
+  void aListThatIsNoneNamesItsVariable() {
+    assertThatThrownBy(
+            () -> EnvironmentKeys.over(ConfigTree.empty(), Map.of("WARMPATH_REPLICAS", "http://a")))
+        .hasMessageContaining("WARMPATH_REPLICAS")
+        .hasMessageContaining("a list expected");
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,16 +28,25 @@ public final class RouterCommand implements AutoCloseable {
   private String adminUrl = "";
 
   public RouterCommand(List<String> options, List<String> arguments) {
+    this(options, arguments, Map.of());
+  }
+
+  /** With these environment variables too. */
+  public RouterCommand(
+      List<String> options, List<String> arguments, Map<String, String> environment) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(options);
+    command.add("-Dlogback.configurationFile=logback.xml"); // not that of the tests
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add("dev.warmpath.router.cli.Main");
     command.addAll(arguments);
     try {
       err = Files.createTempFile("router", ".err");
-      process = new ProcessBuilder(command).redirectError(err.toFile()).start();
+      ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
+      builder.environment().putAll(environment);
+      process = builder.start();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -51,12 +61,20 @@ public final class RouterCommand implements AutoCloseable {
   }
 
   private String address(String words) {
+    Matcher found = ADDRESS.matcher(awaitLine(words));
+    if (!found.find()) {
+      throw new IllegalStateException("no address: " + printed);
+    }
+    return found.group();
+  }
+
+  /** Waits for a line of its standard output that has these words. */
+  public String awaitLine(String words) {
     try {
       for (String line = out.readLine(); line != null; line = out.readLine()) {
         printed.append(line).append('\n');
-        Matcher found = ADDRESS.matcher(line);
-        if (line.contains(words) && found.find()) {
-          return found.group();
+        if (line.contains(words)) {
+          return line;
         }
       }
     } catch (IOException e) {

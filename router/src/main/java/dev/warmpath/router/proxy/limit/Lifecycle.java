@@ -12,8 +12,10 @@ import java.util.function.IntSupplier;
  */
 public final class Lifecycle {
 
-  /** The way from open to closed has no way back. */
+  /** The way from the start to the end has no way back. */
   public enum Stage {
+    /** Requests are served, and readiness fails: the process is still warming up. */
+    STARTING,
     /** All is well. */
     OPEN,
     /** Readiness fails, requests are still served. */
@@ -27,10 +29,10 @@ public final class Lifecycle {
   private final Condition changed = lock.newCondition();
   private int serving;
   private long entered;
-  private volatile Stage stage = Stage.OPEN;
+  private volatile Stage stage = Stage.STARTING;
 
   /**
-   * A process that is open.
+   * A process that starts.
    *
    * @param limit requests that may be served at a time
    */
@@ -40,6 +42,11 @@ public final class Lifecycle {
 
   public Stage stage() {
     return stage;
+  }
+
+  /** Whether new requests shall go elsewhere. */
+  public boolean isLeaving() {
+    return stage.compareTo(Stage.LEAVING) >= 0;
   }
 
   /** Moves on to a later stage. */
