@@ -17,7 +17,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class EventFields {
 
-  /** The known fields; up to the window in the order of a store in array form, from index 0. */
+  /**
+   * The known fields; up to the lookahead tokens in the order of a store in array form, from index
+   * 0. Releases with arrays end at the window; what follows it is a field of its place only if it
+   * is of its kind.
+   */
   enum Field {
     TYPE,
     BLOCK_HASHES,
@@ -32,9 +36,10 @@ final class EventFields {
     KV_CACHE_SPEC_KIND,
     KV_CACHE_SPEC_SLIDING_WINDOW,
     LOCALITY,
+    OWNERSHIP,
+    SESSION_ID,
     LOOKAHEAD_TOKEN_IDS,
     CACHE_SALT,
-    OWNERSHIP,
     WINDOW_SIZE;
 
     private static final Field[] ALL = values();
@@ -56,7 +61,7 @@ final class EventFields {
         new WordTable(List.of("BlockStored", "BlockRemoved", "AllBlocksCleared"));
   }
 
-  private static final int STORED_ARRAY_FIELDS = Field.KV_CACHE_SPEC_SLIDING_WINDOW.ordinal();
+  private static final int STORED_ARRAY_FIELDS = Field.LOOKAHEAD_TOKEN_IDS.ordinal();
 
   private static final int TOKEN_IDS = Field.TOKEN_IDS.ordinal();
   private static final int ABSENT = -1;
@@ -166,7 +171,7 @@ final class EventFields {
     EventType type = readType();
     for (int i = 1; i < length; i++) {
       Field field = fieldOfArray(type, i);
-      pass(field == null ? ABSENT : field.ordinal());
+      pass(field == null || !fits(field) ? ABSENT : field.ordinal());
     }
     return type;
   }
@@ -182,7 +187,17 @@ final class EventFields {
       case 1 -> Field.BLOCK_HASHES;
       case 2 -> Field.MEDIUM;
       case 3 -> Field.GROUP_IDX;
+      case 4 -> Field.LOCALITY;
+      case 5 -> Field.OWNERSHIP;
       default -> null;
+    };
+  }
+
+  private boolean fits(Field field) throws WireException {
+    return switch (field) {
+      case LOCALITY, OWNERSHIP, SESSION_ID -> cursor.nextIsText();
+      case LOOKAHEAD_TOKEN_IDS -> cursor.nextIsArray();
+      default -> true;
     };
   }
 

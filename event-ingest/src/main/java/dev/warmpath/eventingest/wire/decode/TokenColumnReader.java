@@ -6,7 +6,8 @@ import dev.warmpath.eventingest.wire.decode.EventFields.Field;
 
 /**
  * Reads the tokens of a store in their three forms: plain ids, plain ids with lookahead tokens for
- * each hash (vLLM), and pairs of an id and its successor (SGLang).
+ * each hash (vLLM), and pairs of an id and its successor (SGLang). What is neither forbids names
+ * only: which hashes are held is known all the same.
  *
  * <p>Confined to its decoder.
  */
@@ -43,7 +44,14 @@ final class TokenColumnReader {
       append(row, count);
     }
     if (fields.find(Field.LOOKAHEAD_TOKEN_IDS)) {
-      lookahead(row);
+      int plain = row.tokenCount;
+      try {
+        lookahead(row);
+      } catch (WireException e) { // no list of ids for each hash
+        row.tokenCount = plain;
+        row.lookaheadTokens = 0;
+        forbid(row, Naming.UNEVEN);
+      }
     }
   }
 
@@ -59,19 +67,25 @@ final class TokenColumnReader {
   private void pairs(EventRow row, int count) throws WireException {
     int[] tokens = columns.tokensWithRoom(count + 1);
     int from = row.tokenFrom;
-    for (int i = 0; i < count; i++) {
-      if (cursor.arrayLength() != 2) {
-        throw new WireException(cursor.position(), "not a pair of tokens");
+    try {
+      for (int i = 0; i < count; i++) {
+        if (cursor.arrayLength() != 2) {
+          forbid(row, Naming.BROKEN_LOOKAHEAD);
+          return;
+        }
+        int id = id(row);
+        int next = id(row);
+        if (i > 0 && tokens[from + i] != id) {
+          forbid(row, Naming.BROKEN_LOOKAHEAD);
+        }
+        tokens[from + i] = id;
+        tokens[from + i + 1] = next;
+        row.tokenCount = i + 2;
+        row.lookaheadTokens = 1;
       }
-      int id = id(row);
-      if (i > 0 && tokens[from + i] != id) {
-        forbid(row, Naming.BROKEN_LOOKAHEAD);
-      }
-      tokens[from + i] = id;
-      tokens[from + i + 1] = id(row);
+    } catch (WireException e) { // something else than a pair of ids
+      forbid(row, Naming.BROKEN_LOOKAHEAD);
     }
-    row.tokenCount = count + 1;
-    row.lookaheadTokens = 1;
   }
 
   private void lookahead(EventRow row) throws WireException {

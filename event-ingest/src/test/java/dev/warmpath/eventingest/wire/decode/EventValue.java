@@ -52,10 +52,11 @@ final class EventValue {
     optional("group_idx", ValueFactory.newInteger(stored.place().groupIdx()));
     optional("kv_cache_spec_kind", text(stored.spec().kind()));
     optional("kv_cache_spec_sliding_window", window == 0 ? NIL : ValueFactory.newInteger(window));
-    mapOnly("locality", text(stored.place().locality()));
-    mapOnly("ownership", text(stored.place().ownership()));
+    optional("locality", text(stored.place().locality()));
+    optional("ownership", text(stored.place().ownership()));
+    optional("session_id", NIL);
+    optional("lookahead_token_ids", lookahead(tokens, stored.blockHashes().length));
     mapOnly("cache_salt", text(stored.keys().cacheSalt()));
-    mapOnly("lookahead_token_ids", lookahead(tokens, stored.blockHashes().length));
     return value();
   }
 
@@ -64,8 +65,8 @@ final class EventValue {
     field("block_hashes", hashes(removed.blockHashes()));
     field("medium", text(removed.place().medium()));
     optional("group_idx", ValueFactory.newInteger(removed.place().groupIdx()));
-    mapOnly("locality", text(removed.place().locality()));
-    mapOnly("ownership", text(removed.place().ownership()));
+    optional("locality", text(removed.place().locality()));
+    optional("ownership", text(removed.place().ownership()));
     return value();
   }
 

@@ -136,6 +136,109 @@ class KvEventDecoderFormsTest {
   }
 
   @Test
+  void lookaheadTokensThatAreNotAListForEachHashForbidNames() throws Exception {
+    for (Object ragged :
+        Arrays.asList(
+            7,
+            "text",
+            Map.of(),
+            List.of(12, 14),
+            List.of(List.of(12), 14),
+            Arrays.asList(null, List.of(14)),
+            Arrays.asList(List.of(12), null),
+            List.of(List.of(12), List.of("14")),
+            List.of(List.of("12"), List.of(14)),
+            List.of(List.of(12), List.of(List.of(14))))) {
+      Map<String, Object> event = map(List.of(1, 2), List.of(10, 11, 12, 13), 2);
+      event.put("lookahead_token_ids", ragged);
+      BlockStored stored = stored(event);
+      assertThat(stored.naming()).as("%s", ragged).isEqualTo(Naming.UNEVEN);
+      assertThat(stored.blockHashes()).containsExactly(1, 2);
+      assertThat(stored.tokens().ids()).containsExactly(10, 11, 12, 13);
+    }
+    Map<String, Object> event = map(List.of(1, 2), List.of(10, 11, 12, 13), 2);
+    for (Object ragged :
+        List.of(
+            List.of(List.of(12), List.of()),
+            List.of(List.of(), List.of(14)),
+            List.of(List.of(12, 13), List.of(14)),
+            List.of(List.of(12), List.of(14, 15)))) {
+      event.put("lookahead_token_ids", ragged);
+      assertNaming(event, Naming.BROKEN_LOOKAHEAD);
+    }
+    event.put("lookahead_token_ids", List.of(List.of(), List.of()));
+    assertNaming(event, Naming.DENSE);
+  }
+
+  @Test
+  void raggedPairsForbidNames() throws Exception {
+    for (Object ragged : List.of(List.of(3), List.of(2, 3, 4), 3, List.of(2, "3"), List.of())) {
+      BlockStored stored = stored(map(List.of(1, 2), List.of(List.of(1, 2), ragged), 1));
+      assertThat(stored.naming()).as("%s", ragged).isEqualTo(Naming.BROKEN_LOOKAHEAD);
+      assertThat(stored.blockHashes()).containsExactly(1, 2);
+    }
+    assertNaming(map(List.of(1), List.of(List.of(1)), 1), Naming.TOKENLESS);
+  }
+
+  /** Fields that came with maps, in the order in which vLLM declares them. */
+  @Test
+  void arraysMayHaveAllFieldsThatMapsHave() throws Exception {
+    List<Object> tokens = List.of(10, 11, 12, 13);
+    List<Object> ahead = List.of(List.of(12), List.of(14));
+    BlockStored stored =
+        stored(
+            array(
+                List.of(1, 2),
+                NIL,
+                tokens,
+                2,
+                NIL,
+                "CPU",
+                NIL,
+                NIL,
+                0,
+                NIL,
+                NIL,
+                "REMOTE",
+                "kvcr",
+                "session",
+                ahead));
+    assertThat(stored.place()).isEqualTo(new BlockPlace("CPU", 0, "REMOTE", "kvcr"));
+    assertThat(stored.naming()).isEqualTo(Naming.DENSE);
+    assertThat(stored.tokens().lookaheadTokens()).isEqualTo(1);
+    assertThat(stored.localHash(1))
+        .isEqualTo(BlockHasher.localHash(new int[] {12, 13, 14}, 0, 3, List.of()));
+    KvEventBatch removal = decode(List.of("BlockRemoved", List.of(9), "CPU", 0, "REMOTE", "kvcr"));
+    assertThat(((BlockRemoved) removal.events().get(0)).place()).isEqualTo(stored.place());
+  }
+
+  @Test
+  void elementsOfAnotherKindAreNotTheFieldsOfTheirPlace() throws Exception {
+    BlockStored stored =
+        stored(
+            array(
+                List.of(1),
+                NIL,
+                List.of(1, 2),
+                2,
+                NIL,
+                "GPU",
+                NIL,
+                NIL,
+                0,
+                NIL,
+                NIL,
+                7,
+                List.of(8),
+                Map.of(),
+                "no list",
+                9));
+    assertThat(stored.place()).isEqualTo(BlockPlace.GPU);
+    assertThat(stored.naming()).isEqualTo(Naming.DENSE);
+    assertThat(stored.tokens().lookaheadTokens()).isZero();
+  }
+
+  @Test
   void malformedEventsAreCountedAndTheOthersKept() throws Exception {
     Map<String, Object> good = map(List.of(1), List.of(1, 2), 2);
     KvEventBatch batch =

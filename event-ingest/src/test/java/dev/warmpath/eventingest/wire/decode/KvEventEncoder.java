@@ -15,8 +15,8 @@ import org.msgpack.value.Value;
 /**
  * Encodes batches as engines publish them, through msgpack-core.
  *
- * <p>{@link KvEventDecoder} reads back what was written. The array form has no room for lookahead
- * tokens, locality and SGLang's salt; a store that has them is an {@link IllegalArgumentException}.
+ * <p>{@link KvEventDecoder} reads back what was written. The array form has no room for SGLang's
+ * salt; a store that has it is an {@link IllegalArgumentException}.
  *
  * <p>Thread-safe.
  */
@@ -24,7 +24,7 @@ final class KvEventEncoder {
 
   /** The two forms of events. */
   enum Form {
-    /** Arrays with every field up to the group's window, as of vLLM 0.22. */
+    /** Arrays with every field that vLLM's maps have, in its order; 0.22 ended at the window. */
     ARRAY,
     /** Maps that leave out optional fields without a value, as of vLLM 0.26 and later. */
     MAP

@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessagePackException;
@@ -50,9 +51,16 @@ final class MsgpackOracle {
           "extra_keys",
           "group_idx",
           "kv_cache_spec_kind",
-          "kv_cache_spec_sliding_window");
+          "kv_cache_spec_sliding_window",
+          "locality",
+          "ownership",
+          "session_id",
+          "lookahead_token_ids");
   private static final List<String> REMOVED =
-      List.of("type", "block_hashes", "medium", "group_idx");
+      List.of("type", "block_hashes", "medium", "group_idx", "locality", "ownership");
+
+  /** Of arrays' elements those that no release with arrays has. */
+  private static final Set<String> TEXTS = Set.of("locality", "ownership", "session_id");
 
   private MsgpackOracle() {}
 
@@ -167,7 +175,14 @@ final class MsgpackOracle {
       boolean removal = type.isStringValue() && text(type).equals("BlockRemoved");
       List<String> names = removal ? REMOVED : STORED;
       for (int i = 0; i < Math.min(names.size(), parts.size()); i++) {
-        fields.put(names.get(i), parts.get(i));
+        String name = names.get(i);
+        boolean fits =
+            TEXTS.contains(name)
+                ? parts.get(i).isStringValue()
+                : !name.equals("lookahead_token_ids") || parts.get(i).isArrayValue();
+        if (fits) {
+          fields.put(name, parts.get(i));
+        }
       }
     } else if (event.isMapValue()) {
       Value[] pairs = event.asMapValue().getKeyValueArray();
@@ -247,6 +262,18 @@ final class MsgpackOracle {
     if (ahead == null) {
       return ids.tokens(size, 0);
     }
+    int plain = ids.list.size();
+    try {
+      return withLookahead(ids, ahead, size, hashes);
+    } catch (Refused e) {
+      ids.list.subList(plain, ids.list.size()).clear();
+      ids.forbid(Naming.UNEVEN);
+      return ids.tokens(size, 0);
+    }
+  }
+
+  private static BlockTokens withLookahead(Ids ids, Value ahead, int size, int hashes)
+      throws Refused {
     require(ahead.isArrayValue());
     List<Value> entries = ahead.asArrayValue().list();
     if (entries.size() != hashes) {
@@ -270,8 +297,16 @@ final class MsgpackOracle {
   private static BlockTokens pairs(List<Value> list, int size) throws Refused {
     Ids ids = new Ids();
     for (Value pair : list) {
-      require(pair.isArrayValue() && pair.asArrayValue().size() == 2);
-      int id = ids.id(pair.asArrayValue().get(0));
+      int id;
+      int next;
+      try {
+        require(pair.isArrayValue() && pair.asArrayValue().size() == 2);
+        id = ids.id(pair.asArrayValue().get(0));
+        next = ids.id(pair.asArrayValue().get(1));
+      } catch (Refused e) {
+        ids.forbid(Naming.BROKEN_LOOKAHEAD);
+        break;
+      }
       if (!ids.list.isEmpty() && ids.list.get(ids.list.size() - 1) != id) {
         ids.forbid(Naming.BROKEN_LOOKAHEAD);
       }
@@ -279,9 +314,9 @@ final class MsgpackOracle {
         ids.list.remove(ids.list.size() - 1);
       }
       ids.list.add(id);
-      ids.list.add(ids.id(pair.asArrayValue().get(1)));
+      ids.list.add(next);
     }
-    return ids.tokens(size, 1);
+    return ids.tokens(size, ids.list.isEmpty() ? 0 : 1);
   }
 
   /** Token ids, and what is wrong with them. */

@@ -37,23 +37,36 @@ final class ObjectTokensReader {
     if (!fields.find(Field.LOOKAHEAD_TOKEN_IDS)) {
       return new BlockTokens(ids, blockSize, 0, naming);
     }
-    return withLookahead(ids, blockSize, hashes);
+    try {
+      return withLookahead(ids, blockSize, hashes);
+    } catch (WireException e) {
+      forbid(Naming.UNEVEN);
+      return new BlockTokens(ids, blockSize, 0, naming);
+    }
   }
 
   private BlockTokens pairs(int count, int blockSize) throws WireException {
     int[] ids = new int[count + 1];
-    for (int i = 0; i < count; i++) {
-      if (cursor.arrayLength() != 2) {
-        throw new WireException(cursor.position(), "not a pair of tokens");
+    int read = 0;
+    try {
+      for (; read < count; read++) {
+        if (cursor.arrayLength() != 2) {
+          forbid(Naming.BROKEN_LOOKAHEAD);
+          break;
+        }
+        int id = id();
+        int next = id();
+        if (read > 0 && ids[read] != id) {
+          forbid(Naming.BROKEN_LOOKAHEAD);
+        }
+        ids[read] = id;
+        ids[read + 1] = next;
       }
-      int id = id();
-      if (i > 0 && ids[i] != id) {
-        forbid(Naming.BROKEN_LOOKAHEAD);
-      }
-      ids[i] = id;
-      ids[i + 1] = id();
+    } catch (WireException e) {
+      forbid(Naming.BROKEN_LOOKAHEAD);
     }
-    return new BlockTokens(ids, blockSize, 1, naming);
+    int[] known = Arrays.copyOf(ids, read == 0 ? 0 : read + 1);
+    return new BlockTokens(known, blockSize, read == 0 ? 0 : 1, naming);
   }
 
   private BlockTokens withLookahead(int[] ids, int blockSize, int hashes) throws WireException {

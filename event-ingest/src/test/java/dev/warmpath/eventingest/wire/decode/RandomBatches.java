@@ -60,7 +60,7 @@ final class RandomBatches {
   private BlockTokens tokens(int blocks) {
     int size = 1 + random.nextInt(4);
     int count = chance(4) ? random.nextInt(9) : blocks * size;
-    boolean ahead = mapsOnly && chance(2) && blocks > 0 && count == blocks * size;
+    boolean ahead = chance(2) && blocks > 0 && count == blocks * size;
     int lookahead = ahead ? 1 + random.nextInt(3) : 0;
     int[] ids = random.ints(count + lookahead, 0, 1 << random.nextInt(31)).toArray();
     return new BlockTokens(ids, size, lookahead, Naming.DENSE);
@@ -95,8 +95,8 @@ final class RandomBatches {
   }
 
   private BlockPlace place() {
-    String locality = mapsOnly && chance(3) ? "LOCAL" : null;
-    String ownership = mapsOnly && chance(4) ? "kvcr" : null;
+    String locality = chance(3) ? "LOCAL" : null;
+    String ownership = chance(4) ? "kvcr" : null;
     return new BlockPlace(chance(2) ? "GPU" : text(), random.nextInt(9), locality, ownership);
   }
 
