@@ -75,7 +75,7 @@ final class TypeScript {
   private String union(JsonNode variants) {
     for (JsonNode variant : variants) {
       out.append('\n').append(indent).append(UNION).append(nullable(variant, indent + "   "));
-      comment(text(variant, "description"), variant);
+      comment(text(variant, "description"), nestedDefault(variant));
     }
     return out.toString();
   }
@@ -87,15 +87,13 @@ final class TypeScript {
   }
 
   /** What stands behind a variant. */
-  private void comment(@Nullable String description, JsonNode variant) {
+  private void comment(@Nullable String description, @Nullable String defaultText) {
     List<String> words = new ArrayList<>();
     if (description != null) {
       words.add(description);
     }
-    JsonNode value = variant.get("default");
-    if (value != null) {
-      boolean plain = value.isTextual() && !isEnum(variant);
-      words.add("default: " + (plain ? quoted(value) : SerdeJson.of(value)));
+    if (defaultText != null) {
+      words.add("default: " + defaultText);
     }
     if (!words.isEmpty()) {
       out.append(" // ").append(String.join(" ", words));
@@ -170,10 +168,19 @@ final class TypeScript {
       out.append(indent).append(UNION).append(nullable(variant, indent + "   "));
       String own = text(variant, "description");
       boolean told = (i == 0 && above) || (own != null && own.equals(description));
-      comment(told ? null : own, variant);
+      comment(told ? null : own, variant.has("default") ? defaultOf(variant) : null);
       out.append('\n');
     }
     out.append(indent).append(",\n");
+  }
+
+  /** In variants that are not a property's own, one beside an enum is written as JSON. */
+  private static @Nullable String nestedDefault(JsonNode variant) {
+    JsonNode value = variant.get("default");
+    if (value == null) {
+      return null;
+    }
+    return value.isTextual() && isEnum(variant) ? SerdeJson.of(value) : defaultOf(variant);
   }
 
   private static String defaultOf(JsonNode schema) {

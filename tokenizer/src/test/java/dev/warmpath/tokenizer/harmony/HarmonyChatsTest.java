@@ -92,6 +92,31 @@ class HarmonyChatsTest {
                 + "type g = () => any;\n\n} // namespace functions{end}{go}");
   }
 
+  /** Bare in a property's variants, quoted in those of a list's items (openai-harmony 0.0.11). */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '@',
+      textBlock =
+          """
+          {'oneOf': [{'type': 'string', 'enum': ['x', 'y'], 'default': 'x'}]} \
+            @ '⏎ | "x" | "y" // default: x⏎,'
+          {'oneOf': [{'type': 'string', 'enum': ['x'], 'default': 'y z', 'description': 'D'}]} \
+            @ '⏎ | "x" // D default: y z⏎,'
+          {'oneOf': [{'type': 'string', 'enum': [], 'default': 'x'}]} \
+            @ '⏎ | string // default: "x"⏎,'
+          {'oneOf': [{'type': 'string', 'enum': ['x'], 'default': 5}]} @ '⏎ | "x" // default: 5⏎,'
+          {'type': 'array', 'items': {'oneOf': [{'type': 'string', 'enum': ['x'], 'default': 'x'}]}} \
+            @ ' ⏎     | "x" // default: "x"[],'
+          {'oneOf': [{'oneOf': [{'type': 'string', 'enum': ['x'], 'default': 'x'}]}]} \
+            @ '⏎ | ⏎    | "x" // default: "x"⏎,'
+          """)
+  void aDefaultBesideAnEnumIsWrittenAsTheLibraryDoes(String schema, String expected) {
+    String tools =
+        "[{'function': {'name': 'f', 'parameters': {'type': 'object', 'properties': {'a': %s}}}}]";
+    assertThat(chat("{'tools': %s, 'messages': []}".formatted(tools.formatted(schema))))
+        .contains("type f = (_: {\na?:" + expected.replace('⏎', '\n') + "\n}) => any;");
+  }
+
   @Test
   void instructionsStandInTheSystemMessageWhereTheEngineIsToldSo() {
     ChatTexts chats = new HarmonyChats(PINNED.with(new Harmony("2026-03-14", true)));
@@ -116,7 +141,8 @@ class HarmonyChatsTest {
         "'messages': [{'role': 'critic', 'content': 'x'}]",
         "'messages': [{'role': 'user', 'content': null}]",
         "'messages': [{'role': 'user', 'content': [{'text': 5}]}]",
-        "'messages': [{'role': 'user', 'content': ''}, {'role': 'system', 'content': [{'text': null}]}]",
+        "'messages': [{'role': 'user', 'content': ''}, {'role': 'system', 'content': [{'text':"
+            + " null}]}]",
         "'response_format': {'type': 'json_schema'}",
         "'messages': [{'role': 'user', 'content': '', 'tool_calls': null}]",
         "'messages': [{'role': 'assistant', 'tool_calls': [{'id': 'c', 'type': 'function',"
@@ -173,7 +199,8 @@ class HarmonyChatsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "'input': [{'type': 'function_call_output', 'call_id': 'z', 'output': ''}] | INVALID_REQUEST",
+        "'input': [{'type': 'function_call_output', 'call_id': 'z', 'output': ''}] |"
+            + " INVALID_REQUEST",
         "'input': [{'type': 'item_reference', 'id': 'x'}] | INVALID_REQUEST",
         "'input': 'x', 'tools': [{'type': 'custom', 'name': 'x'}] | INVALID_REQUEST",
         "'input': 'x', 'reasoning': {'effort': 'none'} | INVALID_REQUEST",
