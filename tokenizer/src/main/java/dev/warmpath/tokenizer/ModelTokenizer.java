@@ -233,6 +233,10 @@ public final class ModelTokenizer implements AutoCloseable {
     if (ids.length <= options.keepTokens()) {
       return ids;
     }
+    if (!options.cutKnown()) {
+      throw new InexactPromptException(
+          FallbackCause.TRUNCATION, "truncation to a limit that releases take differently");
+    }
     int count = (int) options.keepTokens();
     int from = options.keepFirst() ? 0 : ids.length - count;
     return Arrays.copyOfRange(ids, from, from + count);

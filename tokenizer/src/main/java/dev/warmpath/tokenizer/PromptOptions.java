@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param keepTokens how many tokens of the prompt are kept; {@link #ALL}, or {@link #ENGINE_CHOICE}
  *     when only the engine knows
  * @param keepFirst whether the first tokens are kept, not the last
+ * @param cutKnown false when releases of the engine cut a longer prompt to different lengths
  */
 record PromptOptions(
     boolean addSpecialTokens,
@@ -24,7 +25,8 @@ record PromptOptions(
     boolean singleChoice,
     @Nullable String cacheSalt,
     long keepTokens,
-    boolean keepFirst) {
+    boolean keepFirst,
+    boolean cutKnown) {
 
   static final long ALL = Long.MAX_VALUE;
   static final long ENGINE_CHOICE = -1;
@@ -43,7 +45,8 @@ record PromptOptions(
         singleChoice(body),
         cacheSalt(body),
         keepTokens(body),
-        keepFirst(body));
+        keepFirst(body),
+        true);
   }
 
   /** Reads them where nothing can be added to the text or cut off. */
@@ -51,7 +54,7 @@ record PromptOptions(
     boolean reads = kind == RequestKind.MESSAGES || readsCache(kind, body);
     boolean single =
         kind == RequestKind.MESSAGES ? !body.hasNonNull("kv_transfer_params") : singleChoice(body);
-    return new PromptOptions(false, reads, single, cacheSalt(body), ALL, false);
+    return new PromptOptions(false, reads, single, cacheSalt(body), ALL, false, true);
   }
 
   /**
@@ -64,7 +67,7 @@ record PromptOptions(
             || "disabled".equals(Fields.text(body, "truncation"));
     boolean single = !body.hasNonNull("kv_transfer_params");
     return new PromptOptions(
-        true, true, single, cacheSalt(body), whole ? ALL : ENGINE_CHOICE, false);
+        true, true, single, cacheSalt(body), whole ? ALL : ENGINE_CHOICE, false, true);
   }
 
   /**
@@ -73,12 +76,12 @@ record PromptOptions(
    */
   PromptOptions withSpecials(RequestKind kind) {
     long keep = kind == RequestKind.RESPONSES ? keepTokens : ALL;
-    return new PromptOptions(false, readsCache, singleChoice, cacheSalt, keep, keepFirst);
+    return new PromptOptions(false, readsCache, singleChoice, cacheSalt, keep, keepFirst, true);
   }
 
   /**
-   * The same with the engine's own limit, if that is known: the model's, less a token when the
-   * request says how long its answer may be.
+   * The same with the engine's own limit, if that is known: the model's, less a token. vLLM before
+   * 0.33 leaves the token when the request does not say how long its answer may be.
    */
   PromptOptions within(long maxModelTokens, RequestKind kind, ObjectNode body) {
     if (keepTokens != ENGINE_CHOICE || maxModelTokens == ModelOptions.UNKNOWN) {
@@ -91,9 +94,14 @@ record PromptOptions(
           case CHAT, MESSAGES ->
               body.hasNonNull("max_completion_tokens") || body.hasNonNull("max_tokens");
         };
-    long keep = limited ? maxModelTokens - 1 : maxModelTokens;
     return new PromptOptions(
-        addSpecialTokens, readsCache, singleChoice, cacheSalt, keep, keepFirst);
+        addSpecialTokens,
+        readsCache,
+        singleChoice,
+        cacheSalt,
+        maxModelTokens - 1,
+        keepFirst,
+        limited);
   }
 
   private static boolean isZero(JsonNode node) {

@@ -206,6 +206,37 @@ class PromptTest {
         .isEqualTo(FallbackCause.TRUNCATION);
   }
 
+  /** For an answer without tokens vLLM 0.32 keeps as many as the model takes, 0.33 one less. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "[1,2,3]     | 9 | 1 2 3",
+        "[1,2,3]     | 0 | 1 2 3",
+        "[1,2,3,4]   | 9 | 2 3 4",
+        "[1,2,3,4,5] |   | 3 4 5",
+        "[1,2,3,4]   | 0 |",
+        "[1,2,3,4,5] | 0 |",
+      })
+  void truncationToTheEnginesLimitIsExactWhereReleasesAgree(
+      String prompt, String limit, String kept) throws IOException {
+    write("tokenizer.json", ADDS_BOS);
+    ModelOptions options = new ModelOptions(ChatOptions.defaults(), 4);
+    try (ModelTokenizer limited = ModelTokenizer.load(directory, options)) {
+      String more = limit == null ? "" : ", 'max_tokens': " + limit;
+      ObjectNode body =
+          body("{'prompt': %s, 'truncate_prompt_tokens': -1%s}".formatted(prompt, more));
+      PromptResult result = limited.prompt(RequestKind.COMPLETION, body, null);
+      if (kept == null) {
+        assertThat(((Inexact) result).cause()).isEqualTo(FallbackCause.TRUNCATION);
+      } else {
+        assertThat(((Tokens) result).sequences().get(0))
+            .containsExactly(
+                List.of(kept.split(" ")).stream().mapToInt(Integer::parseInt).toArray());
+      }
+    }
+  }
+
   @Test
   void thePostProcessorSaysWhatIsAdded() throws IOException {
     write("tokenizer.json", ADDS_BOS);

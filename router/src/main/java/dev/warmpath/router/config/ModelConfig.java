@@ -18,13 +18,16 @@ import org.jspecify.annotations.Nullable;
 public record ModelConfig(
     @Key("required | | Name in requests.") String name,
     @Key(
-            "required | | Directory of tokenizer files, a `tokenizer.json`, `hf://ORGANISATION/NAME[@REVISION]` (downloaded unless in Hugging Face's cache), or `embedded`.")
+            "required | | Directory of tokenizer files, a `tokenizer.json`,"
+                + " `hf://ORGANISATION/NAME[@REVISION]` (downloaded unless in Hugging Face's"
+                + " cache), or `embedded`.")
         String tokenizer,
     @Key(" | | Other names in requests; its engines must serve them too (`--served-model-name`).")
         List<String> aliases,
     @Key(" | | Its policy; none: `policy.name`.") @Nullable String policy,
     @AdvancedKey(
-            " | | [Options](policies.md#options) of `policy`, as `{stay-factor: 3}`; others have their defaults.")
+            " | | [Options](policies.md#options) of `policy`, as `{stay-factor: 3}`; others have"
+                + " their defaults.")
         Map<String, Double> policyOptions,
     Rendering rendering) {
 
@@ -56,26 +59,33 @@ public record ModelConfig(
           @Nullable String chatTemplate,
       @Key(" | | Quoted JSON object: engines' `--default-chat-template-kwargs`.")
           @Nullable String chatTemplateKwargs,
+      @Key(
+              " | | Quoted JSON object: engines' `--reasoning-effort-map` (vLLM 0.33), as"
+                  + " `'{\"medium\": \"low\"}'`.")
+          @Nullable String reasoningEffortMap,
       @Key("auto | auto, string, openai | Engines' `--chat-template-content-format`.")
           String contentFormat,
       @AdvancedKey("false | | Engines' `--exclude-tools-when-tool-choice-none`.")
           boolean excludeToolsWhenNone,
       @AdvancedKey(
-              "false | | Engines' `--trust-request-chat-template`: render with the request's template.")
+              "false | | Engines' `--trust-request-chat-template`: render with the request's"
+                  + " template.")
           boolean trustRequestTemplate,
       @AdvancedKey(
-              " | | Engines' time zone, such as `Europe/Berlin`, for dates in prompts; none: this machine's.")
+              " | | Engines' time zone, such as `Europe/Berlin`, for dates in prompts; none: this"
+                  + " machine's.")
           @Nullable String timeZone,
       @AdvancedKey(" | | gpt-oss: engines' `VLLM_SYSTEM_START_DATE`; none: the current date.")
           @Nullable String startDate,
       @AdvancedKey("false | | gpt-oss: engines' `VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS`.")
           boolean harmonySystemInstructions,
       @AdvancedKey(
-              "0 | 0 … 100000000 | Engines' `--max-model-len`, for `truncate_prompt_tokens: -1`; 0: such requests are routed by load.")
+              "0 | 0 … 100000000 | Engines' `--max-model-len`, for `truncate_prompt_tokens: -1`; 0:"
+                  + " such requests are routed by load.")
           int maxModelLen) {
 
     static final Rendering DEFAULT =
-        new Rendering(null, null, "auto", false, false, null, null, false, 0);
+        new Rendering(null, null, null, "auto", false, false, null, null, false, 0);
 
     public Rendering {
       if (timeZone != null) {

@@ -26,7 +26,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.ZoneId;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,7 +90,8 @@ record ModelSettings(String place, ModelConfig.Rendering rendering, Dialect dial
                 arguments(),
                 ContentFormat.valueOf(rendering.contentFormat().toUpperCase(Locale.ROOT)),
                 rendering.excludeToolsWhenNone(),
-                rendering.trustRequestTemplate()),
+                rendering.trustRequestTemplate(),
+                efforts()),
             new Harmony(rendering.startDate(), rendering.harmonySystemInstructions()));
     return new ModelOptions(chat, rendering.maxModelLen());
   }
@@ -107,7 +110,24 @@ record ModelSettings(String place, ModelConfig.Rendering rendering, Dialect dial
   }
 
   private ObjectNode arguments() {
-    String text = rendering.chatTemplateKwargs();
+    return object("chat-template-kwargs", rendering.chatTemplateKwargs());
+  }
+
+  private Map<String, String> efforts() {
+    String key = "reasoning-effort-map";
+    Map<String, String> efforts = new HashMap<>();
+    for (Map.Entry<String, JsonNode> effort :
+        object(key, rendering.reasoningEffortMap()).properties()) {
+      if (!effort.getValue().isTextual()) {
+        throw new IllegalArgumentException(
+            "'" + key + "' maps '" + effort.getKey() + "' to no text");
+      }
+      efforts.put(effort.getKey(), effort.getValue().textValue());
+    }
+    return efforts;
+  }
+
+  private static ObjectNode object(String key, @Nullable String text) {
     if (text == null) {
       return JsonNodeFactory.instance.objectNode();
     }
@@ -117,8 +137,8 @@ record ModelSettings(String place, ModelConfig.Rendering rendering, Dialect dial
         return object;
       }
     } catch (JsonProcessingException e) {
-      throw new IllegalArgumentException("'chat-template-kwargs' is not JSON", e);
+      throw new IllegalArgumentException("'" + key + "' is not JSON", e);
     }
-    throw new IllegalArgumentException("'chat-template-kwargs' is no JSON object");
+    throw new IllegalArgumentException("'" + key + "' is no JSON object");
   }
 }

@@ -125,6 +125,7 @@ class ConfigTreeTest {
                 tokenizer: embedded
                 chat-template: /t.jinja
                 chat-template-kwargs: '{"enable_thinking": false}'
+                reasoning-effort-map: '{"medium": "low"}'
                 content-format: openai
                 exclude-tools-when-none: true
                 trust-request-template: true
@@ -139,6 +140,7 @@ class ConfigTreeTest {
             new ModelConfig.Rendering(
                 "/t.jinja",
                 "{\"enable_thinking\": false}",
+                "{\"medium\": \"low\"}",
                 "openai",
                 true,
                 true,

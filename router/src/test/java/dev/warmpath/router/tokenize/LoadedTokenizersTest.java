@@ -305,30 +305,38 @@ class LoadedTokenizersTest {
 
   @Test
   void theEnginesOptionsReachTheTokenizer(@TempDir Path folder) throws Exception {
-    Path template = Files.writeString(folder.resolve("t.jinja"), "{{ mark }}!");
+    Path template =
+        Files.writeString(folder.resolve("t.jinja"), "{{ mark }} {{ reasoning_effort }}!");
     Map<String, Object> options =
         Map.of(
             "chat-template",
             template.toString(),
             "chat-template-kwargs",
-            "{\"mark\": \"one two\"}");
+            "{\"mark\": \"one\"}",
+            "reasoning-effort-map",
+            "{\"high\": \"low\"}");
     try (LoadedTokenizers tokenizers =
         tokenizers(config("m", options), LoadedTokenizersTest::load)) {
       assertThat(tokenizers.await()).isNull();
-      ObjectNode chat = JSON.createObjectNode();
+      ObjectNode chat = JSON.createObjectNode().put("reasoning_effort", "high");
       chat.putArray("messages").addObject().put("role", "user").put("content", "hello");
       PromptResult prompt = tokenizers.of("m").tokenizer().prompt(RequestKind.CHAT, chat, null);
-      assertThat(((PromptResult.Tokens) prompt).text()).isEqualTo("one two!");
+      assertThat(((PromptResult.Tokens) prompt).text()).isEqualTo("one low!");
     }
     Map<String, Object> missing = Map.of("chat-template", folder.resolve("none").toString());
     try (LoadedTokenizers tokenizers =
         tokenizers(config("m", missing), LoadedTokenizersTest::load)) {
       assertThat(tokenizers.await()).contains("tokenizer of model 'm'", "none");
     }
-    Map<String, Object> noJson = Map.of("chat-template-kwargs", "[1]");
-    try (LoadedTokenizers tokenizers =
-        tokenizers(config("m", noJson), LoadedTokenizersTest::load)) {
-      assertThat(tokenizers.await()).contains("chat-template-kwargs");
+    for (Map<String, Object> wrong :
+        List.<Map<String, Object>>of(
+            Map.of("chat-template-kwargs", "[1]"),
+            Map.of("reasoning-effort-map", "{\"low\": 1}"),
+            Map.of("reasoning-effort-map", "low"))) {
+      try (LoadedTokenizers tokenizers =
+          tokenizers(config("m", wrong), LoadedTokenizersTest::load)) {
+        assertThat(tokenizers.await()).contains(wrong.keySet());
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.tokenizer.template.limit.TemplateLimits;
 import java.time.Clock;
 import java.time.ZoneId;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,29 +48,47 @@ public record ChatOptions(
    * @param contentFormat {@code --chat-template-content-format}
    * @param excludesToolsWhenNone {@code --exclude-tools-when-tool-choice-none}
    * @param trustsRequests {@code --trust-request-chat-template}
+   * @param efforts {@code --reasoning-effort-map}
    */
   public record Templates(
       @Nullable String file,
       ObjectNode defaultArguments,
       ContentFormat contentFormat,
       boolean excludesToolsWhenNone,
-      boolean trustsRequests) {
+      boolean trustsRequests,
+      Map<String, String> efforts) {
+
+    public Templates {
+      efforts = Map.copyOf(efforts);
+    }
 
     /** What an engine does that was given none of these options. */
     public static Templates defaults() {
       return new Templates(
-          null, JsonNodeFactory.instance.objectNode(), ContentFormat.AUTO, false, false);
+          null, JsonNodeFactory.instance.objectNode(), ContentFormat.AUTO, false, false, Map.of());
     }
 
     /** The same with this {@code --exclude-tools-when-tool-choice-none}. */
     public Templates excludingToolsWhenNone(boolean excludes) {
-      return new Templates(file, defaultArguments, contentFormat, excludes, trustsRequests);
+      return new Templates(
+          file, defaultArguments, contentFormat, excludes, trustsRequests, efforts);
     }
 
     /** The same with the text of a {@code --chat-template}. */
     public Templates withFile(String text) {
       return new Templates(
-          text, defaultArguments, contentFormat, excludesToolsWhenNone, trustsRequests);
+          text, defaultArguments, contentFormat, excludesToolsWhenNone, trustsRequests, efforts);
+    }
+
+    /** The same with this {@code --reasoning-effort-map}. */
+    public Templates withEfforts(Map<String, String> others) {
+      return new Templates(
+          file, defaultArguments, contentFormat, excludesToolsWhenNone, trustsRequests, others);
+    }
+
+    /** What the engine makes of the effort that a request asks for; null is none. */
+    public @Nullable String effort(@Nullable String asked) {
+      return asked == null ? null : efforts.getOrDefault(asked, asked);
     }
   }
 

@@ -3,6 +3,7 @@ package dev.warmpath.tokenizer.chat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.BooleanNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.Fields;
 import dev.warmpath.tokenizer.body.InexactPromptException;
@@ -64,12 +65,13 @@ public final class TemplateArguments {
     options.defaultArguments().properties().forEach(e -> merged.put(e.getKey(), e.getValue()));
     Map<String, JsonNode> asked = new LinkedHashMap<>();
     given.properties().forEach(e -> asked.put(e.getKey(), e.getValue()));
-    putFields(body, given, asked);
+    putFields(body, given, options, asked);
     asked.forEach((name, value) -> putIfSet(merged, name, value));
     return new TemplateArguments(checked(merged));
   }
 
-  private static void putFields(ObjectNode body, JsonNode given, Map<String, JsonNode> own) {
+  private static void putFields(
+      ObjectNode body, JsonNode given, ChatOptions.Templates options, Map<String, JsonNode> own) {
     putIfSet(own, "add_generation_prompt", flag(body, "add_generation_prompt", true));
     putIfSet(own, "continue_final_message", flag(body, "continue_final_message", false));
     putIfSet(own, "documents", documents(body.path("documents")));
@@ -80,9 +82,10 @@ public final class TemplateArguments {
     if (!effort.isTextual() || !EFFORTS.contains(effort.textValue())) {
       throw InexactPromptException.invalid("reasoning_effort is none of " + EFFORTS);
     }
-    own.put("reasoning_effort", effort);
+    String taken = options.effort(effort.textValue());
+    own.put("reasoning_effort", TextNode.valueOf(taken));
     if (!given.has("enable_thinking")) {
-      own.put("enable_thinking", BooleanNode.valueOf(!effort.textValue().equals("none")));
+      own.put("enable_thinking", BooleanNode.valueOf(!"none".equals(taken)));
     }
   }
 

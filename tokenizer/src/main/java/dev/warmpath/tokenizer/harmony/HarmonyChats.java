@@ -62,7 +62,8 @@ public final class HarmonyChats implements ModelChats {
     checkFields(body);
     boolean excludes = options.templates().excludesToolsWhenNone();
     JsonNode tools = ToolReader.given(body, excludes, origin != Origin.CLIENT);
-    String effort = Preamble.effort(Fields.text(body, "reasoning_effort"));
+    String effort =
+        Preamble.effort(options.templates().effort(Fields.text(body, "reasoning_effort")));
     JsonNode messages = body.path("messages");
     Fields.require(messages.isArray(), "messages", "a list");
     boolean instructed = ChatMessages.instructs(messages.path(0));

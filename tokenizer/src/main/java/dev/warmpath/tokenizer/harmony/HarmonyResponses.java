@@ -65,8 +65,9 @@ public final class HarmonyResponses implements ChatTexts {
     return ContentTexts.joined(content);
   }
 
-  private static String effort(ObjectNode body) {
-    return Preamble.effort(Fields.text(Fields.objectOrAbsent(body, "reasoning"), "effort"));
+  private String effort(ObjectNode body) {
+    String asked = Fields.text(Fields.objectOrAbsent(body, "reasoning"), "effort");
+    return Preamble.effort(options.templates().effort(asked));
   }
 
   private static void checkFields(ObjectNode body) {

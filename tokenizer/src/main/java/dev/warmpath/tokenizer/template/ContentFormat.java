@@ -17,10 +17,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether a template takes message content apart, by the rules of vLLM 0.32: there is a
+ * Finds out whether a template takes message content apart, by the rules of vLLM 0.33: there is a
  * loop over the content of a loop variable over messages, over a macro's parameter that is passed
- * such content, or, outside of macros, over a variable named {@code content}. Assignments are
- * followed by name, whatever their scope.
+ * such content, or, outside of macros, over a variable named {@code content}. Assignments, to
+ * fields of namespaces too, are followed by name, whatever their scope.
  *
  * <p>Confined to its thread.
  */
@@ -73,7 +73,7 @@ final class ContentFormat {
     for (Statement.For loop : loops) {
       String accessed = accessed(loop.loop().items());
       if (accessed != null && lists.contains(accessed)) {
-        messageNames.add(targetName(loop.loop().target()));
+        messageNames.add(loopName(loop.loop().target()));
       }
     }
     return loops.stream().anyMatch(loop -> isContent(loop.loop().items()))
@@ -81,11 +81,22 @@ final class ContentFormat {
         || loopsOverVariable();
   }
 
-  private static String targetName(Expression target) {
+  private static String loopName(Expression target) {
     if (target instanceof Expression.Name name) {
       return name.name();
     }
     throw new NotSimple();
+  }
+
+  private static String targetName(Expression target) {
+    return target instanceof Expression.NamespaceTarget field
+        ? field(field.namespace(), field.attribute())
+        : loopName(target);
+  }
+
+  /** What a namespace's field is called here: no variable can be. */
+  private static String field(String namespace, String attribute) {
+    return namespace + "." + attribute;
   }
 
   /** The names that {@code messages}, or some of them, are assigned to. */
@@ -95,6 +106,8 @@ final class ContentFormat {
       String accessed = accessed(assign.value());
       if (accessed != null) {
         targets.computeIfAbsent(accessed, name -> new ArrayList<>()).add(assign.target());
+      } else if (assign.target() instanceof Expression.Name namespace) {
+        addFields(namespace.name(), assign.value(), targets);
       }
     }
     Set<String> names = new HashSet<>(List.of("messages"));
@@ -107,6 +120,21 @@ final class ContentFormat {
       }
     }
     return names;
+  }
+
+  /** Adds the fields that a call of {@code namespace} gives. */
+  private static void addFields(
+      String namespace, Expression value, Map<String, List<Expression>> targets) {
+    if (value instanceof Expression.Call call && isName(call.callee(), "namespace")) {
+      for (Arguments.Keyword keyword : call.arguments().keywords()) {
+        String accessed = accessed(keyword.value());
+        if (accessed != null) {
+          targets
+              .computeIfAbsent(accessed, name -> new ArrayList<>())
+              .add(new Expression.NamespaceTarget(namespace, keyword.name()));
+        }
+      }
+    }
   }
 
   private boolean isContent(Expression expression) {
@@ -182,9 +210,14 @@ final class ContentFormat {
     return expression instanceof Expression.Name n && n.name().equals(name);
   }
 
-  /** The variable that this is, through filters, tests and slices. */
+  /** The variable, or the field of one, that this is, through filters, tests and slices. */
   private static @Nullable String accessed(Expression expression) {
-    return bare(expression) instanceof Expression.Name name ? name.name() : null;
+    Expression bare = bare(expression);
+    if (bare instanceof Expression.Attribute attribute
+        && attribute.target() instanceof Expression.Name namespace) {
+      return field(namespace.name(), attribute.name());
+    }
+    return bare instanceof Expression.Name name ? name.name() : null;
   }
 
   /** The variable that this is the content of. */

@@ -107,6 +107,56 @@ class ChatRendererTest {
         .startsWith("[{'role': 'user', 'content': 'x'}]");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '@',
+      value = {
+        "{% set ns = namespace(n=1, x=messages) %}{% for m in ns.x %}LOOP{% endfor %} @ true",
+        "{% set ns = namespace() %}{% set ns.x = messages[1:] %}{% for m in ns.x %}LOOP{% endfor %}"
+            + " @ true",
+        "{% set ns.x = messages %}{% set l = ns.x %}{% for m in l %}LOOP{% endfor %} @ true",
+        "{% set a = namespace(x=messages) %}{% set b.y = a.x %}{% for m in b.y %}LOOP{% endfor %}"
+            + " @ true",
+        "{% set ns.x = messages %}{% for m in messages %}LOOP{% endfor %} @ true",
+        "{% set ns.x = messages %}{% for m in ns.y %}LOOP{% endfor %} @ false",
+        "{% set ns.x = messages %}{% for m in x %}LOOP{% endfor %} @ false",
+        "{% set ns = namespace(n=messages|length - 1) %}{% for m in ns.n %}LOOP{% endfor %}"
+            + " @ false",
+        "{% set ns = dict(x=messages) %}{% for m in ns.x %}LOOP{% endfor %} @ false",
+        "{% set a, b = messages %}{% for m in messages %}LOOP{% endfor %} @ false",
+      })
+  void messagesAreFollowedThroughNamespaces(String template, boolean parts) {
+    String loops = template.replace("LOOP", "{% for p in m.content %}{% endfor %}");
+    String body =
+        "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"text\", \"text\":"
+            + " \"x\"}]}]}";
+    String shown = text("{% if false %}" + loops + "{% endif %}{{ messages[0].content }}", body);
+    assertThat(shown).isEqualTo(parts ? "[{'type': 'text', 'text': 'x'}]" : "x");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "'reasoning_effort': 'medium' | low,True",
+        "'reasoning_effort': 'high' | none,False",
+        "'reasoning_effort': 'low' | low,True",
+        "'reasoning_effort': 'max' | turbo,True",
+        "'reasoning_effort': 'medium', 'chat_template_kwargs': {'enable_thinking': 0} | low,0",
+        "'chat_template_kwargs': {'reasoning_effort': 'medium'} | medium,",
+        "'reasoning_effort': null | ,",
+      })
+  void theEngineRewritesTheEffortFirst(String fields, String expected) {
+    ChatOptions.Templates templates =
+        ChatOptions.Templates.defaults()
+            .withEfforts(Map.of("medium", "low", "high", "none", "max", "turbo"));
+    String body =
+        "{'messages': [{'role': 'user', 'content': 'x'}], %s}".formatted(fields).replace('\'', '"');
+    ChatOptions options = ChatOptions.defaults().with(templates);
+    assertThat(text("{{ reasoning_effort }},{{ enable_thinking }}", body, options))
+        .isEqualTo(expected);
+  }
+
   @Test
   void toolAnswersAreJoinedEvenInParts() {
     String body =
@@ -198,7 +248,8 @@ class ChatRendererTest {
          "chat_template": "own {{ messages[0].content }}"%s}
         """;
     ChatOptions.Templates trusting =
-        new ChatOptions.Templates(null, parsed("{}"), ChatOptions.ContentFormat.AUTO, false, true);
+        new ChatOptions.Templates(
+            null, parsed("{}"), ChatOptions.ContentFormat.AUTO, false, true, Map.of());
     ChatOptions options = ChatOptions.defaults().with(trusting);
     assertThat(text("model's", body.formatted(""), options)).isEqualTo("own x");
     for (String more : List.of(", \"chat_template\": 1", ", \"chat_template\": \"{% if %}\"")) {
@@ -214,7 +265,7 @@ class ChatRendererTest {
         ChatOptions.defaults()
             .with(
                 new ChatOptions.Templates(
-                    null, defaults, ChatOptions.ContentFormat.STRING, true, false));
+                    null, defaults, ChatOptions.ContentFormat.STRING, true, false, Map.of()));
     String body =
         """
         {"messages": [{"role": "user", "content": "x"}], "tool_choice": "none",
@@ -267,13 +318,20 @@ class ChatRendererTest {
         "{\"messages\": []} | INVALID_REQUEST",
         "{\"messages\": [{\"content\": \"x\"}]} | INVALID_REQUEST",
         "{\"messages\": [{\"role\": \"user\", \"content\": 5}]} | INVALID_REQUEST",
-        "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"image_url\"}]}]} | MULTIMODAL",
-        "{\"messages\": [{\"role\": \"user\", \"content\": [{\"image_url\": \"x\"}]}]} | MULTIMODAL",
-        "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"prompt_embeds\"}]}]} | PROMPT_EMBEDS",
-        "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"tools\": []} | INVALID_REQUEST",
-        "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"chat_template\": \"x\"} | REQUEST_TEMPLATE",
-        "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"chat_template_kwargs\": {\"messages\": []}} | REQUEST_TEMPLATE",
-        "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"reasoning_effort\": \"auto\"} | INVALID_REQUEST",
+        "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"image_url\"}]}]} |"
+            + " MULTIMODAL",
+        "{\"messages\": [{\"role\": \"user\", \"content\": [{\"image_url\": \"x\"}]}]} |"
+            + " MULTIMODAL",
+        "{\"messages\": [{\"role\": \"user\", \"content\": [{\"type\": \"prompt_embeds\"}]}]} |"
+            + " PROMPT_EMBEDS",
+        "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"tools\": []} |"
+            + " INVALID_REQUEST",
+        "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"chat_template\": \"x\"} |"
+            + " REQUEST_TEMPLATE",
+        "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"chat_template_kwargs\":"
+            + " {\"messages\": []}} | REQUEST_TEMPLATE",
+        "{\"messages\": [{\"role\": \"user\", \"content\": \"\"}], \"reasoning_effort\": \"auto\"}"
+            + " | INVALID_REQUEST",
         "{\"messages\": [{\"role\": \"bad\", \"content\": \"\"}]} | TEMPLATE_ERROR",
       })
   void refusesWhatItCannotKnow(String body, FallbackCause expected) {

@@ -14,6 +14,7 @@ import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.responses.ResponsesTexts;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -73,6 +74,7 @@ class DeepSeekGoldensTest {
                 defaults.isObject() ? (ObjectNode) defaults : JSON.createObjectNode(),
                 ContentFormat.AUTO,
                 server.path("exclude_tools_when_tool_choice_none").asBoolean(),
-                false));
+                false,
+                Map.of()));
   }
 }

@@ -15,6 +15,7 @@ import dev.warmpath.tokenizer.encode.SpecialPlaceholders;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -90,6 +91,19 @@ class HarmonyChatsTest {
                 + "// default: 1e+16\nc?:\n | string // default: \"q\"\n"
                 + " | number | null // count\n,\nd?: {\n    }[],\n}) => any;\n\n"
                 + "type g = () => any;\n\n} // namespace functions{end}{go}");
+  }
+
+  @Test
+  void theEngineRewritesTheEffortFirst() {
+    ChatOptions options =
+        PINNED.with(
+            ChatOptions.Templates.defaults().withEfforts(Map.of("none", "low", "high", "max")));
+    ObjectNode none = body("{'messages': [], 'reasoning_effort': 'none'}");
+    assertThat(new HarmonyChats(options).render(none)).contains("Reasoning: low");
+    ObjectNode responses = body("{'input': 'a', 'reasoning': {'effort': 'none'}}");
+    assertThat(new HarmonyResponses(options).render(responses)).contains("Reasoning: low");
+    assertRefused(
+        options, "{'messages': [], 'reasoning_effort': 'high'}", FallbackCause.INVALID_REQUEST);
   }
 
   /** Bare in a property's variants, quoted in those of a list's items (openai-harmony 0.0.11). */

@@ -65,8 +65,8 @@ class SglangRendererTest {
   @Test
   void messagesHaveTheDeclaredFieldsInTheDeclaredOrder() {
     String assistant =
-        "{'tool_calls': [{'function': {'name': 'f', 'arguments': '{\\\"b\\\": 1.0, \\\"a\\\": 2}'}}],"
-            + " 'reasoning_content': 'r', 'name': 'n', 'role': 'ASSISTANT', 'other': 1}";
+        "{'tool_calls': [{'function': {'name': 'f', 'arguments': '{\\\"b\\\": 1.0, \\\"a\\\":"
+            + " 2}'}}], 'reasoning_content': 'r', 'name': 'n', 'role': 'ASSISTANT', 'other': 1}";
     String tool =
         "{'role': 'tool', 'content': [{'type': 'text', 'text': 'a'},"
             + " {'type': 'text', 'text': 'b'}], 'tool_call_id': 'c'}";
@@ -229,7 +229,7 @@ class SglangRendererTest {
 
   private static ChatOptions options(ContentFormat format, String defaults) {
     return ChatOptions.defaults()
-        .with(new ChatOptions.Templates(null, parsed(defaults), format, false, false));
+        .with(new ChatOptions.Templates(null, parsed(defaults), format, false, false, Map.of()));
   }
 
   private static String text(String template, String body) {
