@@ -68,6 +68,26 @@ public final class TestEngine {
     return this;
   }
 
+  /** Copies a prompt's blocks to the CPU's memory, and announces them as a connector does. */
+  public TestEngine offload(int... prompt) {
+    for (int block = 0; block < prompt.length / BLOCK; block++) {
+      long hash = hash(prompt, block);
+      publish(packer ->
+          packer
+              .packArrayHeader(1)
+              .packArrayHeader(7)
+              .packString("BlockStored")
+              .packArrayHeader(1)
+              .packLong(hash)
+              .packNil()
+              .packArrayHeader(0)
+              .packInt(0)
+              .packNil()
+              .packString("CPU"));
+    }
+    return this;
+  }
+
   /** Drops one copy of some block. */
   public TestEngine evict(Random random) {
     if (!held.isEmpty()) {

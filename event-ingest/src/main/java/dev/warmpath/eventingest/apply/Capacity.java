@@ -5,7 +5,11 @@ import java.util.function.LongSupplier;
 
 /**
  * Whether an engine may hold all that it says. One that announces more than it has room for is
- * misread, or lies.
+ * misread, or lies; so what it holds is not known, and is to be shown anew.
+ *
+ * <p>If that happens again and again, one of the two numbers is wrong for good. What was configured
+ * is right, and the engine is not believed any more. What its metrics say is not worth all hits: it
+ * is ignored then, until the engine's next lifetime.
  *
  * <p>Confined to the writer.
  */
@@ -14,7 +18,7 @@ final class Capacity {
   /** What is allowed beyond, so that an engine that is just full need not be counted each time. */
   private static final int SLACK_PART = 16;
 
-  /** After so many breaches in a lifetime nothing of it is believed any more. */
+  /** After so many breaches in a lifetime one of the numbers is not believed any more. */
   private static final int MOST_BREACHES = 3;
 
   private static final long UNKNOWN = 0;
@@ -38,6 +42,11 @@ final class Capacity {
       gpuBlocks = blocks;
       sure = 0;
     }
+  }
+
+  /** It is not known in which tiers the blocks are that it held before. */
+  void restored() {
+    onlyGpu = false;
   }
 
   /** Another lifetime may have another cache. */
@@ -79,9 +88,14 @@ final class Capacity {
     sure = 0;
   }
 
-  /** Whether it did so again and again. */
+  /** Whether it did so again and again, and is known to have no room for it. */
   boolean isDistrusted() {
-    return breaches >= MOST_BREACHES;
+    return configuredBlocks > 0 && breaches >= MOST_BREACHES;
+  }
+
+  /** Whether what its metrics say is not believed any more. */
+  boolean isIgnored() {
+    return configuredBlocks == 0 && breaches >= MOST_BREACHES;
   }
 
   /** How many blocks the engine can hold, with some slack; 0 if nobody knows. */
@@ -90,7 +104,7 @@ final class Capacity {
       return configuredBlocks + configuredBlocks / SLACK_PART + 1;
     }
     // What is told is the GPU's. A block of a hybrid model's may go by a hash of each group.
-    long known = onlyGpu ? gpuBlocks * Math.max(1, groups) : UNKNOWN;
+    long known = onlyGpu && !isIgnored() ? gpuBlocks * Math.max(1, groups) : UNKNOWN;
     return known == UNKNOWN ? UNKNOWN : known + known / SLACK_PART + 1;
   }
 }

@@ -19,6 +19,8 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Turns the decoded events of one engine into writes to the index.
@@ -43,6 +45,8 @@ public final class EventApplier {
     /** More was announced than the engine can hold: something in what is held is not true. */
     OVERFULL
   }
+
+  private static final Logger LOG = LoggerFactory.getLogger(EventApplier.class);
 
   private final KvIndex index;
   private final EngineSource source;
@@ -73,6 +77,7 @@ public final class EventApplier {
     layout.restore(learned);
     chunks.restore(learned.chunkBlocks());
     suspension.restore(learned.anyComputed());
+    capacity.restored();
   }
 
   private EventApplier(KvIndex index, EngineSource source, StreamCounters counters, int slot) {
@@ -150,6 +155,13 @@ public final class EventApplier {
     }
     if (refused) {
       capacity.breached();
+      if (capacity.isIgnored()) {
+        LOG.warn(
+            "engine={} announces more blocks than its metrics say that it has, again and again:"
+                + " num_gpu_blocks is ignored until its next start, set max-blocks if it is right",
+            source.id());
+        return effect;
+      }
       return Effect.OVERFULL;
     }
     return effect;
@@ -181,14 +193,15 @@ public final class EventApplier {
 
   /**
    * Removals may have been lost: what has a name is suspended, the rest forgotten. What the engine
-   * stores from here on shows what of it is still there. Returns how many blocks are suspended that
-   * were held.
+   * stores from here on shows what of it is still there. All is forgotten if more is suspended than
+   * the engine can hold. Returns how many blocks are suspended that were held.
    */
   public long suspend() {
     long suspended = suspension.suspend();
     long most = mostBlocks();
     if (most > 0 && (suspension.blocks() > most || capacity.isDistrusted())) {
       clear();
+      return 0;
     }
     return suspended;
   }

@@ -15,8 +15,6 @@ import dev.warmpath.eventingest.wire.StreamMessage;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Keeps one engine's batches in order and complete, or else suspends what the engine held.
@@ -48,8 +46,6 @@ public final class EngineStream {
 
   /** By then the engine's metrics have been read a few times. */
   private static final Duration START_WAIT = Duration.ofSeconds(60);
-
-  private static final Logger LOG = LoggerFactory.getLogger(EngineStream.class);
 
   private final EngineSource source;
   private final StreamSockets sockets;
@@ -280,11 +276,9 @@ public final class EngineStream {
 
   private void overPredicted() {
     String remedy = source.rules().remedy();
-    String why =
+    suspend(
         "the engine keeps reusing less than the index shows"
-            + (remedy == null ? "" : ": " + remedy);
-    LOG.warn("engine={} is trusted less: {}", source.id(), why);
-    suspend(why);
+            + (remedy == null ? "" : ": " + remedy));
   }
 
   /**

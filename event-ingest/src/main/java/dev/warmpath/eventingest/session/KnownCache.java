@@ -14,8 +14,11 @@ import dev.warmpath.eventingest.wire.WireException;
 import dev.warmpath.eventingest.wire.decode.ColumnDecoder;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.kvindex.block.BlockChain;
+import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What is known of one engine's cache: applies batches, suspends or forgets what was held when some
@@ -24,6 +27,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the writer; {@link #trust} may be read by any thread.
  */
 final class KnownCache {
+
+  private static final Duration WARNINGS_APART = Duration.ofMinutes(1);
+
+  private static final Logger LOG = LoggerFactory.getLogger(KnownCache.class);
 
   private final EventApplier applier;
   private final Lifetime lifetime;
@@ -45,6 +52,8 @@ final class KnownCache {
   /** Whether what is missing was given up only because no replay answered; a later one may. */
   private boolean mayBeReplayed;
 
+  private long nextWarningNanos;
+
   /** When blocks were last suspended; only answers to requests sent later may confirm them. */
   private long suspendedNanos;
 
@@ -60,6 +69,7 @@ final class KnownCache {
     this.nanoClock = nanoClock;
     this.counters = counters;
     suspendedNanos = nanoClock.getAsLong();
+    nextWarningNanos = suspendedNanos;
     trust = new TrustState(Trust.NONE, "not connected yet", suspendedNanos);
   }
 
@@ -161,6 +171,7 @@ final class KnownCache {
       long held = applier.stats().heldBlocks();
       applier.clear();
       missing(why + blocks(held, " forgotten"));
+      warn(held);
     }
   }
 
@@ -169,10 +180,20 @@ final class KnownCache {
     long before = applier.stats().heldBlocks();
     long suspended = applier.suspend();
     suspendedNanos = nanoClock.getAsLong();
-    missing(
-        why
-            + blocks(suspended, " suspended")
-            + blocks(before - suspended, " without a name forgotten"));
+    missing(why + blocks(suspended, " suspended") + blocks(before - suspended, " forgotten"));
+    warn(before);
+  }
+
+  /**
+   * The engine is credited with nothing of what it held. One that loses events all the time is
+   * named now and then.
+   */
+  private void warn(long blocks) {
+    long now = nanoClock.getAsLong();
+    if (blocks > 0 && now - nextWarningNanos >= 0) {
+      nextWarningNanos = now + WARNINGS_APART.toNanos();
+      LOG.warn("engine={} is not credited with what it held: {}", applier.source().id(), gap);
+    }
   }
 
   private static String blocks(long count, String what) {
@@ -192,10 +213,15 @@ final class KnownCache {
 
   /** Forgets what the engine holds and how it keeps its blocks: none of it can be believed. */
   void forget(EngineFate restored, String why) {
+    boolean told = !lifetime.continuity().isDecided(); // the recovery warns of it
+    long held = applier.stats().heldBlocks();
     lifetime.decided(restored, why);
     mayBeReplayed = false;
     applier.reset();
-    missing(why);
+    missing(why + blocks(held, " forgotten"));
+    if (!told) {
+      warn(held);
+    }
     lifetime.end();
   }
 

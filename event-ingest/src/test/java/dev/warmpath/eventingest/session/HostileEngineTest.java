@@ -10,6 +10,7 @@ import dev.warmpath.eventingest.MovableClock;
 import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.apply.EventApplier;
+import dev.warmpath.eventingest.apply.LearnedCache;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
 import dev.warmpath.eventingest.wire.StreamMessage;
@@ -106,6 +107,51 @@ class HostileEngineTest {
     applier.gpuBlocks(0);
     tell(41, 100);
     assertThat(counters.get(StreamCounter.REFUSED_BLOCKS)).isEqualTo(BLOCKS_A_PROMPT);
+  }
+
+  /** A number that is wrong must not cost all hits of the engine's lifetime. */
+  @Test
+  void whatItsMetricsSayIsIgnoredWhereTheEngineKeepsAnnouncingMore() {
+    applier = applier(0);
+    stream = stream();
+    applier.gpuBlocks(MAX_BLOCKS);
+    for (int prompt = 0; prompt < 400; prompt++) {
+      applier.gpuBlocks(MAX_BLOCKS); // its metrics say so all the time
+      tell(prompt, prompt + 1);
+    }
+    assertThat(counters.get(StreamCounter.REFUSED_BLOCKS)).isEqualTo(3 * BLOCKS_A_PROMPT);
+    assertThat(stats().heldBlocks()).isGreaterThan(10 * MAX_BLOCKS);
+    assertThat(credited(399)).isPositive();
+
+    stream.restarted("another process");
+    engine.restart();
+    delivered = 0;
+    applier.gpuBlocks(MAX_BLOCKS);
+    tell(0, 30);
+    assertThat(counters.get(StreamCounter.REFUSED_BLOCKS)).isGreaterThan(3 * BLOCKS_A_PROMPT);
+  }
+
+  /** Its GPU's number says nothing of the blocks that are elsewhere, which may be restored ones. */
+  @Test
+  void restoredEngineWithSlowerTiersKeepsWhatItHolds() {
+    applier = applier(0);
+    stream = stream();
+    tell(0, 20);
+    for (int prompt = 0; prompt < 20; prompt++) {
+      engine.offload(prompt(prompt));
+    }
+    deliver();
+    assertThat(stats().heldBlocks()).isEqualTo(2 * MAX_BLOCKS);
+    LearnedCache learned = applier.learned();
+    applier = new EventApplier(index, applier.source(), counters, applier.slot(), learned);
+    stream = stream();
+    applier.gpuBlocks(MAX_BLOCKS);
+    for (int block = BLOCKS_A_PROMPT - 1; block >= 0; block--) {
+      engine.evict(prompt(0), block);
+    }
+    tell(20, 21);
+    assertThat(counters.get(StreamCounter.REFUSED_BLOCKS)).isZero();
+    assertThat(credited(20)).isPositive();
   }
 
   private void tell(int from, int to) {

@@ -98,6 +98,7 @@ final class FleetReport {
     to.put("health", lower(replica.health()));
     to.put("draining", replica.draining());
     to.put("weight", replica.weight());
+    to.put("gpuBlocks", replica.gpuBlocks());
     Member member = members.get(replica);
     to.put("leaving", member != null && member.leaving());
     to.put("source", member == null ? null : member.source());

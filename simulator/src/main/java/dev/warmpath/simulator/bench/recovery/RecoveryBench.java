@@ -28,7 +28,7 @@ public final class RecoveryBench {
   private static final String MODEL = "bench";
   private static final double READY = 0.99;
   private static final int AHEAD_BATCHES = 50;
-  private static final Duration LIMIT = Duration.ofMinutes(10);
+  private static final Duration LIMIT = Duration.ofMinutes(3);
   private static final int SAMPLE = 200;
   private static final int OLDEST_PART = 100;
 
@@ -52,10 +52,17 @@ public final class RecoveryBench {
 
   /** Runs it with so many engines. */
   public RecoveryReport run(int engineCount) throws IOException, InterruptedException {
+    return run(engineCount, memberships / engineCount);
+  }
+
+  /**
+   * @param gpuBlocks how many blocks each engine has room for, by its metrics
+   */
+  RecoveryReport run(int engineCount, long gpuBlocks) throws IOException, InterruptedException {
     for (int i = 0; i < engineCount; i++) {
       engines.add(new RecoveryEngine(i, (int) (memberships / engineCount)));
     }
-    try (StubServer stub = new StubServer(MODEL, List.of(0))) {
+    try (StubServer stub = new StubServer(MODEL, List.of(0), gpuBlocks)) {
       int http = stub.ports().get(0);
       List<Ports> replicas = engines.stream().map(engine -> engine.ports(http)).toList();
       RecoveryReport.Snapshot snapshot = fillAndKill(replicas);
@@ -70,10 +77,10 @@ public final class RecoveryBench {
   private RecoveryReport.Snapshot fillAndKill(List<Ports> replicas)
       throws IOException, InterruptedException {
     try (ServedRouter router = router(replicas, "router.log")) {
-      await(router, "a fresh start", () -> exact(router.fleet()) == engines.size());
+      await(router, "a fresh start", () -> isKnown(router.fleet()));
       fill(router);
-      await(router, "all events", () -> applied(router, 0));
-      progress.accept("the router knows %,d of %,d".formatted(named(router.fleet()), truth()));
+      await(router, "all events", () -> applied(router, 0) && !anyCatchesUp(router.fleet()));
+      requireKnown(router.fleet());
       awaitSnapshot(router);
       RecoveryReport.Snapshot snapshot = snapshot(router);
       progress.accept("snapshot taken, more events");
@@ -105,6 +112,7 @@ public final class RecoveryBench {
             "parity.enabled=false",
             "health.interval-ms=500",
             "health.timeout-ms=5000",
+            "health.metrics-interval-ms=1000",
             "health.fall=20",
             "snapshot.enabled=true",
             "snapshot.dir=" + directory.resolve("data"),
@@ -150,6 +158,41 @@ public final class RecoveryBench {
     return engines.stream().mapToLong(RecoveryEngine::memberships).sum();
   }
 
+  /** Without this there would be nothing to recover. */
+  private void requireKnown(JsonNode fleet) throws IOException {
+    String message = "the router knows %,d of %,d blocks".formatted(named(fleet), truth());
+    if (named(fleet) < READY * truth()) {
+      throw new IOException(message + ", so that there is nothing to recover:" + doubts(fleet));
+    }
+    progress.accept(message);
+  }
+
+  /** Of which engines what is known is not believed, and why. */
+  private static String doubts(JsonNode fleet) {
+    StringBuilder doubts = new StringBuilder();
+    for (JsonNode replica : fleet.path("replicas")) {
+      if (!isExact(replica)) {
+        doubts.append(
+            "%n  %s is %s, its events %s: %s"
+                .formatted(
+                    replica.path("name").asText(),
+                    replica.path("health").asText(),
+                    events(replica).path("trust").asText(),
+                    events(replica).path("reason").asText()));
+      }
+    }
+    return doubts.toString();
+  }
+
+  private static boolean anyCatchesUp(JsonNode fleet) {
+    for (JsonNode replica : fleet.path("replicas")) {
+      if (events(replica).path("trust").asText().equals("catching_up")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Whether the router has applied all but so many batches of each engine. */
   private boolean applied(ServedRouter router, int behind) throws InterruptedException {
     JsonNode replicas = router.fleet().path("replicas");
@@ -162,12 +205,13 @@ public final class RecoveryBench {
     return true;
   }
 
-  private static int exact(JsonNode fleet) {
-    int exact = 0;
+  /** Whether all engines are followed, and what their metrics say is known. */
+  private boolean isKnown(JsonNode fleet) {
+    int known = 0;
     for (JsonNode replica : fleet.path("replicas")) {
-      exact += isExact(replica) ? 1 : 0;
+      known += isExact(replica) && replica.path("gpuBlocks").asLong() > 0 ? 1 : 0;
     }
-    return exact;
+    return known == engines.size();
   }
 
   /** Whether requests are sent there by what is known. */
@@ -213,10 +257,14 @@ public final class RecoveryBench {
   private void awaitReady(ServedRouter router) throws IOException, InterruptedException {
     RecoveryEngine engine = engines.get(engines.size() - 1);
     String request = body(engine, engine.conversations() - 1);
-    await(
-        router,
-        "the recovery",
-        () -> named(router.fleet()) >= READY * truth() && isRoutedByPrefix(router, request));
+    try {
+      await(
+          router,
+          "the recovery",
+          () -> named(router.fleet()) >= READY * truth() && isRoutedByPrefix(router, request));
+    } catch (IOException e) {
+      throw new IOException(e.getMessage() + doubts(router.fleet()), e);
+    }
   }
 
   private static boolean isRoutedByPrefix(ServedRouter router, String body)

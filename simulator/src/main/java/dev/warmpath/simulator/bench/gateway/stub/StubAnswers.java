@@ -23,11 +23,11 @@ final class StubAnswers {
   private final ByteBuf streamEnd;
   private final ByteBuf notFound = response("404 Not Found", JSON, "{\"detail\":\"Not Found\"}");
 
-  StubAnswers(String model) {
+  StubAnswers(String model, long gpuBlocks) {
     page("/health", JSON, "");
     page("/v1/models", JSON, models(model));
     page("/version", JSON, "{\"version\":\"0.32.0\"}");
-    page("/metrics", "text/plain; version=0.0.4", new StubMetrics(model).page());
+    page("/metrics", "text/plain; version=0.0.4", new StubMetrics(model, gpuBlocks).page());
     page("/model_info", JSON, info(model));
     page("/get_model_info", JSON, info(model));
     page("/server_info", JSON, info(model));

@@ -5,8 +5,10 @@ import java.util.List;
 /**
  * A page of metrics with the names and about the size of vLLM's, so that reading it costs a gateway
  * what it costs in a fleet.
+ *
+ * @param gpuBlocks how many blocks the cache has room for
  */
-record StubMetrics(String model) {
+record StubMetrics(String model, long gpuBlocks) {
 
   private static final List<String> GAUGES =
       List.of("num_requests_running", "num_requests_waiting", "kv_cache_usage_perc");
@@ -57,8 +59,9 @@ record StubMetrics(String model) {
     return page.toString();
   }
 
-  private static String cacheConfig() {
-    return ",block_size=\"16\",enable_prefix_caching=\"True\",num_gpu_blocks=\"65536\"";
+  private String cacheConfig() {
+    return ",block_size=\"16\",enable_prefix_caching=\"True\",num_gpu_blocks=\"%d\""
+        .formatted(gpuBlocks);
   }
 
   private StringBuilder type(StringBuilder page, String name, String type) {

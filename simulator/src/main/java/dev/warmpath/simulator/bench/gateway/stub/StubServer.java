@@ -25,20 +25,27 @@ import java.util.concurrent.TimeUnit;
 public final class StubServer implements AutoCloseable {
 
   private static final int BACKLOG = 1_024;
+  private static final long GPU_BLOCKS = 65_536;
   private static final int READ_BYTES = 1 << 16;
 
   private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
   private final List<Integer> ports = new ArrayList<>();
   private volatile AnswerShape shape = AnswerShape.PLAIN;
 
+  /** With as much memory as a small engine has. */
+  public StubServer(String model, List<Integer> ports) throws IOException {
+    this(model, ports, GPU_BLOCKS);
+  }
+
   /**
    * Listens at once.
    *
    * @param ports 0 for any
+   * @param gpuBlocks how many blocks each engine has room for, by its metrics
    * @throws IOException if one is taken; names it
    */
-  public StubServer(String model, List<Integer> ports) throws IOException {
-    StubAnswers answers = new StubAnswers(model);
+  public StubServer(String model, List<Integer> ports, long gpuBlocks) throws IOException {
+    StubAnswers answers = new StubAnswers(model, gpuBlocks);
     ServerBootstrap server =
         new ServerBootstrap()
             .group(loop)
