@@ -36,6 +36,21 @@ public record DoctorReport(List<Finding> findings) {
     return count(Level.FAIL) == 0;
   }
 
+  /** What failed, each with its cure; empty if nothing did. */
+  public String failures() {
+    StringBuilder text = new StringBuilder();
+    findings.stream()
+        .filter(finding -> finding.level() == Level.FAIL)
+        .distinct()
+        .forEach(finding -> {
+          text.append(String.format("  %s: %s%n", finding.subject(), finding.found()));
+          if (finding.change() != null) {
+            text.append(String.format("    -> %s%n", finding.change()));
+          }
+        });
+    return text.toString().stripTrailing();
+  }
+
   /** A table for each replica, the router's last. */
   public String text() {
     Map<String, List<Finding>> bySubject = new LinkedHashMap<>();

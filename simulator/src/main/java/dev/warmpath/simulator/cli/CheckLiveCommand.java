@@ -11,6 +11,8 @@ import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.router.cli.serve.ServeFlags;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.doctor.DoctorReport;
+import dev.warmpath.router.doctor.probe.FleetProbe;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.simulator.check.CheckReport;
 import dev.warmpath.simulator.check.EvictionWatch;
@@ -49,7 +51,8 @@ import picocli.CommandLine.Option;
       "",
       "Example (engines need --enable-prompt-tokens-details):",
       "  warmpath check-live --tokenizer qwen3=/models/qwen3 --chats 200 \\",
-      "    --replica a=http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657"
+      "    --replica"
+          + " a=http://127.0.0.1:8000,events=tcp://127.0.0.1:5557,replay=tcp://127.0.0.1:5657"
     })
 public final class CheckLiveCommand implements WarmpathCommand {
 
@@ -65,6 +68,7 @@ public final class CheckLiveCommand implements WarmpathCommand {
           "decision-log", "{}",
           "access-log", "{}");
 
+  private static final Duration SOON = Duration.ofSeconds(3);
   private static final Duration READY_LIMIT = Duration.ofSeconds(30);
   private static final int TENANTS = 4;
 
@@ -103,18 +107,33 @@ public final class CheckLiveCommand implements WarmpathCommand {
   @Override
   public Integer call() throws InterruptedException {
     RouterConfig config = config();
+    ChatLoad load = load(config);
     EvictionWatch evictions = new EvictionWatch();
     Environment environment = Environment.ofTheMachine().watching(evictions);
     try (RouterProcess router = RouterProcess.start(config, environment)) {
       FleetPage fleet = new FleetPage("http://127.0.0.1:" + router.adminPort());
-      if (!fleet.awaitReady(READY_LIMIT)) {
-        throw CommandException.failed("the replicas are not ready: " + fleet.read());
-      }
-      CheckReport report = check(router, evictions, load(config));
+      awaitReady(config, fleet);
+      CheckReport report = check(router, evictions, load);
       System.out.println(json ? report.json() : report.line());
       return report.passed() ? Exit.OK : Exit.FAILED;
     } catch (StartException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** A fleet that is well is ready within seconds; what else it may be, the doctor finds. */
+  private static void awaitReady(RouterConfig config, FleetPage fleet) throws InterruptedException {
+    if (fleet.awaitReady(SOON)) {
+      return;
+    }
+    String failures = DoctorReport.of(config, new FleetProbe.Options(false, SOON)).failures();
+    if (!failures.isEmpty()) {
+      throw CommandException.failed(
+          "the replicas are not ready:" + System.lineSeparator() + failures);
+    }
+    if (!fleet.awaitReady(READY_LIMIT)) {
+      throw CommandException.failed(
+          "the replicas are not ready: %s; try: warmpath doctor".formatted(fleet.problems()));
     }
   }
 
@@ -144,8 +163,14 @@ public final class CheckLiveCommand implements WarmpathCommand {
   }
 
   private ChatLoad load(RouterConfig config) {
-    if (config.models().size() != 1 || config.replicas().isEmpty()) {
-      throw CommandException.usage("give one --tokenizer MODEL=DIR and at least one --replica");
+    if (config.replicas().isEmpty()) {
+      throw CommandException.usage(
+          "no replica is configured; give at least one --replica (discovery is not used here)");
+    }
+    if (config.models().size() != 1) {
+      throw CommandException.usage(
+          "%d models are configured, and one is checked at a time; give one --tokenizer MODEL=DIR"
+              .formatted(config.models().size()));
     }
     String model = config.models().get(0).name();
     int active = Math.max(clients, Math.min(chats, 8));

@@ -8,6 +8,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -50,6 +52,32 @@ public final class FleetPage {
       TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
     }
     return false;
+  }
+
+  /** What keeps the fleet from being ready, in a sentence. */
+  public String problems() throws InterruptedException {
+    List<String> problems = new ArrayList<>();
+    JsonNode page = read();
+    for (JsonNode replica : page.path("replicas")) {
+      String name = replica.path("name").asText();
+      if (!replica.path("health").asText().equals("up")) {
+        problems.add(name + " is " + replica.path("health").asText());
+      }
+      for (JsonNode engine : replica.path("engines")) {
+        JsonNode events = engine.path("events");
+        if (!events.path("trust").asText().equals("exact")) {
+          problems.add(
+              "the events of %s have trust %s (%s)"
+                  .formatted(
+                      name,
+                      events.path("trust").asText("none"),
+                      events.path("reason").asText("no event came")));
+        }
+      }
+    }
+    return problems.isEmpty()
+        ? page.path("error").asText("no replica")
+        : String.join(", ", problems);
   }
 
   private static boolean ready(JsonNode page) {

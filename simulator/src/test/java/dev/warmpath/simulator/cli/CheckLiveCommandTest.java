@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpExchange;
 import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.TestProgram;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -76,6 +77,39 @@ final class CheckLiveCommandTest {
 
       assertThat(run.count("unjudged")).as(run.toString()).isEqualTo(CHATS);
       assertThat(run.exitCode()).isEqualTo(Exit.FAILED);
+    }
+  }
+
+  @Test
+  void checkThatCannotBeginSaysWhyAndWhatToDo() throws Exception {
+    TestProgram program = new TestProgram();
+    assertThat(program.run("check-live", "--tokenizer", "sim=embedded")).isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("no replica is configured");
+    assertThat(program.run("check-live", "--replica", "a=http://127.0.0.1:1"))
+        .isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("0 models are configured");
+
+    String[] refused = {"--replica", "a=http://127.0.0.1:1,events=tcp://127.0.0.1:1"};
+    assertThat(program.run("check-live", "--tokenizer", "sim=embedded", refused[0], refused[1]))
+        .isEqualTo(Exit.FAILED);
+    assertThat(program.err())
+        .contains("a: http://127.0.0.1:1: nothing listens at 127.0.0.1:1 (connection refused)")
+        .contains("-> start the engine, or correct `url`")
+        .contains("tcp://127.0.0.1:1: nothing listens there")
+        .doesNotContain("\"replicas\"");
+  }
+
+  @Test
+  void wrongSchemeIsTold() throws Exception {
+    TamperedEngine.Chat honest = (engine, exchange) -> engine.pass(exchange, answer -> answer);
+    TestProgram program = new TestProgram();
+    try (TamperedEngine engine = new TamperedEngine(BLOCKS, honest)) {
+      String replica = engine.replica().replace("http://", "https://");
+      assertThat(program.run("check-live", "--tokenizer", "sim=embedded", "--replica", replica))
+          .isEqualTo(Exit.FAILED);
+      assertThat(program.err())
+          .contains("`url` begins with https:// if it was started with a certificate")
+          .doesNotContain("\"replicas\"");
     }
   }
 

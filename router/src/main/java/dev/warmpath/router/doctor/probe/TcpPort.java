@@ -10,14 +10,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Whether anything listens at a ZMQ endpoint. */
-final class TcpPort {
+public final class TcpPort {
 
   private static final Pattern ENDPOINT = Pattern.compile("tcp://(.+):([0-9]{1,5})");
 
   private TcpPort() {}
 
   /** Why no connection can be made; null if one can, or the endpoint is none of TCP. */
-  static @Nullable String problem(String endpoint, Duration timeout) {
+  public static @Nullable String problem(String endpoint, Duration timeout) {
     Matcher parts = ENDPOINT.matcher(endpoint);
     if (!parts.matches()) {
       return null;

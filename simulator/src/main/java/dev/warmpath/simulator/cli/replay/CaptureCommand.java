@@ -13,10 +13,12 @@ import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.router.doctor.probe.TcpPort;
 import dev.warmpath.simulator.cli.replay.edit.CaptureFiles;
 import dev.warmpath.simulator.cli.text.DurationText;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,6 +28,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.ZContext;
 import picocli.CommandLine.ArgGroup;
@@ -57,6 +60,9 @@ import picocli.CommandLine.Spec;
       "    --endpoint tcp://10.0.0.2:5557 --replica b --replay-endpoint tcp://10.0.0.2:5657"
     })
 public final class CaptureCommand implements WarmpathCommand {
+
+  private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc)://.+");
+  private static final Duration CONNECT_LIMIT = Duration.ofSeconds(3);
 
   /** One engine: the options from one --endpoint to the next. */
   static final class Engine {
@@ -117,9 +123,31 @@ public final class CaptureCommand implements WarmpathCommand {
     private CaptureRecorder.Source source(int id) {
       String name = replica == null ? "engine-" + id : replica;
       requireFitting();
+      requireEndpoint("--endpoint", endpoint);
+      if (replayEndpoint != null) {
+        requireEndpoint("--replay-endpoint", replayEndpoint);
+      }
       CaptureStream stream = CaptureStream.live(id, name, kind, model);
       return new CaptureRecorder.Source(
           isSglang() ? stream.with(config()) : stream, endpoint, replayEndpoint, topic);
+    }
+
+    private static void requireEndpoint(String option, String endpoint) {
+      if (!ENDPOINT.matcher(endpoint).matches()) {
+        throw CommandException.usage(
+            "%s %s: no ZeroMQ endpoint; give tcp://HOST:PORT, the port of the engine's events"
+                .formatted(option, endpoint));
+      }
+    }
+
+    /** Fails if nobody would ever send anything. */
+    private void requireListener() {
+      String problem = TcpPort.problem(endpoint, CONNECT_LIMIT);
+      if (problem != null) {
+        throw CommandException.failed(
+            "%s: %s; start the engine with --kv-events-config first, or correct --endpoint"
+                .formatted(endpoint, problem));
+      }
     }
 
     private void requireFitting() {
@@ -202,6 +230,9 @@ public final class CaptureCommand implements WarmpathCommand {
     for (Engine engine : engines) {
       sources.add(engine.source(sources.size()));
     }
+    if (Files.notExists(out)) {
+      engines.forEach(Engine::requireListener);
+    }
     CaptureHeader header =
         CaptureHeader.of(
             Instant.now(), note, sources.stream().map(CaptureRecorder.Source::stream).toList());
@@ -210,10 +241,19 @@ public final class CaptureCommand implements WarmpathCommand {
         ZContext context = new ZContext()) {
       CaptureRecorder recorder = new CaptureRecorder(writer, sources, System::nanoTime);
       record(recorder, context, done(ending));
+      return recorder.batches() > 0 ? Exit.OK : nothingCame();
     } catch (IOException e) {
       throw CaptureFiles.failure(out, e);
     }
-    return Exit.OK;
+  }
+
+  private int nothingCame() {
+    spec.commandLine()
+        .getErr()
+        .println(
+            "nothing came: give the engine a request meanwhile, compare --endpoint with the"
+                + " `endpoint` of its --kv-events-config, and leave out --topic");
+    return Exit.FAILED;
   }
 
   private CaptureSink create(CaptureHeader header) throws IOException {

@@ -42,7 +42,8 @@ import picocli.CommandLine.Spec;
       "With --drop and its like things go wrong on the way, with a replay socket that has all",
       "that was published or, with --no-replay, none. Requests behind a loss that nothing has",
       "shown yet are counted as unseen.",
-      "Ends with 1 when a file cannot be read or a judged request was over-predicted."
+      "Ends with 1 when a file cannot be read, a judged request was over-predicted, or none could",
+      "be judged."
     },
     mixinStandardHelpOptions = true,
     footer = {"", "Example: warmpath replay verify --json captures/*.wpc.gz"})
@@ -78,12 +79,14 @@ final class VerifyCommand implements WarmpathCommand {
     faults.requireNoDelay("a file is read without waiting");
     Rehearsal rehearsal = new Rehearsal(faults.faults(), !noReplay);
     boolean failed = false;
+    long judged = 0;
     for (Path file : files) {
       try {
         VerifyReport report = verify(file, rehearsal);
         say(file, report);
         reports.add(fields(file, report));
         failed |= report.judged().over() > 0;
+        judged += report.judged().count() + report.router().count();
       } catch (IOException e) {
         failed = true;
         String problem = String.valueOf(CaptureFiles.failure(file, e).getMessage());
@@ -94,7 +97,21 @@ final class VerifyCommand implements WarmpathCommand {
       PrintWriter out = spec.commandLine().getOut();
       out.println(new ObjectMapper().writeValueAsString(Map.of("files", reports)));
     }
-    return failed ? Exit.FAILED : Exit.OK;
+    if (judged == 0 && !failed) {
+      spec.commandLine()
+          .getErr()
+          .println(spec.qualifiedName() + ": nothing could be judged: " + why(reports));
+    }
+    return failed || judged == 0 ? Exit.FAILED : Exit.OK;
+  }
+
+  private static String why(List<Map<String, Object>> reports) {
+    long requests = reports.stream().mapToLong(report -> (long) report.get("requests")).sum();
+    return requests == 0
+        ? "no file has a request; record them with a router's `capture.dir` and"
+            + " `capture.requests: true`"
+        : "none of the %d requests has an answer with cached tokens behind a quiescent mark; let the engines be idle for `capture.quiet-ms` now and then"
+            .formatted(requests);
   }
 
   private VerifyReport verify(Path file, Rehearsal rehearsal) throws IOException {

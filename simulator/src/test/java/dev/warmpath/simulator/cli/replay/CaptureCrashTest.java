@@ -62,8 +62,9 @@ class CaptureCrashTest {
 
     assertThat(heard(out)).isBetween(KILLED_AT_BYTES / MESSAGE_BYTES - 10, MESSAGES - 1L);
     TestProgram program = new TestProgram();
-    assertThat(program.run("replay", "verify", out.toString())).isEqualTo(Exit.OK);
-    assertThat(program.out()).contains("0 over");
+    assertThat(program.run("replay", "verify", out.toString())).isEqualTo(Exit.FAILED);
+    assertThat(program.out()).as("it is read whole").contains("0 over");
+    assertThat(program.err()).contains("no file has a request");
   }
 
   @Test

@@ -11,6 +11,8 @@ import dev.warmpath.eventingest.capture.CaptureWriter;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.TestProgram;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -108,7 +110,28 @@ final class ReplayCommandsTest {
   }
 
   @Test
+  void captureThatCouldRecordNothingSaysWhy() {
+    Path captured = folder.resolve("captured.wpc");
+    String out = captured.toString();
+    assertThat(run("capture", "--out", out, "--endpoint", "tcp://127.0.0.1:1"))
+        .isEqualTo(Exit.FAILED);
+    assertThat(program.err())
+        .contains("tcp://127.0.0.1:1: nothing listens there (Connection refused)")
+        .contains("start the engine with --kv-events-config first");
+    assertThat(run("capture", "--out", out, "--endpoint", "http://127.0.0.1:1"))
+        .isEqualTo(Exit.USAGE);
+    assertThat(program.err()).contains("http://127.0.0.1:1: no ZeroMQ endpoint; give tcp://");
+    assertThat(captured).doesNotExist();
+  }
+
+  @Test
   void captureNamesEachEndpointsReplica() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      captureNamesEachEndpointsReplica("tcp://127.0.0.1:" + silent.getLocalPort());
+    }
+  }
+
+  private void captureNamesEachEndpointsReplica(String silent) throws IOException {
     Path captured = folder.resolve("captured.wpc.gz");
     int code =
         run(
@@ -118,7 +141,7 @@ final class ReplayCommandsTest {
             "--duration",
             "1ms",
             "--endpoint",
-            "tcp://127.0.0.1:1",
+            silent,
             "--replica",
             "a",
             "--engine",
@@ -128,10 +151,11 @@ final class ReplayCommandsTest {
             "--lora",
             "fr=lora/fr",
             "--endpoint",
-            "tcp://127.0.0.1:1",
+            silent,
             "--replay-endpoint",
             "tcp://127.0.0.1:1");
-    assertThat(code).isEqualTo(Exit.OK);
+    assertThat(code).isEqualTo(Exit.FAILED);
+    assertThat(program.err()).contains("nothing came: ");
     try (CaptureReader reader = CaptureReader.open(captured)) {
       assertThat(reader.header().streams())
           .extracting(stream -> stream.id() + stream.replica() + stream.engine())
@@ -175,7 +199,8 @@ final class ReplayCommandsTest {
       List<String> words = new ArrayList<>(List.of("replay"));
       words.addAll(List.of(command));
       words.add("--progress");
-      assertThat(run(words.toArray(String[]::new))).isEqualTo(Exit.OK);
+      int code = command[0].equals("verify") ? Exit.FAILED : Exit.OK; // it has no request to judge
+      assertThat(run(words.toArray(String[]::new))).isEqualTo(code);
       assertThat(program.err()).as(command[0]).contains("[####").endsWith("\n");
     }
     assertThat(program.out()).doesNotContain("[####");

@@ -72,6 +72,29 @@ final class VerifyCommandTest {
     assertThat(files.get(0).get("busy").get("over").asLong()).isZero();
   }
 
+  @Test
+  void capturesThatJudgeNothingFailAndSayWhy() throws IOException {
+    CaptureStream stream = CaptureStream.live(0, "engine-0", "vllm", "m");
+    CaptureHeader header = CaptureHeader.of(Instant.EPOCH, "", List.of(stream));
+    Path events = folder.resolve("events.wpc");
+    try (CaptureWriter writer = CaptureWriter.create(events, header)) {
+      writer.write(new Events(1, 0, new byte[0], 0, STORE));
+    }
+    assertThat(run("replay", "verify", events.toString())).isEqualTo(Exit.FAILED);
+    assertThat(program.err()).contains("nothing could be judged: no file has a request");
+
+    Path busy = folder.resolve("busy.wpc");
+    try (CaptureWriter writer = CaptureWriter.create(busy, header)) {
+      writer.write(new Request(3, 0, "r", Map.of("token_ids", List.of(0L, 1L, 2L, 3L, 4L))));
+      writer.write(new Response(4, 0, "r", Map.of("cached_tokens", 0L)));
+    }
+    assertThat(run("replay", "verify", busy.toString())).isEqualTo(Exit.FAILED);
+    assertThat(program.err()).contains("none of the 1 requests");
+    assertThat(run("replay", "verify", events.toString(), capture("a.wpc", 4).toString()))
+        .as("one file is enough")
+        .isEqualTo(Exit.OK);
+  }
+
   private Path capture(String name, long cachedTokens) throws IOException {
     Path file = folder.resolve(name);
     CaptureStream stream = CaptureStream.live(0, "engine-0", "vllm", "m");

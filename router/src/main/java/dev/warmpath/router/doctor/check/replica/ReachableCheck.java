@@ -11,6 +11,10 @@ public final class ReachableCheck implements Check {
 
   private static final int OK = 200;
 
+  private static boolean isRefused(String problem) {
+    return problem.contains("nothing listens") || problem.contains("cannot be resolved");
+  }
+
   @Override
   public void look(FleetFacts fleet, Findings into) {
     for (ReplicaFacts replica : fleet.replicas()) {
@@ -20,7 +24,11 @@ public final class ReachableCheck implements Check {
         into.fail(
             replica.name(),
             url + ": " + http.problem(),
-            "start the engine, or correct `url`; inside a container 127.0.0.1 is the container");
+            isRefused(http.problem())
+                ? "start the engine, or correct `url`; inside a container 127.0.0.1 is the"
+                    + " container"
+                : "look into the engine's log; `url` begins with https:// if it was started with a"
+                    + " certificate, else with http://");
       } else if (http.health() != OK) {
         into.fail(
             replica.name(),
