@@ -188,7 +188,7 @@ final class Core implements AutoCloseable {
         new Membership.Environment(
             fleet,
             followed,
-            hosts,
+            this::refusal,
             () -> running.get().fleet().drainMs(),
             environment.nanoClock(),
             work -> {
@@ -349,6 +349,13 @@ final class Core implements AutoCloseable {
 
   BodyParser bodies() {
     return bodies;
+  }
+
+  /** Whoever names it: requests would come back here and circle. */
+  private @Nullable String refusal(String source, ReplicaConfig replica) {
+    return running.get().leadsHere(replica)
+        ? "its url is the router's own address"
+        : hosts.refusal(source, replica);
   }
 
   RouterMetrics metrics() {

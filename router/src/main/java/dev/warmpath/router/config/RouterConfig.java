@@ -9,6 +9,7 @@ import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
 import dev.warmpath.router.config.read.Reloadable;
 import dev.warmpath.router.host.HostPattern;
+import dev.warmpath.router.host.OwnAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashSet;
@@ -65,6 +66,24 @@ public record RouterConfig(
             .toList());
     distinct("replicas", replicas.stream().map(ReplicaConfig::name).toList());
     distinct("discovery", discovery.stream().map(DiscoveryConfig::name).toList());
+    for (ReplicaConfig replica : replicas) {
+      if (leadsHere(listen, admin, replica)) {
+        throw new IllegalArgumentException(
+            "'replicas': the url of '%s' is the router's own address: %s"
+                .formatted(replica.name(), replica.url()));
+      }
+    }
+  }
+
+  /** Whether requests to the replica would come back to this router, and circle. */
+  public boolean leadsHere(ReplicaConfig replica) {
+    return leadsHere(listen, admin, replica);
+  }
+
+  private static boolean leadsHere(Listen listen, Admin admin, ReplicaConfig replica) {
+    String host = replica.url().getHost();
+    return new OwnAddress(listen.host(), listen.port()).isAt(host, replica.port())
+        || new OwnAddress(admin.host(), admin.port()).isAt(host, replica.port());
   }
 
   /** The model of all replicas that name none; empty unless it is the only one. */

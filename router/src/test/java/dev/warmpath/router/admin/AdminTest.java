@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -40,6 +41,28 @@ class AdminTest {
         assertThat(fleet.findValues("requestsInFlight").stream().mapToInt(JsonNode::asInt).sum())
             .isEqualTo(1);
       }
+    }
+  }
+
+  @Test
+  void theRouterItselfIsNoReplicaOfItsOwn() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    try (Rig rig = new Rig(0, tree -> tree.set("listen.port", port, "test"))) {
+      String replica = "{\"name\":\"self\",\"url\":\"http://localhost:" + port + "\"}";
+      HttpRequest request =
+          HttpRequest.newBuilder(
+                  URI.create("http://127.0.0.1:" + rig.router.adminPort() + "/admin/replicas"))
+              .timeout(Rig.PATIENCE)
+              .header("content-type", "application/json")
+              .POST(HttpRequest.BodyPublishers.ofString(replica))
+              .build();
+      HttpResponse<byte[]> answer = rig.send(request);
+      assertThat(answer.statusCode()).isBetween(400, 499);
+      assertThat(new String(answer.body(), UTF_8)).contains("the router's own address");
+      assertThat(rig.router.fleet().replicas()).isEmpty();
     }
   }
 
@@ -123,7 +146,9 @@ class AdminTest {
     try (Rig rig = new Rig(1);
         RawClient client = new RawClient(rig.router.adminPort())) {
       client.write(
-          "GET /admin/console/live HTTP/1.1\r\nhost: 127.0.0.1\r\nsec-fetch-site: cross-site\r\n\r\n");
+          "GET /admin/console/live HTTP/1.1\r\n"
+              + "host: 127.0.0.1\r\n"
+              + "sec-fetch-site: cross-site\r\n\r\n");
       assertThat(client.readUntil("\r\n")).contains(" 403 ");
     }
   }

@@ -55,15 +55,75 @@ class CheckConfigTest {
 
   @Test
   void anEmptyFleetIsWarnedOf() throws Exception {
+    assertThat(warned("listen: {port: 8080}")).contains("warning: the fleet is empty");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{name: b, url: 'http://GPU-0:8000'} | replica 'b' has the url of replica 'a'",
+        "{name: b, url: 'http://gpu-1:8000', events: 'tcp://gpu-0:5557'} "
+            + "| 'events' of rank 0 of replica 'b' is also 'events' of rank 0 of replica 'a'",
+        "{name: b, url: 'http://gpu-0:8001', ranks: 2, events: 'tcp://gpu-0:5556'} "
+            + "| 'events' of rank 1 of replica 'b' is also 'events' of rank 0 of replica 'a'",
+        "{name: b, url: 'http://gpu-0:8001', events: 'tcp://gpu-0:5657'} "
+            + "| 'events' of rank 0 of replica 'b' is also 'replay' of rank 0 of replica 'a'",
+        "{name: b, url: 'http://gpu-1:8000', ranks: 2, events: 'tcp://gpu-1:5557',"
+            + " replay: 'tcp://gpu-1:5558'} "
+            + "| 'events' of rank 1 of replica 'b' is also 'replay' of rank 0 of replica 'b'",
+        "{name: b, url: 'http://gpu-0:8001', events: 'tcp://gpu-0:5558'} |",
+      })
+  void whatTwoReplicasShareIsWarnedOf(String replica, String warning) throws Exception {
+    String first =
+        "{name: a, url: 'http://gpu-0:8000', events: 'tcp://gpu-0:5557',"
+            + " replay: 'tcp://gpu-0:5657'}";
+    String printed = warned("replicas: [" + first + ", " + replica + "]");
+    if (warning == null) {
+      assertThat(printed).doesNotContain("warning");
+    } else {
+      assertThat(printed.lines().filter(line -> line.startsWith("warning:")))
+          .singleElement()
+          .asString()
+          .contains(warning);
+    }
+  }
+
+  private String warned(String line) throws Exception {
     PrintStream before = System.err;
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     System.setErr(new PrintStream(printed, true, UTF_8));
     try {
-      assertThat(check("listen: {port: 8080}")).isEqualTo(Exit.OK);
+      assertThat(check(line)).as(err.toString()).isEqualTo(Exit.OK);
     } finally {
       System.setErr(before);
     }
-    assertThat(printed.toString(UTF_8)).contains("warning: the fleet is empty");
+    return printed.toString(UTF_8);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "listen: {host: 127.0.0.1, port: 9000} | http://127.0.0.1:9000 | true",
+        "listen: {host: 127.0.0.1, port: 9000} | http://localhost:9000 | true",
+        "listen: {host: localhost, port: 9000} | http://127.0.0.1:9000 | true",
+        "listen: {host: 0.0.0.0, port: 9000} | http://127.0.0.1:9000 | true",
+        "listen: {host: '::', port: 9000} | http://[::1]:9000 | true",
+        "listen: {host: router.svc, port: 9000} | http://Router.svc:9000 | true",
+        "admin: {host: 127.0.0.1, port: 9000} | http://127.0.0.1:9000 | true",
+        "listen: {host: 127.0.0.1, port: 9000} | http://127.0.0.1:9001 | false",
+        "listen: {host: 127.0.0.1, port: 9000} | http://10.255.255.254:9000 | false",
+        "listen: {host: 0.0.0.0, port: 9000} | http://10.255.255.254:9000 | false",
+        "listen: {host: 127.0.0.1, port: 0} | http://127.0.0.1:9000 | false",
+      })
+  void aReplicaThatIsTheRouterItselfIsNamed(String listen, String url, boolean own)
+      throws Exception {
+    int exit = check(listen, "replicas: [{name: a, url: '" + url + "'}]");
+    assertThat(exit).as(err.toString()).isEqualTo(own ? Exit.USAGE : Exit.OK);
+    if (own) {
+      assertThat(err.toString()).contains("the url of 'a' is the router's own address: " + url);
+    }
   }
 
   @Test

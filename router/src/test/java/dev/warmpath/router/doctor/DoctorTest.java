@@ -9,6 +9,7 @@ import dev.warmpath.router.doctor.probe.FleetProbe;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Certificates;
 import dev.warmpath.router.rig.Certificates.Issued;
+import dev.warmpath.router.rig.EventFeed;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerOptions;
@@ -18,6 +19,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -91,6 +94,46 @@ class DoctorTest {
     assertThat(found(report, "expired", "tls")).startsWith("fail").contains("it has expired");
     assertThat(found(report, "stranger", "reachable")).startsWith("fail");
     assertThat(found(report, "stranger", "tls")).startsWith("ok");
+  }
+
+  /** As vLLM 0.33 has it with and without a KV connector: the router takes each as it is. */
+  @Test
+  void enginesOfOneModelMayLookAheadDifferently() throws Exception {
+    try (Backend plain = new Backend(vertx);
+        Backend ahead = new Backend(vertx);
+        EventFeed plainFeed = new EventFeed();
+        EventFeed aheadFeed = new EventFeed()) {
+      AtomicBoolean ended = new AtomicBoolean();
+      Thread events =
+          new Thread(() -> {
+            int[] tokens = new int[33];
+            while (!ended.get()) {
+              tokens[0]++;
+              plainFeed.stored(tokens);
+              aheadFeed.stored(tokens, 1);
+              LockSupport.parkNanos(5_000_000);
+            }
+          });
+      events.start();
+      DoctorReport report;
+      try {
+        report =
+            examine(tree ->
+                tree.put("replicas", withEvents("plain", plain, plainFeed), "test")
+                    .put("replicas", withEvents("ahead", ahead, aheadFeed), "test"));
+      } finally {
+        ended.set(true);
+        events.join();
+      }
+      assertThat(found(report, "plain", "blocks")).startsWith("ok 16 tokens a block");
+      assertThat(found(report, "ahead", "blocks"))
+          .startsWith("warn 16 tokens a block and 1 ahead, but 16 tokens a block on plain")
+          .contains("--kv-transfer-config");
+    }
+  }
+
+  private static Map<String, Object> withEvents(String name, Backend engine, EventFeed feed) {
+    return Map.of("name", name, "url", engine.url(), "events", feed.endpoint());
   }
 
   private static DoctorReport examine(UnaryOperator<ConfigTree> change) throws Exception {

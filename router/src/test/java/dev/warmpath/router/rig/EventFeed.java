@@ -40,10 +40,18 @@ public final class EventFeed implements AutoCloseable {
 
   /** The whole blocks of a prompt of these tokens are stored. */
   public void stored(int[] tokens) {
-    int blocks = tokens.length / BLOCK_TOKENS;
+    stored(tokens, 0);
+  }
+
+  /** The same where each block's hash covers so many tokens behind it too. */
+  public void stored(int[] tokens, int lookahead) {
+    int blocks = (tokens.length - lookahead) / BLOCK_TOKENS;
     try (MessageBufferPacker packer = MessagePack.newDefaultBufferPacker()) {
       packer.packArrayHeader(3).packDouble(0).packArrayHeader(1);
-      packer.packArrayHeader(9).packString("BlockStored").packArrayHeader(blocks);
+      packer
+          .packArrayHeader(lookahead == 0 ? 9 : 16)
+          .packString("BlockStored")
+          .packArrayHeader(blocks);
       for (int i = 0; i < blocks; i++) {
         packer.packLong(hashes++);
       }
@@ -52,6 +60,18 @@ public final class EventFeed implements AutoCloseable {
         packer.packInt(tokens[i]);
       }
       packer.packInt(BLOCK_TOKENS).packNil().packString("GPU").packNil().packNil();
+      if (lookahead > 0) {
+        for (int i = 0; i < 6; i++) {
+          packer.packNil();
+        }
+        packer.packArrayHeader(blocks);
+        for (int block = 1; block <= blocks; block++) {
+          packer.packArrayHeader(lookahead);
+          for (int i = 0; i < lookahead; i++) {
+            packer.packInt(tokens[block * BLOCK_TOKENS + i]);
+          }
+        }
+      }
       packer.packInt(0);
       socket.sendMore("kv".getBytes(StandardCharsets.UTF_8));
       socket.sendMore(ByteBuffer.allocate(Long.BYTES).putLong(sequence++).array());

@@ -55,12 +55,19 @@ public final class BlocksCheck implements Check {
 
   private static void compare(Seen seen, @Nullable Seen other, Findings into) {
     String scheme = seen.scheme.equals(UNKNOWN_SCHEME) ? "a seed of its own" : seen.scheme;
-    if (other != null && !isAlike(seen.space, other.space)) {
+    if (other != null && differsInLookahead(seen.space, other.space)) {
+      into.warn(
+          seen.engine,
+          "%s, but %s on %s: each is predicted by its own"
+              .formatted(seen.blocks(), other.blocks(), other.engine),
+          "vLLM 0.33 looks ahead with EAGLE or MTP, and not with a --kv-transfer-config: give the"
+              + " engines the same options unless that is meant");
+    } else if (other != null && seen.space.blockSizeTokens() != other.space.blockSizeTokens()) {
       into.fail(
           seen.engine,
           "%s, but %s on %s: they share no prefix"
               .formatted(seen.blocks(), other.blocks(), other.engine),
-          "start the engines of one model with the same --block-size and speculative options");
+          "start the engines of one model with the same --block-size");
     } else if (other != null && !seen.scheme.equals(other.scheme)) {
       into.warn(
           seen.engine,
@@ -73,9 +80,9 @@ public final class BlocksCheck implements Check {
     }
   }
 
-  private static boolean isAlike(ChainSpace one, ChainSpace other) {
+  private static boolean differsInLookahead(ChainSpace one, ChainSpace other) {
     return one.blockSizeTokens() == other.blockSizeTokens()
-        && one.lookaheadTokens() == other.lookaheadTokens();
+        && one.lookaheadTokens() != other.lookaheadTokens();
   }
 
   private static void unnamed(String engine, StreamFacts stream, Findings into) {
