@@ -262,7 +262,8 @@ final class Core implements AutoCloseable {
             .toList();
     SnapshotDirectory kept = restored.directory();
     try {
-      return Recording.begin(config, environment, engines, kept == null ? null : kept.path());
+      boolean mine = kept != null && kept.isTaken();
+      return Recording.begin(config, environment, engines, mine ? kept.path() : null);
     } catch (StartException e) {
       tokenizers.close();
       restored.leaveDirectory();

@@ -4,11 +4,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.rig.EventFeed;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.router.snapshot.DataDirectory;
+import dev.warmpath.router.snapshot.RestoredState;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -16,24 +22,89 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 class SnapshotTest {
 
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
   @TempDir private Path dir;
 
+  /** As while one is replaced by another: nobody waits for the first to end. */
   @Test
-  void secondRouterIsRefusedTheDirectoryOfTheFirst() throws Exception {
-    try (RouterProcess first = RouterProcess.start(config())) {
-      assertThat(first.port()).isPositive();
-      assertThatThrownBy(() -> RouterProcess.start(config()))
-          .isInstanceOf(StartException.class)
-          .hasMessageContaining("snapshot.dir")
-          .hasMessageContaining("in use by another router");
+  @SuppressWarnings("try") // the first ends in between
+  void secondRouterReadsWhatTheFirstHasKeptAndKeepsItsOwnLater() throws Exception {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger(RestoredState.class);
+    logger.addAppender(log);
+    try (EventFeed feed = new EventFeed()) {
+      RouterConfig config = following(feed);
+      try (RouterProcess first = RouterProcess.start(config)) {
+        awaitSnapshot(first, feed);
+        assertThat(log.list).isEmpty();
+        try (RouterProcess second = RouterProcess.start(config)) {
+          assertThat(log.list)
+              .singleElement()
+              .satisfies(line ->
+                  assertThat(line.getFormattedMessage())
+                      .startsWith("snapshot.dir: " + dir.toRealPath() + " is in use by another")
+                      .contains("router, process " + ProcessHandle.current().pid())
+                      .contains("each router needs a directory of its own"));
+          assertThat(log.list.get(0).getLevel()).isEqualTo(Level.WARN);
+          assertThat(scrape(second))
+              .as("it has read the engine, which has no replay socket")
+              .contains("warmpath_recovery_engines{fate=\"no_replay\"} 1.0");
+          feed.stored(1);
+          Rig.until(() -> metric(second, "warmpath_snapshot_writes_total{result=\"failed\"}") > 0);
+          assertThat(metric(second, WRITTEN)).isZero();
+
+          first.close();
+          awaitSnapshot(second, feed);
+        }
+      }
+    } finally {
+      logger.detachAppender(log);
     }
-    RouterProcess.start(config()).close();
+  }
+
+  private static final String WRITTEN = "warmpath_snapshot_writes_total{result=\"written\"}";
+
+  private static void awaitSnapshot(RouterProcess router, EventFeed feed) {
+    Rig.until(() -> {
+      feed.stored(1); // until it is heard
+      return metric(router, WRITTEN) > 0;
+    });
+  }
+
+  private static double metric(RouterProcess router, String name) {
+    return scrape(router)
+        .lines()
+        .filter(line -> line.startsWith(name))
+        .mapToDouble(line -> Double.parseDouble(line.substring(name.length())))
+        .sum();
+  }
+
+  private RouterConfig following(EventFeed feed) throws ConfigException {
+    Map<String, Object> replica =
+        Map.of(
+            "name",
+            "r",
+            "url",
+            "http://127.0.0.1:1",
+            "models",
+            List.of("m"),
+            "events",
+            feed.endpoint());
+    return tree()
+        .set("snapshot.dir", dir.toString(), "test")
+        .set("snapshot.interval-ms", 100, "test")
+        .put("replicas", replica, "test")
+        .config();
   }
 
   @Test
@@ -99,11 +170,14 @@ class SnapshotTest {
         .isEqualTo(Path.of("/s/warmpath"));
   }
 
-  private static String scrape(RouterProcess router) throws IOException, InterruptedException {
+  private static String scrape(RouterProcess router) {
     URI uri = URI.create("http://127.0.0.1:" + router.adminPort() + "/metrics");
     HttpRequest request = HttpRequest.newBuilder(uri).timeout(Rig.PATIENCE).build();
-    return new String(
-        HttpClient.newHttpClient().send(request, BodyHandlers.ofByteArray()).body(), UTF_8);
+    try {
+      return new String(HTTP.send(request, BodyHandlers.ofByteArray()).body(), UTF_8);
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private RouterConfig config() throws ConfigException {

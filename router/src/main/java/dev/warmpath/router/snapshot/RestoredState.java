@@ -2,6 +2,7 @@ package dev.warmpath.router.snapshot;
 
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
+import dev.warmpath.eventingest.snapshot.file.DirectoryInUseException;
 import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.snapshot.file.SnapshotReader;
@@ -40,10 +41,11 @@ public record RestoredState(
   private static final long BYTES_PER_MB = 1 << 20;
 
   /**
-   * Takes the directory and reads the newest snapshot that can be used.
+   * Takes the directory and reads the newest snapshot that can be used. If another router has the
+   * directory, such as the one that this one replaces, this one reads what is there all the same.
    *
    * @param usual where to keep snapshots if the configuration does not say; null for nowhere. If
-   *     that fails there are none; a configured directory must be there for this router alone
+   *     that fails there are none; a configured directory must be there
    */
   public static RestoredState of(
       RouterConfig.Snapshot config,
@@ -94,13 +96,26 @@ public record RestoredState(
   private static @Nullable SnapshotDirectory open(
       RouterConfig.Snapshot config, @Nullable Path usual) throws IOException {
     if (config.dir() != null) {
-      return SnapshotDirectory.open(Path.of(config.dir()));
+      return take(Path.of(config.dir()));
     }
     try {
-      return usual == null ? null : SnapshotDirectory.open(usual);
+      return usual == null ? null : take(usual);
     } catch (IOException e) {
       LOG.warn("nothing will be kept for the next start, set snapshot.dir: {}", e.toString());
       return null;
     }
+  }
+
+  private static SnapshotDirectory take(Path path) throws IOException {
+    SnapshotDirectory directory = SnapshotDirectory.open(path);
+    try {
+      directory.take();
+    } catch (DirectoryInUseException e) {
+      LOG.warn(
+          "snapshot.dir: {}; until that one ends, this one keeps nothing for its next start:"
+              + " each router needs a directory of its own",
+          e.getMessage());
+    }
+    return directory;
   }
 }

@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * Writes a snapshot from time to time, and a last one at the end.
  *
  * <p>The index's writer encodes it between two batches, never longer than it may, and this class'
- * thread brings it to the disk; a snapshot that fails leaves the one before as it is.
+ * thread brings it to the disk; a snapshot that fails leaves the one before as it is. One fails,
+ * too, while another router has the directory.
  *
  * <p>Thread-safe.
  */
@@ -94,6 +95,7 @@ public final class SnapshotKeeper implements AutoCloseable {
     }
     long beganNanos = nanoClock.getAsLong();
     Handover handover = new Handover(nanoClock, maxPauseNanos);
+    boolean wasTaken = directory.isTaken();
     try {
       long bytes =
           directory.replace(
@@ -110,6 +112,9 @@ public final class SnapshotKeeper implements AutoCloseable {
               bytes,
               handover.tookNanos(),
               nanoClock.getAsLong() - beganNanos);
+      if (!wasTaken) {
+        LOG.info("{} is free: snapshots are kept there from now on", directory.path());
+      }
     } catch (IOException | RuntimeException e) {
       status = status.failed(handover.tookNanos());
       LOG.warn("no snapshot this time, the last one stays: {}", e.toString());

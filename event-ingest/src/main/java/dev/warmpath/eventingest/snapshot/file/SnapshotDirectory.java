@@ -15,9 +15,11 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The directory in which one process, and no other, keeps its last two snapshots.
+ * The directory in which one process, and no other, keeps its last two snapshots; anyone may read
+ * them.
  *
  * <p>A snapshot is there as a whole or not at all: it is written to a file of another name, forced
  * to the disk, and then renamed. If that fails, the earlier ones stay as they are.
@@ -35,7 +37,7 @@ public final class SnapshotDirectory implements AutoCloseable {
   private static final Set<Path> OWNED = ConcurrentHashMap.newKeySet();
 
   private final Path directory;
-  private final FileChannel lockFile;
+  private @Nullable FileChannel lockFile;
 
   /** What writes a snapshot. */
   public interface Content {
@@ -44,33 +46,49 @@ public final class SnapshotDirectory implements AutoCloseable {
     void writeTo(OutputStream out) throws IOException;
   }
 
-  private SnapshotDirectory(Path directory, FileChannel lockFile) {
+  private SnapshotDirectory(Path directory) {
     this.directory = directory;
-    this.lockFile = lockFile;
+  }
+
+  /** The directory is made if it is not there. */
+  public static SnapshotDirectory open(Path path) throws IOException {
+    Files.createDirectories(path);
+    return new SnapshotDirectory(path.toRealPath());
   }
 
   /**
-   * Takes the directory, which is made if it is not there, and removes what a process that was
-   * killed has left unfinished.
+   * Takes the directory if this object has not yet, and removes what a process that was killed has
+   * left unfinished.
    *
    * @throws DirectoryInUseException if another router has it
    */
-  public static SnapshotDirectory open(Path path) throws IOException {
-    Files.createDirectories(path);
-    Path directory = path.toRealPath();
+  public synchronized void take() throws IOException {
+    if (lockFile != null) {
+      return;
+    }
     if (!OWNED.add(directory)) {
-      throw new DirectoryInUseException(directory, ProcessHandle.current().pid() + "");
+      throw new DirectoryInUseException(directory, owner());
     }
     try {
-      FileChannel lockFile = lock(directory);
-      SnapshotDirectory opened = new SnapshotDirectory(directory, lockFile);
+      lockFile = lock(directory);
       Files.deleteIfExists(directory.resolve(UNFINISHED));
       force(directory);
-      return opened;
     } catch (IOException | RuntimeException e) {
-      OWNED.remove(directory);
+      close();
+      OWNED.remove(directory); // where it could not even be locked
       throw e;
     }
+  }
+
+  /** Whether it was taken. */
+  public synchronized boolean isTaken() {
+    return lockFile != null;
+  }
+
+  /** This process, for people who look for it: in a container its number alone says little. */
+  private static String owner() {
+    String host = System.getenv("HOSTNAME");
+    return ProcessHandle.current().pid() + (host == null ? "" : " on " + host);
   }
 
   private static FileChannel lock(Path directory) throws IOException {
@@ -81,7 +99,10 @@ public final class SnapshotDirectory implements AutoCloseable {
     FileLock lock;
     try {
       lock = channel.tryLock();
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException e) {
+      channel.close();
+      throw new IOException(file + " cannot be locked: " + e.getMessage(), e);
+    } catch (RuntimeException e) {
       channel.close();
       throw e;
     }
@@ -90,9 +111,7 @@ public final class SnapshotDirectory implements AutoCloseable {
       throw new DirectoryInUseException(directory, Files.readString(file).strip());
     }
     channel.truncate(0);
-    channel.write(
-        ByteBuffer.wrap(
-            (ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)));
+    channel.write(ByteBuffer.wrap((owner() + "\n").getBytes(StandardCharsets.UTF_8)));
     return channel;
   }
 
@@ -108,8 +127,14 @@ public final class SnapshotDirectory implements AutoCloseable {
         .toList();
   }
 
-  /** Makes {@code content} the newest snapshot; returns its bytes. */
+  /**
+   * Makes {@code content} the newest snapshot, in a directory that this object takes if it has not
+   * yet; returns its bytes.
+   *
+   * @throws DirectoryInUseException if another router has it
+   */
   public synchronized long replace(Content content, long maxBytes) throws IOException {
+    take();
     Path unfinished = directory.resolve(UNFINISHED);
     long bytes;
     try {
@@ -160,11 +185,13 @@ public final class SnapshotDirectory implements AutoCloseable {
   /** Gives the directory to whoever wants it next. */
   @Override
   public synchronized void close() {
-    if (!lockFile.isOpen()) {
-      return; // it may be somebody else's by now
+    FileChannel held = lockFile;
+    if (held == null) {
+      return; // it may be somebody else's
     }
+    lockFile = null;
     try {
-      lockFile.close();
+      held.close();
     } catch (IOException e) {
       // the process' end will do it
     } finally {

@@ -29,7 +29,10 @@ public final class SnapshotReader {
 
   private final SnapshotDirectory directory;
   private final Bounds bounds;
+
+  /** By the wall clock, as in the file: the clock may have been set between the two. */
   private final Instant now;
+
   private final Map<Reason, Integer> refused = new EnumMap<>(Reason.class);
 
   public SnapshotReader(SnapshotDirectory directory, Bounds bounds, Instant now) {
@@ -66,6 +69,8 @@ public final class SnapshotReader {
       throw e;
     } catch (IOException e) {
       throw new SnapshotRefusedException(Reason.UNREADABLE, e);
+    } catch (RuntimeException e) { // a start must not fail for a file that it can do without
+      throw new SnapshotRefusedException(Reason.DAMAGED, e);
     }
   }
 
@@ -77,7 +82,7 @@ public final class SnapshotReader {
     }
     try (InputStream in = Files.newInputStream(file)) {
       Instant taken = SnapshotFormat.readIngest(in).taken();
-      if (taken.plus(bounds.maxAge()).isBefore(now)) {
+      if (Duration.between(taken, now).compareTo(bounds.maxAge()) > 0) {
         throw new SnapshotRefusedException(
             Reason.TOO_OLD, "taken " + taken + ", at most " + bounds.maxAge() + " old");
       }

@@ -76,20 +76,33 @@ final class SnapshotDirectoryTest {
   @Test
   void leftoversOfAKilledProcessAreRemoved() throws IOException {
     Files.write(dir.resolve("index.wpsnap.tmp"), new byte[10]);
-    SnapshotDirectory.open(dir).close();
-    assertThat(dir.resolve("index.wpsnap.tmp")).doesNotExist();
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
+      assertThat(dir.resolve("index.wpsnap.tmp")).as("another router may write it").exists();
+      directory.take();
+      assertThat(dir.resolve("index.wpsnap.tmp")).doesNotExist();
+    }
   }
 
   @Test
   void secondOwnerInThisProcessIsRefusedAndTakesNothingAway() throws Exception {
     SnapshotDirectory first = SnapshotDirectory.open(dir);
-    assertThatThrownBy(() -> SnapshotDirectory.open(dir))
+    first.replace(out -> out.write(1), 100);
+    SnapshotDirectory second = SnapshotDirectory.open(dir);
+    String process = "in use by another router, process " + ProcessHandle.current().pid();
+    assertThatThrownBy(second::take)
         .isInstanceOf(DirectoryInUseException.class)
-        .hasMessageContaining("in use by another router");
-    assertThat(otherProcess()).contains("in use by another router");
+        .hasMessageContaining(process);
+    assertThatThrownBy(() -> second.replace(out -> out.write(2), 100))
+        .isInstanceOf(DirectoryInUseException.class);
+    assertThat(second.isTaken()).isFalse();
+    assertThat(second.snapshots()).as("it may read").hasSize(1);
+    second.close();
+    assertThat(otherProcess()).contains(process);
     first.close();
     assertThat(otherProcess()).isEqualTo("opened");
-    SnapshotDirectory.open(dir).close();
+    second.replace(out -> out.write(2), 100);
+    assertThat(second.isTaken()).isTrue();
+    second.close();
   }
 
   @Test
@@ -157,7 +170,9 @@ final class SnapshotDirectoryTest {
 
     public static void main(String[] args) {
       try {
-        SnapshotDirectory.open(new File(args[0]).toPath()).close();
+        SnapshotDirectory directory = SnapshotDirectory.open(new File(args[0]).toPath());
+        directory.take();
+        directory.close();
         System.out.println("opened");
       } catch (IOException e) {
         System.out.println(e.getMessage());
