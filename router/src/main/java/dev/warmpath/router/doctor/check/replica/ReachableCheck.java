@@ -20,11 +20,12 @@ public final class ReachableCheck implements Check {
     for (ReplicaFacts replica : fleet.replicas()) {
       HttpFacts http = replica.http();
       String url = replica.config().url().toString();
-      if (http.problem() != null) {
+      String problem = http.problem();
+      if (problem != null) {
         into.fail(
             replica.name(),
-            url + ": " + http.problem(),
-            isRefused(http.problem())
+            url + ": " + problem,
+            isRefused(problem)
                 ? "start the engine, or correct `url`; inside a container 127.0.0.1 is the"
                     + " container"
                 : "look into the engine's log; `url` begins with https:// if it was started with a"
