@@ -33,6 +33,8 @@ public final class MemoryBudget {
   /** With less than this part of their usual size the shares are of no use. */
   private static final double LEAST_SCALE = 0.25;
 
+  private static final long HEAP_STEP_BYTES = 64 * MB;
+
   /** A tokenizer thread for so much heap; each may hold a prompt of megabytes. */
   private static final long BYTES_A_THREAD = 64 * MB;
 
@@ -160,7 +162,7 @@ public final class MemoryBudget {
     if (scale < LEAST_SCALE) {
       throw new IllegalArgumentException(
           "a heap of %d MiB is too small for %s; lower them, or raise the heap (WARMPATH_JAVA_OPTS=-Xmx%dm)"
-              .formatted(heapBytes / MB, listed(), neededBytes() / MB + 1));
+              .formatted(heapBytes / MB, listed(), neededBytes() / MB));
     }
   }
 
@@ -171,14 +173,13 @@ public final class MemoryBudget {
         .collect(Collectors.joining(", "));
   }
 
-  /** With this heap the shares have what they usually have, about. */
+  /** With this heap the shares have half of what they usually have. */
   private long neededBytes() {
-    double shares =
-        Share.all(config).stream()
-            .filter(share -> share.mostBytes == Long.MAX_VALUE)
-            .mapToDouble(share -> (double) share.numerator / share.denominator)
-            .sum();
-    return (long) (fixedBytes / (1 - LEAST_SCALE * shares)) + 64 * MB;
+    long heap = heapBytes;
+    while (of(config, heap).scale < 2 * LEAST_SCALE) {
+      heap += HEAP_STEP_BYTES;
+    }
+    return heap;
   }
 
   private static String shown(long bytes) {

@@ -73,7 +73,7 @@ class MemoryBudgetTest {
     }
     long advised = Long.parseLong(advice) * MB;
     assertThatCode(MemoryBudget.of(config, advised)::check).doesNotThrowAnyException();
-    assertThat(advised).isLessThan(6_000 * MB);
+    assertThat(advised).isLessThan(7_000 * MB);
   }
 
   @Test
