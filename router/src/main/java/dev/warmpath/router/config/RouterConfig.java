@@ -198,12 +198,20 @@ public record RouterConfig(
           int requestHeadMs,
       @AdvancedKey("75000 | 1 … 86400000 | Response's end to the connection's next request head.")
           int keepAliveMs,
-      @AdvancedKey("30000 | 1 … 86400000 | Reading a client's body.") int requestBodyMs,
+      @AdvancedKey(
+              "30000 | 1 … 86400000 | Longest silence within a client's body; slower than 500 bytes"
+                  + " a second counts as silence.")
+          int requestBodyMs,
       @Key(
-              "300000 | 1 … 86400000 | Dispatch to first byte, the engine's queue and prefill"
-                  + " included.")
+              "300000 | 1 … 86400000 | Longest silence before a response's first byte, the engine's"
+                  + " queue and prefill included; for a stream, or a replica that is not"
+                  + " [alive](reliability.md#silence).")
           int firstByteMs,
-      @AdvancedKey("120000 | 1 … 86400000 | Between two bytes of a response.") int streamIdleMs,
+      @AdvancedKey(
+              "120000 | 1 … 86400000 | Longest silence between two bytes of a response, of a"
+                  + " replica that is not [alive](reliability.md#silence); longest time that a"
+                  + " client reads nothing.")
+          int streamIdleMs,
       @Key("3600000 | 1 … 86400000 | Dispatch to last byte.") int totalMs) {}
 
   /** How large things may get. */

@@ -39,13 +39,31 @@ final class Attempt {
 
   /*
    * before the first byte                 after it
-   *   connect error, timeout, 408/429/      broken stream, timeout ─▶ breakOff: error event, close
+   *   connect error, silence, 408/429/      broken stream, silence ─▶ breakOff: error event, close
    *   502/503/504 ─▶ exchange.retry,        client gone            ─▶ abandon: reset upstream
    *   else an error of our own              last byte              ─▶ complete
    * The response's head is sent with its first byte, so until then a retry is possible.
+   *
+   * Silence is weak evidence: an answer that is not streamed has no byte before its last, and
+   * engines hold back tool calls and preempt requests for minutes. So when a limit on silence is
+   * over, what counts is what else shows of the replica (Replica.isAlive, isResponding):
+   *                                 dead           alive                 it sends to others
+   *   a stream before its first     retry, failed  504, no retry         wait
+   *   byte (first-byte-ms)
+   *   another answer before its     retry, failed  wait                  wait
+   *   first byte (first-byte-ms)
+   *   any answer after its first    break off,     wait                  wait
+   *   byte (stream-idle-ms)         failed
+   * To wait is to look again soon. It ends with total-ms: an error, without a retry, that counts as
+   * a failure only of a dead replica. A retry would do the same work twice, and a healthy engine
+   * that many such requests find would be ejected.
+   *
    * While the client reads too slowly the replica is paused, and its silence is not its fault: the
    * time limit is then the client's.
    */
+
+  /** Between two looks at a replica whose silence is over a limit. */
+  private static final long LOOK_AGAIN_MS = 500;
 
   private static final long UNKNOWN = Long.MIN_VALUE;
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
@@ -79,7 +97,7 @@ final class Attempt {
 
   void start(HttpServerRequest client, String requestId, Buffer body) {
     Timeouts limits = proxy.config().timeouts();
-    watch(limits.firstByteMs(), this::tooSlow);
+    watch(limits.firstByteMs(), this::silent);
     total.start(limits.totalMs(), now(), this::totalOver);
     Future<HttpClientRequest> connecting = loop.client().request(options(client, requestId));
     Handler<AsyncResult<HttpClientRequest>> connected =
@@ -263,7 +281,7 @@ final class Attempt {
     down.drainHandler(
         exchange.guarded(v -> {
           if (!over) {
-            watch(proxy.config().timeouts().streamIdleMs(), this::tooSlow);
+            watch(proxy.config().timeouts().streamIdleMs(), this::silent);
           }
           from.resume();
         }));
@@ -281,7 +299,7 @@ final class Attempt {
     HttpServerResponse down = exchange.response();
     headSent = true;
     exchange.committed();
-    watch(proxy.config().timeouts().streamIdleMs(), this::tooSlow);
+    watch(proxy.config().timeouts().streamIdleMs(), this::silent);
     down.setWriteQueueMaxSize(proxy.config().limits().clientBufferBytes());
     if (isOwnAnswer()) {
       assignment.answered();
@@ -386,17 +404,42 @@ final class Attempt {
     }
   }
 
-  private void tooSlow() {
-    if (!over && (headSent || !retry("timeout", Outcome.FAILED, Exchange.Failure.LOST))) {
-      timedOut(Outcome.FAILED);
+  /** Neither the request nor the replica's silence is over. */
+  private void silent() {
+    if (over) {
+      return;
+    }
+    if (isWaitedFor()) {
+      watch(LOOK_AGAIN_MS, this::silent);
+      return;
+    }
+    Outcome outcome = timeoutOutcome();
+    boolean repeatable = outcome == Outcome.FAILED || !sentWhole;
+    Exchange.Failure failure = sentWhole ? Exchange.Failure.LOST : Exchange.Failure.UNSENT;
+    if (headSent || !repeatable || !retry("timeout", outcome, failure)) {
+      timedOut(outcome);
     }
   }
 
-  /** Whose fault it is that the whole time is over cannot be told if the client was slow too. */
+  private boolean isWaitedFor() {
+    Replica replica = assignment.replica();
+    boolean mayBeSilent = headSent || !exchange.isStreamed();
+    return sentWhole && (mayBeSilent ? replica.isAlive(now()) : replica.isResponding(now()));
+  }
+
   private void totalOver() {
     if (!over) {
-      timedOut(pausedOnce ? Outcome.CANCELLED : Outcome.FAILED);
+      timedOut(timeoutOutcome());
     }
+  }
+
+  /**
+   * How an attempt ends that has no more time. Whose fault that is cannot be told if the client was
+   * slow too, and a replica that is alive is not ill because a request takes long there.
+   */
+  private Outcome timeoutOutcome() {
+    boolean excused = pausedOnce || assignment.replica().isAlive(now());
+    return excused ? Outcome.CANCELLED : Outcome.FAILED;
   }
 
   private void timedOut(Outcome outcome) {

@@ -223,7 +223,7 @@ final class Exchange {
       return;
     }
     switch (body.add(chunk)) {
-      case TAKEN -> {}
+      case TAKEN -> limit.flowed(chunk.length(), proxy.nanoClock().getAsLong());
       case TOO_LARGE -> refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
       case NO_ROOM ->
           refuse(ApiError.overloaded("bodies of other requests take all the room there is"));
@@ -237,7 +237,13 @@ final class Exchange {
     }
     bodyRefused = true;
     reject(error);
-    UnreadBody.discard(loop.vertx(), request, proxy.config().timeouts().requestBodyMs());
+    RouterConfig now = proxy.config();
+    UnreadBody.discard(
+        loop.vertx(),
+        proxy.nanoClock(),
+        request,
+        now.timeouts().requestBodyMs(),
+        now.limits().bodyBytes());
   }
 
   private void bodyEnd() {
@@ -270,6 +276,11 @@ final class Exchange {
     } else {
       reject(ApiError.overloaded("too many bodies wait to be read"));
     }
+  }
+
+  /** Whether the client asked for a stream of events. */
+  boolean isStreamed() {
+    return prepared != null && prepared.streamed();
   }
 
   /** Whether the answer is a stored response, which its replica keeps. */

@@ -192,10 +192,7 @@ public final class ProxyVerticle extends VerticleBase {
    */
   private void boundStreams(HttpServerOptions options, RouterConfig.Limits limits) {
     RouterConfig.Timeouts timeouts = proxy.config().timeouts();
-    int idle =
-        IntStream.of(timeouts.firstByteMs(), timeouts.streamIdleMs(), timeouts.keepAliveMs())
-            .max()
-            .orElseThrow();
+    int idle = IntStream.of(timeouts.totalMs(), timeouts.keepAliveMs()).max().orElseThrow();
     options
         .setInitialSettings(
             new Http2Settings()
@@ -384,7 +381,13 @@ public final class ProxyVerticle extends VerticleBase {
     proxy.listener().rejected(error.code());
     proxy.logs().accessed(Decision.declined(asked(request), error.status(), error.code()));
     error.send(request.response(), form);
-    UnreadBody.discard(vertx, request, proxy.config().timeouts().requestBodyMs());
+    RouterConfig now = proxy.config();
+    UnreadBody.discard(
+        vertx,
+        proxy.nanoClock(),
+        request,
+        now.timeouts().requestBodyMs(),
+        now.limits().bodyBytes());
   }
 
   private Decision.Request asked(HttpServerRequest request) {

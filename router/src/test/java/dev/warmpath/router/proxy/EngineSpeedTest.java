@@ -142,19 +142,6 @@ class EngineSpeedTest {
     }
   }
 
-  @Test
-  void anEngineThatDoesNotBeginInTimeIsReplaced() throws Exception {
-    try (Rig rig = new Rig(2, tree -> tree.set("timeouts.first-byte-ms", 100, "test"))) {
-      rig.backends.get(0).script = (request, body) -> {};
-      rig.backends.get(1).script = (request, body) -> request.response().end("yes");
-      for (int i = 0; i < 4; i++) {
-        assertThat(new String(rig.chat("{\"model\":\"m\"}").body(), UTF_8)).isEqualTo("yes");
-      }
-      assertThat(rig.backends.get(0).bodies).isNotEmpty();
-      rig.untilIdle();
-    }
-  }
-
   private static int promptTokens(Rig rig, String body) throws Exception {
     Queue<HttpServerRequest> held = new ConcurrentLinkedQueue<>();
     Backend backend = rig.backends.get(0);

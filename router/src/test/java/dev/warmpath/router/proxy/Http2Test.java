@@ -240,8 +240,7 @@ class Http2Test {
     try (Rig rig =
             rig(tree ->
                 tree.set("timeouts.keep-alive-ms", 20, "test")
-                    .set("timeouts.first-byte-ms", 20, "test")
-                    .set("timeouts.stream-idle-ms", 20, "test"));
+                    .set("timeouts.total-ms", 20, "test"));
         RawClient client = new RawClient(rig.router.port())) {
       assertThat(client.readToEnd()).isEmpty();
     }

@@ -9,6 +9,7 @@ import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.Vertx;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -16,6 +17,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -71,31 +73,77 @@ class LimitsTest {
     }
   }
 
+  /** A client on a slow line. The whole takes several times as long as a silence may. */
   @Test
-  void aReplicaThatDoesNotBeginIsGivenUp() throws Exception {
-    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.first-byte-ms", 50, "test"))) {
-      Backend backend = rig.backends.get(0);
-      backend.script = (request, body) -> {};
-      HttpResponse<byte[]> response = rig.chat(BODY);
-      assertThat(response.statusCode()).isEqualTo(504);
-      Rig.until(() -> backend.resets.get() == 1);
-      rig.untilIdle();
+  void bodyMayTakeAsLongAsItFlows() throws Exception {
+    int silenceMs = 400;
+    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.request-body-ms", silenceMs, "test"));
+        RawClient client = new RawClient(rig.router.port())) {
+      int parts = 12;
+      String part = " ".repeat(1_000);
+      int length = BODY.length() + parts * part.length();
+      client.write(
+          "POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: " + length + "\r\n\r\n");
+      client.write(BODY);
+      for (int i = 0; i < parts; i++) {
+        pass(silenceMs / 4);
+        client.write(part);
+      }
+      assertThat(client.readUntil("\r\n")).contains(" 200 ");
+      assertThat(rig.backends.get(0).bodies).singleElement().matches(b -> b.length() == length);
+    }
+  }
+
+  /** The client reads its answer only when it has written all. */
+  @Test
+  void restOfARefusedBodyMayTakeAsLongAsItFlows() throws Exception {
+    int silenceMs = 400;
+    try (Rig rig =
+            new Rig(
+                1,
+                tree ->
+                    tree.set("timeouts.request-body-ms", silenceMs, "test")
+                        .set("limits.body-bytes", 20_000, "test"));
+        RawClient client = new RawClient(rig.router.port())) {
+      int parts = 12;
+      String part = " ".repeat(2_000);
+      client.write(
+          "POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: "
+              + parts * part.length()
+              + "\r\n\r\n");
+      for (int i = 0; i < parts; i++) {
+        pass(silenceMs / 4);
+        client.write(part);
+      }
+      assertThat(client.readUntil("body_too_large")).contains(" 413 ");
+      client.write("GET /health HTTP/1.1\r\nhost: x\r\n\r\n");
+      assertThat(client.readUntil("\r\n\r\n")).contains(" 200 ");
     }
   }
 
   @Test
-  void aStreamThatFallsSilentIsCutOff() throws Exception {
-    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.stream-idle-ms", 50, "test"))) {
-      Backend backend = rig.backends.get(0);
-      backend.script = (request, body) -> begin(request);
-      try (RawClient client = new RawClient(rig.router.port())) {
-        assertThat(client.post("/v1/completions", BODY).readToEnd())
-            .contains("data: 1")
-            .contains("\"code\":\"timeout\"");
+  void restOfARefusedBodyIsNotReadForEver() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tree.set("limits.body-bytes", 100_000, "test"));
+        RawClient client = new RawClient(rig.router.port())) {
+      client.write(
+          "POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000000\r\n\r\n");
+      long written = 0;
+      try {
+        while (written < 500_000_000) {
+          client.write(" ".repeat(1 << 16));
+          written += 1 << 16;
+        }
+      } catch (IOException e) {
+        // closed
       }
-      Rig.until(() -> backend.resets.get() == 1);
+      assertThat(written).isLessThan(100_000_000);
       rig.untilIdle();
     }
+  }
+
+  private static void pass(long millis) {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    Rig.until(() -> System.nanoTime() - end >= 0);
   }
 
   @Test

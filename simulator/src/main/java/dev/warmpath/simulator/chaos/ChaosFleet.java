@@ -74,7 +74,7 @@ final class ChaosFleet implements AutoCloseable {
     int reading = timeouts.requestBodyMs() + 11 * config.tokenizing().deadlineMs();
     int attempt = timeouts.connectMs() + timeouts.firstByteMs() + config.retry().backoffLimitMs();
     int waiting = config.queue().timeoutMs() + config.retry().attempts() * attempt;
-    return reading + waiting + timeouts.streamIdleMs() + 5_000;
+    return reading + waiting + timeouts.totalMs() + 5_000; // silence of an engine that is alive
   }
 
   /** Longer than the router waits for a client that reads nothing. */

@@ -4,7 +4,7 @@ package dev.warmpath.router.fleet.engine;
 public enum Outcome {
   /** The last byte came. */
   COMPLETED,
-  /** The client went away, and the engine was told. */
+  /** The client went away, or an engine that is alive took too long; the engine was told. */
   CANCELLED,
   /** The engine refused the request before computing anything; it is not ill. */
   REFUSED,

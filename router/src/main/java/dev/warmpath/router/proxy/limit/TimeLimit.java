@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TimeLimit {
 
+  /** What comes slower than this does not flow; Apache's least rate of bodies. */
+  private static final long LEAST_BYTES_PER_SECOND = 500;
+
   private long limitNanos;
   private long sinceNanos;
   private @Nullable Runnable due;
@@ -25,6 +28,15 @@ public final class TimeLimit {
   /** Something happened: the time begins anew. */
   public void again(long nowNanos) {
     sinceNanos = nowNanos;
+  }
+
+  /**
+   * So many bytes came: the time begins anew, but bytes that come slower than {@value
+   * #LEAST_BYTES_PER_SECOND} a second earn no more time than they take at that rate.
+   */
+  public void flowed(int bytes, long nowNanos) {
+    long earned = TimeUnit.SECONDS.toNanos(bytes) / LEAST_BYTES_PER_SECOND;
+    sinceNanos += Math.min(nowNanos - sinceNanos, earned);
   }
 
   public void stop() {
