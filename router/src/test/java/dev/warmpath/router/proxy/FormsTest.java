@@ -139,6 +139,8 @@ class FormsTest {
         new String[] {TYPE, model + part("form-data; name*0=mo; name*1=del", "n") + end()},
         new String[] {TYPE, model + part("form-data; name=x; name=model", "n") + end()},
         new String[] {TYPE, model + part("form-data; name=\"mo\\del\"", "n") + end()},
+        new String[] {TYPE, model + part("form-data; name=model; filename*=utf-8''a", "n") + end()},
+        new String[] {TYPE, model + part("form-data; name=model; filename*0=a", "n") + end()},
         new String[] {TYPE, model + part("attachment; name=\"model\"", "n") + end()},
         new String[] {
           TYPE,

@@ -203,7 +203,7 @@ class LimitsTest {
         "/metrics",
         "/collective_rpc",
         "/sleep",
-        "/v1/models/m",
+        "/v1/models/",
         "/admin/fleet",
         "//v1/models",
         "/v1/../v1/models",

@@ -193,8 +193,11 @@ final class FormBody {
     if (name == null) {
       return false;
     }
-    if (disposition.has("filename")) {
+    if (disposition.texts().containsKey("filename")) {
       return true;
+    }
+    if (!disposition.hasNoOther("filename")) { // a file to some engines, a field to others
+      return !NamedModels.isOne(name);
     }
     textBytes += end - start;
     String value = text(start, end);
@@ -312,12 +315,6 @@ final class FormBody {
     /** The parameter, unless it is written with a backslash; null if it is not there. */
     @Nullable String plain(String name) {
       return escaped.contains(name) ? null : texts.get(name);
-    }
-
-    /** Whether there is such a parameter, in one piece or several. */
-    boolean has(String name) {
-      return texts.keySet().stream()
-          .anyMatch(key -> key.equals(name) || key.startsWith(name + "*"));
     }
 
     /** Whether it comes in no other way, as encoded or in pieces (RFC 2231). */

@@ -1,5 +1,6 @@
 package dev.warmpath.router.prompt.body;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -89,6 +90,23 @@ class BodyFieldsTest {
     String chat =
         "{\"messages\":[{\"content\":[{\"image_url\":" + image + "},{\"text\":\"what?\"}]}]}";
     assertThat(of(chat).estimatedTokens()).isLessThan(20);
+  }
+
+  @Property
+  void aFormOfAnyBytesIsReadOrSaysNothing(@ForAll byte[] bytes) {
+    String any = new String(bytes, ISO_8859_1);
+    for (String form :
+        new String[] {
+          any,
+          "--b\r\n" + any,
+          "--b\r\ncontent-disposition: form-data; name=" + any + "\r\n\r\nm\r\n--b--",
+          "--b\r\ncontent-disposition: form-data; name=model\r\n\r\nm" + any + "\r\n--b--"
+        }) {
+      byte[] body = form.getBytes(ISO_8859_1);
+      assertThat(BodyFields.of(body, "multipart/form-data; boundary=b").estimatedTokens())
+          .isNotNegative();
+      assertThat(BodyFields.of(body, "multipart/form-data;" + any).models()).isNotNull();
+    }
   }
 
   @Property
