@@ -4,8 +4,10 @@ import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.zeromq.ZMQ;
 import zmq.Msg;
+import zmq.io.Metadata;
 import zmq.msg.MsgAllocator;
 
 /**
@@ -28,6 +30,11 @@ final class FrameBudget implements MsgAllocator {
    * making of a frame to an allocator, drops frames that are commands as they come, and asks a frame
    * for the memory to fill. So a refused frame lends shared memory to be filled, says that it is a
    * command if more frames follow, and else goes the way of all frames, empty.
+   *
+   * Once a frame is refused, so are all that follow it in its message. The allocator does not know on
+   * which of the socket's connections a frame comes: that shows when it is complete and gets the
+   * connection's metadata, which keep the verdict until the message ends. Frames of a protocol older
+   * than ZMTP 3 get none, and are each judged alone.
    */
 
   private static final byte[] TOO_LARGE = new byte[0];
@@ -46,8 +53,8 @@ final class FrameBudget implements MsgAllocator {
   private final long queueBytes;
   private final AtomicLong queued = new AtomicLong();
 
-  /** Why the frames of the message that arrives now are refused; the sockets' thread's. */
-  private byte[] verdict = ACCEPTED;
+  /** In the metadata of a connection while the message that arrives there is refused: why. */
+  private static final String REFUSED = "Warmpath-Refused";
 
   private WeakReference<byte[]> shared = new WeakReference<>(new byte[0]);
 
@@ -99,16 +106,12 @@ final class FrameBudget implements MsgAllocator {
 
   @Override
   public Msg allocate(int size) {
+    byte[] verdict = verdict(size);
     if (verdict == ACCEPTED) {
-      verdict = verdict(size);
-    }
-    byte[] why = verdict;
-    if (why == ACCEPTED) {
       queued.addAndGet(size + FRAME_BYTES);
-      return new Msg(size);
+      return new Kept(size);
     }
-    verdict = ACCEPTED; // unless more frames follow
-    return new Refused(size, why);
+    return new Refused(size, verdict);
   }
 
   /** A length below 0 was declared as one beyond 2<sup>63</sup>. */
@@ -136,10 +139,77 @@ final class FrameBudget implements MsgAllocator {
     return ByteBuffer.wrap(memory, 0, size).slice();
   }
 
+  /**
+   * What becomes of a frame that is complete, on its connection; its verdict alone so far.
+   *
+   * @return the verdict on its message
+   */
+  private static byte[] judge(Msg frame, byte[] verdict, Metadata connection) {
+    String before = connection.get(REFUSED);
+    byte[] message =
+        before == null ? verdict : before.equals(name(TOO_LARGE)) ? TOO_LARGE : NO_ROOM;
+    if (message == ACCEPTED) {
+      return message;
+    }
+    if (frame.hasMore()) {
+      connection.put(REFUSED, name(message));
+    } else {
+      connection.remove(REFUSED);
+    }
+    return message;
+  }
+
+  private static String name(byte[] why) {
+    return why == TOO_LARGE ? "too large" : "no room";
+  }
+
+  /** A frame that is kept, unless one before it in its message was not. */
+  private final class Kept extends Msg {
+
+    private byte[] verdict = ACCEPTED;
+    private boolean counted = true;
+
+    Kept(int size) {
+      super(size);
+    }
+
+    @Override
+    public Msg setMetadata(@Nullable Metadata metadata) {
+      if (metadata != null) {
+        verdict = judge(this, verdict, metadata);
+        if (isCommand()) {
+          uncount(); // nobody will read it
+        }
+      }
+      return super.setMetadata(metadata);
+    }
+
+    private void uncount() {
+      if (counted) {
+        counted = false;
+        queued.updateAndGet(before -> Math.max(0, before - size() - FRAME_BYTES));
+      }
+    }
+
+    @Override
+    public boolean isCommand() {
+      return (verdict != ACCEPTED && hasMore()) || super.isCommand();
+    }
+
+    @Override
+    public byte[] data() {
+      if (verdict == ACCEPTED) {
+        return super.data();
+      }
+      uncount(); // its memory went with it
+      return verdict;
+    }
+  }
+
   /** A frame that is not kept. */
   private final class Refused extends Msg {
 
-    private final byte[] why;
+    private byte[] why;
     private ByteBuffer memory;
 
     Refused(int size, byte[] why) {
@@ -148,11 +218,11 @@ final class FrameBudget implements MsgAllocator {
     }
 
     @Override
-    public void setFlags(int flags) {
-      super.setFlags(flags);
-      if (hasMore()) {
-        verdict = why;
+    public Msg setMetadata(@Nullable Metadata metadata) {
+      if (metadata != null) {
+        why = judge(this, why, metadata);
       }
+      return super.setMetadata(metadata);
     }
 
     @Override

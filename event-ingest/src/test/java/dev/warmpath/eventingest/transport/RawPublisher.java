@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
 import java.nio.ByteBuffer;
 
 /**
@@ -47,6 +48,14 @@ final class RawPublisher implements AutoCloseable {
   /** Waits for the subscriber and shakes hands. */
   static RawPublisher accept(ServerSocket listener) throws IOException {
     RawPublisher publisher = new RawPublisher(listener.accept());
+    publisher.shakeHands();
+    return publisher;
+  }
+
+  /** Connects to a subscriber that has bound its endpoint, and shakes hands. */
+  static RawPublisher connect(String endpoint) throws IOException {
+    URI uri = URI.create(endpoint);
+    RawPublisher publisher = new RawPublisher(new Socket(uri.getHost(), uri.getPort()));
     publisher.shakeHands();
     return publisher;
   }

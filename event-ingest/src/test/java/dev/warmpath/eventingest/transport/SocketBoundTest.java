@@ -9,6 +9,7 @@ import dev.warmpath.eventingest.wire.StreamMessage;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.ServerSocket;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -112,9 +113,38 @@ final class SocketBoundTest {
     }
   }
 
+  /** A port that is bound here has many peers; what one sends decides nothing for another. */
+  @Test
+  void messageThatIsRefusedOfOnePeerRefusesNoneOfAnother() throws IOException {
+    EventSubscriber subscriber = follow("tcp://127.0.0.1:*", true);
+    Await.until("bound", () -> subscriber.boundEndpoint() != null);
+    String endpoint = Objects.requireNonNull(subscriber.boundEndpoint());
+    try (RawPublisher stray = RawPublisher.connect(endpoint);
+        RawPublisher engine = RawPublisher.connect(endpoint)) {
+      byte[] tooLarge = new byte[MESSAGE_BYTES + 1];
+      for (int i = 0; i < 20; i++) {
+        stray.frame(RawPublisher.MORE, tooLarge); // its message goes on for ever
+        stray.frame(RawPublisher.MORE, new byte[9]);
+        engine.publish(i);
+        int sequence = i;
+        Await.until("the engine is heard", () -> heard.last.get() == sequence);
+      }
+      assertThat(heard.bad.get() + heard.refused.get()).isZero();
+
+      stray.frame(RawPublisher.LAST, new byte[MESSAGE_BYTES]);
+      Await.until("its message is one that is too large", () -> heard.oversized.get() == 1);
+      stray.publish(77);
+      Await.until("the next one is heard", () -> heard.last.get() == 77);
+      Await.until("nothing waits", () -> subscriber.queuedBytes() == 0);
+    }
+  }
+
   private EventSubscriber follow(String endpoint) {
-    EventSubscriber subscriber =
-        new EventSubscriber(context, endpoint, false, heard, MESSAGE_BYTES);
+    return follow(endpoint, false);
+  }
+
+  private EventSubscriber follow(String endpoint, boolean bind) {
+    EventSubscriber subscriber = new EventSubscriber(context, endpoint, bind, heard, MESSAGE_BYTES);
     poller.follow(subscriber);
     return subscriber;
   }
@@ -131,6 +161,7 @@ final class SocketBoundTest {
     private final AtomicInteger messages = new AtomicInteger();
     private final AtomicInteger refused = new AtomicInteger();
     private final AtomicInteger bad = new AtomicInteger();
+    private final AtomicInteger oversized = new AtomicInteger();
     private final AtomicLong last = new AtomicLong(-1);
     private volatile boolean stopsAtMessages;
 
@@ -155,6 +186,7 @@ final class SocketBoundTest {
     @Override
     public void problem(StreamCounter what) {
       bad.addAndGet(what == StreamCounter.BAD_MESSAGES ? 1 : 0);
+      oversized.addAndGet(what == StreamCounter.OVERSIZED_MESSAGES ? 1 : 0);
     }
 
     @Override
