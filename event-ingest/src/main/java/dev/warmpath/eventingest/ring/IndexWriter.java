@@ -74,9 +74,11 @@ public final class IndexWriter implements Runnable, RingReader {
     try {
       takeTurns();
     } catch (RuntimeException | Error e) {
-      ended = true;
       LOG.error("the index writer ends: no engine's events reach the index any more", e);
-      throw e; // the process may want to end for some of them
+      if (e instanceof VirtualMachineError full) {
+        ended = true;
+        throw full; // the process may want to end too
+      }
     } finally {
       ended = true;
     }
