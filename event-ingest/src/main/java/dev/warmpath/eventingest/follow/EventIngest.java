@@ -17,6 +17,7 @@ import dev.warmpath.eventingest.snapshot.EngineSnapshot;
 import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
+import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.eventingest.transport.EventPoller;
 import dev.warmpath.eventingest.transport.ReplayClient;
 import dev.warmpath.kvindex.KvIndex;
@@ -61,7 +62,8 @@ public final class EventIngest implements AutoCloseable {
 
   private final Shared shared;
   private final RestoredEngines restoredEngines;
-  private final ScheduledThreadPoolExecutor replays;
+  private final ScheduledThreadPoolExecutor repairReplays;
+  private final ScheduledThreadPoolExecutor checkReplays;
   private final Map<EngineId, FollowedEngine> engines = new ConcurrentHashMap<>();
   private final List<EventPoller> pollers = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
@@ -99,13 +101,9 @@ public final class EventIngest implements AutoCloseable {
       RestoredEngines restoredEngines,
       StreamTap tap) {
     this.restoredEngines = restoredEngines;
-    ZContext context = new ZContext(1);
-    context.setLinger(0);
-    replays =
-        new ScheduledThreadPoolExecutor(
-            options.replay().parallel(), work -> daemon(work, "warmpath-replay"));
-    replays.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
-    replays.allowCoreThreadTimeOut(true);
+    ZContext context = Descriptors.context();
+    repairReplays = replayThreads(options.replay().parallel(), "warmpath-replay");
+    checkReplays = replayThreads(options.replay().parallelChecks(), "warmpath-replay-check");
     RingBytes bytes = new RingBytes(options.ring().totalBytes());
     commands =
         new EngineRing(
@@ -118,7 +116,8 @@ public final class EventIngest implements AutoCloseable {
             failures -> new EngineRing(options.ring(), bytes, writer, failures),
             context,
             new ReplayClient(context, options.replay(), options.ring().bytes(), () -> closed),
-            replays,
+            repairReplays,
+            checkReplays,
             tap,
             new VisibleTimes(),
             new PromptHasher(System::nanoTime));
@@ -250,7 +249,7 @@ public final class EventIngest implements AutoCloseable {
 
   /** Replays that run now; no more than are allowed at the same time. */
   public int replaysRunning() {
-    return replays.getActiveCount();
+    return repairReplays.getActiveCount() + checkReplays.getActiveCount();
   }
 
   /** Whether events still reach the index: the writer has neither ended nor is it stuck. */
@@ -288,7 +287,8 @@ public final class EventIngest implements AutoCloseable {
   public void close() {
     closed = true;
     pollers.forEach(EventPoller::stop);
-    replays.shutdownNow();
+    repairReplays.shutdownNow();
+    checkReplays.shutdownNow();
     shared.promptHasher().close();
     closeRings();
     writer.close();
@@ -373,6 +373,13 @@ public final class EventIngest implements AutoCloseable {
     Thread thread = daemon(work, name);
     threads.add(thread);
     thread.start();
+  }
+
+  private static ScheduledThreadPoolExecutor replayThreads(int most, String name) {
+    var threads = new ScheduledThreadPoolExecutor(most, work -> daemon(work, name));
+    threads.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
   }
 
   private static boolean join(List<Thread> threads) {

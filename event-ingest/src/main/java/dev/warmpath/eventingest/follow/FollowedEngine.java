@@ -54,7 +54,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   private final EngineSource source;
   private final EngineRing ring;
   private final ReplayClient replayClient;
-  private final ScheduledExecutorService replays;
+  private final ScheduledExecutorService repairReplays;
+  private final ScheduledExecutorService checkReplays;
   private final StreamTap tap;
   private final StreamCounters counters = new StreamCounters();
   private final EventApplier applier;
@@ -84,7 +85,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
       Function<Consumer<Throwable>, EngineRing> rings,
       ZContext context,
       ReplayClient replayClient,
-      ScheduledExecutorService replays,
+      ScheduledExecutorService repairReplays,
+      ScheduledExecutorService checkReplays,
       StreamTap tap,
       VisibleTimes visibleTimes,
       PromptHasher promptHasher) {}
@@ -96,7 +98,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     this.source = source;
     ring = shared.rings().apply(this::failed);
     replayClient = shared.replayClient();
-    replays = shared.replays();
+    repairReplays = shared.repairReplays();
+    checkReplays = shared.checkReplays();
     visibleTimes = shared.visibleTimes();
     promptHasher = shared.promptHasher();
     tap = shared.tap();
@@ -317,8 +320,9 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   }
 
   @Override
-  public void replay(long replayId, long fromSequence) {
+  public void replay(long replayId, long fromSequence, boolean repairs) {
     wantedReplay = replayId;
+    ScheduledExecutorService replays = repairs ? repairReplays : checkReplays;
     try {
       long delayMillis = backoff.delayMillis();
       var unused =
@@ -355,6 +359,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     boolean whole = false;
     try {
       whole = replayClient.fetch(endpoint, fromSequence, new Replay(replayId, replies));
+    } catch (RuntimeException | Error e) {
+      LOG.error("engine={} a bug in a replay", id(), e);
     } finally {
       if (replies != null) {
         replies.ended();

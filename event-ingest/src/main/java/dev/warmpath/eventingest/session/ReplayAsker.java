@@ -104,7 +104,7 @@ final class ReplayAsker {
   void ask(Purpose purpose, String why, long fromSequence) {
     current = new Progress(++lastId, purpose, why, fromSequence);
     counters.add(StreamCounter.REPLAYS);
-    sockets.replay(lastId, fromSequence);
+    sockets.replay(lastId, fromSequence, purpose == Purpose.REPAIR);
   }
 
   /** The question is answered as far as it will be, or void. */

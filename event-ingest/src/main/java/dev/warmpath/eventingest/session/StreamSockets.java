@@ -18,7 +18,7 @@ public interface StreamSockets {
         }
 
         @Override
-        public void replay(long replayId, long fromSequence) {
+        public void replay(long replayId, long fromSequence, boolean repairs) {
           throw new IllegalStateException("replayId=" + replayId + " without a replay socket");
         }
 
@@ -32,8 +32,10 @@ public interface StreamSockets {
   /**
    * Asks for all batches from {@code fromSequence} on; the answer goes to {@link
    * EngineStream#replayed} and {@link EngineStream#replayEnded} with the same id.
+   *
+   * @param repairs whether something may be missing; else it only makes sure, and can wait
    */
-  void replay(long replayId, long fromSequence);
+  void replay(long replayId, long fromSequence, boolean repairs);
 
   /** The index shows the batch now, or as much of it as could be read. */
   default void applied(StreamMessage batch) {}

@@ -38,6 +38,7 @@ public final class EventPoller implements Runnable {
   private final Runnable wakeWriter;
   private final Queue<EventSubscriber> newcomers = new ConcurrentLinkedQueue<>();
   private final List<EventSubscriber> subscribers = new ArrayList<>();
+  private final Descriptors descriptors = new Descriptors();
   private int queuedSinceWake;
   private volatile int followed;
   private volatile boolean stopped;
@@ -76,7 +77,9 @@ public final class EventPoller implements Runnable {
         }
         poll(poller);
       }
-      subscribers.forEach(subscriber -> subscriber.close(poller));
+      for (EventSubscriber subscriber : subscribers) {
+        guarded(subscriber, poller, subscriber::close);
+      }
     }
   }
 
@@ -117,7 +120,11 @@ public final class EventPoller implements Runnable {
       turn.accept(poller);
     } catch (RuntimeException | Error e) {
       LOG.error("a bug in polling", e);
-      subscriber.fail(poller);
+      try {
+        subscriber.fail(poller);
+      } catch (RuntimeException | Error again) {
+        LOG.error("its socket cannot be closed either", again);
+      }
     }
   }
 
@@ -126,9 +133,15 @@ public final class EventPoller implements Runnable {
       subscribers.add(next);
     }
     boolean connected = false;
+    descriptors.beginLook();
     for (EventSubscriber subscriber : subscribers) {
       connected |= subscriber.connectedSince();
-      guarded(subscriber, poller, subscriber.stopped() ? subscriber::close : subscriber::watch);
+      guarded(
+          subscriber,
+          poller,
+          subscriber.stopped()
+              ? subscriber::close
+              : sockets -> subscriber.watch(sockets, descriptors));
     }
     if (connected) {
       JeroMqConnectWorkaround.nudge(context);

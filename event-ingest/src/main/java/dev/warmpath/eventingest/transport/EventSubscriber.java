@@ -10,7 +10,6 @@ import org.slf4j.LoggerFactory;
 import org.zeromq.ZContext;
 import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
-import org.zeromq.ZMQException;
 
 /**
  * Hears one engine's live stream: subscribes to everything and hands it over, undecoded.
@@ -40,6 +39,7 @@ public final class EventSubscriber {
   private volatile @Nullable String boundEndpoint;
   private volatile @Nullable LiveSocket live;
   private long retryAtNanos = System.nanoTime();
+  private boolean warned;
 
   /**
    * @param messageBytes of the largest message; twice as many may wait for the poller
@@ -102,7 +102,7 @@ public final class EventSubscriber {
   }
 
   /** Looks after the connection: opens, watches, closes it. */
-  void watch(ZMQ.Poller poller) {
+  void watch(ZMQ.Poller poller, Descriptors descriptors) {
     LiveSocket open = live;
     if (open != null) {
       drainMonitor(open);
@@ -113,11 +113,11 @@ public final class EventSubscriber {
           sink.problem(StreamCounter.OVERSIZED_MESSAGES);
         }
       }
-      if (reopen || connection.isSilent()) {
+      if (reopen || connection.isSilent() || open.changesLost()) {
         close(poller);
       }
     }
-    if (live == null && System.nanoTime() - retryAtNanos >= 0) {
+    if (live == null && System.nanoTime() - retryAtNanos >= 0 && descriptors.takeSocket()) {
       open(poller);
     }
   }
@@ -125,22 +125,29 @@ public final class EventSubscriber {
   /** Closes the sockets. */
   void close(ZMQ.Poller poller) {
     LiveSocket open = live;
-    if (open != null) {
-      open.close(poller);
-    }
     live = null;
-    connection.closed();
+    try {
+      if (open != null) {
+        open.close(poller);
+      }
+    } finally {
+      connection.closed();
+    }
   }
 
   private void open(ZMQ.Poller poller) {
     reopen = false;
     connection.opening();
-    LiveSocket opened = new LiveSocket(context, messageBytes);
-    live = opened;
     try {
+      LiveSocket opened = new LiveSocket(context, messageBytes);
+      live = opened;
       boundEndpoint = opened.open(poller, endpoint, bind);
-    } catch (ZMQException | IllegalArgumentException e) {
-      LOG.warn("endpoint={} cannot be followed: {}", endpoint, e.toString());
+      warned = false;
+    } catch (RuntimeException e) {
+      if (!warned) {
+        LOG.warn("endpoint={} cannot be followed yet: {}", endpoint, e.toString());
+      }
+      warned = true; // each attempt would say the same
       fail(poller);
     }
   }

@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.transport;
 
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
@@ -8,14 +9,12 @@ import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
 
 /**
- * A socket that is subscribed to all of an engine's topics, with its monitor and its bound in
- * bytes.
+ * A socket that is subscribed to all of an engine's topics, with the changes of its connections and
+ * its bound in bytes.
  *
  * <p>Confined to its poller's thread, except {@link #queuedBytes}.
  */
 final class LiveSocket {
-
-  private static final AtomicLong MONITORS = new AtomicLong();
 
   /** What the poller has not fetched stays with the engine, which then drops and shows a gap. */
   private static final int HIGH_WATER_MARK = 16_384;
@@ -30,17 +29,22 @@ final class LiveSocket {
           | ZMQ.EVENT_DISCONNECTED
           | ZMQ.EVENT_CONNECT_RETRIED;
 
-  private final ZContext context;
+  /** Changes that may wait for the poller; a peer may connect and leave without end. */
+  private static final int MOST_CHANGES = 1_024;
+
   private final ZMQ.Socket socket;
   private final FrameBudget budget;
-  private ZMQ.@Nullable Socket monitor;
+
+  /** What the sockets' thread reported; the hook costs no socket, unlike JeroMQ's monitor. */
+  private final BlockingQueue<ZEvent> changes = new LinkedBlockingQueue<>(MOST_CHANGES);
+
+  private volatile boolean changesLost;
   private int place;
 
   /**
    * @param messageBytes of the largest message; twice as many may wait
    */
   LiveSocket(ZContext context, long messageBytes) {
-    this.context = context;
     socket = context.createSocket(SocketType.SUB);
     budget = new FrameBudget(messageBytes, QUEUED_MESSAGES * messageBytes);
   }
@@ -51,7 +55,7 @@ final class LiveSocket {
    * @return the endpoint that was bound, or null
    */
   @Nullable String open(ZMQ.Poller poller, String endpoint, boolean bind) {
-    monitor = monitored();
+    socket.setEventHook(this::changed, WATCHED);
     place = poller.register(socket, ZMQ.Poller.POLLIN);
     socket.setHandshakeIvl(500);
     socket.setRcvHWM(HIGH_WATER_MARK);
@@ -69,13 +73,15 @@ final class LiveSocket {
     return null;
   }
 
-  /** The monitor's reader comes first: a monitor that nobody reads stops the socket. */
-  private ZMQ.Socket monitored() {
-    String address = "inproc://warmpath-monitor-" + MONITORS.incrementAndGet();
-    socket.monitor(address, WATCHED);
-    ZMQ.Socket reader = context.createSocket(SocketType.PAIR);
-    reader.connect(address);
-    return reader;
+  private void changed(ZEvent change) {
+    if (!changes.offer(change)) {
+      changesLost = true;
+    }
+  }
+
+  /** Whether it is not known any more which connections are open. */
+  boolean changesLost() {
+    return changesLost;
   }
 
   /** Bytes that wait in it; may be asked by any thread. */
@@ -101,16 +107,15 @@ final class LiveSocket {
 
   /** The next change of its connections, or null if there is none. */
   @Nullable ZEvent change() {
-    return monitor == null ? null : ZEvent.recv(monitor, ZMQ.DONTWAIT);
+    return changes.poll();
   }
 
   void close(ZMQ.Poller poller) {
-    poller.unregister(socket);
-    socket.monitor(null, 0);
-    socket.close();
-    if (monitor != null) {
-      monitor.close();
+    try {
+      poller.unregister(socket);
+    } finally {
+      socket.close();
+      budget.drained();
     }
-    budget.drained();
   }
 }

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
@@ -22,6 +24,7 @@ import org.zeromq.ZMQException;
  */
 public final class ReplayClient {
 
+  private static final Logger LOG = LoggerFactory.getLogger(ReplayClient.class);
   private static final int POLL_MILLIS = 50;
 
   /** More than an engine keeps: beyond its own mark, its socket drops replies silently. */
@@ -53,9 +56,15 @@ public final class ReplayClient {
    * @return whether the engine sent the end marker
    */
   public boolean fetch(String endpoint, long fromSequence, ReplaySink sink) {
-    ZMQ.Socket socket = context.createSocket(SocketType.DEALER);
-    FrameBudget budget = new FrameBudget(messageBytes, QUEUED_MESSAGES * messageBytes);
+    ZMQ.Socket socket;
     try {
+      socket = context.createSocket(SocketType.DEALER);
+    } catch (RuntimeException e) {
+      LOG.warn("endpoint={} cannot be asked for a replay: {}", endpoint, e.toString());
+      return false;
+    }
+    try {
+      FrameBudget budget = new FrameBudget(messageBytes, QUEUED_MESSAGES * messageBytes);
       socket.setHandshakeIvl(500);
       socket.setRcvHWM(HIGH_WATER_MARK);
       budget.bound(socket);

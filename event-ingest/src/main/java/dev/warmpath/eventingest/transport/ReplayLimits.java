@@ -5,7 +5,8 @@ import java.time.Duration;
 /**
  * The bounds of replays.
  *
- * @param parallel replays that run at the same time
+ * @param parallel replays that repair something and run at the same time; half as many more only
+ *     make sure that nothing was missed
  * @param idleTimeout longest silence of the engine
  * @param longest time that one replay may take
  * @param batches of one replay
@@ -23,6 +24,11 @@ public record ReplayLimits(
       throw new IllegalArgumentException(
           "parallel=%d batches=%d bytes=%d".formatted(parallel, batches, bytes));
     }
+  }
+
+  /** Checks that run at the same time, so that engines that do not answer hold up no repair. */
+  public int parallelChecks() {
+    return (parallel + 1) / 2;
   }
 
   /** The same with other times. */

@@ -210,7 +210,7 @@ final class RecordedEngine implements StreamSockets {
   }
 
   @Override
-  public void replay(long replayId, long fromSequence) {
+  public void replay(long replayId, long fromSequence, boolean repairs) {
     wantedReplay = replayId;
     wantedFrom = fromSequence;
   }

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.follow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import dev.warmpath.eventingest.Await;
 import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.eventingest.EngineDialect;
@@ -9,8 +10,13 @@ import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.TestEngine;
+import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.ring.RingLimits;
+import dev.warmpath.eventingest.session.StreamLimits;
+import dev.warmpath.eventingest.transport.Descriptors;
+import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.eventingest.wire.decode.ColumnsOf;
 import dev.warmpath.kvindex.IndexLimits;
@@ -20,6 +26,9 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.kvindex.runs.RunKvIndex;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -47,6 +56,8 @@ final class FleetIngestTest {
   private final List<ZMQ.Socket> sockets = new ArrayList<>();
   private final List<TestEngine> engines = new ArrayList<>();
   private volatile boolean floods = true;
+  private volatile boolean answers = true;
+  private volatile int replayable = 1;
 
   @AfterEach
   void close() {
@@ -117,6 +128,161 @@ final class FleetIngestTest {
       assertThat(flooding.trust()).as("never silent").isEqualTo(Trust.SUSPECT);
       assertThat(flooding.ring().maxMessages()).isEqualTo(16);
     }
+  }
+
+  /** More than a thousand sockets' worth: each has a gap, which its replay socket fills. */
+  @Test
+  void gapsOfFourHundredEnginesAreRepaired() throws InterruptedException {
+    context.getContext().setMaxSockets(1_000);
+    publishers(400);
+    List<ZMQ.Socket> routers = new ArrayList<>();
+    for (int i = 0; i < engines.size(); i++) {
+      ZMQ.Socket router = context.createSocket(SocketType.ROUTER);
+      router.setLinger(0);
+      router.bind("tcp://127.0.0.1:*");
+      routers.add(router);
+      engines.get(i).serve(prompt(i, 1)).serve(prompt(i, 2));
+    }
+    List<String> replayEndpoints = routers.stream().map(ZMQ.Socket::getLastEndpoint).toList();
+    Thread replies = new Thread(() -> answerReplays(routers), "test-replays");
+    replies.start();
+    long openBefore = openDescriptors();
+    try (EventIngest ingest = new EventIngest(index, Clocks.ofTheMachine())) {
+      for (int i = 0; i < engines.size(); i++) {
+        ingest.add(
+            new EngineSource(
+                new EngineId(Integer.toString(i), 0),
+                "m",
+                sockets.get(i).getLastEndpoint(),
+                false,
+                replayEndpoints.get(i),
+                EngineDialect.VLLM));
+      }
+      awaitBlocks(ingest, 4);
+      replayable = 3;
+      for (int i = 0; i < engines.size(); i++) {
+        send(i, 2, engines.get(i).payload(2)); // batch 1 is never sent
+      }
+      awaitBlocks(ingest, 12);
+      long publishers = engines.size(); // their ends of the connections are this process's too
+      assertThat(openDescriptors() - openBefore - publishers)
+          .as("what the doctor reckons with")
+          .isLessThanOrEqualTo(Descriptors.needed(engines.size()));
+      for (EngineStatus status : ingest.status()) {
+        int engine = Integer.parseInt(status.id().replica());
+        assertThat(predicted(status, prompt(engine, 1))).as(status.id().replica()).isEqualTo(16);
+      }
+    } finally {
+      answers = false;
+      replies.join();
+    }
+  }
+
+  @Test
+  void checksThatNobodyAnswersHoldUpNoRepair() {
+    Duration forever = Duration.ofMinutes(5);
+    StreamLimits usual = StreamLimits.DEFAULT;
+    IngestOptions impatient =
+        new IngestOptions(
+            1,
+            RingLimits.DEFAULT,
+            new ReplayLimits(1, forever, forever, 1_000, 1 << 20),
+            BackoffLimits.DEFAULT,
+            new StreamLimits(
+                usual.bufferedBatches(),
+                usual.bufferedBytes(),
+                usual.replayAttempts(),
+                usual.replayCooldown(),
+                Duration.ofMillis(100)));
+    TestEngine engine = new TestEngine().serve(prompt(0, 0));
+    engine.serve(prompt(0, 1)).serve(prompt(0, 2));
+    try (TestPublisher silent = new TestPublisher(3);
+        TestPublisher gapped = new TestPublisher(3);
+        EventIngest ingest = new EventIngest(index, Clocks.ofTheMachine(), impatient)) {
+      EngineId silentId = follow(ingest, "silent", silent);
+      EngineId gappedId = follow(ingest, "gapped", gapped);
+      gapped.keep(engine.payload(0));
+      Await.until(
+          "it is heard",
+          () -> {
+            gapped.send(0, engine.payload(0));
+            return ingest.count(gappedId, StreamCounter.DUPLICATES) > 0;
+          });
+      Await.until("it answers", () -> trust(ingest, silentId) == Trust.EXACT);
+      silent.holdAnswers(true);
+      long asked = ingest.count(silentId, StreamCounter.REPLAYS);
+      Await.until(
+          "a check waits for its answer",
+          () -> ingest.count(silentId, StreamCounter.REPLAYS) > asked);
+
+      gapped.keep(engine.payload(1));
+      gapped.publish(engine.payload(2));
+      Await.until(
+          "the gap is repaired",
+          () ->
+              ingest.count(gappedId, StreamCounter.BLOCKS_STORED) == 12
+                  && trust(ingest, gappedId) == Trust.EXACT);
+      silent.holdAnswers(false);
+    }
+  }
+
+  private static EngineId follow(EventIngest ingest, String name, TestPublisher publisher) {
+    EngineId id = new EngineId(name, 0);
+    ingest.add(
+        new EngineSource(
+            id, "m", publisher.endpoint(), false, publisher.replayEndpoint(), EngineDialect.VLLM));
+    return id;
+  }
+
+  private static Trust trust(EventIngest ingest, EngineId id) {
+    return Objects.requireNonNull(ingest.view(id)).trust();
+  }
+
+  private static long openDescriptors() {
+    return ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+        .getOpenFileDescriptorCount();
+  }
+
+  private void awaitBlocks(EventIngest ingest, long blocks) {
+    for (int i = 0; i < engines.size(); i++) {
+      EngineId id = new EngineId(Integer.toString(i), 0);
+      Await.until(
+          "engine " + i + " is exact with as many blocks as it stored: " + blocks,
+          () ->
+              ingest.count(id, StreamCounter.BLOCKS_STORED) == blocks
+                  && trust(ingest, id) == Trust.EXACT);
+    }
+  }
+
+  private void answerReplays(List<ZMQ.Socket> routers) {
+    try (ZMQ.Poller poller = context.createPoller(routers.size())) {
+      routers.forEach(router -> poller.register(router, ZMQ.Poller.POLLIN));
+      while (answers) {
+        poller.poll(20);
+        for (int i = 0; i < routers.size(); i++) {
+          if (poller.pollin(i)) {
+            answerReplay(routers.get(i), i);
+          }
+        }
+      }
+    }
+  }
+
+  private void answerReplay(ZMQ.Socket router, int engine) {
+    byte[] peer = router.recv();
+    router.recv();
+    long from = ByteBuffer.wrap(router.recv()).getLong();
+    for (long sequence = from; sequence < replayable; sequence++) {
+      reply(router, peer, sequence, engines.get(engine).payload((int) sequence));
+    }
+    reply(router, peer, -1, new byte[0]);
+  }
+
+  private static void reply(ZMQ.Socket router, byte[] peer, long sequence, byte[] payload) {
+    router.sendMore(peer);
+    router.sendMore(new byte[0]);
+    router.sendMore(StreamMessage.sequenceFrame(sequence));
+    router.send(payload);
   }
 
   private void flood() {

@@ -38,7 +38,7 @@ final class LateStartTest {
         }
 
         @Override
-        public void replay(long replayId, long fromSequence) {
+        public void replay(long replayId, long fromSequence, boolean repairs) {
           asked.add(replayId);
         }
 

@@ -167,7 +167,7 @@ final class StreamFixture implements StreamSockets {
   }
 
   @Override
-  public void replay(long replayId, long fromSequence) {
+  public void replay(long replayId, long fromSequence, boolean repairs) {
     askedId = replayId;
     askedFrom = fromSequence;
   }

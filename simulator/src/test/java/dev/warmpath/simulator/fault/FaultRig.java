@@ -426,7 +426,7 @@ final class FaultRig implements StreamSockets {
   }
 
   @Override
-  public void replay(long replayId, long fromSequence) {
+  public void replay(long replayId, long fromSequence, boolean repairs) {
     askedId = replayId;
     askedFrom = fromSequence;
   }

@@ -10,6 +10,7 @@ import dev.warmpath.eventingest.capture.live.CaptureRecorder;
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
+import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
@@ -238,7 +239,7 @@ public final class CaptureCommand implements WarmpathCommand {
             Instant.now(), note, sources.stream().map(CaptureRecorder.Source::stream).toList());
     try (Ending ending = Ending.ofProcess();
         CaptureSink writer = create(header);
-        ZContext context = new ZContext()) {
+        ZContext context = Descriptors.context()) {
       CaptureRecorder recorder = new CaptureRecorder(writer, sources, System::nanoTime);
       record(recorder, context, done(ending));
       return recorder.batches() > 0 ? Exit.OK : nothingCame();

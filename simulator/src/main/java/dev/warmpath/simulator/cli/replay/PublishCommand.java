@@ -3,6 +3,7 @@ package dev.warmpath.simulator.cli.replay;
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.fault.FaultyFeed;
 import dev.warmpath.eventingest.capture.live.CapturePublisher;
+import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
@@ -101,7 +102,7 @@ final class PublishCommand implements WarmpathCommand {
     }
     try (ReadingProgress reading = progress.of(List.of(file), 1);
         CaptureReader capture = CaptureFiles.open(file, reading);
-        ZContext context = new ZContext();
+        ZContext context = Descriptors.context();
         CapturePublisher publisher = publisher(context)) {
       publish(capture, publisher, reading);
     } catch (IOException e) {
