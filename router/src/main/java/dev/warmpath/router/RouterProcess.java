@@ -8,6 +8,7 @@ import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.RecentDecisions;
 import dev.warmpath.router.console.history.Totals;
 import dev.warmpath.router.discovery.PolledSource;
+import dev.warmpath.router.doctor.facts.HostFacts;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
@@ -96,6 +97,7 @@ public final class RouterProcess implements AutoCloseable {
     this.files = new FileWatch(config.files().pollMs());
     this.vertx = newVertx();
     PortSecurity security = PortSecurity.begin(config, files, vertx, environment.nanoClock());
+    warnOfFiles(config);
     this.admission =
         new ProxyContext.Admission(
             lifecycle,
@@ -130,6 +132,18 @@ public final class RouterProcess implements AutoCloseable {
     } catch (StartException e) {
       release();
       throw e;
+    }
+  }
+
+  private static void warnOfFiles(RouterConfig config) {
+    long wanted = RouterConfig.openFiles(config.replicas());
+    long allowed = HostFacts.ofTheMachine().openFiles();
+    if (allowed > 0 && allowed < wanted) {
+      LOG.warn(
+          "{} files may be open, but following the fleet needs {} before any client comes: {}",
+          allowed,
+          wanted,
+          HostFacts.MORE_FILES);
     }
   }
 

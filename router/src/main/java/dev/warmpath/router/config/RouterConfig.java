@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.follow.BackoffLimits;
 import dev.warmpath.eventingest.follow.IngestOptions;
 import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.session.StreamLimits;
+import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
@@ -12,6 +13,7 @@ import dev.warmpath.router.host.HostPattern;
 import dev.warmpath.router.host.OwnAddress;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -55,6 +57,8 @@ public record RouterConfig(
     @Reloadable Shutdown shutdown,
     Reload reload) {
 
+  private static final int HEALTH_CONNECTIONS = 2;
+
   public RouterConfig {
     models = List.copyOf(models);
     replicas = List.copyOf(replicas);
@@ -89,6 +93,16 @@ public record RouterConfig(
   /** The model of all replicas that name none; empty unless it is the only one. */
   public String onlyModel() {
     return models.size() == 1 ? models.get(0).name() : "";
+  }
+
+  /** Files and sockets that are open all the time to follow these replicas. */
+  public static long openFiles(Collection<ReplicaConfig> replicas) {
+    int streams =
+        replicas.stream()
+            .filter(replica -> replica.events() != null)
+            .mapToInt(ReplicaConfig::ranks)
+            .sum();
+    return Descriptors.needed(streams) + (long) HEALTH_CONNECTIONS * replicas.size();
   }
 
   static void distinct(String key, List<String> names) {

@@ -192,7 +192,7 @@ public enum Metric {
       "engine"),
   EVENT_BUFFERED_BATCHES(
       Type.GAUGE, "Live batches waiting for a replay's end; max 16384.", "engine"),
-  REPLAYS_RUNNING(Type.GAUGE, "Replays running; max 8."),
+  REPLAYS_RUNNING(Type.GAUGE, "Replays running; max 8 repairs and 4 checks."),
   EVENT_STREAM_TOTAL(Type.COUNTER, "Events of the stream, see below.", "engine", "event"),
   CONFIG_RELOADS_TOTAL(
       Type.COUNTER, "Reloads: applied, unchanged, refused (nothing changed).", "result"),

@@ -2,6 +2,7 @@ package dev.warmpath.router.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.doctor.check.Finding;
 import dev.warmpath.router.doctor.check.Finding.Level;
@@ -134,6 +135,22 @@ class DoctorTest {
 
   private static Map<String, Object> withEvents(String name, Backend engine, EventFeed feed) {
     return Map.of("name", name, "url", engine.url(), "events", feed.endpoint());
+  }
+
+  @Test
+  void filesOfEachEnginesEventsAreCounted() throws Exception {
+    Map<String, Object> ranked =
+        Map.of(
+            "name", "r", "url", "http://127.0.0.1:1", "events", "tcp://127.0.0.1:1", "ranks", 3L);
+    DoctorReport report =
+        examine(tree ->
+            tree.set("limits.connections", 1_000_000, "test")
+                .set("limits.requests", 1_000_000, "test")
+                .put("replicas", ranked, "test"));
+    long needed = Descriptors.needed(3) + 2;
+    assertThat(found(report, "router", "limits"))
+        .contains("following the fleet needs " + needed + ", and `limits` allow for 2000000 more")
+        .contains("LimitNOFILE=");
   }
 
   private static DoctorReport examine(UnaryOperator<ConfigTree> change) throws Exception {

@@ -11,6 +11,11 @@ import java.lang.management.ManagementFactory;
  */
 public record HostFacts(long openFiles, long heapBytes) {
 
+  /** How to get more open files, or to need fewer. */
+  public static final String MORE_FILES =
+      "raise the limit (LimitNOFILE= of systemd, --ulimit nofile of containers, ulimit -n), or"
+          + " lower `limits.connections` and `limits.requests`";
+
   /** What this process is given. */
   public static HostFacts ofTheMachine() {
     long files =

@@ -6,6 +6,7 @@ import dev.warmpath.router.doctor.check.Check;
 import dev.warmpath.router.doctor.check.Finding;
 import dev.warmpath.router.doctor.check.Findings;
 import dev.warmpath.router.doctor.facts.FleetFacts;
+import dev.warmpath.router.doctor.facts.HostFacts;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
 
 /** Whether the machine and the router's bounds are large enough for the fleet. */
@@ -18,9 +19,6 @@ public final class LimitsCheck implements Check {
 
   /** Text of one token, on the average. */
   private static final int BYTES_A_TOKEN = 4;
-
-  /** Jars, logs, sockets of events. */
-  private static final int OTHER_FILES = 256;
 
   @Override
   public void look(FleetFacts fleet, Findings into) {
@@ -37,14 +35,16 @@ public final class LimitsCheck implements Check {
 
   private static void files(FleetFacts fleet, Findings into) {
     RouterConfig.Limits limits = fleet.config().limits();
-    long wanted = (long) limits.connections() + limits.requests() + OTHER_FILES;
+    long followed =
+        RouterConfig.openFiles(fleet.replicas().stream().map(ReplicaFacts::config).toList());
+    long wanted = (long) limits.connections() + limits.requests() + followed;
     long allowed = fleet.host().openFiles();
     if (allowed > 0 && allowed < wanted) {
       into.warn(
           Finding.ROUTER,
-          "%d files may be open, and `limits` allow for %d".formatted(allowed, wanted),
-          "raise the limit (ulimit -n, LimitNOFILE=), or lower `limits.connections` and"
-              + " `limits.requests`");
+          "%d files may be open, but following the fleet needs %d, and `limits` allow for %d more"
+              .formatted(allowed, followed, wanted - followed),
+          HostFacts.MORE_FILES);
     }
   }
 
