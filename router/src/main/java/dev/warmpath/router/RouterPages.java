@@ -37,6 +37,12 @@ final class RouterPages implements Pages {
     return (int) core.fleet().replicas().stream().filter(RouterPages::takesRequests).count();
   }
 
+  @Override
+  public boolean hasSlowReplica() {
+    return core.fleet().replicas().stream()
+        .anyMatch(replica -> replica.isOnlySlow() && !replica.draining());
+  }
+
   private static boolean takesRequests(Replica replica) {
     return replica.health() == Replica.Health.UP && !replica.draining();
   }

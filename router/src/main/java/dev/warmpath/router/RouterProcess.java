@@ -14,6 +14,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.match.EngineChain;
+import dev.warmpath.router.health.FleetWatch;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.observe.DiscoveryMetrics;
@@ -38,6 +39,7 @@ import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.reload.RunningConfig;
 import dev.warmpath.router.requestlog.RequestLogs;
 import dev.warmpath.router.snapshot.SnapshotLoad;
+import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.router.watch.FileWatch;
@@ -372,7 +374,22 @@ public final class RouterProcess implements AutoCloseable {
   private HealthChecker newHealthChecker(LongSupplier nanoClock) {
     Function<Replica, String> path = replica -> core.isSglang(replica) ? "/model_info" : "/health";
     return new HealthChecker(
-        running, core.fleet(), upstreams, core.catalog(), path, core.streams(), nanoClock);
+        running,
+        core.fleet(),
+        upstreams,
+        core.catalog(),
+        path,
+        core.streams(),
+        new FleetWatch(
+            new FleetWatch.Sources(
+                core.fleet(),
+                core.catalog(),
+                core.dispatcher()::report,
+                core.ingest()::status,
+                () -> core.tokenizers().status().stream().map(TokenizerStatus::model).toList(),
+                core.models()::modelOf,
+                nanoClock)),
+        nanoClock);
   }
 
   private void deploy(Supplier<? extends Deployable> verticle, int instances, String what) {

@@ -72,6 +72,8 @@ final class FleetReport {
     root.put("stage", lower(admin.lifecycle().stage()));
     root.put("requestsServing", admin.lifecycle().serving());
     root.put("promptsWaiting", admin.prompts().waiting());
+    ArrayNode unwell = root.putArray("modelsWithoutReplica");
+    admin.fleet().modelsWithoutReplica().forEach(unwell::add);
     index(root.putObject("index"), admin.index().totals());
     ArrayNode stale = root.putArray("staleFiles");
     admin.files().get().stream()
@@ -96,6 +98,9 @@ final class FleetReport {
     to.put("name", replica.name());
     to.put("url", replica.baseUrl().toString());
     to.put("health", lower(replica.health()));
+    to.put("asleep", replica.asleep());
+    to.put("problem", replica.problem());
+    to.put("checkProblem", replica.checkProblem());
     to.put("draining", replica.draining());
     to.put("weight", replica.weight());
     to.put("gpuBlocks", replica.gpuBlocks());
@@ -114,6 +119,7 @@ final class FleetReport {
     to.put("queuedPrefillTokens", report.state().load().queuedPrefillTokens());
     to.put("ejected", report.state().ejected());
     to.put("circuit", lower(report.state().circuit()));
+    to.put("problem", report.state().problem());
     ReportedLoad load = report.replica().reportedLoad(report.dpRank());
     number(to, "requestsRunning", load.running());
     number(to, "requestsWaiting", load.waiting());

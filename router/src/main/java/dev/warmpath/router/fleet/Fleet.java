@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
@@ -83,6 +84,29 @@ public final class Fleet {
       replicas = List.copyOf(next);
     }
     gone.forEach(replica -> onRemoval.forEach(listener -> listener.accept(replica)));
+  }
+
+  /**
+   * The models that some replica serves, and none that is well. Their requests go to the least bad
+   * replicas. Drained replicas do not count.
+   */
+  public Set<String> modelsWithoutReplica() {
+    Set<String> served = new TreeSet<>();
+    Set<String> well = new HashSet<>();
+    for (Replica replica : replicas) {
+      if (replica.draining()) {
+        continue;
+      }
+      if (!replica.isWell()) {
+        served.addAll(replica.models());
+      } else if (replica.namesModels()) {
+        well.addAll(replica.models());
+      } else {
+        return Set.of(); // it may serve any
+      }
+    }
+    served.removeAll(well);
+    return served;
   }
 
   /** Calls {@code listener} with each replica that is removed from now on, by who removes it. */

@@ -42,6 +42,12 @@ public final class Replica {
   /** The {@link #limit} of a replica of which nothing was learned. */
   public static final int NO_LIMIT = Integer.MAX_VALUE;
 
+  /** The {@link #illness} of a replica of which nothing came since it joined. */
+  public static final int UNTRIED = 4;
+
+  private static final int SLOW = 1;
+  private static final int FAILING = 2;
+  private static final int ASLEEP = 3;
   private static final long NEVER = Long.MIN_VALUE;
 
   /** A busy stream writes its time so often. */
@@ -50,9 +56,14 @@ public final class Replica {
   private final String name;
   private final URI baseUrl;
   private final int ranks;
+  private final Set<String> configuredModels;
   private volatile Set<String> models;
+  private volatile boolean namesModels;
   private volatile Health health = Health.DOWN;
+  private volatile boolean asleep;
+  private volatile boolean wasAlive;
   private volatile Check lastCheck = Check.NONE;
+  private volatile @Nullable String checkProblem;
   private volatile long respondedNanos = NEVER;
   private volatile long metricsNanos = NEVER;
   private volatile boolean draining;
@@ -69,7 +80,8 @@ public final class Replica {
    * A replica that is down until {@link #health(Health)} says otherwise.
    *
    * @param baseUrl where its API is, without a path
-   * @param models the names that requests may call it by: base models and adapters; empty: any
+   * @param models the names that requests may call it by: base models and adapters; empty: any,
+   *     until it names its models
    * @param ranks data-parallel ranks behind the endpoint, at least 1; each is an engine
    */
   public Replica(String name, URI baseUrl, Set<String> models, int ranks) {
@@ -81,7 +93,9 @@ public final class Replica {
     }
     this.name = name;
     this.baseUrl = baseUrl;
-    this.models = Set.copyOf(models);
+    this.configuredModels = Set.copyOf(models);
+    this.models = configuredModels;
+    this.namesModels = !models.isEmpty();
     this.ranks = ranks;
     this.rankRequests = new AtomicIntegerArray(ranks);
     this.otherLoads = new AtomicReferenceArray<>(ranks);
@@ -104,17 +118,27 @@ public final class Replica {
     return models;
   }
 
-  /** It serves these models from now on, as when an adapter was loaded. */
+  /**
+   * It serves these models from now on, as when an adapter was loaded. If it lists none, it serves
+   * those that were configured, or nothing.
+   */
   public void models(Set<String> served) {
-    models = Set.copyOf(served);
+    models = served.isEmpty() ? configuredModels : Set.copyOf(served);
+    namesModels = true;
+    wasAlive = true;
+  }
+
+  /** Whether its models are known, by the configuration or by what it answered. */
+  public boolean namesModels() {
+    return namesModels;
   }
 
   /**
-   * Whether it serves {@code model}; null stands for whatever it serves. As long as it has named no
-   * model it may serve any.
+   * Whether it serves {@code model}; null stands for whatever it serves. As long as its models are
+   * not known it may serve any.
    */
   public boolean serves(@Nullable String model) {
-    return model == null || models.isEmpty() || models.contains(model);
+    return !namesModels || (model == null ? !models.isEmpty() : models.contains(model));
   }
 
   public Health health() {
@@ -123,6 +147,44 @@ public final class Replica {
 
   public void health(Health found) {
     health = found;
+    wasAlive |= found == Health.UP;
+  }
+
+  /** Whether its engines sleep, by its metrics: a request would wait for their waking. */
+  public boolean asleep() {
+    return asleep;
+  }
+
+  public void asleep(boolean is) {
+    asleep = is;
+  }
+
+  /** Whether it gets requests as usual, as far as its health is concerned. */
+  public boolean isWell() {
+    return health == Health.UP && !asleep;
+  }
+
+  /**
+   * Which replicas are tried first when none of a model's is well: the lower, the less speaks
+   * against it. {@link #UNTRIED} is not tried at all.
+   */
+  public int illness() {
+    if (health == Health.DOWN && !wasAlive) {
+      return UNTRIED;
+    }
+    if (asleep) {
+      return ASLEEP;
+    }
+    return health == Health.UP ? 0 : lastCheck == Check.UNANSWERED ? SLOW : FAILING;
+  }
+
+  /** Why it does not get requests as usual, for operators; null if it is well. */
+  public @Nullable String problem() {
+    if (health == Health.DOWN) {
+      String why = checkProblem;
+      return why == null ? "it was not checked yet" : why;
+    }
+    return asleep ? "its engines sleep" : null;
   }
 
   /** What the last health check found. */
@@ -130,9 +192,19 @@ public final class Replica {
     return lastCheck;
   }
 
-  /** A health check found this. A failed one outweighs what came before it. */
-  public void checked(Check found) {
+  /** What was wrong with the last health check, for operators; null if nothing was. */
+  public @Nullable String checkProblem() {
+    return checkProblem;
+  }
+
+  /**
+   * A health check found this. A failed one outweighs what came before it.
+   *
+   * @param problem what was wrong, for operators; null if it passed
+   */
+  public void checked(Check found, @Nullable String problem) {
     lastCheck = found;
+    checkProblem = problem;
     if (found == Check.FAILED) {
       respondedNanos = NEVER;
       metricsNanos = NEVER;
@@ -149,6 +221,7 @@ public final class Replica {
   /** Its metrics were read. */
   public void metricsRead(long nowNanos) {
     metricsNanos = stamp(nowNanos);
+    wasAlive = true;
   }
 
   /**
@@ -236,6 +309,14 @@ public final class Replica {
 
   public void reportedLoad(int rank, ReportedLoad seen) {
     reportedLoads.set(rank, seen);
+  }
+
+  /**
+   * Whether it only answers too slowly to pass its health checks: it may well serve requests, and
+   * does when no replica is well.
+   */
+  public boolean isOnlySlow() {
+    return illness() == SLOW;
   }
 
   /** Whether it gets no new requests while the old ones run out. */

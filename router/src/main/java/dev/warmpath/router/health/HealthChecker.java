@@ -4,6 +4,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.Replica.Check;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
 import io.netty.channel.ConnectTimeoutException;
@@ -11,6 +12,8 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClosedException;
+import java.io.IOException;
+import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.HashMap;
 import java.util.Map;
@@ -18,9 +21,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Asks every replica at an interval whether it is well, over connections of its own so that load
@@ -31,7 +33,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class HealthChecker extends VerticleBase {
 
-  private static final Logger LOG = LoggerFactory.getLogger(HealthChecker.class);
   private static final int CONNECTIONS_PER_REPLICA = 2;
 
   /** Between two looks whether metrics are to be read again. */
@@ -49,6 +50,7 @@ public final class HealthChecker extends VerticleBase {
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
   private final EngineEvents engineEvents;
+  private final FleetWatch watch;
   private final LongSupplier nanoClock;
 
   /** How a replica stood when it was looked at last. */
@@ -76,6 +78,7 @@ public final class HealthChecker extends VerticleBase {
    * @param healthPath the path that tells the health of a replica by its status
    * @param engineEvents told what the replicas' health and metrics give away of their lifetimes and
    *     caches
+   * @param watch looks at the fleet as often as it is checked
    * @param nanoClock the clock that {@link Replica#responded} is told
    */
   public HealthChecker(
@@ -85,7 +88,9 @@ public final class HealthChecker extends VerticleBase {
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
       EngineEvents engineEvents,
+      FleetWatch watch,
       LongSupplier nanoClock) {
+    this.watch = watch;
     this.nanoClock = nanoClock;
     this.config = config;
     this.engineEvents = engineEvents;
@@ -112,6 +117,7 @@ public final class HealthChecker extends VerticleBase {
   private void checks() {
     timer = vertx.setTimer(config.get().health().intervalMs(), id -> checks());
     checkAll();
+    watch.look();
   }
 
   private void looks() {
@@ -121,6 +127,7 @@ public final class HealthChecker extends VerticleBase {
       watchAll();
     } else {
       checked.values().forEach(state -> state.others.forget());
+      fleet.replicas().forEach(replica -> replica.asleep(false));
     }
   }
 
@@ -152,7 +159,12 @@ public final class HealthChecker extends VerticleBase {
   private void check(Replica replica, boolean turnForModels) {
     boolean asksModels = turnForModels || replica.health() == Replica.Health.DOWN;
     get(replica, healthPath.apply(replica))
-        .compose(body -> asksModels ? models(replica) : Future.succeededFuture())
+        .transform((body, failure) -> {
+          boolean mayServe = failure == null || kind(failure) == Check.UNANSWERED;
+          Future<Void> found =
+              failure == null ? Future.succeededFuture() : Future.failedFuture(failure);
+          return asksModels && mayServe ? models(replica).compose(asked -> found) : found;
+        })
         .onComplete(done -> {
           Checked state = checked.get(replica);
           if (state != null) {
@@ -169,24 +181,49 @@ public final class HealthChecker extends VerticleBase {
    * @param failure null if the check passed
    */
   private void judge(Replica replica, Checked state, @Nullable Throwable failure) {
-    Replica.Check found = failure == null ? Replica.Check.PASSED : kind(failure);
-    replica.checked(found);
+    Check found = failure == null ? Check.PASSED : kind(failure);
+    replica.checked(
+        found, failure == null ? null : problem(failure, config.get().health().timeoutMs()));
     boolean good =
-        found == Replica.Check.PASSED
-            || (found == Replica.Check.UNANSWERED && replica.isResponding(nanoClock.getAsLong()));
+        found == Check.PASSED
+            || (found == Check.UNANSWERED && replica.isResponding(nanoClock.getAsLong()));
     RouterConfig.Health now = config.get().health();
-    judge(replica, state.streak.after(good, now.rise(), now.fall()));
+    Replica.Health verdict = state.streak.after(good, now.rise(), now.fall());
+    if (verdict != replica.health()) {
+      replica.health(verdict);
+      if (verdict == Replica.Health.UP) {
+        engineEvents.recovered(replica);
+      }
+    }
   }
 
-  private static Replica.Check kind(Throwable failure) {
+  static Check kind(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof TimeoutException
           || cause instanceof ConnectTimeoutException
           || cause instanceof UnknownHostException) {
-        return Replica.Check.UNANSWERED;
+        return Check.UNANSWERED;
       }
     }
-    return Replica.Check.FAILED;
+    return Check.FAILED;
+  }
+
+  /** What a failure means, in words that are the same each time. */
+  static String problem(Throwable failure, int timeoutMs) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof UnknownHostException) {
+        return "its host name does not resolve";
+      } else if (cause instanceof TimeoutException || cause instanceof ConnectTimeoutException) {
+        return "no answer within " + timeoutMs + " ms";
+      } else if (cause instanceof ConnectException) {
+        return "connection refused";
+      } else if (cause instanceof SSLException) {
+        return "TLS: " + cause.getMessage();
+      }
+    }
+    return failure instanceof HttpClosedException || failure instanceof IOException
+        ? "the connection broke"
+        : String.valueOf(failure.getMessage());
   }
 
   /** Reads every replica's metrics; one that does not answer is left as it is. */
@@ -202,28 +239,23 @@ public final class HealthChecker extends VerticleBase {
 
   private void saw(Replica replica, Checked state, EngineMetrics metrics) {
     replica.metricsRead(nanoClock.getAsLong());
+    replica.asleep(metrics.asleep());
     state.restarts.saw(metrics);
     LearnedLimit.saw(replica, metrics, config.get().limits().engineWaiting());
     state.others.saw(metrics, config.get().health().otherLoad());
   }
 
-  /** Asks for the models; a replica without an answer to that keeps what was configured. */
+  /** Asks for the models; a replica without an answer to that keeps what is known of it. */
   private Future<Void> models(Replica replica) {
     return get(replica, "/v1/models")
-        .map(body -> ServedModel.read(body.toString()))
-        .onSuccess(read -> read.ifPresent(models -> catalog.learn(replica, models)))
+        .onSuccess(body ->
+            ServedModel.read(body.toString())
+                .ifPresentOrElse(
+                    models -> catalog.learn(replica, models),
+                    () -> catalog.missed(replica, "it is no list of models")))
+        .onFailure(e -> catalog.missed(replica, problem(e, config.get().health().timeoutMs())))
         .<Void>mapEmpty()
         .otherwiseEmpty();
-  }
-
-  private void judge(Replica replica, Replica.Health verdict) {
-    if (verdict != replica.health()) {
-      LOG.info("replica {} is {}", replica.name(), verdict);
-      replica.health(verdict);
-      if (verdict == Replica.Health.UP) {
-        engineEvents.recovered(replica);
-      }
-    }
   }
 
   /** Asks, once more if a connection that was kept had ended meanwhile. */

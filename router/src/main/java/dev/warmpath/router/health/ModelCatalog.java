@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -29,6 +30,7 @@ public final class ModelCatalog implements Tokenizers.Adapters {
   private final Fleet fleet;
   private final Predicate<Replica> joinsNames;
   private final Map<Replica, List<ServedModel>> byReplica = new ConcurrentHashMap<>();
+  private final Map<Replica, String> unread = new ConcurrentHashMap<>();
   private volatile Map<String, ServedModel> adapters = Map.of();
 
   /**
@@ -41,7 +43,31 @@ public final class ModelCatalog implements Tokenizers.Adapters {
     fleet.onRemoval(removed -> refresh());
   }
 
+  /** A replica's list could not be read. What is known of its models stays. */
+  void missed(Replica replica, String why) {
+    unread.put(replica, why);
+    if (!fleet.replicas().contains(replica)) {
+      unread.remove(replica);
+    }
+  }
+
+  /**
+   * Why it is not known what the replica serves, or that it serves nothing; null if all is well.
+   */
+  @Nullable String problem(Replica replica) {
+    String why = unread.get(replica);
+    if (!replica.namesModels()) {
+      return "its /v1/models cannot be read"
+          + (why == null ? "" : ": " + why)
+          + "; it is asked for any model";
+    }
+    return replica.models().isEmpty()
+        ? "its /v1/models is empty and no models are configured for it: it gets no requests"
+        : null;
+  }
+
   void learn(Replica replica, List<ServedModel> listed) {
+    unread.remove(replica);
     List<ServedModel> models =
         joinsNames.test(replica)
             ? listed.stream().map(ServedModel::behindBase).toList()
@@ -64,7 +90,9 @@ public final class ModelCatalog implements Tokenizers.Adapters {
 
   /** Lists the adapters of all replicas anew. */
   private synchronized void refresh() {
-    byReplica.keySet().retainAll(new HashSet<>(fleet.replicas())); // a list is searched for each
+    Set<Replica> present = new HashSet<>(fleet.replicas()); // a list is searched for each
+    byReplica.keySet().retainAll(present);
+    unread.keySet().retainAll(present);
     Map<String, ServedModel> all = new HashMap<>();
     for (Replica replica : fleet.replicas()) {
       of(replica).stream()
@@ -87,8 +115,8 @@ public final class ModelCatalog implements Tokenizers.Adapters {
   }
 
   /**
-   * The models of all replicas that are up, one entry each, in the form of {@code /v1/models}; null
-   * if none is up.
+   * The models of all replicas that are up or only slow, one entry each, in the form of {@code
+   * /v1/models}; null if there is no such replica.
    *
    * @param shown whether a model is listed, by its name there
    */
@@ -96,7 +124,7 @@ public final class ModelCatalog implements Tokenizers.Adapters {
     Map<String, JsonNode> entries = new LinkedHashMap<>();
     boolean anyUp = false;
     for (Replica replica : fleet.replicas()) {
-      if (replica.health() == Replica.Health.UP) {
+      if (replica.health() == Replica.Health.UP || replica.isOnlySlow()) {
         anyUp = true;
         of(replica).stream()
             .filter(model -> shown.test(model.id()))

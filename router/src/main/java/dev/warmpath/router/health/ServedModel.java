@@ -40,7 +40,8 @@ public record ServedModel(String id, String name, @Nullable String parent, JsonN
         models.add(of(entry));
       }
     }
-    return Optional.of(models);
+    boolean isForeign = models.isEmpty() && !data.isEmpty();
+    return isForeign ? Optional.empty() : Optional.of(models);
   }
 
   private static ServedModel of(JsonNode entry) {

@@ -78,6 +78,7 @@ public final class FleetCollector {
     snapshot.add(Metric.INDEX_WRITER_STALLED_SECONDS, stalled);
     int most = sources.dispatcher().replicaRequests();
     sources.fleet().replicas().forEach(replica -> replica(snapshot, replica, most));
+    snapshot.add(Metric.MODELS_WITHOUT_REPLICA, sources.fleet().modelsWithoutReplica().size());
     sources.dispatcher().report().forEach(report -> engine(snapshot, report));
     snapshot.add(Metric.EVENT_VISIBLE_SECONDS, sources.visibleTimes());
     snapshot.add(Metric.REPLAYS_RUNNING, sources.replaysRunning().getAsInt());
@@ -132,6 +133,7 @@ public final class FleetCollector {
   private static void engine(MetricValues to, EngineReport report) {
     String engine = report.engine();
     to.add(Metric.ENGINE_EJECTED, is(report.state().ejected()), engine);
+    to.add(Metric.ENGINE_REFUSING, is(report.state().refusing()), engine);
     to.add(Metric.ENGINE_REQUESTS_IN_FLIGHT, report.state().load().requestsInFlight(), engine);
     to.add(
         Metric.ENGINE_QUEUED_PREFILL_TOKENS, report.state().load().queuedPrefillTokens(), engine);

@@ -121,6 +121,8 @@ public enum Metric {
   POLICY_MEMORY_SHARE(
       Type.GAUGE, "Used share of the policy's memory; at 1 the oldest gives way.", "policy"),
   REPLICA_UP(Type.GAUGE, "1 when the replica passes health checks.", "replica"),
+  MODELS_WITHOUT_REPLICA(
+      Type.GAUGE, "Models none of whose replicas is well: requests go to the least bad ones."),
   REPLICA_DRAINING(Type.GAUGE, "1 when the replica gets no new requests.", "replica"),
   REPLICA_REQUESTS(Type.GAUGE, "Requests in flight, all ranks.", "replica"),
   REPLICA_REQUESTS_LIMIT(
@@ -134,6 +136,11 @@ public enum Metric {
       Type.GAUGE, "Addresses of the last good poll that make no replica; see the log.", "source"),
   ENGINE_EJECTED(
       Type.GAUGE, "1 while the engine is ejected for failing several requests in a row.", "engine"),
+  ENGINE_REFUSING(
+      Type.GAUGE,
+      "1 while the engine is ejected for answering every request with 503, as paused or retired"
+          + " ones do.",
+      "engine"),
   ENGINE_REQUESTS_IN_FLIGHT(Type.GAUGE, "Requests from dispatch to last byte.", "engine"),
   ENGINE_OTHER_REQUESTS(
       Type.GAUGE,

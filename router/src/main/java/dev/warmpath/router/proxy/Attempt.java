@@ -66,6 +66,7 @@ final class Attempt {
   private static final long LOOK_AGAIN_MS = 500;
 
   private static final long UNKNOWN = Long.MIN_VALUE;
+  private static final int UNAVAILABLE = 503;
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
 
   /** Of a proxy before the engine, which may have lost it, or its patience, within the request. */
@@ -374,7 +375,10 @@ final class Attempt {
     if (status < 400) {
       return Outcome.COMPLETED;
     }
-    return status < 500 || status == 503 ? Outcome.REFUSED : Outcome.FAILED;
+    if (status == UNAVAILABLE) {
+      return Outcome.UNAVAILABLE;
+    }
+    return status < 500 ? Outcome.REFUSED : Outcome.FAILED;
   }
 
   /** No connection, or one that ended before the response's head. */

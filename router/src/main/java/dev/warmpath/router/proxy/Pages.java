@@ -28,6 +28,12 @@ public interface Pages {
   /** How many replicas could take a request. */
   int replicasUp();
 
+  /**
+   * Whether some replica may take requests though none is up: it was alive, and only answers its
+   * health checks too slowly.
+   */
+  boolean hasSlowReplica();
+
   /** How many replicas there are. */
   int replicas();
 

@@ -478,7 +478,7 @@ public final class ProxyVerticle extends VerticleBase {
     int up = proxy.pages().replicasUp();
     String status = status(up);
     response
-        .setStatusCode(status.equals("ok") ? 200 : 503)
+        .setStatusCode(status.equals("ok") || status.equals("slow") ? 200 : 503)
         .putHeader("content-type", JSON)
         .end(
             "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s}"
@@ -492,6 +492,9 @@ public final class ProxyVerticle extends VerticleBase {
       return "starting";
     } else if (!proxy.pages().indexing()) {
       return "no_index_writer";
+    }
+    if (up == 0 && proxy.pages().hasSlowReplica()) {
+      return "slow";
     }
     return up > 0 ? "ok" : "no_replica";
   }

@@ -152,7 +152,7 @@ final class Tunnel {
       String message = "The replica refused the connection.";
       refuse(
           ApiError.upstream(isError ? rejected.getStatus() : 502, "refused", message),
-          Outcome.REFUSED);
+          rejected.getStatus() == 503 ? Outcome.UNAVAILABLE : Outcome.REFUSED);
     } else {
       String message = "The replica could not be reached or did not answer.";
       refuse(ApiError.upstream(502, "connect", message), Outcome.FAILED);

@@ -15,7 +15,7 @@ function sections(row) {
       ['Waiting at the engine', exact(row.waiting)],
       ['Prefill queued', exact(row.queued) + ' tokens'],
       ['KV cache in use', percent(row.kvUse)],
-      ['Circuit', words(row.circuit)],
+      ['Circuit', words(row.circuit) + (engine.problem ? ': ' + engine.problem : '')],
       ['Prefill speed', prefill(engine.prefill)],
     ]],
     ['Cache', [
@@ -39,7 +39,8 @@ function sections(row) {
     ['Replica', [
       ['Name', replica.name],
       ['URL', replica.url],
-      ['Health', replica.health + (replica.draining ? ', draining' : '')],
+      ['Health', replica.health + (replica.asleep ? ', asleep' : '') + (replica.draining ? ', draining' : '')],
+      ['Last health check', replica.checkProblem ?? 'passed'],
       ['Models', replica.models.join(', ')],
       ['Named by', replica.source ?? '–'],
       ['Weight', replica.weight === undefined ? '–' : count(replica.weight)],

@@ -11,7 +11,7 @@ const FILTERS = {
   all: ['All engines', () => true],
   attention: ['Needs attention', (row) => row.state.level !== 'good'],
   draining: ['Draining', (row) => row.replica.draining],
-  down: ['Down or circuit open', (row) => row.replica.health !== 'up' || row.circuit !== 'closed'],
+  down: ['Down or circuit open', (row) => row.replica.health !== 'up' || row.replica.asleep || row.circuit !== 'closed'],
   distrust: ['Trust not exact', (row) => row.trust !== 'exact'],
   waiting: ['Requests waiting', (row) => (row.waiting ?? 0) > 0],
 };
@@ -32,6 +32,7 @@ export class FleetView {
   #empty = h('div', {class: 'stand-in'});
   #body;
   #shown = h('p', {class: 'muted', 'aria-live': 'polite'});
+  #without = h('p', {class: 'problem', role: 'status', hidden: true});
 
   constructor({live, say}) {
     this.#live = live;
@@ -50,7 +51,7 @@ export class FleetView {
         h('label', {class: 'field'}, h('span', {}, 'Engine'), search)));
     this.#body = h('div', {class: 'fleet-body'},
       h('div', {class: 'fleet-main'}, this.#map.element, this.#shown, this.#table.element), this.#panel.element);
-    this.element = h('section', {class: 'fleet', 'aria-label': 'Fleet'}, this.#summary, bar, this.#empty, this.#body);
+    this.element = h('section', {class: 'fleet', 'aria-label': 'Fleet'}, this.#without, this.#summary, bar, this.#empty, this.#body);
     this.listener = () => this.#draw();
   }
 
@@ -114,6 +115,10 @@ export class FleetView {
     const models = [...new Set(fleet.replicas.flatMap((replica) => replica.models))].sort();
     this.#models.options = [['', 'all'], ...models.map((model) => [model, model])];
     this.#sum(fleet, all);
+    const without = fleet.modelsWithoutReplica ?? [];
+    this.#without.hidden = without.length === 0;
+    text(this.#without, without.length === 0 ? '' : 'No replica is well of ' + without.slice(0, 5).join(', ') + (without.length > 5 ? ' and ' + exact(without.length - 5) + ' more' : '')
+      + '. Their requests go to the least bad replicas.');
     const shown = all.filter((row) => this.#passes(row));
     text(this.#shown, shown.length === all.length ? '' : exact(shown.length) + ' of ' + exact(all.length) + ' engines');
     this.#map.show(shown, this.#measure, this.#panel.name);

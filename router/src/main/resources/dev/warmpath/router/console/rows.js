@@ -1,16 +1,17 @@
 // The engines of the fleet as rows: one object per engine with all that the map, the table and the panel show.
 
-const DOWN = {level: 'bad', sign: '✕', label: 'down', why: 'Its health check fails. It gets no requests.'};
+const DOWN = {level: 'bad', sign: '✕', label: 'down', why: 'It gets no requests while another replica of its model is well.'};
+const ASLEEP = {level: 'bad', sign: '☾', label: 'asleep', why: 'Its engines sleep. It gets no requests while another replica of its model is awake.'};
 const LEAVING = {level: 'note', sign: '↓', label: 'leaving', why: 'It was removed, and leaves when its requests have ended.'};
 const DRAINING = {level: 'note', sign: '↓', label: 'draining', why: 'It gets no new requests until it is resumed.'};
-const OPEN = {level: 'bad', sign: '!', label: 'circuit open', why: 'It failed or asked for rest. It gets no requests while another engine can take them.'};
-const HALF_OPEN = {level: 'bad', sign: '!', label: 'circuit half open', why: 'It failed or asked for rest. It gets one request at a time until one is answered.'};
+const OPEN = {level: 'bad', sign: '!', label: 'circuit open', why: 'It gets no requests while another engine can take them.'};
+const HALF_OPEN = {level: 'bad', sign: '!', label: 'circuit half open', why: 'It gets one request at a time until one is answered.'};
 const UP = {level: 'good', sign: '', label: 'up', why: ''};
 
 /** Levels: good, note (worth knowing), bad (takes no requests, or is not trusted). `why` is a sentence for the operator. */
 function state(replica, engine) {
   if (replica.health !== 'up') {
-    return DOWN;
+    return because(replica.problem, DOWN);
   }
   if (replica.leaving) {
     return LEAVING;
@@ -18,8 +19,16 @@ function state(replica, engine) {
   if (replica.draining) {
     return DRAINING;
   }
+  if (replica.asleep) {
+    return ASLEEP;
+  }
   const state = circuit(engine);
-  return state === 'open' ? OPEN : state === 'half_open' ? HALF_OPEN : knowledge(engine.events);
+  return state === 'open' ? because(engine.problem, OPEN) : state === 'half_open' ? because(engine.problem, HALF_OPEN) : knowledge(engine.events);
+}
+
+/** The cause before what it means. */
+function because(problem, state) {
+  return problem ? {...state, why: problem[0].toUpperCase() + problem.slice(1) + '. ' + state.why} : state;
 }
 
 /** What the router knows of the engine's cache. */

@@ -11,14 +11,20 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.router.watch.FileWatch;
+import io.netty.channel.ConnectTimeoutException;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +79,9 @@ class HealthCheckerTest {
             catalog,
             r -> "/health",
             new Told(heard),
+            new FleetWatch(
+                new FleetWatch.Sources(
+                    fleet, catalog, List::of, List::of, List::of, name -> null, System::nanoTime)),
             System::nanoTime);
     vertx.deployVerticle(checker).toCompletionStage().toCompletableFuture().join();
 
@@ -84,6 +93,22 @@ class HealthCheckerTest {
     assertThat(heard).isEmpty();
     status = 200;
     assertThat(heard.take()).isEqualTo("recovered a");
+  }
+
+  @Test
+  void failuresHaveAKindAndWords() {
+    assertThat(words(new UnknownHostException("no-such")))
+        .isEqualTo("UNANSWERED its host name does not resolve");
+    assertThat(words(new ConnectTimeoutException("x")))
+        .isEqualTo("UNANSWERED no answer within 70 ms");
+    assertThat(words(new TimeoutException("x"))).isEqualTo("UNANSWERED no answer within 70 ms");
+    assertThat(words(new ConnectException("x"))).isEqualTo("FAILED connection refused");
+    assertThat(words(new IOException(new SSLException("bad")))).isEqualTo("FAILED TLS: bad");
+    assertThat(words(new IOException("reset by peer"))).isEqualTo("FAILED the connection broke");
+  }
+
+  private static String words(Throwable failure) {
+    return HealthChecker.kind(failure) + " " + HealthChecker.problem(failure, 70);
   }
 
   private record Told(BlockingQueue<String> heard) implements EngineEvents {

@@ -101,7 +101,7 @@ public final class Assignment implements DispatchResult {
 
   /** A byte of the engine's response came. */
   public void responded(long nowNanos) {
-    engine.replica().responded(nowNanos);
+    engine.responded(nowNanos);
   }
 
   /** The engine began an answer, if only to refuse the request as wrong: it is alive. */

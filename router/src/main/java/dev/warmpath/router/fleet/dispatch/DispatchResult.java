@@ -28,8 +28,10 @@ public sealed interface DispatchResult
     UNKNOWN_MODEL,
     /** It is draining. */
     DRAINING,
-    /** Its health checks fail. */
+    /** Its health checks fail. It is still taken where no replica is well. */
     DOWN,
+    /** Its engines sleep. It is still taken where no replica is well. */
+    ASLEEP,
     /** It has failed this request already. */
     EXCLUDED,
     /** It has as many requests in flight as it may. */

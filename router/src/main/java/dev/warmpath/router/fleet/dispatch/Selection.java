@@ -54,6 +54,8 @@ final class Selection {
     void because(String engine, Cause cause);
   }
 
+  private static final int MODELS_UNKNOWN = Replica.UNTRIED + 1;
+
   private final List<Contender> pool = new ArrayList<>();
   private int contenders;
   private final List<Contender> rows = new ArrayList<>();
@@ -70,11 +72,25 @@ final class Selection {
       Set<String> excluded,
       EngineEvents engineEvents,
       PassedOver passedOver) {
+    gatherOnce(table, request, excluded, engineEvents, passedOver);
+    if (contenders == 0 && (nearest == Cause.DOWN || nearest == Cause.ASLEEP)) {
+      gatherOnce(table, request, excluded, engineEvents, passedOver); // one may just have changed
+    }
+    blocks.chain = firstChain();
+  }
+
+  private void gatherOnce(
+      EngineTable table,
+      PreparedRequest request,
+      Set<String> excluded,
+      EngineEvents engineEvents,
+      PassedOver passedOver) {
     contenders = 0;
     nearest = Cause.NO_REPLICA;
+    int illness = leastIllness(table, request, excluded);
     for (List<EngineState> ranks : table.engines()) {
       Replica replica = ranks.get(0).replica();
-      Cause obstacle = obstacle(replica, request, excluded);
+      Cause obstacle = obstacle(replica, request, excluded, illness);
       if (obstacle == null) {
         ranks.forEach(engine -> add(engine, request.prompt(), engineEvents));
       } else {
@@ -82,7 +98,6 @@ final class Selection {
         passedOver.because(replica.name(), obstacle);
       }
     }
-    blocks.chain = firstChain();
   }
 
   private @Nullable BlockChain firstChain() {
@@ -103,20 +118,62 @@ final class Selection {
     pool.get(contenders++).begin(engine, view, prompt.chain(view));
   }
 
+  /**
+   * How ill the replicas are that may get the request. 0, well, if any is well, even if it has
+   * failed this request. Otherwise the least ill that have not: "down" is only an estimate, and
+   * without a replica the request would fail for certain.
+   */
+  private static int leastIllness(
+      EngineTable table, PreparedRequest request, Set<String> excluded) {
+    int least = MODELS_UNKNOWN + Replica.UNTRIED;
+    boolean isNamed = false;
+    for (List<EngineState> ranks : table.engines()) {
+      Replica replica = ranks.get(0).replica();
+      if (!replica.serves(request.model()) || replica.draining() || isOther(replica, request)) {
+        continue;
+      }
+      int illness = illness(replica, request);
+      if (illness == 0) {
+        return 0;
+      }
+      isNamed |= illness < MODELS_UNKNOWN;
+      least = excluded.contains(replica.name()) ? least : Math.min(least, illness);
+    }
+    return isNamed ? Math.min(least, Replica.UNTRIED) : least;
+  }
+
+  /** A replica that is not well and does not name the model is the last to be tried. */
+  private static int illness(Replica replica, PreparedRequest request) {
+    int illness = replica.illness();
+    boolean isGuess = illness > 0 && request.model() != null && !replica.namesModels();
+    return isGuess ? MODELS_UNKNOWN + illness : illness;
+  }
+
   private static @Nullable Cause obstacle(
-      Replica replica, PreparedRequest request, Set<String> excluded) {
+      Replica replica, PreparedRequest request, Set<String> excluded, int illness) {
     if (!replica.serves(request.model())) {
       return Cause.UNKNOWN_MODEL;
     }
     if (replica.draining()) {
       return Cause.DRAINING;
     }
-    if (replica.health() == Replica.Health.DOWN) {
-      return Cause.DOWN;
+    if (isOther(replica, request)) {
+      return Cause.EXCLUDED;
     }
-    boolean isOther =
-        request.onlyReplica() != null && !request.onlyReplica().equals(replica.name());
-    return isOther || excluded.contains(replica.name()) ? Cause.EXCLUDED : null;
+    boolean isExcluded = excluded.contains(replica.name());
+    int own = illness(replica, request);
+    if (own == 0 && illness == 0) {
+      return isExcluded ? Cause.EXCLUDED : null;
+    }
+    if (isExcluded || own != illness || replica.illness() == Replica.UNTRIED) {
+      return replica.health() == Replica.Health.DOWN ? Cause.DOWN : Cause.ASLEEP;
+    }
+    return null;
+  }
+
+  private static boolean isOther(Replica replica, PreparedRequest request) {
+    String only = request.onlyReplica();
+    return only != null && !only.equals(replica.name());
   }
 
   /** Asks the index, once for each chain. */

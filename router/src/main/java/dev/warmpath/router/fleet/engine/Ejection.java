@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps an engine that fails request after request from getting more of them: an engine that fails
@@ -11,6 +12,10 @@ import java.util.concurrent.TimeUnit;
  * twice as long, up to half a minute. What fails while it is ejected was sent before, and counts no
  * more. Any answer ends the ejection, a refusal of the request (4xx) too. An engine that names a
  * time in {@code Retry-After} gets nothing until then.
+ *
+ * <p>A 503 is a failure only from an engine that does nothing else: one that is full is busy with
+ * other requests, and its bytes show it. One that was paused or retired answers 503 for ever while
+ * its health check passes, and its cache stays the warmest.
  *
  * <p>Confined to its engine's lock.
  */
@@ -31,6 +36,15 @@ public final class Ejection {
   private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+  /** A full engine has sent a byte of something before so much time is over. */
+  private static final long REFUSING_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Requests that its metrics show as running explain refusals for so long. */
+  private static final long BUSY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  private int refusalsInRow;
+  private long refusedSinceNanos;
+  private boolean refusing;
   private int failuresInRow;
   private long untilNanos;
   private boolean probing;
@@ -43,11 +57,57 @@ public final class Ejection {
     if (failuresInRow >= FAILURES && nowNanos - untilNanos < 0) {
       return;
     }
-    failuresInRow++;
+    eject(failuresInRow + 1, nowNanos);
+  }
+
+  private void eject(int row, long nowNanos) {
+    failuresInRow = row;
     if (failuresInRow >= FAILURES) {
       int doublings = Math.min(failuresInRow - FAILURES, MOST_DOUBLINGS);
       untilNanos = nowNanos + Math.min(FIRST_NANOS << doublings, LONGEST_NANOS);
     }
+  }
+
+  /**
+   * It refused a request with 503.
+   *
+   * @param busy whether it runs requests, by its metrics
+   * @param respondedNanos when a byte of any other response came from it, or {@link Long#MIN_VALUE}
+   */
+  public void unavailable(boolean busy, long respondedNanos, long nowNanos) {
+    probing = false;
+    boolean responded = respondedNanos != Long.MIN_VALUE && respondedNanos - refusedSinceNanos > 0;
+    if (refusalsInRow == 0 || responded) {
+      refusalsInRow = 0;
+      refusedSinceNanos = nowNanos;
+    }
+    refusalsInRow++;
+    long lasted = nowNanos - refusedSinceNanos;
+    boolean isIll = lasted >= (busy ? BUSY_NANOS : REFUSING_NANOS) && refusalsInRow >= FAILURES;
+    if (isIll && !(failuresInRow >= FAILURES && nowNanos - untilNanos < 0)) {
+      refusing = true;
+      eject(Math.max(FAILURES, failuresInRow + 1), nowNanos);
+    }
+  }
+
+  /** Why it gets no requests as usual, for operators; null if it does. */
+  public @Nullable String problem(long nowNanos) {
+    if (refusing) {
+      return "it answered " + refusalsInRow + " requests in a row with 503, and none otherwise";
+    } else if (failuresInRow >= FAILURES) {
+      return "it failed " + failuresInRow + " requests in a row";
+    }
+    return circuit(nowNanos) == Circuit.OPEN ? "it asked for rest by Retry-After" : null;
+  }
+
+  /** Whether it may not be asked only because it wants rest. */
+  public boolean onlyRests() {
+    return failuresInRow < FAILURES && resting;
+  }
+
+  /** Whether it is ejected because it refuses all requests. */
+  public boolean isRefusing() {
+    return refusing;
   }
 
   /** It asked for so much time without requests; no more than half a minute is given. */
@@ -59,6 +119,8 @@ public final class Ejection {
   /** It answered. */
   public void answered() {
     failuresInRow = 0;
+    refusalsInRow = 0;
+    refusing = false;
     probing = false;
   }
 

@@ -22,6 +22,9 @@ public final class EngineState {
    * @param prefillSamples requests from which {@code prefillCost} was learned
    * @param ejected whether it failed too often just now to be taken
    * @param circuit whether it gets requests after its failures
+   * @param isResting whether it only asked for rest ({@code Retry-After})
+   * @param refusing whether it is ejected because it answers every request with 503
+   * @param problem why it gets no requests as usual, for operators; null if it does
    */
   public record Snapshot(
       Load load,
@@ -29,7 +32,10 @@ public final class EngineState {
       PrefillCost prefillCost,
       long prefillSamples,
       boolean ejected,
-      Ejection.Circuit circuit) {}
+      Ejection.Circuit circuit,
+      boolean isResting,
+      boolean refusing,
+      @Nullable String problem) {}
 
   private final Replica replica;
   private final int dpRank;
@@ -40,6 +46,7 @@ public final class EngineState {
   private final Ejection ejection = new Ejection();
   private final ExpectedBlocks expected;
   private long lastTurn = Candidates.NEVER;
+  private volatile long respondedNanos = Long.MIN_VALUE;
 
   /**
    * @param number stands for it in what policies remember; never reused
@@ -151,6 +158,12 @@ public final class EngineState {
       int heldBlocks,
       boolean streamed) {}
 
+  /** A byte of a response of it came, if only to refuse the request as wrong (4xx). */
+  public void responded(long nowNanos) {
+    respondedNanos = nowNanos;
+    replica.responded(nowNanos);
+  }
+
   /** It began an answer, if only to refuse the request as wrong: it is alive. */
   public synchronized void answered(Reservation reservation) {
     if (!reservation.over) {
@@ -199,6 +212,9 @@ public final class EngineState {
       ejection.answered();
     } else if (outcome == Outcome.FAILED) {
       ejection.failed(nowNanos);
+    } else if (outcome == Outcome.UNAVAILABLE) {
+      boolean busy = replica.reportedLoad(dpRank).running() > 0;
+      ejection.unavailable(busy, respondedNanos, nowNanos);
     } else if (reservation.probe) {
       ejection.probeEnded();
     }
@@ -224,6 +240,9 @@ public final class EngineState {
         prefill.cost(),
         prefill.samples(),
         ejection.isEjected(nowNanos),
-        ejection.circuit(nowNanos));
+        ejection.circuit(nowNanos),
+        ejection.onlyRests(),
+        ejection.isRefusing(),
+        ejection.problem(nowNanos));
   }
 }

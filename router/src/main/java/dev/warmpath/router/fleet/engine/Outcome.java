@@ -8,6 +8,8 @@ public enum Outcome {
   CANCELLED,
   /** The engine refused the request before computing anything; it is not ill. */
   REFUSED,
+  /** It takes no requests now (503): it is full, paused, or retired. */
+  UNAVAILABLE,
   /** No connection, a broken stream, or an error of the engine's own. */
   FAILED
 }

@@ -143,10 +143,35 @@ class DispatcherTest {
     world.replica("r1").health(Replica.Health.DOWN);
     assertThat(causeFor("m", Set.of("r2"))).isEqualTo(Cause.EXCLUDED);
     world.replica("r2").health(Replica.Health.DOWN);
-    assertThat(causeFor("m", Set.of())).isEqualTo(Cause.DOWN);
+    assertThat(causeFor("m", Set.of("r1", "r2"))).as("both tried").isEqualTo(Cause.DOWN);
     world.fleet.drain("r1");
     world.fleet.drain("r2");
     assertThat(causeFor("m", Set.of())).isEqualTo(Cause.DRAINING);
+  }
+
+  @Test
+  void whenNoneIsWellTheLeastIllIsTaken() {
+    world.with(3);
+    world.replica("r0").health(Replica.Health.DOWN);
+    world.replica("r0").checked(Replica.Check.FAILED, "connection refused");
+    world.replica("r1").health(Replica.Health.DOWN);
+    world.replica("r1").checked(Replica.Check.UNANSWERED, "no answer");
+    world.replica("r2").asleep(true);
+    world.fleet.add(new Replica("new", URI.create("http://new"), Set.of("m"), 1));
+    world.fleet.add(new Replica("unnamed", URI.create("http://unnamed"), Set.of(), 1));
+    assertThat(taken(Set.of())).isEqualTo("r1");
+    assertThat(taken(Set.of("r1"))).isEqualTo("r0");
+    assertThat(taken(Set.of("r0", "r1"))).isEqualTo("r2");
+    assertThat(causeFor("m", Set.of("r0", "r1", "r2"))).isEqualTo(Cause.ASLEEP);
+    assertThat(world.fleet.modelsWithoutReplica()).containsExactly("m");
+    world.replica("r2").asleep(false);
+    assertThat(taken(Set.of())).isEqualTo("r2");
+    assertThat(causeFor("m", Set.of("r2"))).isEqualTo(Cause.EXCLUDED);
+    assertThat(world.fleet.modelsWithoutReplica()).isEmpty();
+  }
+
+  private String taken(Set<String> excluded) {
+    return ((Assignment) world.dispatcher.assign(request(prompt(10)), excluded)).engine();
   }
 
   private Cause causeFor(String model, Set<String> excluded) {

@@ -62,7 +62,7 @@ class ExplanationTest {
     }
     Statistics.label("met")
         .coverage(met -> {
-          for (String kind : List.of("cache", "full", "queued", "ejected", "hidden", "down")) {
+          for (String kind : List.of("cache", "full", "queued", "ejected", "hidden", "draining")) {
             met.check(kind).count(count -> count > 0);
           }
         });
@@ -147,6 +147,8 @@ class ExplanationTest {
         .fleet
         .replicas()
         .forEach(replica -> replica.health(allDown ? Replica.Health.DOWN : Replica.Health.UP));
+    boolean allDrained = random.nextInt(20) == 0;
+    world.fleet.replicas().forEach(replica -> replica.draining(allDrained));
     world.trust("r2", Trust.values()[random.nextInt(Trust.values().length)]);
     world.store("r" + random.nextInt(5), 30, somePrompt(random));
     if (!open.isEmpty() && random.nextInt(3) > 0) {
@@ -235,8 +237,8 @@ class ExplanationTest {
 
   @Test
   void saysWhyNobodyCould() {
-    World world = new World("warm").with(1);
-    world.replica("r0").health(Replica.Health.DOWN);
+    World world = new World("warm");
+    world.fleet.add(new Replica("r0", URI.create("http://r0"), Set.of("m"), 1));
     Explanation explanation = world.dispatcher.explain(request(prompt(100)));
     assertThat(explanation.winner()).isNull();
     assertThat(explanation.reason()).isEqualTo("down");

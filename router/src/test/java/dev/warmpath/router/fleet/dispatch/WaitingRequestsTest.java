@@ -144,9 +144,9 @@ class WaitingRequestsTest {
     running();
     List<DispatchResult> results = new ArrayList<>();
     world.dispatcher.admit(request("waits", 0, "x"), results::add);
-    world.replica("r0").health(Replica.Health.DOWN);
+    world.replica("r0").draining(true);
     world.dispatcher.freed();
-    assertThat(results).containsExactly(new NoCandidate(Cause.DOWN));
+    assertThat(results).containsExactly(new NoCandidate(Cause.DRAINING));
     assertThat(world.dispatcher.queued()).isZero();
   }
 

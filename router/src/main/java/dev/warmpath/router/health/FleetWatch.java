@@ -1,0 +1,222 @@
+package dev.warmpath.router.health;
+
+import dev.warmpath.eventingest.EngineId;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.Trust;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.Ejection.Circuit;
+import dev.warmpath.router.fleet.engine.EngineReport;
+import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.health.TroubleLog.Kind;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at the whole fleet after each round of health checks and logs what an operator has to know:
+ * replicas that are down or asleep, engines whose circuit is open, event streams that broke, models
+ * without a replica or a tokenizer. What lasts is logged once ({@link TroubleLog}).
+ *
+ * <p>Confined to one thread.
+ */
+public final class FleetWatch {
+
+  /** Models that are named one by one; a list of an engine may have any length. */
+  private static final int MOST_MODELS = 20;
+
+  private static final int FEW = 5;
+
+  /**
+   * Where the fleet is looked at.
+   *
+   * @param configuredModels the models that have a tokenizer
+   * @param modelOf the configured model that a served name is read with; null if none is
+   */
+  public record Sources(
+      Fleet fleet,
+      ModelCatalog catalog,
+      Supplier<List<EngineReport>> engines,
+      Supplier<List<EngineStatus>> streams,
+      Supplier<List<String>> configuredModels,
+      Function<String, @Nullable String> modelOf,
+      LongSupplier nanoClock) {}
+
+  private final Sources sources;
+  private final TroubleLog log = new TroubleLog();
+  private final Set<EngineId> wereExact = new HashSet<>();
+  private Set<String> shown = Set.of();
+
+  public FleetWatch(Sources sources) {
+    this.sources = sources;
+  }
+
+  void look() {
+    long now = sources.nanoClock().getAsLong();
+    List<Replica> replicas = sources.fleet().replicas();
+    Map<String, Replica> byName = new HashMap<>();
+    replicas.forEach(replica -> byName.put(replica.name(), replica));
+    log.only(Kind.REPLICA, byName.keySet());
+    log.only(Kind.LIST, byName.keySet());
+    replicas.forEach(replica -> replica(replica, now));
+    engines(now);
+    streams(byName, now);
+    modelsWithoutReplica(now);
+    models(replicas, now);
+  }
+
+  private void replica(Replica replica, long now) {
+    report(Kind.REPLICA, replica.name(), problem(replica), now);
+    if (replica.health() == Replica.Health.UP) {
+      report(Kind.LIST, replica.name(), sources.catalog().problem(replica), now);
+    }
+  }
+
+  private static @Nullable String problem(Replica replica) {
+    if (replica.isWell() || replica.lastCheck() == Replica.Check.NONE) {
+      return null;
+    }
+    String why = replica.problem();
+    return replica.health() == Replica.Health.DOWN ? "down, " + why : why;
+  }
+
+  private void report(Kind kind, String subject, @Nullable String problem, long now) {
+    if (problem == null) {
+      log.well(kind, subject, now);
+    } else {
+      log.wrong(kind, subject, problem, now);
+    }
+  }
+
+  /** An engine that only asked for a moment's rest is well. */
+  private void engines(long now) {
+    Set<String> names = new HashSet<>();
+    for (EngineReport report : sources.engines().get()) {
+      names.add(report.engine());
+      EngineState.Snapshot state = report.state();
+      boolean isOpen = state.circuit() != Circuit.CLOSED && !state.isResting();
+      report(Kind.ENGINE, report.engine(), isOpen ? "ejected, " + state.problem() : null, now);
+    }
+    log.only(Kind.ENGINE, names);
+  }
+
+  private void streams(Map<String, Replica> byName, long now) {
+    Set<String> names = new HashSet<>();
+    Set<EngineId> ids = new HashSet<>();
+    for (EngineStatus stream : sources.streams().get()) {
+      Replica replica = byName.get(stream.id().replica());
+      if (replica != null) {
+        String name = EngineState.name(replica, stream.id().dpRank());
+        names.add(name);
+        ids.add(stream.id());
+        stream(replica, name, stream, now);
+      }
+    }
+    wereExact.retainAll(ids);
+    log.only(Kind.STREAM, names);
+    log.only(Kind.CONNECTION, names);
+  }
+
+  private void stream(Replica replica, String name, EngineStatus stream, long now) {
+    Trust trust = stream.trust();
+    if (trust == Trust.EXACT) {
+      wereExact.add(stream.id());
+      log.well(Kind.STREAM, name, now);
+    } else if (trust == Trust.SUSPECT && wereExact.contains(stream.id())) {
+      log.wrong(Kind.STREAM, name, stream.reason(), now);
+    }
+    boolean isUnconnected = trust == Trust.NONE && stream.reason().startsWith("not connected");
+    if (!isUnconnected) {
+      log.well(Kind.CONNECTION, name, now);
+    } else if (replica.isWell()) {
+      log.wrong(Kind.CONNECTION, name, stream.reason(), now);
+    }
+  }
+
+  private void modelsWithoutReplica(long now) {
+    Set<String> tried = new HashSet<>();
+    sources.fleet().replicas().stream()
+        .filter(replica -> replica.illness() < Replica.UNTRIED)
+        .forEach(replica -> tried.addAll(replica.models()));
+    tried.retainAll(sources.fleet().modelsWithoutReplica());
+    Set<String> without = first(tried);
+    for (String model : without) {
+      log.wrong(Kind.MODEL, model, problemsOf(model), now);
+    }
+    shown.stream()
+        .filter(model -> !without.contains(model))
+        .forEach(model -> log.well(Kind.MODEL, model, now));
+    Set<String> present = new HashSet<>(without);
+    sources.fleet().replicas().forEach(replica -> present.addAll(replica.models()));
+    log.only(Kind.MODEL, present);
+    shown = without;
+  }
+
+  private String problemsOf(String model) {
+    List<String> problems = new ArrayList<>();
+    for (Replica replica : sources.fleet().replicas()) {
+      if (replica.models().contains(model) && !replica.draining()) {
+        problems.add(replica.name() + " (" + replica.problem() + ")");
+      }
+    }
+    return few(problems);
+  }
+
+  /** Whether each configured model is served, and each served one can be read. */
+  private void models(List<Replica> replicas, long now) {
+    Map<String, Set<String>> replicasOf = new TreeMap<>();
+    for (Replica replica : replicas) {
+      for (String name : replica.models()) {
+        replicasOf.computeIfAbsent(name, model -> new TreeSet<>()).add(replica.name());
+      }
+    }
+    Set<String> read = new HashSet<>();
+    Set<String> unread = new TreeSet<>();
+    for (String name : replicasOf.keySet()) {
+      String model = sources.modelOf().apply(name);
+      if (model == null) {
+        unread.add(name);
+      } else {
+        read.add(model);
+      }
+    }
+    Set<String> configured = new TreeSet<>(sources.configuredModels().get());
+    log.only(Kind.UNSERVED, configured);
+    for (String model : configured) {
+      report(
+          Kind.UNSERVED,
+          model,
+          read.contains(model) ? null : "they serve " + few(replicasOf.keySet()),
+          now);
+    }
+    Set<String> named = first(unread);
+    named.forEach(
+        name -> log.wrong(Kind.TOKENIZER, name, "served by " + few(replicasOf.get(name)), now));
+    log.only(Kind.TOKENIZER, named);
+  }
+
+  private static Set<String> first(Set<String> models) {
+    Set<String> first = new TreeSet<>();
+    models.stream().sorted().limit(MOST_MODELS).forEach(first::add);
+    return first;
+  }
+
+  private static String few(@Nullable Collection<String> names) {
+    if (names == null || names.isEmpty()) {
+      return "nothing";
+    }
+    List<String> first = names.stream().limit(FEW).toList();
+    int more = names.size() - first.size();
+    return String.join(", ", first) + (more == 0 ? "" : " and " + more + " more");
+  }
+}
