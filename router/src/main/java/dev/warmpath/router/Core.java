@@ -160,8 +160,13 @@ final class Core implements AutoCloseable {
           @Override
           public void follow(ReplicaConfig replica, String model) {
             prepare(replica);
-            recording.follow(EventStreams.sources(replica, model));
-            streams.follow(replica, model);
+            try {
+              recording.follow(EventStreams.sources(replica, model));
+              streams.follow(replica, model);
+            } catch (RuntimeException e) {
+              upstreams.release(replica.url(), replica.upstream());
+              throw e;
+            }
           }
 
           @Override
@@ -172,6 +177,7 @@ final class Core implements AutoCloseable {
           @Override
           public void unfollow(ReplicaConfig replica) {
             streams.unfollow(replica);
+            upstreams.release(replica.url(), replica.upstream());
           }
 
           @Override

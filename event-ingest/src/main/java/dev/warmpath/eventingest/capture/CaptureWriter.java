@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.capture;
 
+import dev.warmpath.eventingest.OwnerOnly;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -8,9 +9,6 @@ import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,8 +30,6 @@ public final class CaptureWriter implements CaptureSink {
   private static final int BUFFER_BYTES = 1 << 16;
   private static final Set<StandardOpenOption> NEW =
       Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-  private static final Set<PosixFilePermission> OWNER_ONLY =
-      PosixFilePermissions.fromString("rw-------");
 
   private final MessagePacker packer;
 
@@ -47,7 +43,7 @@ public final class CaptureWriter implements CaptureSink {
    * @throws java.nio.file.FileAlreadyExistsException when there is such a file: it is left alone
    */
   public static CaptureWriter create(Path file, CaptureHeader header) throws IOException {
-    OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, NEW, ofOwnerOnly(file)));
+    OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, NEW, OwnerOnly.attributes(file)));
     OutputStream encoded =
         file.toString().endsWith(".gz")
             ? new GZIPOutputStream(out, BUFFER_BYTES, true)
@@ -56,12 +52,6 @@ public final class CaptureWriter implements CaptureSink {
     writer.pack(CaptureFormat.plain(header));
     writer.flush();
     return writer;
-  }
-
-  private static FileAttribute<?>[] ofOwnerOnly(Path file) {
-    return file.getFileSystem().supportedFileAttributeViews().contains("posix")
-        ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(OWNER_ONLY)}
-        : new FileAttribute<?>[0];
   }
 
   @Override

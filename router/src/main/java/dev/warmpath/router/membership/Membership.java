@@ -57,7 +57,8 @@ public final class Membership implements AutoCloseable {
   public interface Follower {
 
     /**
-     * Follows the replica's events, if it has any; of all its ranks or, if it throws, of none.
+     * Reads the replica's credentials and follows its events, if it has any; of all its ranks or,
+     * if it throws, of none, and then its credentials are forgotten.
      *
      * @param model of its blocks; empty for any
      */
@@ -66,7 +67,7 @@ public final class Membership implements AutoCloseable {
     /** The fleet will have the replica, whose events are followed. */
     default void entering(Replica replica, ReplicaConfig config) {}
 
-    /** Forgets all that the replica's events told. */
+    /** Forgets all that the replica's events told, and the credentials if no other needs them. */
     void unfollow(ReplicaConfig replica);
 
     /** What an earlier process knew of other replicas is not needed any more. */

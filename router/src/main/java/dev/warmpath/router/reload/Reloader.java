@@ -92,6 +92,9 @@ public final class Reloader {
       return ReloadResult.of(ConfigChanges.between(before, next));
     } catch (ConfigException e) {
       return ReloadResult.refused(e.problems());
+    } catch (IllegalArgumentException e) { // as of a file that a new replica needs
+      LOG.debug("which the result says", e);
+      return ReloadResult.refused(List.of(String.valueOf(e.getMessage())));
     } catch (RuntimeException e) {
       LOG.error("a configuration could not be applied", e);
       return ReloadResult.refused(List.of("internal error: " + e.getMessage()));

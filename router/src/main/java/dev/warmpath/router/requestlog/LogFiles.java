@@ -1,5 +1,6 @@
 package dev.warmpath.router.requestlog;
 
+import dev.warmpath.eventingest.OwnerOnly;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -11,13 +12,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The files of the log: {@code FILE} is written, {@code FILE.1} is the one before, and so on. A
  * file that was left behind is continued; a half line at its end, left by a process that was
- * killed, is cut off.
+ * killed, is cut off. Only their owner may read those that are made here.
  *
  * <p>Confined to the log's thread, except {@link #bytes}.
  */
@@ -59,7 +61,9 @@ final class LogFiles {
     }
     FileChannel channel =
         FileChannel.open(
-            file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            file,
+            Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+            OwnerOnly.attributes(file));
     try {
       lock(channel);
       channel.truncate(endOfLines(channel));

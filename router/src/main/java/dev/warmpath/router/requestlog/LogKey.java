@@ -1,16 +1,14 @@
 package dev.warmpath.router.requestlog;
 
+import dev.warmpath.eventingest.OwnerOnly;
 import dev.warmpath.router.watch.BoundedRead;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -78,20 +76,13 @@ final class LogKey {
 
   /** Writes a file that only its owner can read; it is there as a whole or not at all. */
   private static void write(Path file, String text) throws IOException {
-    boolean posix = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
-    FileAttribute<?>[] attributes =
-        posix
-            ? new FileAttribute<?>[] {
-              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
-            }
-            : new FileAttribute<?>[0];
     Path unfinished = file.resolveSibling(FILE + ".tmp");
     Files.deleteIfExists(unfinished);
     try (var channel =
         Files.newByteChannel(
             unfinished,
             Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-            attributes)) {
+            OwnerOnly.attributes(unfinished))) {
       channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)));
     }
     Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);

@@ -81,10 +81,23 @@ public final class Upstreams {
   /** Forgets a replica that has left the fleet. */
   public synchronized void remove(Replica replica) {
     Upstream gone = upstreams.remove(replica);
-    if (gone != null
-        && upstreams.values().stream().noneMatch(u -> u.credentials() == gone.credentials())) {
-      shared.remove(gone.credentials().config());
-      watch.remove(gone.credentials().name());
+    if (gone != null) {
+      release(gone.credentials());
+    }
+  }
+
+  /** Forgets the files of a replica that was prepared and does not come, if no other has them. */
+  public synchronized void release(URI url, UpstreamConfig own) {
+    Credentials prepared = shared.get(used(url, own));
+    if (prepared != null) {
+      release(prepared);
+    }
+  }
+
+  private void release(Credentials credentials) {
+    if (upstreams.values().stream().noneMatch(used -> used.credentials() == credentials)) {
+      shared.remove(credentials.config());
+      watch.remove(credentials.name());
     }
   }
 

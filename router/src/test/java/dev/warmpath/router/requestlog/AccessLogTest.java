@@ -10,8 +10,10 @@ import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +72,38 @@ class AccessLogTest {
       assertThat(rig.metrics())
           .containsEntry("warmpath_request_log_dropped_total{cause=\"disk\",log=\"access\"}", 0.0);
     }
+  }
+
+  /** Logs, their key and captures tell of prompts. */
+  @Test
+  void onlyTheOwnerMayReadWhatIsWritten() throws Exception {
+    try (Rig rig =
+        new Rig(
+            1,
+            tree ->
+                tree.set("access-log.file", path("access.jsonl"), "test")
+                    .set("decision-log.file", path("decisions.jsonl"), "test")
+                    .set("capture.dir", path("captures"), "test")
+                    .set("snapshot.dir", path("data"), "test"))) {
+      assertThat(rig.chat("{\"model\":\"m\"}").statusCode()).isEqualTo(200);
+    }
+    List<Path> files;
+    try (Stream<Path> all = Files.walk(folder)) {
+      files = all.filter(Files::isRegularFile).toList();
+    }
+    assertThat(files)
+        .extracting(file -> file.getFileName().toString())
+        .contains("access.jsonl", "decisions.jsonl", "decision-log.key", "lock")
+        .anyMatch(name -> name.endsWith(".wpc.gz"));
+    for (Path file : files) {
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+          .as(file.toString())
+          .isEqualTo("rw-------");
+    }
+  }
+
+  private String path(String name) {
+    return folder.resolve(name).toString();
   }
 
   private static List<JsonNode> lines(Path file) throws Exception {

@@ -107,6 +107,42 @@ class UpstreamKeysTest {
     }
   }
 
+  /** Of two new replicas one cannot come, so none does; its neighbour's key is not read on. */
+  @Test
+  void keysOfAnUndoneChangeAreForgotten() throws Exception {
+    Path shared = file("shared", "engine-key");
+    Path good = file("good", "engine-key");
+    try (Rig rig =
+            new Rig(
+                1,
+                tree ->
+                    tree.put(
+                        "replicas", replica("old", "http://127.0.0.1:1", shared), "test"),
+                1);
+        Backend backend = new Backend(rig.vertx())) {
+      rig.write(tree ->
+          tree.put("replicas", replica("old", "http://127.0.0.1:1", shared), "test")
+              .put("replicas", replica("x", backend.url(), good), "test")
+              .put("replicas", replica("y", backend.url(), shared), "test")
+              .put("replicas", replica("z", backend.url(), folder.resolve("none")), "test"));
+      assertThat(rig.router.reload("test").problems()).singleElement().asString().contains("none");
+      assertThat(rig.metrics()).containsKey(stale(shared)).doesNotContainKey(stale(good));
+      file("none", "engine-key");
+      assertThat(rig.router.reload("test").problems()).isEmpty();
+      Rig.until(() -> rig.up() == 4);
+      assertThat(backend.authorizations.get("/health")).containsExactly("Bearer engine-key");
+      assertThat(rig.metrics()).containsKeys(stale(shared), stale(good));
+    }
+  }
+
+  private static Map<String, Object> replica(String name, String url, Path key) {
+    return Map.of("name", name, "url", url, "api-key-file", key.toString());
+  }
+
+  private static String stale(Path key) {
+    return "warmpath_watched_file_stale{file=\"upstream " + key + "\"}";
+  }
+
   private Path file(String name, String text) throws IOException {
     Path fresh = folder.resolve(name + ".fresh");
     Files.writeString(fresh, text);

@@ -1,5 +1,6 @@
 package dev.warmpath.eventingest.snapshot.file;
 
+import dev.warmpath.eventingest.OwnerOnly;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * them.
  *
  * <p>A snapshot is there as a whole or not at all: it is written to a file of another name, forced
- * to the disk, and then renamed. If that fails, the earlier ones stay as they are.
+ * to the disk, and then renamed. If that fails, the earlier ones stay as they are. Only the owner
+ * may read it.
  *
  * <p>Thread-safe.
  */
@@ -95,7 +97,9 @@ public final class SnapshotDirectory implements AutoCloseable {
     Path file = directory.resolve(LOCK);
     FileChannel channel =
         FileChannel.open(
-            file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            file,
+            Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+            OwnerOnly.attributes(file));
     FileLock lock;
     try {
       lock = channel.tryLock();
@@ -153,12 +157,12 @@ public final class SnapshotDirectory implements AutoCloseable {
   }
 
   private static long write(Path file, Content content, long maxBytes) throws IOException {
+    Files.deleteIfExists(file); // left by an Error, perhaps with other permissions
     try (FileChannel channel =
         FileChannel.open(
             file,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
+            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
+            OwnerOnly.attributes(file))) {
       OutputStream out =
           new BufferedOutputStream(
               new BoundedOutput(Channels.newOutputStream(channel), maxBytes), 1 << 16);

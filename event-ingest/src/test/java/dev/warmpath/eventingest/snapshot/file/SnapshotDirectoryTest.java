@@ -11,6 +11,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -42,6 +43,21 @@ final class SnapshotDirectoryTest {
         assertThat(files.map(Path::getFileName).map(Path::toString))
             .containsExactlyInAnyOrder("index.wpsnap", "index.wpsnap.1", "lock");
       }
+    }
+  }
+
+  @Test
+  void onlyTheOwnerMayReadThem() throws IOException {
+    Path left = Files.write(dir.resolve("index.wpsnap.tmp"), new byte[10]);
+    Files.setPosixFilePermissions(left, PosixFilePermissions.fromString("rw-r--r--"));
+    try (SnapshotDirectory directory = SnapshotDirectory.open(dir)) {
+      directory.replace(out -> out.write(1), 100);
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(dir.resolve("lock"))))
+          .isEqualTo("rw-------");
+      assertThat(
+              PosixFilePermissions.toString(
+                  Files.getPosixFilePermissions(directory.snapshots().get(0))))
+          .isEqualTo("rw-------");
     }
   }
 
