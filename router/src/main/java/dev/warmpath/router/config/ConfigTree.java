@@ -48,17 +48,20 @@ public final class ConfigTree {
     return new ConfigTree(YamlReader.read(yaml, file));
   }
 
-  /** Reads one replica, in JSON or YAML; {@code origin} is what errors call the text. */
+  /**
+   * Reads one replica, in JSON or YAML, which may name no files; {@code origin} is what errors call
+   * the text.
+   */
   public static ReplicaConfig replica(String text, String origin) throws ConfigException {
-    return replicas(new Listing(List.of(YamlReader.read(text, origin)), origin)).get(0);
+    return replicas(new Listing(List.of(YamlReader.read(text, origin)), origin), false).get(0);
   }
 
   /**
-   * Reads a list of replicas and nothing else, in YAML or JSON; {@code file} is what errors call
-   * it.
+   * Reads a list of replicas and nothing else, in YAML or JSON, which may name no files; {@code
+   * file} is what errors call it.
    */
   public static List<ReplicaConfig> replicas(String text, String file) throws ConfigException {
-    List<ReplicaConfig> replicas = replicas(YamlReader.readList(text, file));
+    List<ReplicaConfig> replicas = replicas(YamlReader.readList(text, file), false);
     try {
       RouterConfig.distinct("replicas", replicas.stream().map(ReplicaConfig::name).toList());
     } catch (IllegalArgumentException e) {
@@ -67,8 +70,9 @@ public final class ConfigTree {
     return List.copyOf(replicas);
   }
 
-  static List<ReplicaConfig> replicas(Listing list) throws ConfigException {
-    return ConfigReader.items(RouterConfig.class, "replicas[]", ReplicaConfig.class, list);
+  static List<ReplicaConfig> replicas(Listing list, boolean mayNameFiles) throws ConfigException {
+    return ConfigReader.items(
+        RouterConfig.class, "replicas[]", ReplicaConfig.class, list, mayNameFiles);
   }
 
   /** Sets one value; {@code path} is {@code section.key} or {@code section.key.option}. */

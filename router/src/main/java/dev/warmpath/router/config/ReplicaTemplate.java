@@ -24,6 +24,9 @@ public final class ReplicaTemplate implements MappedValue {
 
   private static final Pattern PLACEHOLDER = Pattern.compile("\\{([^{}]*)}");
 
+  /** What an address may put into a template, whose keys may name files. */
+  private static final Pattern VALUE = Pattern.compile("[A-Za-z0-9_\\[][A-Za-z0-9_.:%\\]-]*");
+
   /** The template of a source that is given none. */
   public static final ReplicaTemplate DEFAULT =
       new ReplicaTemplate(new Mapping(Map.of(), "default"));
@@ -57,11 +60,17 @@ public final class ReplicaTemplate implements MappedValue {
    * @param address values of the placeholders
    * @param ports ports that replace those of the keys {@code events} and {@code replay}
    * @param own keys that replace those of the template: text, Long or a list of text
-   * @throws ConfigException if that makes no replica
+   * @throws ConfigException if that makes no replica, or a value is none of a host
    */
   public ReplicaConfig replica(
       String origin, Map<String, String> address, Map<String, Integer> ports, Map<String, ?> own)
       throws ConfigException {
+    for (Map.Entry<String, String> value : address.entrySet()) {
+      if (!VALUE.matcher(value.getValue()).matches()) {
+        throw new ConfigException(
+            origin, "{" + value.getKey() + "} may not be '" + value.getValue() + "'");
+      }
+    }
     Mapping replica = fill(new Mapping(keys.entries(), origin), address);
     for (Map.Entry<String, ?> key : own.entrySet()) {
       replica = replica.with(key.getKey(), ConfigNode.of(key.getValue(), origin));
@@ -74,7 +83,7 @@ public final class ReplicaTemplate implements MappedValue {
   }
 
   private static ReplicaConfig replica(Mapping keys) throws ConfigException {
-    return ConfigTree.replicas(new Listing(List.of(keys), keys.origin())).get(0);
+    return ConfigTree.replicas(new Listing(List.of(keys), keys.origin()), true).get(0);
   }
 
   private static String withPort(

@@ -1,6 +1,7 @@
 package dev.warmpath.router.config;
 
 import dev.warmpath.router.config.read.Key;
+import dev.warmpath.router.config.read.NamesFile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -12,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record UpstreamConfig(
-    @Key(" | | File with the engine's `--api-key`, sent with every request to it.")
+    @NamesFile @Key(" | | File with the engine's `--api-key`, sent with every request to it.")
         @Nullable String apiKeyFile,
-    @Key(" | | PEM CA of the engine's certificate; none: Java's CAs.") @Nullable String tlsCa,
-    @Key(" | | PEM client certificate for mTLS.") @Nullable String tlsCert,
-    @Key(" | | PEM private key of `tls-cert`.") @Nullable String tlsKey) {
+    @NamesFile @Key(" | | PEM CA of the engine's certificate; none: Java's CAs.") @Nullable String tlsCa,
+    @NamesFile @Key(" | | PEM client certificate for mTLS.") @Nullable String tlsCert,
+    @NamesFile @Key(" | | PEM private key of `tls-cert`.") @Nullable String tlsKey) {
 
   public UpstreamConfig {
     if ((tlsCert == null) != (tlsKey == null)) {

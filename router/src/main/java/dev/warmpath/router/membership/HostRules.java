@@ -34,9 +34,6 @@ public final class HostRules implements ReplicaCheck {
     if (source.equals(Membership.CONFIGURATION)) {
       return null;
     }
-    if (source.equals(Membership.ADMIN) && !replica.upstream().files().isEmpty()) {
-      return "only the configuration may name files: use upstream.api-key-file and upstream.tls-…";
-    }
     if (replica.bind()) {
       return "only a replica of the configuration may have 'bind'";
     }

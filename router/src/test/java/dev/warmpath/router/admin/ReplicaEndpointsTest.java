@@ -1,9 +1,13 @@
 package dev.warmpath.router.admin;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.read.ConfigKey;
+import dev.warmpath.router.config.read.ConfigKeys;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerResponse;
@@ -11,9 +15,15 @@ import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class ReplicaEndpointsTest {
 
@@ -98,6 +108,26 @@ class ReplicaEndpointsTest {
     }
   }
 
+  static List<String> keysOfFiles() {
+    return ConfigKeys.of(RouterConfig.class).all().stream()
+        .filter(key -> key.section().equals("replicas[]"))
+        .map(ConfigKey::name)
+        .filter(name -> name.endsWith("-file") || name.startsWith("tls-"))
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("keysOfFiles")
+  void aRequestNamesNoFiles(String key, @TempDir Path folder) throws Exception {
+    Path secret = Files.writeString(folder.resolve("secret"), "unmistakable");
+    String body = "{name: x, url: 'https://127.0.0.1:1', %s: '%s'}".formatted(key, secret);
+    try (Rig rig = new Rig(1)) {
+      refused(rig, 400, body, "only the configuration may name files: 'replicas[]." + key + "'");
+      assertThat(new String(ask(rig, "POST", "", body).body(), UTF_8)).doesNotContain("unmist");
+      assertThat(rig.router.fleet().replicas()).hasSize(1);
+    }
+  }
+
   @Test
   void saysWhatIsWrongAndWhere() throws Exception {
     try (Rig rig = new Rig(1)) {
@@ -111,6 +141,7 @@ class ReplicaEndpointsTest {
       refused(rig, 400, "{\"name\":\"x\",\"url\":\"file:///etc/passwd\"}", "'url' must be");
       refused(rig, 400, "[1]", "keys and values expected");
       refused(rig, 400, "{", "body:");
+      refused(rig, 400, "[".repeat(60_000), "nested too deeply");
       refused(
           rig,
           409,

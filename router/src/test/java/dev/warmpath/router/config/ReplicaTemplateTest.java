@@ -8,6 +8,8 @@ import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReplicaTemplateTest {
 
@@ -60,6 +62,24 @@ class ReplicaTemplateTest {
     assertThat(replica.dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
     assertThat(replica.ranks()).isEqualTo(2);
     assertThat(replica.models()).containsExactly("a", "b");
+  }
+
+  /** Or DNS could say which key an engine gets. */
+  @ParameterizedTest
+  @ValueSource(strings = {"../admin", "..", ".", "a/b", "a\\b", "a\0b", "a b", ""})
+  void anAddressLeadsNoPathElsewhere(String name) throws ConfigException {
+    ReplicaTemplate template = template("name: x, api-key-file: '/keys/{name}'");
+    assertThat(replica(template).upstream().apiKeyFile()).isEqualTo("/keys/pod-0");
+    ConfigException e =
+        catchThrowableOfType(
+            ConfigException.class,
+            () ->
+                template.replica(
+                    "here",
+                    Map.of("name", name, "host", "10.0.0.1", "port", "8000"),
+                    Map.of(),
+                    Map.of()));
+    assertThat(e.problems()).containsExactly("here: {name} may not be '" + name + "'");
   }
 
   @Test

@@ -12,6 +12,8 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FileLookTest {
 
@@ -73,6 +75,16 @@ class FileLookTest {
         """);
     newLook();
     assertThat(look.look().replicas()).containsExactly(yaml);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"api-key-file", "hash-seed-file", "tls-ca"})
+  void aFoundReplicaNamesNoFiles(String key) throws IOException {
+    Path secret = Files.writeString(folder.resolve("secret"), "unmistakable");
+    Files.writeString(file, A.replace("}", ", " + key + ": '" + secret + "'}"));
+    assertThatIOException()
+        .isThrownBy(look::look)
+        .withMessageContaining("only the configuration may name files: 'replicas[]." + key + "'");
   }
 
   @Test

@@ -93,14 +93,6 @@ class HostRulesTest {
         .contains("bind");
   }
 
-  @Test
-  void theAdminApiNamesNoFiles() throws ConfigException {
-    String url = "https://10.0.0.1:8000";
-    assertThat(refusal(USUAL, "admin", url, "api-key-file: /etc/passwd")).contains("files");
-    assertThat(refusal(USUAL, "admin", url, "tls-ca: /etc/passwd")).contains("files");
-    assertThat(refusal(USUAL, "kubernetes", url, "tls-ca: /etc/ca")).isNull();
-  }
-
   @ParameterizedTest
   @ValueSource(strings = {"10.0.0.0/33", "10.0.0/8", "a/b", "::/129", "10.0.0.0/x"})
   void aRuleThatIsNoneIsRefused(String rule) {

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param standard the default as text; empty for none
  * @param bounds as documented
  * @param reloadable whether a reload changes it
+ * @param namesFile whether only the configuration may hold it
  */
 public record ConfigKey(
     String section,
@@ -28,7 +29,8 @@ public record ConfigKey(
     String bounds,
     String meaning,
     boolean advanced,
-    boolean reloadable) {
+    boolean reloadable,
+    boolean namesFile) {
 
   private static final String REQUIRED = "required";
   private static final int CELLS = 3;
@@ -50,7 +52,8 @@ public record ConfigKey(
             bounds(type, row.get(1)),
             row.get(2),
             component.isAnnotationPresent(AdvancedKey.class),
-            reloadable || component.isAnnotationPresent(Reloadable.class));
+            reloadable || component.isAnnotationPresent(Reloadable.class),
+            component.isAnnotationPresent(NamesFile.class));
     return component.isAnnotationPresent(Secret.class)
         ? Stream.of(key, key.ofFile())
         : Stream.of(key);
@@ -59,7 +62,8 @@ public record ConfigKey(
   /** The key that names a file which holds this one's value. */
   private ConfigKey ofFile() {
     String meaning = "File that holds `" + name + "`.";
-    return new ConfigKey(section, fileName(), String.class, "", "", meaning, advanced, reloadable);
+    return new ConfigKey(
+        section, fileName(), String.class, "", "", meaning, advanced, reloadable, true);
   }
 
   /** The name of the key that may name a file instead, if this is a secret. */

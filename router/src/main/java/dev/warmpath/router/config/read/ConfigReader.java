@@ -23,10 +23,12 @@ import org.jspecify.annotations.Nullable;
 public final class ConfigReader {
 
   private final ConfigKeys keys;
+  private final boolean mayNameFiles;
   private final List<String> problems = new ArrayList<>();
 
-  private ConfigReader(Class<? extends Record> root) {
-    keys = ConfigKeys.of(root);
+  private ConfigReader(Class<? extends Record> root, boolean mayNameFiles) {
+    this.keys = ConfigKeys.of(root);
+    this.mayNameFiles = mayNameFiles;
   }
 
   /**
@@ -35,7 +37,7 @@ public final class ConfigReader {
    * @throws ConfigException with every problem of it
    */
   public static <T extends Record> T read(Class<T> root, Mapping given) throws ConfigException {
-    ConfigReader reader = new ConfigReader(root);
+    ConfigReader reader = new ConfigReader(root, true);
     Object config = reader.root(root, given);
     reader.throwProblems();
     return root.cast(Objects.requireNonNull(config));
@@ -45,12 +47,17 @@ public final class ConfigReader {
    * Reads items of a list of a configuration, which stand in a list of their own.
    *
    * @param section the list's path, with {@code []}
+   * @param mayNameFiles whether they are written by who writes the configuration
    * @throws ConfigException with every problem of any of them
    */
   public static <T extends Record> List<T> items(
-      Class<? extends Record> root, String section, Class<T> type, Listing list)
+      Class<? extends Record> root,
+      String section,
+      Class<T> type,
+      Listing list,
+      boolean mayNameFiles)
       throws ConfigException {
-    ConfigReader reader = new ConfigReader(root);
+    ConfigReader reader = new ConfigReader(root, mayNameFiles);
     List<T> items = new ArrayList<>();
     for (ConfigNode node : list.items()) {
       Object item = reader.section(type, section, node);
@@ -142,6 +149,10 @@ public final class ConfigReader {
     ConfigNode node = mapping.given(key.name());
     if (MappedValue.class.isAssignableFrom(key.type())) {
       return mapped(key, node == null ? new Mapping(Map.of(), mapping.origin()) : node);
+    }
+    if (node != null && key.namesFile() && !mayNameFiles) {
+      report(node.origin(), "only the configuration may name files: '" + key.path() + "'");
+      return null;
     }
     ConfigKey file = keys.section(key.section()).get(key.fileName());
     if (file != null && mapping.given(file.name()) != null) {
