@@ -17,6 +17,7 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.health.ModelCatalog;
 import dev.warmpath.router.membership.HostRules;
 import dev.warmpath.router.membership.Membership;
+import dev.warmpath.router.membership.ReplicaCheck;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.prompt.BodyWatch;
@@ -170,8 +171,8 @@ final class Core implements AutoCloseable {
           }
 
           @Override
-          public void entering(Replica replica, ReplicaConfig config) {
-            upstreams.add(replica, config.upstream());
+          public void entering(Replica replica, ReplicaConfig config, @Nullable String address) {
+            upstreams.add(replica, config.upstream(), address);
           }
 
           @Override
@@ -194,7 +195,7 @@ final class Core implements AutoCloseable {
         new Membership.Environment(
             fleet,
             followed,
-            this::refusal,
+            this::judge,
             () -> running.get().fleet().drainMs(),
             environment.nanoClock(),
             work -> {
@@ -359,10 +360,10 @@ final class Core implements AutoCloseable {
   }
 
   /** Whoever names it: requests would come back here and circle. */
-  private @Nullable String refusal(String source, ReplicaConfig replica) {
+  private ReplicaCheck.Verdict judge(String source, ReplicaConfig replica) {
     return running.get().leadsHere(replica)
-        ? "its url is the router's own address"
-        : hosts.refusal(source, replica);
+        ? ReplicaCheck.Verdict.refused("its url is the router's own address")
+        : hosts.judge(source, replica);
   }
 
   RouterMetrics metrics() {

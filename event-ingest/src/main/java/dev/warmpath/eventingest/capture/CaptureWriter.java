@@ -43,7 +43,8 @@ public final class CaptureWriter implements CaptureSink {
    * @throws java.nio.file.FileAlreadyExistsException when there is such a file: it is left alone
    */
   public static CaptureWriter create(Path file, CaptureHeader header) throws IOException {
-    OutputStream out = Channels.newOutputStream(Files.newByteChannel(file, NEW, OwnerOnly.attributes(file)));
+    OutputStream out =
+        Channels.newOutputStream(Files.newByteChannel(file, NEW, OwnerOnly.attributes(file)));
     OutputStream encoded =
         file.toString().endsWith(".gz")
             ? new GZIPOutputStream(out, BUFFER_BYTES, true)

@@ -10,6 +10,7 @@ import dev.warmpath.router.config.read.Secret;
 import java.net.URI;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -27,29 +28,35 @@ public record ReplicaConfig(
     @AdvancedKey("false | | Bind the events endpoint; the engine connects.") boolean bind,
     @Key("1 | 1 … 1024 | Data-parallel ranks; rank r uses both ports plus r.") int ranks,
     @AdvancedKey(
-            "1.0 | 0.01 … 100.0 | Relative capacity; only `least-requests` and `power-of-two` use it.")
+            "1.0 | 0.01 … 100.0 | Relative capacity; only `least-requests` and `power-of-two` use"
+                + " it.")
         double weight,
     @Key(
-            "vllm | | Kind of engine. `vllm-eagle`: vLLM to 0.32 with EAGLE or MTP; `…-hybrid`: sliding windows or state layers.")
+            "vllm | | Kind of engine. `vllm-eagle`: vLLM to 0.32 with EAGLE or MTP; `…-hybrid`:"
+                + " sliding windows or state layers.")
         Dialect dialect,
     @AdvancedKey(
-            " | | A removal of a block announced several times removes one copy (`per-copy`), or all (`presence`); none: by dialect.")
+            " | | A removal of a block announced several times removes one copy (`per-copy`), or"
+                + " all (`presence`); none: by dialect.")
         @Nullable CopyCounting removals,
     @AdvancedKey(
-            "0 | 0 … 1000000000 | Max blocks of one rank, all tiers and groups; 0: its GPU's, by `/metrics`.")
+            "0 | 0 … 1000000000 | Max blocks of one rank, all tiers and groups; 0: its GPU's, by"
+                + " `/metrics`.")
         int maxBlocks,
     @Secret
         @AdvancedKey(
             " | | Engine's `PYTHONHASHSEED`, to recognise its hashes; none: the usual ones.")
         @Nullable String hashSeed,
     @AdvancedKey(
-            "default | | SGLang: `format` of the engine's `--kv-events-config`; `dynamo` set wrongly overcounts.")
+            "default | | SGLang: `format` of the engine's `--kv-events-config`; `dynamo` set"
+                + " wrongly overcounts.")
         EventFormat eventFormat,
     @AdvancedKey(" | | SGLang: its `--lora-paths`, each NAME=PATH; without adapters loaded later.")
         List<String> loras,
     @AdvancedKey(
             SglangRules.LOAD_BACK_TOKENS
-                + " | 0 … 1000000 | SGLang: its `load_back_threshold`; shorter host hits stay there.")
+                + " | 0 … 1000000 | SGLang: its `load_back_threshold`; shorter host hits stay"
+                + " there.")
         int loadBackTokens,
     @Key(" | | Models it serves until its `/v1/models` answers; empty: all.") List<String> models,
     UpstreamConfig upstream) {
@@ -146,6 +153,49 @@ public record ReplicaConfig(
   /** The port of {@link #url}, that of its scheme when it names none. */
   public int port() {
     return url.getPort() >= 0 ? url.getPort() : isHttps(url) ? 443 : 80;
+  }
+
+  /**
+   * The same with other hosts in its endpoints; {@link #url} is as it was.
+   *
+   * @param addresses to connect to, by host in lower case
+   */
+  public ReplicaConfig connectingTo(Map<String, String> addresses) {
+    return addresses.isEmpty()
+        ? this
+        : new ReplicaConfig(
+            name,
+            url,
+            connectingTo(addresses, events),
+            connectingTo(addresses, replay),
+            bind,
+            ranks,
+            weight,
+            dialect,
+            removals,
+            maxBlocks,
+            hashSeed,
+            eventFormat,
+            loras,
+            loadBackTokens,
+            models,
+            upstream);
+  }
+
+  private static @Nullable String connectingTo(
+      Map<String, String> addresses, @Nullable String endpoint) {
+    if (endpoint == null) {
+      return null;
+    }
+    int host = endpoint.indexOf("://") + 3;
+    int port = endpoint.lastIndexOf(':');
+    String address =
+        port < host ? null : addresses.get(endpoint.substring(host, port).toLowerCase(Locale.ROOT));
+    if (address == null) {
+      return endpoint;
+    }
+    String bracketed = address.indexOf(':') < 0 ? address : "[" + address + "]";
+    return endpoint.substring(0, host) + bracketed + endpoint.substring(port);
   }
 
   private static boolean isHttps(URI url) {

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 public record UpstreamConfig(
     @NamesFile @Key(" | | File with the engine's `--api-key`, sent with every request to it.")
         @Nullable String apiKeyFile,
-    @NamesFile @Key(" | | PEM CA of the engine's certificate; none: Java's CAs.") @Nullable String tlsCa,
+    @NamesFile @Key(" | | PEM CA of the engine's certificate; none: Java's CAs.")
+        @Nullable String tlsCa,
     @NamesFile @Key(" | | PEM client certificate for mTLS.") @Nullable String tlsCert,
     @NamesFile @Key(" | | PEM private key of `tls-cert`.") @Nullable String tlsKey) {
 

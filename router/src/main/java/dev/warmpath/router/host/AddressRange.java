@@ -90,7 +90,7 @@ public final class AddressRange {
   }
 
   /** Whether it looks like an address and not like a name. */
-  static boolean isAddress(String text) {
+  public static boolean isAddress(String text) {
     return ADDRESS.matcher(text).matches();
   }
 

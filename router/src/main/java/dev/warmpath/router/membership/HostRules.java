@@ -5,20 +5,31 @@ import dev.warmpath.router.host.AddressRange;
 import dev.warmpath.router.host.HostPattern;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which hosts replicas that are added at run time may have, so that nobody makes the router connect
- * to what it should not. Replicas of the configuration are not judged.
+ * to what it should not. Replicas of the configuration are not judged. What a name stood for when
+ * it was judged is connected to: a name that is looked up again may stand for something else.
  *
  * <p>Thread-safe. Looks up names, so it is not for event loops.
  */
 public final class HostRules implements ReplicaCheck {
 
+  /** Finds all addresses of a name. */
+  @FunctionalInterface
+  interface Lookup {
+    InetAddress[] all(String host) throws UnknownHostException;
+  }
+
   private final List<HostPattern> allowed;
+  private final Lookup lookup;
 
   /**
    * Rules by the key {@code fleet.allowed-hosts}.
@@ -26,22 +37,51 @@ public final class HostRules implements ReplicaCheck {
    * @param allowed empty for addresses of this machine and of private networks
    */
   public HostRules(List<HostPattern> allowed) {
+    this(allowed, InetAddress::getAllByName);
+  }
+
+  HostRules(List<HostPattern> allowed, Lookup lookup) {
     this.allowed = List.copyOf(allowed);
+    this.lookup = lookup;
   }
 
   @Override
-  public @Nullable String refusal(String source, ReplicaConfig replica) {
+  public Verdict judge(String source, ReplicaConfig replica) {
     if (source.equals(Membership.CONFIGURATION)) {
-      return null;
+      return Verdict.ALLOWED;
     }
     if (replica.bind()) {
-      return "only a replica of the configuration may have 'bind'";
+      return Verdict.refused("only a replica of the configuration may have 'bind'");
     }
-    return Stream.of(host(replica.url().getHost()), host(replica.events()), host(replica.replay()))
-        .map(this::refusal)
-        .filter(reason -> reason != null)
-        .findFirst()
-        .orElse(null);
+    Map<String, List<String>> addresses = new HashMap<>();
+    for (String host : hosts(replica)) {
+      try {
+        List<InetAddress> found = addresses(host);
+        String refusal = refusal(host, found);
+        if (refusal != null) {
+          return Verdict.refused(refusal);
+        }
+        if (!AddressRange.isAddress(host)) {
+          addresses.put(host, found.stream().map(InetAddress::getHostAddress).toList());
+        }
+      } catch (UnknownHostException e) {
+        return new Verdict("host '" + host + "' is unknown", Map.of(), false);
+      }
+    }
+    return new Verdict(null, addresses, true);
+  }
+
+  private static Set<String> hosts(ReplicaConfig replica) {
+    Set<String> hosts = new LinkedHashSet<>();
+    hosts.add(host(replica.url().getHost()));
+    hosts.add(host(replica.events()));
+    hosts.add(host(replica.replay()));
+    hosts.remove("");
+    return hosts;
+  }
+
+  private List<InetAddress> addresses(String host) throws UnknownHostException {
+    return host.contains("://") || host.contains("*") ? List.of() : List.of(lookup.all(host));
   }
 
   /** The host of a URL or of a ZMQ endpoint, without port and brackets; empty for none. */
@@ -57,24 +97,17 @@ public final class HostRules implements ReplicaCheck {
     return local ? text : bare.toLowerCase(Locale.ROOT);
   }
 
-  private @Nullable String refusal(String host) {
-    if (host.isEmpty()) {
-      return null;
-    }
-    if (host.contains("://") || host.contains("*")) {
+  private @Nullable String refusal(String host, List<InetAddress> addresses) {
+    if (addresses.isEmpty()) {
       return "'" + host + "' is no endpoint for a replica that is added at run time";
     }
-    try {
-      for (InetAddress address : InetAddress.getAllByName(host)) {
-        if (!isAllowed(host, address)) {
-          return "host '%s' (%s) is not in fleet.allowed-hosts"
-              .formatted(host, address.getHostAddress());
-        }
+    for (InetAddress address : addresses) {
+      if (!isAllowed(host, address)) {
+        return "host '%s' (%s) is not in fleet.allowed-hosts"
+            .formatted(host, address.getHostAddress());
       }
-      return null;
-    } catch (UnknownHostException e) {
-      return "host '" + host + "' is unknown";
     }
+    return null;
   }
 
   private boolean isAllowed(String host, InetAddress address) {

@@ -6,10 +6,13 @@ import dev.warmpath.router.discovery.ReplicaSource;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.membership.NamedReplicas.Wanted;
+import dev.warmpath.router.membership.ReplicaCheck.Verdict;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -47,6 +50,9 @@ public final class Membership implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
   private static final long LOOK_MILLIS = 100;
 
+  /** A replica that was added at run time is found again so long after its host has moved. */
+  private static final long LOOKUP_MILLIS = 5_000;
+
   /** So long what an earlier process knew waits for replicas that are found. */
   private static final long FIRST_LOOKS_MILLIS = 60_000;
 
@@ -64,8 +70,12 @@ public final class Membership implements AutoCloseable {
      */
     void follow(ReplicaConfig replica, String model);
 
-    /** The fleet will have the replica, whose events are followed. */
-    default void entering(Replica replica, ReplicaConfig config) {}
+    /**
+     * The fleet will have the replica, whose events are followed.
+     *
+     * @param address to connect to instead of looking up its host's name; null to look it up
+     */
+    default void entering(Replica replica, ReplicaConfig config, @Nullable String address) {}
 
     /** Forgets all that the replica's events told, and the credentials if no other needs them. */
     void unfollow(ReplicaConfig replica);
@@ -95,8 +105,15 @@ public final class Membership implements AutoCloseable {
    * A replica of the fleet, as it is now.
    *
    * @param model of its blocks
+   * @param addresses that are connected to, by its hosts' names
    */
-  private record Entry(Member member, String model, long leavesNanos) {
+  private record Entry(
+      Member member, String model, long leavesNanos, Map<String, String> addresses) {
+
+    /** Its description with the endpoints that are connected to. */
+    ReplicaConfig connected() {
+      return member.config().connectingTo(addresses);
+    }
 
     String name() {
       return member.config().name();
@@ -109,6 +126,7 @@ public final class Membership implements AutoCloseable {
 
   private final Environment environment;
   private final ScheduledExecutorService thread;
+  private final ScheduledExecutorService lookups;
   private final NamedReplicas named = new NamedReplicas();
   private final Map<String, ReplicaSource> sources = new ConcurrentHashMap<>();
   private final Map<String, Entry> entries = new LinkedHashMap<>();
@@ -117,10 +135,12 @@ public final class Membership implements AutoCloseable {
   private volatile List<Refusal> refusals = List.of();
   private String onlyModel = "";
   private boolean watching;
+  private Map<Entry, Verdict> movedHosts = Map.of();
 
   public Membership(Environment environment) {
     this.environment = environment;
     this.thread = Executors.newSingleThreadScheduledExecutor(environment.threads());
+    this.lookups = Executors.newSingleThreadScheduledExecutor(environment.threads());
     named.add(CONFIGURATION);
     named.add(ADMIN);
   }
@@ -155,6 +175,9 @@ public final class Membership implements AutoCloseable {
    */
   public void begin(List<ReplicaConfig> configured, String onlyModel, List<ReplicaSource> sources) {
     configure(configured, onlyModel);
+    var unused =
+        lookups.scheduleWithFixedDelay(
+            this::lookUpHostsSafely, LOOKUP_MILLIS, LOOKUP_MILLIS, TimeUnit.MILLISECONDS);
     sources.forEach(this::follow);
     if (sources.isEmpty()) {
       environment.follower().allKnown();
@@ -225,7 +248,7 @@ public final class Membership implements AutoCloseable {
 
   /** The source names one more replica, in the place of one of the same name, unless it may not. */
   public synchronized FleetChange put(String source, ReplicaConfig replica) {
-    String refused = refusal(source, replica);
+    String refused = judge(source, replica).refusal();
     if (refused != null) {
       return FleetChange.refused(new Refusal(source, replica.name(), refused));
     }
@@ -271,7 +294,7 @@ public final class Membership implements AutoCloseable {
   }
 
   private FleetChange apply() {
-    NamedReplicas.Merged merged = named.merged(this::refusal);
+    NamedReplicas.Merged merged = named.merged(this::judge);
     Map<String, Wanted> wanted = merged.wanted();
     Difference difference = new Difference();
     wanted.values().forEach(difference::see);
@@ -285,12 +308,74 @@ public final class Membership implements AutoCloseable {
     return change;
   }
 
-  /** A replica that is there already was judged when it came. */
-  private @Nullable String refusal(String source, ReplicaConfig replica) {
+  /** A replica that is there already was judged when it came, or when its host moved. */
+  private Verdict judge(String source, ReplicaConfig replica) {
     Entry known = entries.get(replica.name());
-    return known != null && known.member().config().equals(replica)
-        ? null
-        : environment.check().refusal(source, replica);
+    if (known == null
+        || known.member().leaving()
+        || !known.member().config().equals(replica)
+        || !known.member().source().equals(source)) {
+      return environment.check().judge(source, replica);
+    }
+    Verdict moved = movedHosts.get(known);
+    if (moved != null) {
+      return moved;
+    }
+    Map<String, List<String>> addresses = new HashMap<>();
+    known.addresses().forEach((host, address) -> addresses.put(host, List.of(address)));
+    return new Verdict(null, addresses, true);
+  }
+
+  private void lookUpHostsSafely() {
+    try {
+      lookUpHosts();
+    } catch (RuntimeException | LinkageError e) {
+      LOG.error("the hosts of replicas could not be looked up", e);
+    }
+  }
+
+  /** Looks up again what the names stand for by which replicas were allowed. */
+  void lookUpHosts() {
+    List<Entry> named;
+    synchronized (this) {
+      named =
+          entries.values().stream()
+              .filter(entry -> !entry.addresses().isEmpty() && !entry.member().leaving())
+              .toList();
+    }
+    for (Entry entry : named) {
+      Member member = entry.member();
+      Verdict now = environment.check().judge(member.source(), member.config());
+      boolean moved =
+          now.refusal() != null
+              || !connected(entry.addresses(), now.addresses()).equals(entry.addresses());
+      if (now.known() && moved) {
+        hostMoved(entry, now);
+      }
+    }
+  }
+
+  private synchronized void hostMoved(Entry entry, Verdict now) {
+    if (entries.get(entry.name()) == entry) {
+      LOG.info("replica {}: its host has moved from {}", entry.name(), entry.addresses());
+      movedHosts = Map.of(entry, now);
+      try {
+        apply();
+      } finally {
+        movedHosts = Map.of();
+      }
+    }
+  }
+
+  /** One address for each name: that of before, if it is still one of the name's. */
+  private static Map<String, String> connected(
+      Map<String, String> before, Map<String, List<String>> allowed) {
+    Map<String, String> addresses = new HashMap<>();
+    allowed.forEach((host, found) -> {
+      String known = before.get(host);
+      addresses.put(host, known != null && found.contains(known) ? known : found.get(0));
+    });
+    return Map.copyOf(addresses);
   }
 
   private void publish(FleetChange change) {
@@ -334,7 +419,8 @@ public final class Membership implements AutoCloseable {
       Entry known = entries.get(wanted.config().name());
       if (known == null) {
         come.add(wanted);
-      } else if (!isSameEngine(known.member().config(), wanted.config())) {
+      } else if (!isSameEngine(known.member().config(), wanted.config())
+          || !connected(known.addresses(), wanted.addresses()).equals(known.addresses())) {
         replace.put(known, wanted);
       } else if (known.member().leaving()
           || isRenamed(known, wanted)
@@ -348,7 +434,7 @@ public final class Membership implements AutoCloseable {
     void follow() {
       List<Runnable> undo = new ArrayList<>();
       try {
-        come.forEach(wanted -> follow(wanted.config(), undo));
+        come.forEach(wanted -> follow(wanted, Map.of(), undo));
         replace.forEach((old, wanted) -> followAnew(old, wanted, undo));
         adjust.forEach((old, wanted) -> {
           if (isRenamed(old, wanted)) {
@@ -365,12 +451,14 @@ public final class Membership implements AutoCloseable {
 
     private void followAnew(Entry old, Wanted wanted, List<Runnable> undo) {
       environment.follower().unfollow(old.member().config());
-      undo.add(() -> environment.follower().follow(old.member().config(), old.model()));
-      follow(wanted.config(), undo);
+      undo.add(() -> environment.follower().follow(old.connected(), old.model()));
+      follow(wanted, old.addresses(), undo);
     }
 
-    private void follow(ReplicaConfig replica, List<Runnable> undo) {
-      environment.follower().follow(replica, replica.blockModel(onlyModel));
+    private void follow(Wanted wanted, Map<String, String> before, List<Runnable> undo) {
+      ReplicaConfig replica = wanted.config();
+      ReplicaConfig connected = replica.connectingTo(connected(before, wanted.addresses()));
+      environment.follower().follow(connected, replica.blockModel(onlyModel));
       undo.add(() -> environment.follower().unfollow(replica));
     }
 
@@ -413,9 +501,13 @@ public final class Membership implements AutoCloseable {
         new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
     replica.weight(config.weight());
     replica.draining(drained.contains(config.name()));
-    environment.follower().entering(replica, config);
+    Entry known = entries.get(config.name());
+    Map<String, String> addresses =
+        connected(known == null ? Map.of() : known.addresses(), wanted.addresses());
+    String host = config.url().getHost().toLowerCase(Locale.ROOT);
+    environment.follower().entering(replica, config, addresses.get(host));
     Member member = new Member(wanted.source(), config, replica, false);
-    entries.put(config.name(), new Entry(member, config.blockModel(onlyModel), 0));
+    entries.put(config.name(), new Entry(member, config.blockModel(onlyModel), 0, addresses));
     return replica;
   }
 
@@ -429,7 +521,7 @@ public final class Membership implements AutoCloseable {
     }
     replica.draining(drained.contains(now.name()));
     Member member = new Member(wanted.source(), now, replica, false);
-    entries.put(now.name(), new Entry(member, now.blockModel(onlyModel), 0));
+    entries.put(now.name(), new Entry(member, now.blockModel(onlyModel), 0, known.addresses()));
   }
 
   private void leave(Entry known) {
@@ -441,7 +533,8 @@ public final class Membership implements AutoCloseable {
         new Entry(
             new Member(member.source(), member.config(), member.replica(), true),
             known.model(),
-            environment.nanoClock().getAsLong() + patience));
+            environment.nanoClock().getAsLong() + patience,
+            known.addresses()));
     watch();
   }
 
@@ -489,5 +582,6 @@ public final class Membership implements AutoCloseable {
   public void close() {
     sources.values().forEach(ReplicaSource::close);
     thread.shutdownNow();
+    lookups.shutdownNow();
   }
 }

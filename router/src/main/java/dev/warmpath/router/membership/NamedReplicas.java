@@ -1,12 +1,11 @@
 package dev.warmpath.router.membership;
 
 import dev.warmpath.router.config.ReplicaConfig;
+import dev.warmpath.router.membership.ReplicaCheck.Verdict;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The replicas that each source names. Of two sources that name one replica the earlier one counts.
@@ -21,8 +20,9 @@ final class NamedReplicas {
    * A replica that shall be there.
    *
    * @param source that names it first
+   * @param addresses that may be connected to, by its hosts' names
    */
-  record Wanted(String source, ReplicaConfig config) {}
+  record Wanted(String source, ReplicaConfig config, Map<String, List<String>> addresses) {}
 
   /**
    * What all sources together name.
@@ -65,19 +65,20 @@ final class NamedReplicas {
   /**
    * One replica for each name.
    *
-   * @param refusal says of a source and its replica why it may not be there, or null
+   * @param judge says of a source and its replica whether it may be there
    */
-  Merged merged(BiFunction<String, ReplicaConfig, @Nullable String> refusal) {
+  Merged merged(ReplicaCheck judge) {
     Merged merged = new Merged(new LinkedHashMap<>(), new ArrayList<>());
     bySource.forEach((source, replicas) ->
         replicas.forEach(replica -> {
           Wanted earlier = merged.wanted.get(replica.name());
-          String reason =
+          Verdict verdict =
               earlier == null
-                  ? refusal.apply(source, replica)
-                  : "the name is taken by a replica of " + earlier.source();
+                  ? judge.judge(source, replica)
+                  : Verdict.refused("the name is taken by a replica of " + earlier.source());
+          String reason = verdict.refusal();
           if (reason == null) {
-            merged.wanted.put(replica.name(), new Wanted(source, replica));
+            merged.wanted.put(replica.name(), new Wanted(source, replica, verdict.addresses()));
           } else {
             merged.refused.add(new Refusal(source, replica.name(), reason));
           }

@@ -1,6 +1,8 @@
 package dev.warmpath.router.membership;
 
 import dev.warmpath.router.config.ReplicaConfig;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Says whether a replica may be connected to. Implementations are thread-safe. */
@@ -8,13 +10,35 @@ import org.jspecify.annotations.Nullable;
 public interface ReplicaCheck {
 
   /** Takes every replica. */
-  ReplicaCheck ANY = (source, replica) -> null;
+  ReplicaCheck ANY = (source, replica) -> Verdict.ALLOWED;
+
+  /**
+   * Whether a replica may be there.
+   *
+   * @param refusal why it is refused, as a sentence for an operator; null if it may be there
+   * @param addresses of its hosts' names, which are connected to instead of looking the names up
+   *     again; of names that are not among them, whatever they stand for
+   * @param known whether all names could be looked up
+   */
+  record Verdict(@Nullable String refusal, Map<String, List<String>> addresses, boolean known) {
+
+    /** It may be there, whatever its names stand for. */
+    public static final Verdict ALLOWED = new Verdict(null, Map.of(), true);
+
+    public Verdict {
+      addresses = Map.copyOf(addresses);
+    }
+
+    /** It may not be there, for this reason. */
+    public static Verdict refused(String reason) {
+      return new Verdict(reason, Map.of(), true);
+    }
+  }
 
   /**
    * Judges a replica before anything connects to it.
    *
    * @param source where it was named
-   * @return why it is refused, as a sentence for an operator; null if it may be there
    */
-  @Nullable String refusal(String source, ReplicaConfig replica);
+  Verdict judge(String source, ReplicaConfig replica);
 }

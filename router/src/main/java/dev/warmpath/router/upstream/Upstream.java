@@ -2,6 +2,7 @@ package dev.warmpath.router.upstream;
 
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.SocketAddress;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
@@ -19,13 +20,18 @@ public final class Upstream {
   private final int port;
   private final boolean tls;
   private final Credentials credentials;
+  private final @Nullable SocketAddress server;
 
-  Upstream(Replica replica, Credentials credentials) {
+  /**
+   * @param address to connect to instead of looking up the host's name; null to look it up
+   */
+  Upstream(Replica replica, Credentials credentials, @Nullable String address) {
     URI url = replica.baseUrl();
     this.tls = isHttps(url);
     this.host = withoutBrackets(url.getHost());
     this.port = url.getPort() >= 0 ? url.getPort() : tls ? HTTPS_PORT : HTTP_PORT;
     this.credentials = credentials;
+    this.server = address == null ? null : SocketAddress.inetSocketAddress(port, address);
   }
 
   static boolean isHttps(URI url) {
@@ -43,7 +49,7 @@ public final class Upstream {
 
   /** Has {@code options} lead there. */
   public <O extends RequestOptions> O on(O options) {
-    options.setHost(host).setPort(port);
+    options.setHost(host).setPort(port).setServer(server);
     if (tls) {
       options.setSsl(true).setSslOptions(credentials.tls());
     }

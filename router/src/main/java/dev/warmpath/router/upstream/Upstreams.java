@@ -13,6 +13,7 @@ import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How each replica of the fleet is reached. Traffic, health checks and questions about tokens all
@@ -51,12 +52,13 @@ public final class Upstreams {
   /**
    * Adds a replica that was prepared, before the fleet has it.
    *
+   * @param address to connect to instead of looking up its host's name; null to look it up
    * @throws UncheckedIOException if its files cannot be used any more
    */
-  public synchronized void add(Replica replica, UpstreamConfig own) {
+  public synchronized void add(Replica replica, UpstreamConfig own, @Nullable String address) {
     try {
       Credentials credentials = credentials(used(replica.baseUrl(), own));
-      upstreams.put(replica, new Upstream(replica, credentials));
+      upstreams.put(replica, new Upstream(replica, credentials, address));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -104,7 +106,7 @@ public final class Upstreams {
   /** How a replica is reached; one that was never added, by its URL alone. */
   public Upstream of(Replica replica) {
     Upstream known = upstreams.get(replica);
-    return known == null ? new Upstream(replica, Credentials.NONE) : known;
+    return known == null ? new Upstream(replica, Credentials.NONE, null) : known;
   }
 
   /** HTTP connections to replicas. */

@@ -4,12 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.fleet.Fleet;
+import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.host.HostPattern;
 import dev.warmpath.router.rig.Rig;
+import java.net.InetAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,13 +138,94 @@ class HostRulesTest {
     }
   }
 
+  /** A name is connected to where it led when it was judged, until it is judged anew. */
+  @Test
+  void aNameThatMovesIsJudgedAnew() throws Exception {
+    Map<String, List<String>> zone = new ConcurrentHashMap<>();
+    zone.put("engine.example", List.of("10.0.0.1"));
+    HostRules rules =
+        new HostRules(
+            List.of(),
+            host -> {
+              List<String> found = zone.get(host);
+              if (found == null) {
+                throw new UnknownHostException(host);
+              }
+              InetAddress[] addresses = new InetAddress[found.size()];
+              for (int i = 0; i < addresses.length; i++) {
+                addresses[i] = InetAddress.getByName(found.get(i));
+              }
+              return addresses;
+            });
+    Connected connected = new Connected();
+    ReplicaConfig replica =
+        ConfigTree.replica(
+            "{name: x, url: 'http://Engine.example:8000', events: 'tcp://engine.example:5557'}",
+            "test");
+    try (Membership membership =
+        new Membership(
+            new Membership.Environment(
+                new Fleet(), connected, rules, () -> 1_000, System::nanoTime, Thread::new))) {
+      assertThat(membership.put(Membership.ADMIN, replica).added()).containsExactly("x");
+      assertThat(connected.log).containsExactly("events tcp://10.0.0.1:5557", "http 10.0.0.1");
+      membership.lookUpHosts();
+      zone.put("engine.example", List.of("10.0.0.2", "10.0.0.1"));
+      membership.lookUpHosts();
+      zone.remove("engine.example");
+      membership.lookUpHosts();
+      assertThat(connected.log).as("it is where it was").hasSize(2);
+
+      zone.put("engine.example", List.of("fd00::2"));
+      membership.lookUpHosts();
+      assertThat(connected.log.subList(2, connected.log.size()))
+          .containsExactly(
+              "no more x", "events tcp://[fd00:0:0:0:0:0:0:2]:5557", "http fd00:0:0:0:0:0:0:2");
+      assertThat(membership.members()).extracting(Member::leaving).containsExactly(false);
+
+      zone.put("engine.example", List.of("169.254.169.254"));
+      membership.lookUpHosts();
+      assertThat(connected.log).as("nothing goes there").hasSize(5);
+      assertThat(membership.members()).allMatch(Member::leaving);
+      assertThat(membership.refusals())
+          .extracting(Refusal::reason)
+          .containsExactly("host 'engine.example' (169.254.169.254) is not in fleet.allowed-hosts");
+    }
+  }
+
+  /** What is connected to, in its order. */
+  private static final class Connected implements Membership.Follower {
+    private final List<String> log = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void follow(ReplicaConfig replica, String model) {
+      log.add("events " + replica.events());
+    }
+
+    @Override
+    public void entering(Replica replica, ReplicaConfig config, String address) {
+      log.add("http " + address);
+    }
+
+    @Override
+    public void unfollow(ReplicaConfig replica) {
+      log.add("no more " + replica.name());
+    }
+
+    @Override
+    public void allKnown() {}
+
+    @Override
+    public void changed(List<ReplicaConfig> replicas) {}
+  }
+
   private static HostRules rules(String... allowed) {
     return new HostRules(Stream.of(allowed).map(HostPattern::of).toList());
   }
 
   private static String refusal(HostRules rules, String source, String url, String more)
       throws ConfigException {
-    return rules.refusal(
-        source, ConfigTree.replica("{name: x, url: '" + url + "', " + more + "}", "test"));
+    return rules
+        .judge(source, ConfigTree.replica("{name: x, url: '" + url + "', " + more + "}", "test"))
+        .refusal();
   }
 }

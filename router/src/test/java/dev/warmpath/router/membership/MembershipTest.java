@@ -36,7 +36,10 @@ class MembershipTest {
           new Membership.Environment(
               fleet,
               new Follower(),
-              (source, replica) -> replica.port() == 666 ? "port 666 is not for engines" : null,
+              (source, replica) ->
+                  replica.port() == 666
+                      ? ReplicaCheck.Verdict.refused("port 666 is not for engines")
+                      : ReplicaCheck.Verdict.ALLOWED,
               () -> 1_000,
               nanos::get,
               Thread::new));

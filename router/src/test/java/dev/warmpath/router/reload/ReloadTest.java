@@ -106,7 +106,7 @@ class ReloadTest {
       assertThat(requests(rig)).as("both were tried").isEqualTo(2);
       rig.write(tree ->
           tree.set("retry.attempts", 1, "test")
-              .set("timeouts.first-byte-ms", 50, "test")
+              .set("timeouts.total-ms", 200, "test")
               .set("health.fall", 1, "test"));
       rig.router.reload("test");
       assertThat(rig.chat(BODY).statusCode()).isEqualTo(503);

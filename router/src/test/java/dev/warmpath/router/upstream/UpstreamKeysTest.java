@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.router.StartException;
 import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.UpstreamConfig;
+import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
+import dev.warmpath.router.watch.FileWatch;
 import java.io.IOException;
+import java.net.URI;
 import java.net.http.HttpRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -115,9 +119,7 @@ class UpstreamKeysTest {
     try (Rig rig =
             new Rig(
                 1,
-                tree ->
-                    tree.put(
-                        "replicas", replica("old", "http://127.0.0.1:1", shared), "test"),
+                tree -> tree.put("replicas", replica("old", "http://127.0.0.1:1", shared), "test"),
                 1);
         Backend backend = new Backend(rig.vertx())) {
       rig.write(tree ->
@@ -132,6 +134,32 @@ class UpstreamKeysTest {
       Rig.until(() -> rig.up() == 4);
       assertThat(backend.authorizations.get("/health")).containsExactly("Bearer engine-key");
       assertThat(rig.metrics()).containsKeys(stale(shared), stale(good));
+    }
+  }
+
+  /** The name leads nowhere; its address was found when it was judged. */
+  @Test
+  void aReplicaIsConnectedToAtItsAddress() throws Exception {
+    try (Rig rig = new Rig(1);
+        FileWatch files = new FileWatch(60_000)) {
+      UpstreamConfig none = new UpstreamConfig(null, null, null, null);
+      Upstreams upstreams = new Upstreams(none, rig.vertx(), files);
+      int port = URI.create(rig.backends.get(0).url()).getPort();
+      URI url = URI.create("http://engine.invalid:" + port);
+      Replica replica = new Replica("x", url, Set.of(), 1);
+      upstreams.add(replica, none, "127.0.0.1");
+      EngineClient client =
+          upstreams.newClient("test", new EngineClient.Limits(() -> 5_000, 1, 1 << 16));
+      byte[] body = "{\"model\":\"m\"}".getBytes(UTF_8);
+      EngineClient.Answer answer =
+          client
+              .post(replica, "/v1/completions", body, Map.of(), 10_000)
+              .toCompletionStage()
+              .toCompletableFuture()
+              .get();
+      assertThat(answer.status()).isEqualTo(200);
+      assertThat(rig.backends.get(0).headers.get(0))
+          .containsEntry("host", "engine.invalid:" + port);
     }
   }
 

@@ -55,7 +55,7 @@ final class DiscoveryProbe {
     List<String> taken = new ArrayList<>();
     List<String> refused = new ArrayList<>(found.refused());
     for (ReplicaConfig replica : found.replicas()) {
-      String reason = rules.refusal(source, replica);
+      String reason = rules.judge(source, replica).refusal();
       if (reason != null) {
         refused.add(replica.name() + ": " + reason);
       } else if (replicas.putIfAbsent(replica.name(), replica) != null) {

@@ -105,7 +105,7 @@ public final class FleetProbe implements AutoCloseable {
   private static Replica replica(ReplicaConfig config, Upstreams upstreams) {
     Replica replica =
         new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
-    upstreams.add(replica, config.upstream());
+    upstreams.add(replica, config.upstream(), null);
     return replica;
   }
 
