@@ -129,6 +129,9 @@ final class LargeMessagesTest {
         });
     publisher.publish(engine.serve(A).payload(0));
     awaitSequence(0);
+    Await.until(
+        "nothing is asked any more, as something was heard",
+        () -> publisher.replays() == count("replays"));
     assertThat(predicted(A)).isEqualTo(16);
   }
 

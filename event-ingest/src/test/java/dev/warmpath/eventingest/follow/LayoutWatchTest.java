@@ -61,18 +61,22 @@ class LayoutWatchTest {
     add("c", "", c);
     add("d", "n", c);
     Await.until("all are known", () -> ingest.status().stream().allMatch(s -> s.space() != null));
-    long looked = status("a").lastSequence();
-    a.publish(store(16));
-    Await.until("a look", () -> status("a").lastSequence() > looked);
-    assertThat(ingest.status()).allMatch(status -> status.layoutMismatch() == null);
+    add("e", "m", c);
+    Await.until("a look at all", () -> mismatch("a") != null && mismatch("e") != null);
+    assertThat(mismatch("a")).endsWith("on e/0");
+    assertThat(mismatch("c")).isNull();
+    assertThat(mismatch("d")).isNull();
   }
 
   @Test
   void timesAreCounted() {
     Await.until("known", () -> status("a").space() != null);
-    a.publish(store(16));
-    Await.until("a time", () -> batches() > 0);
-    assertThat(ingest.visibleTimes().sumSeconds()).isPositive();
+    Await.until(
+        "a time",
+        () -> {
+          a.publish(store(16)); // until it is heard live
+          return batches() > 0 && ingest.visibleTimes().sumSeconds() > 0;
+        });
   }
 
   private long batches() {

@@ -14,6 +14,7 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -36,6 +37,7 @@ class MovingBytesTest {
   private final RunKvIndex index = new RunKvIndex(new IndexLimits(100, 6_000_000), 1);
   private final StoredBlocks stored = new StoredBlocks();
   private final List<BlockChain> hot = new ArrayList<>();
+  private final CountDownLatch reading = new CountDownLatch(READERS);
 
   @Test
   void readersSeeAllOfThePromptsThatNeverGo() throws Exception {
@@ -55,6 +57,9 @@ class MovingBytesTest {
       reads.add(readers.submit(() -> read(done)));
     }
     churn(PROMPTS_A_PHASE, PHASES * PROMPTS_A_PHASE);
+    while (reading.getCount() > 0 && reads.stream().noneMatch(Future::isDone)) {
+      churn(0, PHASES * PROMPTS_A_PHASE); // until each reader has had its turn
+    }
     done.set(true);
     for (Future<Long> read : reads) {
       assertThat(read.get()).isPositive();
@@ -97,7 +102,9 @@ class MovingBytesTest {
         for (int slot = 0; slot < HOLDERS; slot++) {
           assertThat(matches.tokens(slot)).isEqualTo(HOT_BLOCKS);
         }
-        reads++;
+        if (reads++ == 0) {
+          reading.countDown();
+        }
       }
     }
     return reads;
