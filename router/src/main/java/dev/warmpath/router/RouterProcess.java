@@ -27,6 +27,7 @@ import dev.warmpath.router.observe.SecurityCollector;
 import dev.warmpath.router.observe.TokenizerCollector;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
+import dev.warmpath.router.proxy.limit.AcceptTransport;
 import dev.warmpath.router.proxy.limit.BodyRoom;
 import dev.warmpath.router.proxy.limit.Connections;
 import dev.warmpath.router.proxy.limit.HeapWatch;
@@ -50,6 +51,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.file.FileSystemOptions;
+import io.vertx.core.net.NetServerOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -57,6 +59,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -77,11 +80,16 @@ public final class RouterProcess implements AutoCloseable {
   private static final long QUIET_MILLIS = 250;
   private static final long CUT_MILLIS = 1_000;
   private static final int LOOPS_BESIDES_THE_PROXY = 2;
+  private static final int ADMIN_CONNECTIONS = 1_024;
+
+  /** The clients of an address may take back all requests that are served, and as many again. */
+  private static final int RESETS_A_REQUEST = 2;
 
   private final RunningConfig running;
   private final MemoryBudget budget;
   private final List<PolledSource> sources;
   private final Core core;
+  private final Connections adminConnections;
   private final Vertx vertx;
   private final FileWatch files;
   private final Upstreams upstreams;
@@ -97,7 +105,9 @@ public final class RouterProcess implements AutoCloseable {
     this.budget = budget(config);
     this.lifecycle = new Lifecycle(() -> running().limits().requests());
     this.files = new FileWatch(config.files().pollMs());
-    this.vertx = newVertx();
+    Connections connections = connections(environment, () -> running().limits().connections());
+    this.adminConnections = connections(environment, () -> ADMIN_CONNECTIONS);
+    this.vertx = newVertx(connections);
     PortSecurity security = PortSecurity.begin(config, files, vertx, environment.nanoClock());
     warnOfFiles(config);
     this.admission =
@@ -109,7 +119,7 @@ public final class RouterProcess implements AutoCloseable {
                     Runtime.getRuntime().maxMemory(),
                     environment.heapDead())
                 .begin(),
-            new Connections.Count(() -> running().limits().connections()),
+            connections,
             new RetryBudget(() -> running().retry().budgetPercent()),
             new StoredResponses(config.limits().storedResponses()),
             security.keys(),
@@ -318,12 +328,30 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private Vertx newVertx() {
+  private Connections connections(Environment environment, IntSupplier limit) {
+    return new Connections(
+        limit,
+        () -> {
+          RouterConfig.Timeouts now = running().timeouts();
+          return new Connections.Timeouts(now.requestHeadMs(), now.keepAliveMs());
+        },
+        environment.nanoClock(),
+        () -> RESETS_A_REQUEST * running().limits().requests());
+  }
+
+  private boolean isAdmin(NetServerOptions server) {
+    RouterConfig.Admin at = running().admin();
+    return server.getPort() == at.port() && server.getHost().equals(at.host());
+  }
+
+  private Vertx newVertx(Connections connections) {
     VertxOptions options =
-        vertxOptions()
-            .setEventLoopPoolSize(eventLoops() + LOOPS_BESIDES_THE_PROXY)
-            .setPreferNativeTransport(true);
-    return Vertx.vertx(options);
+        vertxOptions().setEventLoopPoolSize(eventLoops() + LOOPS_BESIDES_THE_PROXY);
+    return Vertx.builder()
+        .with(options)
+        .withTransport(
+            new AcceptTransport(server -> isAdmin(server) ? adminConnections : connections))
+        .build();
   }
 
   /** Those of a Vert.x that needs no folder for files. */
@@ -417,6 +445,7 @@ public final class RouterProcess implements AutoCloseable {
     return new AdminContext(
         running,
         security,
+        adminConnections,
         reloader,
         core.fleet(),
         core.membership(),

@@ -11,6 +11,7 @@ import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.proxy.limit.BodyRoom;
+import dev.warmpath.router.proxy.limit.Connections;
 import dev.warmpath.router.proxy.limit.Lifecycle;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.tls.ServerTls;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe if its parts are.
  *
  * @param running the configuration that holds at the moment
+ * @param connections those of the admin port
  * @param clear takes a replica's name, forgets what its caches hold, returns of how many engines
  * @param parity null if tokens are not compared
  * @param files that are read again when they change
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 public record AdminContext(
     Supplier<RouterConfig> running,
     Security security,
+    Connections connections,
     Reloader reloader,
     Fleet fleet,
     Membership membership,

@@ -3,6 +3,7 @@ package dev.warmpath.router.admin;
 import dev.warmpath.router.auth.AdminKey;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.proxy.head.RequestHead;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.regex.Pattern;
@@ -36,18 +37,18 @@ final class AdminGuard {
     this.key = key;
   }
 
-  @Nullable Refusal refusal(HttpServerRequest request) {
+  @Nullable Refusal refusal(HttpServerRequest request, RequestHead head) {
     boolean isRead =
         request.method().equals(HttpMethod.GET) || request.method().equals(HttpMethod.HEAD);
     boolean keepsPlace = request.path().equals(ConsoleEndpoints.LIVE); // of which there are few
-    if ((!isRead || keepsPlace) && isCrossSite(request)) {
+    if ((!isRead || keepsPlace) && isCrossSite(request, head.host())) {
       return new Refusal(403, "a page of another site may not ask for this");
     }
     if (isRead && request.path().equals("/metrics") && (key == null || config.openMetrics())) {
       return null;
     }
     if (key == null) {
-      return isOurs(request.getHeader("host"))
+      return isOurs(head.host())
           ? null
           : new Refusal(403, "ask by an IP address or localhost, or set admin.key-file");
     }
@@ -65,13 +66,12 @@ final class AdminGuard {
   }
 
   /** Browsers say from where a page's request comes; other clients say nothing. */
-  private static boolean isCrossSite(HttpServerRequest request) {
+  private static boolean isCrossSite(HttpServerRequest request, @Nullable String host) {
     String site = request.getHeader("sec-fetch-site");
     if (site != null) {
       return !site.equals("same-origin") && !site.equals("none");
     }
     String origin = request.getHeader("origin");
-    String host = request.getHeader("host");
     String scheme = request.isSSL() ? "https://" : "http://";
     return origin != null && (host == null || !origin.equalsIgnoreCase(scheme + host));
   }

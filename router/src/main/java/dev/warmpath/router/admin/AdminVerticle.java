@@ -6,8 +6,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.ConsoleStream;
 import dev.warmpath.router.prompt.body.TreeRoom;
+import dev.warmpath.router.proxy.head.RequestHead;
 import dev.warmpath.router.proxy.limit.RequestBody;
 import dev.warmpath.router.reload.ReloadResult;
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.tokenizer.RequestKind;
 import io.vertx.core.Future;
@@ -54,6 +56,7 @@ public final class AdminVerticle extends VerticleBase {
   private final ConsoleEndpoints console;
   private final ConsolePage page = new ConsolePage();
   private volatile int port;
+  private long watching = -1;
   private @Nullable HttpServer server;
   private volatile @Nullable ConsoleStream live;
 
@@ -82,16 +85,22 @@ public final class AdminVerticle extends VerticleBase {
         TimeUnit.SECONDS.toMillis(Console.STEP_SECONDS), id -> vertx.executeBlocking(this::step));
     HttpServerOptions options =
         new HttpServerOptions()
+            .setHost(admin.config().admin().host())
+            .setPort(admin.config().admin().port())
             .setHttp2ClearTextEnabled(false)
             .setAlpnVersions(List.of(HttpVersion.HTTP_1_1))
             .setMaxHeaderSize(admin.config().limits().headerBytes())
             .setMaxInitialLineLength(admin.config().limits().headerBytes())
+            .setHandle100ContinueAutomatically(true)
             .setIdleTimeout(IDLE_SECONDS);
     ServerTls tls = admin.security().tls();
+    watching = admin.connections().watch(vertx);
     server = vertx.createHttpServer(tls == null ? options : tls.on(options));
     return server
         .requestHandler(this::serve)
-        .listen(admin.config().admin().port(), admin.config().admin().host())
+        .invalidRequestHandler(this::refuseUnreadable)
+        .exceptionHandler(e -> LOG.debug("a connection to the admin port failed", e))
+        .listen()
         .onSuccess(listening -> {
           port = listening.actualPort();
           if (tls != null) {
@@ -107,14 +116,38 @@ public final class AdminVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
+    vertx.cancelTimer(watching);
     return server == null ? Future.succeededFuture() : server.close();
   }
 
+  /** A head that is too long, or no HTTP; its connection is not read further. */
+  private void refuseUnreadable(HttpServerRequest request) {
+    if (admin.connections().began(request)) {
+      request.response().putHeader("connection", "close");
+      fail(request.response(), 400, "the request is not valid HTTP, or its head is too long");
+      admin.connections().end(request);
+    }
+  }
+
   private void serve(HttpServerRequest request) {
+    if (!admin.connections().began(request)) {
+      return;
+    }
+    RequestHead head = RequestHead.of(request);
+    if (head == null) {
+      request.response().putHeader("connection", "close");
+      fail(request.response(), 400, "the request can be understood in more than one way");
+      admin.connections().end(request);
+      return;
+    }
+    if (RequestHead.endsConnection(request)) {
+      request.response().putHeader("connection", "close");
+      admin.connections().endAfter(request);
+    }
     if (page.answers(request)) {
       return;
     }
-    AdminGuard.Refusal refusal = guard.refusal(request);
+    AdminGuard.Refusal refusal = guard.refusal(request, head);
     if (refusal != null) {
       fail(request.response(), refusal.status(), refusal.why());
       return;
@@ -127,14 +160,14 @@ public final class AdminVerticle extends VerticleBase {
           withBody(request, admin.config().limits().bodyBytes(), body -> explain(request, body));
       case "POST /admin/reload" -> reload(request.response());
       case "GET /metrics" -> metrics(request.response());
-      case "GET " + ConsoleEndpoints.LIVE -> listen(request);
+      case "GET " + ConsoleEndpoints.LIVE -> listen(request, head);
       default -> act(request);
     }
   }
 
-  private void listen(HttpServerRequest request) {
+  private void listen(HttpServerRequest request, RequestHead head) {
     ConsoleStream stream = Objects.requireNonNull(live);
-    if (!stream.join(request, () -> guard.refusal(request) == null)) {
+    if (!stream.join(request, () -> guard.refusal(request, head) == null)) {
       fail(request.response(), 503, "too many look at the console already");
     }
   }
@@ -161,7 +194,7 @@ public final class AdminVerticle extends VerticleBase {
       return;
     }
     if (admin.tokenizers().status(model) == null) {
-      fail(response, 404, "no tokenizer is configured for " + model);
+      fail(response, 404, "no tokenizer is configured for " + Decision.shown(model));
       return;
     }
     answer(

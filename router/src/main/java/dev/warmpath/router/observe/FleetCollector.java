@@ -108,11 +108,12 @@ public final class FleetCollector {
     to.add(Metric.STORED_RESPONSES_LIMIT, responses.limit());
     to.add(Metric.STORED_RESPONSE_LOOKUPS_TOTAL, responses.found(), "found");
     to.add(Metric.STORED_RESPONSE_LOOKUPS_TOTAL, responses.unknown(), "unknown");
-    Connections.Count connections = admission.connections();
+    Connections connections = admission.connections();
     to.add(Metric.CONNECTIONS, connections.open());
     to.add(Metric.CONNECTIONS_LIMIT, connections.limit());
-    to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.refused(), "limit");
-    to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.timedOut(), "idle");
+    for (Connections.Closed reason : Connections.Closed.values()) {
+      to.add(Metric.CONNECTIONS_CLOSED_TOTAL, connections.closed(reason), reason.label());
+    }
   }
 
   private static void index(MetricValues to, IndexTotals totals) {

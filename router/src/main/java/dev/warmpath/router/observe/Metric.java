@@ -37,11 +37,12 @@ public enum Metric {
       Type.GAUGE, "Heap of prompts being read: JSON, texts and tokens, as counted beforehand."),
   PROMPT_MEMORY_MAX_BYTES(
       Type.GAUGE, "Max of it; prompts without room are routed by load (fallback `no_memory`)."),
-  CONNECTIONS(Type.GAUGE, "Open client connections."),
+  CONNECTIONS(Type.GAUGE, "Open client connections, from their acceptance on."),
   CONNECTIONS_LIMIT(Type.GAUGE, "Max client connections."),
   CONNECTIONS_CLOSED_TOTAL(
       Type.COUNTER,
-      "Client connections closed: limit (too many), idle (no request in time).",
+      "Client connections closed: limit (too many), idle (no request in time), broken (reset by the"
+          + " client or unreadable), resets (too many requests taken back).",
       "reason"),
   REJECTED_TOTAL(Type.COUNTER, "Errors answered by the router itself.", "code"),
   RETRIES_TOTAL(Type.COUNTER, "Retries at another replica.", "cause"),

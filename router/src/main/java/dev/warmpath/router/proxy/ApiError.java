@@ -6,6 +6,9 @@ import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Client.Verdict;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.requestlog.Decision;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +79,24 @@ record ApiError(int status, String type, String code, String message, int retryS
     return new ApiError(400, "invalid_request_error", "bad_request", message);
   }
 
+  /** For a head that the HTTP layer could not read, and why. */
+  static ApiError unreadable(@Nullable Throwable cause, int headerBytes) {
+    if (cause instanceof TooLongHttpLineException) {
+      String message = "The request's first line is longer than " + headerBytes + " bytes.";
+      return new ApiError(414, "invalid_request_error", "uri_too_long", message);
+    } else if (cause instanceof TooLongHttpHeaderException) {
+      String message = "The request's headers are longer than " + headerBytes + " bytes.";
+      return new ApiError(431, "invalid_request_error", "headers_too_large", message);
+    }
+    String message = "The request is not valid HTTP.";
+    return new ApiError(400, "invalid_request_error", "bad_request", message);
+  }
+
+  static ApiError expectationFailed() {
+    String message = "Of the header `Expect` only `100-continue` is understood.";
+    return new ApiError(417, "invalid_request_error", "expectation_failed", message);
+  }
+
   static ApiError notFound(String what) {
     return new ApiError(404, "invalid_request_error", "not_found", what);
   }
@@ -95,7 +116,7 @@ record ApiError(int status, String type, String code, String message, int retryS
   }
 
   static ApiError unknownModel(String model) {
-    String message = "No replica serves the model `" + model + "`.";
+    String message = "No replica serves the model `" + Decision.shown(model) + "`.";
     return new ApiError(404, "invalid_request_error", "model_not_found", message);
   }
 

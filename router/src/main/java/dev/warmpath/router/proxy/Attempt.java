@@ -146,7 +146,7 @@ final class Attempt {
     return upstream
         .options()
         .setMethod(client.method())
-        .setURI(client.uri())
+        .setURI(exchange.uri())
         .setHeaders(headers)
         .setConnectTimeout(proxy.config().timeouts().connectMs());
   }
@@ -166,12 +166,12 @@ final class Attempt {
 
   private void send(HttpClientRequest request, Buffer body) {
     upstream = request;
+    request.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
     if (over) {
       request.reset();
       return;
     }
     exchange.sending();
-    request.exceptionHandler(exchange.guarded(e -> broken()));
     Handler<AsyncResult<HttpClientResponse>> responded =
         sent -> {
           if (sent.failed()) {

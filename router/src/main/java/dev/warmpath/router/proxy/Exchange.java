@@ -10,6 +10,7 @@ import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.head.RequestHead;
 import dev.warmpath.router.proxy.head.RequestIds;
 import dev.warmpath.router.proxy.head.RoutingHeaders;
 import dev.warmpath.router.proxy.limit.RequestBody;
@@ -28,6 +29,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClosedException;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
@@ -105,12 +107,14 @@ final class Exchange {
    *
    * @param client whose API key it came with, or null
    */
-  record Arrival(Route route, HttpServerRequest request, @Nullable Client client) {}
+  record Arrival(
+      Route route, HttpServerRequest request, RequestHead head, @Nullable Client client) {}
 
   private final ProxyContext proxy;
   private final Loop loop;
   private final Route route;
   private final HttpServerRequest request;
+  private final String uri;
   private final HttpServerResponse response;
   private final String requestId;
   private final long startNanos;
@@ -146,10 +150,11 @@ final class Exchange {
     this.loop = loop;
     this.route = arrival.route();
     this.request = arrival.request();
+    this.uri = arrival.head().uri();
     this.quota = new ClientQuota(arrival.client(), proxy.nanoClock());
     this.response = request.response();
     this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
-    this.storedId = Routes.storedId(request.path());
+    this.storedId = Routes.storedId(arrival.head().path());
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
     Tracing tracing = proxy.tracing();
@@ -164,13 +169,25 @@ final class Exchange {
   void start() {
     response.putHeader(RequestIds.HEADER, requestId);
     response.closeHandler(guarded(v -> clientGone()));
-    response.exceptionHandler(guarded(e -> clientGone()));
-    request.exceptionHandler(guarded(e -> clientGone()));
+    response.exceptionHandler(guarded(this::connectionFailed));
+    request.exceptionHandler(guarded(this::connectionFailed));
     request.handler(guarded(this::bodyChunk));
     request.endHandler(guarded(v -> bodyEnd()));
     within(proxy.config().timeouts().requestBodyMs(), () -> refuse(ApiError.bodyTimeout()));
     if (body.isDeclaredTooLarge()) {
       refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
+    } else if (RequestHead.expectsContinue(request)) {
+      response.writeContinue();
+    }
+  }
+
+  /** The rest of the body does not come, or is no HTTP. */
+  private void connectionFailed(Throwable cause) {
+    if (request.version() == HttpVersion.HTTP_2 || cause instanceof HttpClosedException) {
+      clientGone();
+    } else if (!response.headWritten()) {
+      response.putHeader("connection", "close");
+      refuse(ApiError.unreadable(cause, proxy.config().limits().headerBytes()));
     }
   }
 
@@ -236,6 +253,7 @@ final class Exchange {
       return;
     }
     bodyRefused = true;
+    UnreadBody.announce(request);
     reject(error);
     RouterConfig now = proxy.config();
     UnreadBody.discard(
@@ -425,6 +443,11 @@ final class Exchange {
 
   HttpServerResponse response() {
     return response;
+  }
+
+  /** The path and query that the client asks for. */
+  String uri() {
+    return uri;
   }
 
   HttpServerRequest request() {

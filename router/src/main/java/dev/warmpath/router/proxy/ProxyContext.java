@@ -60,7 +60,7 @@ public record ProxyContext(
       Lifecycle lifecycle,
       BodyRoom bodies,
       HeapWatch heap,
-      Connections.Count connections,
+      Connections connections,
       RetryBudget retries,
       StoredResponses responses,
       @Nullable ApiKeys keys,

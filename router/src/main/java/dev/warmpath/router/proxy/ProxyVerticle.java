@@ -5,6 +5,7 @@ import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.proxy.ApiError.Form;
+import dev.warmpath.router.proxy.head.RequestHead;
 import dev.warmpath.router.proxy.head.RequestIds;
 import dev.warmpath.router.proxy.limit.Connections;
 import dev.warmpath.router.proxy.limit.Lifecycle;
@@ -14,12 +15,10 @@ import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.tls.ServerTls;
 import io.vertx.core.Future;
-import io.vertx.core.MultiMap;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
@@ -64,10 +63,6 @@ public final class ProxyVerticle extends VerticleBase {
   private static final int RESETS_A_STREAM = 4;
 
   private static final int RESET_WINDOW_SECONDS = 30;
-  private static final int IDLE_MARGIN_MS = 1_000;
-  private static final int LONGEST_LOGGED_PATH = 200;
-  private static final int DELETE = 0x7f;
-  private static final List<String> CHUNKED = List.of("chunked");
   private static final String JSON = "application/json";
 
   private final ProxyContext proxy;
@@ -77,7 +72,7 @@ public final class ProxyVerticle extends VerticleBase {
   private @Nullable HttpClient upstream;
   private int connectionsPerReplica;
   private Exchange.@Nullable Loop loop;
-  private @Nullable Connections connections;
+  private long watching = -1;
   private @Nullable Exchanges exchanges;
   private final Set<Tunnel> tunnels = new HashSet<>();
   private @Nullable WebSocketClient webSockets;
@@ -99,7 +94,6 @@ public final class ProxyVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    RouterConfig.Listen at = proxy.config().listen();
     upstream = newClient(proxy.config().limits().replicaRequests());
     exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
     loop = new Exchange.Loop(vertx, context, this::upstream, new RequestIds(proxy.random()));
@@ -107,13 +101,11 @@ public final class ProxyVerticle extends VerticleBase {
     ServerTls tls = proxy.admission().tls();
     HttpServerOptions options = serverOptions();
     server = vertx.createHttpServer(tls == null ? options : tls.on(options));
-    server.requestHandler(this::serve);
-    connections =
-        new Connections(
-            vertx, proxy.nanoClock(), this::connectionTimeouts, proxy.admission().connections());
-    connections.watch(server);
+    server.requestHandler(this::serve).invalidRequestHandler(this::refuseUnreadable);
+    server.exceptionHandler(e -> LOG.debug("a client's connection failed", e));
+    watching = connections().watch(vertx);
     return server
-        .listen(at.port() == 0 ? ANY_PORT_SHARED_BY_ALL_LOOPS : at.port(), at.host())
+        .listen()
         .onSuccess(listening -> {
           port = listening.actualPort();
           if (tls != null) {
@@ -126,9 +118,7 @@ public final class ProxyVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     cutAll();
-    if (connections != null) {
-      connections.stop();
-    }
+    vertx.cancelTimer(watching);
     Future<Void> closed = server == null ? Future.succeededFuture() : server.close();
     return closed
         .eventually(() -> webSockets == null ? Future.succeededFuture() : webSockets.close())
@@ -167,18 +157,20 @@ public final class ProxyVerticle extends VerticleBase {
 
   private HttpServerOptions serverOptions() {
     RouterConfig.Limits limits = proxy.config().limits();
+    RouterConfig.Listen at = proxy.config().listen();
     HttpServerOptions options =
         new HttpServerOptions()
+            .setHost(at.host())
+            .setPort(at.port() == 0 ? ANY_PORT_SHARED_BY_ALL_LOOPS : at.port())
             .setMaxHeaderSize(limits.headerBytes())
             .setMaxInitialLineLength(limits.headerBytes())
             .setMaxWebSocketFrameSize(Tunnel.FRAME_BYTES)
             .setPerFrameWebSocketCompressionSupported(false)
             .setPerMessageWebSocketCompressionSupported(false)
-            .setHandle100ContinueAutomatically(true)
             .setSslHandshakeTimeout(proxy.config().timeouts().requestHeadMs())
             .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS)
             .setTcpNoDelay(true);
-    boolean http2 = proxy.config().listen().http2();
+    boolean http2 = at.http2();
     options.setHttp2ClearTextEnabled(http2).setAlpnVersions(http2 ? BOTH_VERSIONS : HTTP_1_ONLY);
     if (http2) {
       boundStreams(options, limits);
@@ -186,13 +178,7 @@ public final class ProxyVerticle extends VerticleBase {
     return options;
   }
 
-  /**
-   * Vert.x hands a connection over once it is known which version it speaks; one that sends nothing
-   * has but the idle time limit, which must not end what waits for an engine.
-   */
-  private void boundStreams(HttpServerOptions options, RouterConfig.Limits limits) {
-    RouterConfig.Timeouts timeouts = proxy.config().timeouts();
-    int idle = IntStream.of(timeouts.totalMs(), timeouts.keepAliveMs()).max().orElseThrow();
+  private static void boundStreams(HttpServerOptions options, RouterConfig.Limits limits) {
     options
         .setInitialSettings(
             new Http2Settings()
@@ -202,9 +188,7 @@ public final class ProxyVerticle extends VerticleBase {
         .setHttp2ConnectionWindowSize(CONNECTION_WINDOW_BYTES)
         .setHttp2RstFloodMaxRstFramePerWindow(RESETS_A_STREAM * limits.connectionStreams())
         .setHttp2RstFloodWindowDuration(RESET_WINDOW_SECONDS)
-        .setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS)
-        .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
-        .setIdleTimeout(idle + IDLE_MARGIN_MS);
+        .setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS);
   }
 
   /** Connections are given up before an engine's own server (5 s in uvicorn) gives them up. */
@@ -250,21 +234,25 @@ public final class ProxyVerticle extends VerticleBase {
     return larger;
   }
 
-  private Connections.Timeouts connectionTimeouts() {
-    RouterConfig.Timeouts now = proxy.config().timeouts();
-    return new Connections.Timeouts(now.requestHeadMs(), now.keepAliveMs());
+  private Connections connections() {
+    return proxy.admission().connections();
   }
 
   private void serve(HttpServerRequest request) {
-    if (!Objects.requireNonNull(connections).began(request)) {
+    if (!connections().began(request)) {
       return;
     }
-    Route route = proxy.routes().find(request.path()).orElse(null);
+    RequestHead head = RequestHead.of(request);
+    if (head == null) {
+      refuse(request, ApiError.badRequest());
+      return;
+    }
+    if (RequestHead.endsConnection(request)) {
+      request.response().putHeader("connection", "close");
+      connections().endAfter(request);
+    }
+    Route route = proxy.routes().find(head.path()).orElse(null);
     ApiKeys keys = proxy.admission().keys();
-    if (isAmbiguous(request)) {
-      refuse(request);
-      return;
-    }
     if (route == null || !isServed(route)) {
       decline(request, Form.OPENAI, ApiError.notFound("There is no such path here."));
     } else if (route.computes() && Tunnel.isAskedFor(request) && !route.equals(Routes.REALTIME)) {
@@ -273,10 +261,12 @@ public final class ProxyVerticle extends VerticleBase {
     } else if (!route.takes(request.method().name())) {
       request.response().putHeader("allow", route.allowed());
       decline(request, Form.of(route), ApiError.methodNotAllowed(route.allowed()));
+    } else if (RequestHead.expectsOther(request)) {
+      decline(request, Form.of(route), ApiError.expectationFailed());
     } else if (keys == null || !route.needsKey()) {
-      serve(new Exchange.Arrival(route, request, null));
+      serve(new Exchange.Arrival(route, request, head, null));
     } else {
-      authenticate(route, request, keys);
+      authenticate(route, request, head, keys);
     }
   }
 
@@ -288,31 +278,27 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   /** Ends the connection too, as what follows on it may be read in two ways. */
-  private void refuse(HttpServerRequest request) {
+  private void refuse(HttpServerRequest request, ApiError error) {
     if (request.version() == HttpVersion.HTTP_2) {
-      decline(request, Form.OPENAI, ApiError.badRequest());
+      decline(request, Form.OPENAI, error);
       return;
     }
     request.response().putHeader("connection", "close");
-    decline(request, Form.OPENAI, ApiError.badRequest());
-    Objects.requireNonNull(connections).end(request);
+    decline(request, Form.OPENAI, error);
+    connections().end(request);
   }
 
-  /**
-   * Whether a proxy before this one, or a replica, may see the body end, or the request lead,
-   * elsewhere. HTTP/2 can carry what no line of HTTP/1.1 can.
-   */
-  private static boolean isAmbiguous(HttpServerRequest request) {
-    String uri = Objects.requireNonNullElse(request.uri(), "");
-    if (!uri.startsWith("/") || !uri.chars().allMatch(c -> c > ' ' && c != DELETE)) {
-      return true;
+  /** A head that HTTP/1.1 does not allow, or one that is too long. */
+  private void refuseUnreadable(HttpServerRequest request) {
+    Throwable cause = request.decoderResult().cause();
+    RouterConfig.Limits limits = proxy.config().limits();
+    if (connections().began(request)) {
+      refuse(request, ApiError.unreadable(cause, limits.headerBytes()));
     }
-    MultiMap headers = request.headers();
-    return headers.contains(HttpHeaders.TRANSFER_ENCODING)
-        && !CHUNKED.equals(headers.getAll(HttpHeaders.TRANSFER_ENCODING));
   }
 
-  private void authenticate(Route route, HttpServerRequest request, ApiKeys keys) {
+  private void authenticate(
+      Route route, HttpServerRequest request, RequestHead head, ApiKeys keys) {
     String bearer = Secrets.bearer(request.getHeader("authorization"));
     Client client = keys.find(bearer == null ? request.getHeader("x-api-key") : bearer);
     if (client == null) {
@@ -324,7 +310,7 @@ public final class ProxyVerticle extends VerticleBase {
             ? client.request(proxy.nanoClock().getAsLong())
             : Client.Answer.ADMITTED;
     if (answer.isAdmitted()) {
-      serve(new Exchange.Arrival(route, request, client));
+      serve(new Exchange.Arrival(route, request, head, client));
     } else {
       decline(request, Form.of(route), ApiError.of(answer));
     }
@@ -356,14 +342,13 @@ public final class ProxyVerticle extends VerticleBase {
 
   /** A connection that was not told to go elsewhere has a request that it sent in good faith. */
   private boolean isRefused(HttpServerRequest request) {
-    return lifecycle().stage() == Lifecycle.Stage.CLOSING
-        && !Objects.requireNonNull(connections).isReused(request);
+    return lifecycle().stage() == Lifecycle.Stage.CLOSING && !connections().isReused(request);
   }
 
   /** Has the client connect elsewhere for its next request; its streams may end in their time. */
   private void leave(HttpServerRequest request) {
     if (request.version() == HttpVersion.HTTP_2) {
-      Objects.requireNonNull(connections).leave(request, proxy.config().timeouts().totalMs());
+      connections().leave(vertx, request, proxy.config().timeouts().totalMs());
     } else {
       request.response().putHeader("connection", "close");
     }
@@ -380,6 +365,7 @@ public final class ProxyVerticle extends VerticleBase {
   private void decline(HttpServerRequest request, Form form, ApiError error) {
     proxy.listener().rejected(error.code());
     proxy.logs().accessed(Decision.declined(asked(request), error.status(), error.code()));
+    UnreadBody.announce(request);
     error.send(request.response(), form);
     RouterConfig now = proxy.config();
     UnreadBody.discard(
@@ -393,8 +379,7 @@ public final class ProxyVerticle extends VerticleBase {
   private Decision.Request asked(HttpServerRequest request) {
     String id = Objects.requireNonNull(loop).ids().accept(request.getHeader(RequestIds.HEADER));
     String path = Objects.requireNonNullElse(request.path(), "");
-    String shown = path.substring(0, Math.min(path.length(), LONGEST_LOGGED_PATH));
-    return new Decision.Request(id, request.method().name(), shown, null, null, null);
+    return new Decision.Request(id, request.method().name(), path, null, null, null);
   }
 
   private void exchange(Exchange.Arrival arrival) {

@@ -53,6 +53,7 @@ final class Tunnel {
   private final Exchange.Loop loop;
   private final WebSocketClient client;
   private final HttpServerRequest request;
+  private final String uri;
   private final ClientQuota quota;
   private final List<String> models;
   private final String requestId;
@@ -74,6 +75,7 @@ final class Tunnel {
     this.loop = loop;
     this.client = client;
     this.request = arrival.request();
+    this.uri = arrival.head().uri();
     this.quota = new ClientQuota(arrival.client(), proxy.nanoClock());
     this.models =
         request.params(true).getAll("model").stream()
@@ -131,7 +133,7 @@ final class Tunnel {
         .forEach(headers::remove);
     headers.set(RequestIds.HEADER, requestId);
     WebSocketConnectOptions options = upstream.on(new WebSocketConnectOptions());
-    options.setURI(request.uri()).setHeaders(headers);
+    options.setURI(uri).setHeaders(headers);
     options.setConnectTimeout(proxy.config().timeouts().connectMs());
     options.setTimeout(proxy.config().timeouts().firstByteMs());
     options.setAllowOriginHeader(false);

@@ -23,11 +23,14 @@ public record Decision(
   /** A number that is not known. */
   public static final int UNKNOWN = -1;
 
+  /** So many characters of what a client wrote are logged, or told back. */
+  private static final int SHOWN_CHARS = 200;
+
   private static final long OVERHEAD_BYTES = 1_000;
   private static final long BLOCK_BYTES = 2 * Long.BYTES;
 
   /**
-   * What the client asked for.
+   * What the client asked for; of long texts the beginning.
    *
    * @param id its name in logs
    * @param path the route, or the path itself if there is no such route
@@ -41,7 +44,19 @@ public record Decision(
       String path,
       @Nullable String client,
       @Nullable String model,
-      @Nullable String session) {}
+      @Nullable String session) {
+
+    public Request {
+      method = shown(method);
+      path = shown(path);
+      model = model == null ? null : shown(model);
+    }
+  }
+
+  /** As much of a client's own text as is logged, or told back. */
+  public static String shown(String text) {
+    return text.length() <= SHOWN_CHARS ? text : text.substring(0, SHOWN_CHARS) + "…";
+  }
 
   /** A request that the router answered at once. */
   public static Decision declined(Request request, int status, String code) {

@@ -1,5 +1,6 @@
 package dev.warmpath.router.trace;
 
+import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
@@ -58,7 +59,7 @@ public final class RequestTrace {
     }
     step.end();
     if (model != null) {
-      request.setAttribute("gen_ai.request.model", model);
+      request.setAttribute("gen_ai.request.model", Decision.shown(model));
     }
     step = begin("decide", SpanKind.INTERNAL);
   }

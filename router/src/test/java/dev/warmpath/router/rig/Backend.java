@@ -34,6 +34,7 @@ public final class Backend implements AutoCloseable {
   private final HttpServer server;
   private final int port;
   public final List<Buffer> bodies = new CopyOnWriteArrayList<>();
+  public final List<String> uris = new CopyOnWriteArrayList<>();
   public final List<Map<String, String>> headers = new CopyOnWriteArrayList<>();
 
   /** The {@code Authorization} headers that came with each path; an empty one for none. */
@@ -112,6 +113,7 @@ public final class Backend implements AutoCloseable {
         Map<String, String> seen = new ConcurrentHashMap<>();
         request.headers().forEach((k, v) -> seen.put(k.toLowerCase(java.util.Locale.ROOT), v));
         headers.add(seen);
+        uris.add(request.uri());
         HttpServerResponse response = request.response();
         response.closeHandler(v -> {
           if (!response.ended()) {

@@ -30,6 +30,23 @@ public final class RawClient implements AutoCloseable {
     return this;
   }
 
+  public RawClient write(byte[] bytes) throws IOException {
+    socket.getOutputStream().write(bytes);
+    return this;
+  }
+
+  /** Says that nothing more will be sent, and goes on reading. */
+  public RawClient endOutput() throws IOException {
+    socket.shutdownOutput();
+    return this;
+  }
+
+  /** Ends the connection without a word, and with what was received unread. */
+  public void reset() throws IOException {
+    socket.setSoLinger(true, 0);
+    socket.close();
+  }
+
   public RawClient post(String path, String body) throws IOException {
     return post(path, body, "");
   }

@@ -132,7 +132,7 @@ public final class Headers {
   }
 
   /** What {@code Connection} itself says to belong to the connection. */
-  private static Set<String> namedByConnection(MultiMap headers) {
+  static Set<String> namedByConnection(MultiMap headers) {
     if (!headers.contains("connection")) {
       return Set.of();
     }

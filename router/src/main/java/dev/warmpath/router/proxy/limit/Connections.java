@@ -1,26 +1,47 @@
 package dev.warmpath.router.proxy.limit;
 
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.util.AttributeKey;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
-import java.util.ArrayList;
-import java.util.IdentityHashMap;
-import java.util.List;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.net.impl.ConnectionBase;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The connections that clients have open on one server socket: those beyond a number are closed at
- * once, and so are those on which no request's head comes in time.
+ * The connections that clients have open on one port, on all event loops, from their acceptance to
+ * their end: those beyond a number are closed at once, and so are those on which no request's head
+ * comes in time, whatever else they wait for, such as a TLS handshake.
  *
- * <p>Confined to its event loop.
+ * <p>Thread-safe; what concerns one connection is confined to its event loop.
  */
 public final class Connections {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
+  private static final AttributeKey<Connection> KEY = AttributeKey.valueOf(Connection.class, "own");
 
   private static final int LOOKS_A_TIMEOUT = 4;
   private static final long SHORTEST_LOOK_MS = 5;
@@ -30,6 +51,7 @@ public final class Connections {
   private static final long LAST_REQUESTS_MS = 1_000;
 
   private static final int NO_ERROR = 0;
+  private static final int ENHANCE_YOUR_CALM = 11;
 
   /**
    * What connections may do.
@@ -39,118 +61,127 @@ public final class Connections {
    */
   public record Timeouts(int headMs, int keepAliveMs) {}
 
-  /**
-   * How many connections there are on all event loops, and may be.
-   *
-   * <p>Thread-safe.
-   */
-  public static final class Count {
-    private final IntSupplier limit;
-    private final AtomicInteger open = new AtomicInteger();
-    private final LongAdder refused = new LongAdder();
-    private final LongAdder timedOut = new LongAdder();
+  /** Why the router closed a connection. */
+  public enum Closed {
+    /** There were too many. */
+    LIMIT,
+    /** No request's head came in time. */
+    IDLE,
+    /** The client broke it off, or sent what cannot be read. */
+    BROKEN,
+    /** Its client took too many requests back. */
+    RESETS;
 
-    public Count(IntSupplier limit) {
-      this.limit = limit;
-    }
-
-    /** Connections that are open. */
-    public int open() {
-      return open.get();
-    }
-
-    /** How many may be open. */
-    public int limit() {
-      return limit.getAsInt();
-    }
-
-    /** Connections closed because there were too many. */
-    public long refused() {
-      return refused.sum();
-    }
-
-    /** Connections closed because no request came. */
-    public long timedOut() {
-      return timedOut.sum();
+    /** The name in metrics. */
+    public String label() {
+      return name().toLowerCase(Locale.ROOT);
     }
   }
 
-  private static final class Connection {
-    private int requests;
-    private boolean served;
-    private long idleNanos;
-    private long patienceNanos;
-    private boolean ending;
-    private boolean leaving;
-  }
-
-  private final Vertx vertx;
-  private final LongSupplier nanoClock;
+  private final IntSupplier limit;
   private final Supplier<Timeouts> timeouts;
-  private final Count count;
-  private final IdentityHashMap<HttpConnection, Connection> open = new IdentityHashMap<>();
-  private long timer = -1;
+  private final LongSupplier nanoClock;
+  private final ResetBudget resets;
+  private final AtomicInteger count = new AtomicInteger();
+  private final Set<Connection> open = ConcurrentHashMap.newKeySet();
+  private final Map<Closed, LongAdder> closed = new EnumMap<>(Closed.class);
 
+  /**
+   * No connections yet.
+   *
+   * @param limit how many may be open
+   * @param resets how many requests a client may take back
+   */
   public Connections(
-      Vertx vertx, LongSupplier nanoClock, Supplier<Timeouts> timeouts, Count count) {
-    this.vertx = vertx;
-    this.nanoClock = nanoClock;
+      IntSupplier limit, Supplier<Timeouts> timeouts, LongSupplier nanoClock, IntSupplier resets) {
+    this.limit = limit;
     this.timeouts = timeouts;
-    this.count = count;
+    this.nanoClock = nanoClock;
+    this.resets = new ResetBudget(resets, nanoClock);
+    for (Closed reason : Closed.values()) {
+      closed.put(reason, new LongAdder());
+    }
   }
 
-  /** Watches the server's connections from now on; before it listens. */
-  public void watch(HttpServer server) {
-    server.connectionHandler(this::opened);
+  /** Connections that are open. */
+  public int open() {
+    return count.get();
+  }
+
+  /** How many may be open. */
+  public int limit() {
+    return limit.getAsInt();
+  }
+
+  /** Connections that were closed for {@code reason}. */
+  public long closed(Closed reason) {
+    return adder(reason).sum();
+  }
+
+  private LongAdder adder(Closed reason) {
+    return Objects.requireNonNull(closed.get(reason));
+  }
+
+  /** Takes in a connection that is new, before anything is read; false if it is closed instead. */
+  boolean accept(Channel channel) {
+    if (count.incrementAndGet() > limit()) {
+      count.decrementAndGet();
+      adder(Closed.LIMIT).increment();
+      channel.unsafe().closeForcibly();
+      return false;
+    }
+    Connection connection = new Connection(channel);
+    channel.attr(KEY).set(connection);
+    open.add(connection);
+    channel
+        .closeFuture()
+        .addListener(end -> {
+          open.remove(connection);
+          count.decrementAndGet();
+        });
+    channel.pipeline().addLast(connection);
+    return true;
+  }
+
+  /**
+   * Looks after the connections of the calling event loop from now on.
+   *
+   * @return the timer that does it
+   */
+  public long watch(Vertx vertx) {
     Timeouts now = timeouts.get();
     long shortest = Math.min(now.headMs(), now.keepAliveMs()) / LOOKS_A_TIMEOUT;
     long every = Math.max(SHORTEST_LOOK_MS, Math.min(shortest, LONGEST_LOOK_MS));
-    timer = vertx.setPeriodic(every, id -> look());
+    return vertx.setPeriodic(every, id -> look());
   }
 
-  /** Watches no more. */
-  public void stop() {
-    vertx.cancelTimer(timer);
-  }
-
-  private void opened(HttpConnection connection) {
-    if (count.open.incrementAndGet() > count.limit()) {
-      count.open.decrementAndGet();
-      count.refused.increment();
-      connection.close();
-      return;
-    }
-    open.put(connection, idle(new Connection(), timeouts.get().headMs()));
-    connection.closeHandler(v -> {
-      if (open.remove(connection) != null) {
-        count.open.decrementAndGet();
+  private void look() {
+    long now = nanoClock.getAsLong();
+    for (Connection connection : open) {
+      Channel channel = connection.channel;
+      if (channel.isRegistered() && channel.eventLoop().inEventLoop() && connection.isLate(now)) {
+        connection.close(Closed.IDLE);
       }
-    });
+    }
   }
 
-  private Connection idle(Connection connection, int patienceMs) {
-    connection.idleNanos = nanoClock.getAsLong();
-    connection.patienceNanos = TimeUnit.MILLISECONDS.toNanos(patienceMs);
-    return connection;
+  private static Connection of(HttpConnection connection) {
+    return ((ConnectionBase) connection).channel().attr(KEY).get();
   }
 
   /** A request's head has come; false if its connection ends, and nothing is to be answered. */
   public boolean began(HttpServerRequest request) {
-    Connection connection = open.get(request.connection());
-    if (connection != null && connection.ending) {
+    Connection connection = of(request.connection());
+    if (connection.ending || connection.last) {
       return false;
     }
-    if (connection != null) {
-      connection.requests++;
-      request.response().endHandler(v -> ended(connection));
-    }
+    connection.began(request);
     return true;
   }
 
   /** Whether an earlier request on the same connection was answered. */
   public boolean isReused(HttpServerRequest request) {
-    Connection connection = open.get(request.connection());
-    return connection != null && connection.served;
+    return of(request.connection()).served;
   }
 
   /**
@@ -158,48 +189,170 @@ public final class Connections {
    *
    * @param patienceMs for streams to end
    */
-  public void leave(HttpServerRequest request, int patienceMs) {
-    Connection connection = open.get(request.connection());
-    if (connection != null && !connection.leaving) {
+  public void leave(Vertx vertx, HttpServerRequest request, int patienceMs) {
+    Connection connection = of(request.connection());
+    if (!connection.leaving) {
       connection.leaving = true;
       HttpConnection leaving = request.connection();
       leaving.goAway(NO_ERROR, Integer.MAX_VALUE); // requests on their way are answered, too
-      vertx.setTimer(LAST_REQUESTS_MS, id -> shutDown(leaving, patienceMs));
-    }
-  }
-
-  private void shutDown(HttpConnection connection, int patienceMs) {
-    if (open.containsKey(connection)) {
-      connection.shutdown(patienceMs, TimeUnit.MILLISECONDS);
+      vertx.setTimer(
+          LAST_REQUESTS_MS,
+          id -> {
+            if (connection.channel.isOpen()) {
+              leaving.shutdown(patienceMs, TimeUnit.MILLISECONDS);
+            }
+          });
     }
   }
 
   /** Ends the request's connection; further requests that have come on it are not read. */
   public void end(HttpServerRequest request) {
-    Connection connection = open.get(request.connection());
-    if (connection != null) {
-      connection.ending = true;
-    }
+    of(request.connection()).ending = true;
     request.connection().close();
   }
 
-  private void ended(Connection connection) {
-    connection.requests--;
-    connection.served = true;
-    idle(connection, timeouts.get().keepAliveMs());
+  /** Ends the request's connection when its response has ended. */
+  public void endAfter(HttpServerRequest request) {
+    of(request.connection()).last = true;
   }
 
-  private void look() {
-    long now = nanoClock.getAsLong();
-    List<HttpConnection> late = new ArrayList<>(0);
-    open.forEach((connection, state) -> {
-      if (state.requests == 0 && now - state.idleNanos >= state.patienceNanos) {
-        late.add(connection);
+  /** One connection; the first of its channel's handlers. Confined to its event loop. */
+  private final class Connection extends ChannelDuplexHandler {
+
+    /*
+     * A client that closes its connection and one that only ends what it sends look the same: the
+     * input ends. When a whole request has come and its response has not begun, the router goes on,
+     * and finds out by interim responses: a client that is gone resets the connection, and the next
+     * write fails. What is written of the response itself does the same later. In the middle of a
+     * response, the end of the input is taken for the end of the client: a stream may be silent for
+     * long, and its engine would work for nobody.
+     */
+
+    private static final long FIRST_PROBE_MS = 50;
+
+    private final Channel channel;
+    private long idleNanos = nanoClock.getAsLong();
+    private long patienceNanos = TimeUnit.MILLISECONDS.toNanos(timeouts.get().headMs());
+    private int requests;
+    private boolean served;
+    private boolean ending;
+    private boolean leaving;
+    private boolean last;
+    private boolean inputEnded;
+
+    /** The request whose head came last; null before the first. */
+    private @Nullable HttpServerRequest newest;
+
+    Connection(Channel channel) {
+      this.channel = channel;
+    }
+
+    boolean isLate(long nowNanos) {
+      return requests == 0 && nowNanos - idleNanos >= patienceNanos;
+    }
+
+    void close(Closed reason) {
+      adder(reason).increment();
+      channel.close();
+    }
+
+    void began(HttpServerRequest request) {
+      requests++;
+      newest = request;
+      request.response().endHandler(v -> ended(request));
+    }
+
+    private void ended(HttpServerRequest request) {
+      requests--;
+      served = true;
+      idleNanos = nanoClock.getAsLong();
+      patienceNanos = TimeUnit.MILLISECONDS.toNanos(timeouts.get().keepAliveMs());
+      if (!request.response().headWritten()) {
+        takenBack(request);
       }
-    });
-    for (HttpConnection connection : late) {
-      count.timedOut.increment();
-      connection.close();
+      if (requests == 0 && (last || inputEnded)) {
+        channel.eventLoop().execute(this::closeIfIdle); // another request may have come with it
+      }
+    }
+
+    private void closeIfIdle() {
+      if (last || requests == 0) {
+        channel.close();
+      }
+    }
+
+    /** A client that asks and takes back costs the router work, and engines too. */
+    private void takenBack(HttpServerRequest request) {
+      SocketAddress client = channel.remoteAddress();
+      if (client instanceof InetSocketAddress from && !resets.spend(from.getAddress())) {
+        LOG.debug("{} takes back too many requests", from);
+        if (request.version() == HttpVersion.HTTP_2 && !ending) {
+          request.connection().goAway(ENHANCE_YOUR_CALM);
+        }
+        ending = true;
+        if (channel.isActive()) {
+          close(Closed.RESETS);
+        }
+      }
+    }
+
+    /** Whether the newest request is not read to its end. */
+    private boolean isReading() {
+      return newest != null && !newest.isEnded();
+    }
+
+    /** Whether the newest request has come as a whole, and its response has not begun. */
+    private boolean isAwaitingResponse() {
+      return requests > 0
+          && newest != null
+          && newest.version() == HttpVersion.HTTP_1_1
+          && newest.isEnded()
+          && !newest.response().headWritten()
+          && !newest.headers().contains(HttpHeaders.UPGRADE);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+      context.fireUserEventTriggered(event);
+      if (event instanceof ChannelInputShutdownEvent) {
+        inputEnded = true;
+        if (isAwaitingResponse()) {
+          probe(FIRST_PROBE_MS);
+        } else {
+          channel.close();
+        }
+      }
+    }
+
+    private void probe(long nextMs) {
+      HttpServerRequest waiting = newest;
+      if (!channel.isActive() || waiting == null || waiting.response().headWritten()) {
+        return;
+      }
+      waiting.response().writeContinue();
+      channel.eventLoop().schedule(() -> probe(2 * nextMs), nextMs, TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * A broken connection concerns nobody but those whose requests end with it. What cannot be read
+     * is told to the request that it belongs to, if that one has begun.
+     */
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+      LOG.debug("the connection of {} is broken", channel.remoteAddress(), cause);
+      adder(Closed.BROKEN).increment();
+      if (!(cause instanceof IOException) && isReading()) {
+        context.fireExceptionCaught(cause);
+      } else {
+        context.close();
+      }
+    }
+
+    /** What was answered before is sent. */
+    @Override
+    public void close(ChannelHandlerContext context, ChannelPromise promise) {
+      context.flush();
+      context.close(promise);
     }
   }
 }

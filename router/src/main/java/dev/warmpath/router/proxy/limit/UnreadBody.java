@@ -1,5 +1,6 @@
 package dev.warmpath.router.proxy.limit;
 
+import dev.warmpath.router.proxy.head.RequestHead;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
@@ -37,6 +38,16 @@ public final class UnreadBody {
     this.leftBytes = 2L * longestBody; // one that is somewhat too long comes whole
     silence.start(patienceMs, nanoClock.getAsLong(), this::end);
     timer = vertx.setPeriodic(Math.max(1, patienceMs / LOOKS_A_TIMEOUT), id -> look());
+  }
+
+  /**
+   * To be done before such a request is answered: a client that was to wait for 100 may leave its
+   * body out, so that no one can tell what follows on the connection.
+   */
+  public static void announce(HttpServerRequest request) {
+    if (request.version() != HttpVersion.HTTP_2 && RequestHead.expectsContinue(request)) {
+      request.response().putHeader("connection", "close");
+    }
   }
 
   /**
