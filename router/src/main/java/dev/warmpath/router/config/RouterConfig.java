@@ -226,7 +226,12 @@ public record RouterConfig(
                   + " replica that is not [alive](reliability.md#silence); longest time that a"
                   + " client reads nothing.")
           int streamIdleMs,
-      @Key("3600000 | 1 … 86400000 | Dispatch to last byte.") int totalMs) {}
+      @Key("3600000 | 1 … 86400000 | Dispatch to last byte.") int totalMs,
+      @Key(
+              "0 | 0 … 86400000 | Interval of comments in a streamed response in which nothing else"
+                  + " comes, from its wait in the queue on"
+                  + " ([keep-alive](reliability.md#keep-alive)); 0: none.")
+          int sseKeepAliveMs) {}
 
   /** How large things may get. */
   public record Limits(

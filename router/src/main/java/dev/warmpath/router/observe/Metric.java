@@ -14,7 +14,11 @@ public enum Metric {
   REQUESTS_TOTAL(
       Type.COUNTER, "Ended requests, refused ones included.", "path", "status", "ending"),
   REQUEST_DURATION_SECONDS(Type.HISTOGRAM, "Request head to last byte of the response.", "path"),
-  FIRST_BYTE_SECONDS(Type.HISTOGRAM, "Request head to first byte of a good response.", "replica"),
+  FIRST_BYTE_SECONDS(
+      Type.HISTOGRAM,
+      "Request head to first byte of a good response; comments of a stream (keep-alives of engines"
+          + " or of the router) are none.",
+      "replica"),
   ROUTING_SECONDS(
       Type.HISTOGRAM, "Router's own time: request's last byte to dispatch, without queueing."),
   INTER_TOKEN_SECONDS(Type.HISTOGRAM, "Between two chunks of a streamed answer.", "replica"),

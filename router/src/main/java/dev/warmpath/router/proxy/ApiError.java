@@ -1,5 +1,6 @@
 package dev.warmpath.router.proxy;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.auth.Client;
@@ -10,6 +11,7 @@ import dev.warmpath.router.requestlog.Decision;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.http.HttpServerResponse;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,16 +38,20 @@ record ApiError(int status, String type, String code, String message, int retryS
   enum Form {
     OPENAI {
       @Override
-      ObjectNode json(ApiError error) {
-        ObjectNode root = JSON.createObjectNode();
-        ObjectNode inner = root.putObject("error").put("message", error.message);
-        inner.put("type", error.type).putNull("param").put("code", error.code);
-        return root;
+      String event(ApiError error, int number) {
+        return "data: " + openAi(error) + "\n\n";
       }
-
+    },
+    /** As OpenAI's; in a stream an event with a type. */
+    RESPONSES {
+      /**
+       * Documented are the fields at the top; OpenAI sends, and its clients raise, {@code error}.
+       */
       @Override
-      String event(String json) {
-        return "data: " + json + "\n\n";
+      String event(ApiError error, int number) {
+        ObjectNode event = openAi(error).put("type", "error").put("sequence_number", number);
+        event.put("code", error.code).put("message", error.message).putNull("param");
+        return "event: error\ndata: " + event + "\n\n";
       }
     },
     ANTHROPIC {
@@ -57,19 +63,31 @@ record ApiError(int status, String type, String code, String message, int retryS
       }
 
       @Override
-      String event(String json) {
-        return "event: error\ndata: " + json + "\n\n";
+      String event(ApiError error, int number) {
+        return "event: error\ndata: " + json(error) + "\n\n";
       }
     };
 
     /** The form that clients of a path expect. */
     static Form of(Route route) {
-      return route.isAnthropic() ? ANTHROPIC : OPENAI;
+      if (route.isAnthropic()) {
+        return ANTHROPIC;
+      }
+      return route.isResponses() ? RESPONSES : OPENAI;
     }
 
-    abstract ObjectNode json(ApiError error);
+    ObjectNode json(ApiError error) {
+      return openAi(error);
+    }
 
-    abstract String event(String json);
+    abstract String event(ApiError error, int number);
+
+    private static ObjectNode openAi(ApiError error) {
+      ObjectNode root = JSON.createObjectNode();
+      ObjectNode inner = root.putObject("error").put("message", error.message);
+      inner.put("type", error.type).putNull("param").put("code", error.code);
+      return root;
+    }
   }
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -195,6 +213,24 @@ record ApiError(int status, String type, String code, String message, int retryS
     return new ApiError(status, "upstream_error", code, message);
   }
 
+  /** What an engine answered instead of the stream that was begun for it. */
+  static ApiError ofEngine(int status, byte[] body) {
+    String code = "status_" + status;
+    if (status < 400) {
+      return upstream(502, code, "The replica did not answer with a stream.");
+    }
+    JsonNode said = JSON.missingNode();
+    try {
+      JsonNode root = JSON.readTree(body);
+      said = root.path("error").isObject() ? root.path("error") : root;
+    } catch (IOException e) {
+      // it has no message of its own
+    }
+    String message = said.path("message").asText("The replica answered with this status.");
+    String type = said.path("type").asText("upstream_error");
+    return new ApiError(status, type, said.path("code").asText(code), message);
+  }
+
   /** Anthropic's kind of error for the status, as its API documents them. */
   private static String anthropicType(ApiError error) {
     return switch (error.status) {
@@ -213,9 +249,13 @@ record ApiError(int status, String type, String code, String message, int retryS
     return form.json(this).toString();
   }
 
-  /** The error as the last event of a stream. */
-  String event(Form form) {
-    return form.event(json(form));
+  /**
+   * The error as the last event of a stream.
+   *
+   * @param number of events before it
+   */
+  String event(Form form, int number) {
+    return form.event(this, number);
   }
 
   /** Answers a request with it. */

@@ -24,7 +24,6 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.RequestOptions;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +41,9 @@ final class Attempt {
    *   connect error, silence, 408/429/      broken stream, silence ─▶ breakOff: error event, close
    *   502/503/504 ─▶ exchange.retry,        client gone            ─▶ abandon: reset upstream
    *   else an error of our own              last byte              ─▶ complete
-   * The response's head is sent with its first byte, so until then a retry is possible.
+   * The response's head is sent with its first byte, so until then a retry is possible. So it is
+   * if the exchange has begun a stream meanwhile; then the replica's own head is not used, and what
+   * is no stream (its refusal) is collected and becomes an error event.
    *
    * Silence is weak evidence: an answer that is not streamed has no byte before its last, and
    * engines hold back tool calls and preempt requests for minutes. So when a limit on silence is
@@ -67,6 +68,7 @@ final class Attempt {
 
   private static final long UNKNOWN = Long.MIN_VALUE;
   private static final int UNAVAILABLE = 503;
+  private static final int LONGEST_REFUSAL_BYTES = 1 << 16;
   private static final Set<Integer> RETRYABLE = Set.of(408, 429, 502, 503, 504);
 
   /** Of a proxy before the engine, which may have lost it, or its patience, within the request. */
@@ -82,12 +84,15 @@ final class Attempt {
   private long contentNanos = UNKNOWN;
   private boolean over;
   private boolean sentWhole;
-  private boolean headSent;
+  private boolean begun;
   private boolean pausedOnce;
   private boolean named;
   private @Nullable HttpClientRequest upstream;
   private @Nullable HttpClientResponse answer;
   private @Nullable UsageScanner usage;
+
+  /** What the replica says instead of a stream that the exchange has begun for it. */
+  private @Nullable Buffer refusal;
 
   Attempt(Exchange exchange, ProxyContext proxy, Exchange.Loop loop, Assignment assignment) {
     this.exchange = exchange;
@@ -204,10 +209,42 @@ final class Attempt {
         return;
       }
     }
-    usage = UsageScanner.of(Optional.ofNullable(found.getHeader("content-type")).orElse(""));
-    exchange.timeline().answered(usage);
+    if (exchange.isCommitted() && !isReadableStream(found)) {
+      refusal = Buffer.buffer();
+    } else {
+      usage = UsageScanner.of(contentType(found));
+      exchange.timeline().answered(usage);
+    }
     found.handler(exchange.guarded(this::chunk));
     found.endHandler(exchange.guarded(v -> complete()));
+  }
+
+  private static String contentType(HttpClientResponse found) {
+    return Objects.requireNonNullElse(found.getHeader("content-type"), "");
+  }
+
+  /** Whether comments can stand between its events. */
+  private static boolean isReadableStream(HttpClientResponse found) {
+    return found.statusCode() == 200
+        && contentType(found).startsWith("text/event-stream")
+        && "identity"
+            .equals(Objects.requireNonNullElse(found.getHeader("content-encoding"), "identity"));
+  }
+
+  /** Whether bytes of the replica's answer went down. */
+  boolean hasBegun() {
+    return begun;
+  }
+
+  /** Whether a comment may go down now, with the head of a stream before it if none was sent. */
+  boolean letsKeepAlive() {
+    HttpClientResponse found = answer;
+    if (found == null || refusal != null) {
+      return true;
+    }
+    return isReadableStream(found)
+        && (exchange.isCommitted() || found.getHeader("content-length") == null)
+        && Objects.requireNonNull(usage).betweenEvents();
   }
 
   /** A replica that says when it wants to be asked again is left alone until then. */
@@ -236,21 +273,35 @@ final class Attempt {
     if (isOwnAnswer()) {
       assignment.responded(now);
     }
-    if (!headSent) {
-      sendHead();
+    if (refusal != null) {
+      collect(refusal, chunk);
+      return;
+    }
+    if (!begun) {
+      begin();
     }
     scan(chunk, now);
     HttpServerResponse down = exchange.response();
     down.write(chunk);
+    exchange.wrote(now);
     if (down.writeQueueFull()) {
       pauseFor(down);
     }
   }
 
+  private static void collect(Buffer into, Buffer chunk) {
+    int room = LONGEST_REFUSAL_BYTES - into.length();
+    into.appendBuffer(chunk, 0, Math.min(room, chunk.length()));
+  }
+
   private void scan(Buffer chunk, long now) {
     UsageScanner scanner = Objects.requireNonNull(usage);
     int before = scanner.contentEvents();
+    boolean onlyComments = !scanner.begun();
     scanner.feed(chunk.getBytes());
+    if (onlyComments && scanner.begun() && isGood()) {
+      proxy.listener().firstByte(exchange.route(), assignment.replica(), exchange.elapsedNanos());
+    }
     if (!named && scanner.id() != null && isGood()) {
       named = true;
       exchange.named(assignment, scanner.id());
@@ -295,19 +346,22 @@ final class Attempt {
         Outcome.CANCELLED);
   }
 
-  private void sendHead() {
-    HttpClientResponse from = Objects.requireNonNull(answer);
+  /** The first byte goes down now, or nothing but the head. */
+  private void begin() {
     HttpServerResponse down = exchange.response();
-    headSent = true;
-    exchange.committed();
+    begun = true;
+    exchange.answerBegan();
     watch(proxy.config().timeouts().streamIdleMs(), this::silent);
     down.setWriteQueueMaxSize(proxy.config().limits().clientBufferBytes());
     if (isOwnAnswer()) {
       assignment.answered();
     }
-    if (isGood()) {
-      proxy.listener().firstByte(exchange.route(), assignment.replica(), exchange.elapsedNanos());
+    if (!exchange.isCommitted()) {
+      writeHead(Objects.requireNonNull(answer), down);
     }
+  }
+
+  private void writeHead(HttpClientResponse from, HttpServerResponse down) {
     down.setStatusCode(from.statusCode());
     String reason = Headers.reason(from.statusMessage());
     if (reason != null) {
@@ -345,8 +399,14 @@ final class Attempt {
     if (over) {
       return;
     }
-    if (!headSent) {
-      sendHead();
+    if (refusal != null) {
+      finish(outcome());
+      int status = Objects.requireNonNull(answer).statusCode();
+      exchange.endWith(ApiError.ofEngine(status, refusal.getBytes()), Ending.BROKEN_OFF);
+      return;
+    }
+    if (!begun) {
+      begin();
     }
     reportUsage();
     finish(outcome());
@@ -398,7 +458,7 @@ final class Attempt {
     if (over) {
       return;
     }
-    if (headSent) {
+    if (begun) {
       breakOff(
           ApiError.upstream(502, "stream_broken", "The replica broke off its response."),
           Ending.BROKEN_OFF,
@@ -420,14 +480,14 @@ final class Attempt {
     Outcome outcome = timeoutOutcome();
     boolean repeatable = outcome == Outcome.FAILED || !sentWhole;
     Exchange.Failure failure = sentWhole ? Exchange.Failure.LOST : Exchange.Failure.UNSENT;
-    if (headSent || !repeatable || !retry("timeout", outcome, failure)) {
+    if (begun || !repeatable || !retry("timeout", outcome, failure)) {
       timedOut(outcome);
     }
   }
 
   private boolean isWaitedFor() {
     Replica replica = assignment.replica();
-    boolean mayBeSilent = headSent || !exchange.isStreamed();
+    boolean mayBeSilent = begun || !exchange.isStreamed();
     return sentWhole && (mayBeSilent ? replica.isAlive(now()) : replica.isResponding(now()));
   }
 
@@ -448,7 +508,7 @@ final class Attempt {
 
   private void timedOut(Outcome outcome) {
     ApiError error = ApiError.upstream(504, "timeout", "The replica took too long.");
-    if (headSent) {
+    if (begun) {
       breakOff(error, Ending.CUT_OFF, outcome);
     } else {
       finish(outcome);
@@ -470,7 +530,7 @@ final class Attempt {
     HttpServerResponse down = exchange.response();
     exchange.end(down.getStatusCode(), ending);
     if (usage != null && usage.betweenEvents() && !down.writeQueueFull()) {
-      down.write(error.event(exchange.errors())).onComplete(v -> exchange.sever());
+      down.write(error.event(exchange.errors(), usage.events())).onComplete(v -> exchange.sever());
     } else {
       exchange.sever();
     }

@@ -64,6 +64,7 @@ final class Exchange {
   static final int CLIENT_GONE_STATUS = 499;
   private static final long HTTP_2_INTERNAL_ERROR = 2;
   private static final int MOST_DOUBLINGS = 16;
+  private static final String KEEP_ALIVE = ": keep-alive\n\n";
 
   /**
    * A request that replicas may have begun is sent to so many more, as it may be what ends them.
@@ -122,6 +123,10 @@ final class Exchange {
   private final RequestBody body;
   private final ClientQuota quota;
   private final TimeLimit limit = new TimeLimit();
+
+  /** Time without a byte on the client's line; runs for a stream that is to be kept alive. */
+  private final TimeLimit line = new TimeLimit();
+
   private final @Nullable String storedId;
 
   private final Timeline timeline = new Timeline(this::elapsedNanos);
@@ -141,6 +146,9 @@ final class Exchange {
   private PromptPool.@Nullable Ticket ticket;
   private @Nullable PreparedRequest prepared;
   private @Nullable Attempt attempt;
+
+  /** Whether the response was begun as a stream before any replica's byte. */
+  private boolean committed;
 
   /** Waits for the end of a back-off. */
   private @Nullable Assignment reserved;
@@ -219,16 +227,21 @@ final class Exchange {
 
   /** Whether a time limit is over. */
   boolean isLate(long nowNanos) {
-    return limit.isOver(nowNanos) || (attempt != null && attempt.isLate(nowNanos));
+    return limit.isOver(nowNanos)
+        || line.isOver(nowNanos)
+        || (attempt != null && attempt.isLate(nowNanos));
   }
 
   /** Does what is due for its time limits. */
   void timeOut(long nowNanos) {
     guarded(
             v -> {
+              if (line.isOver(nowNanos)) {
+                line.expire();
+              }
               if (limit.isOver(nowNanos)) {
                 limit.expire();
-              } else if (attempt != null) {
+              } else if (attempt != null && attempt.isLate(nowNanos)) {
                 attempt.timeOut(nowNanos);
               }
             })
@@ -301,6 +314,52 @@ final class Exchange {
     return prepared != null && prepared.streamed();
   }
 
+  private void awaitKeepAlive() {
+    int intervalMs = proxy.config().timeouts().sseKeepAliveMs();
+    if (intervalMs > 0 && !over) {
+      line.start(intervalMs, proxy.nanoClock().getAsLong(), this::keepAlive);
+    }
+  }
+
+  /** Nothing went down for a while: says that the client's line is alive, if that can be said. */
+  private void keepAlive() {
+    if (over) {
+      return;
+    }
+    if (attempt == null || attempt.letsKeepAlive()) {
+      if (!response.headWritten()) {
+        commit();
+      }
+      if (!response.writeQueueFull()) {
+        response.write(KEEP_ALIVE);
+      }
+    }
+    awaitKeepAlive();
+  }
+
+  /**
+   * Begins the stream without a replica's head. Others can be tried as long as none sent a byte.
+   */
+  private void commit() {
+    committed = true;
+    response
+        .setStatusCode(200)
+        .putHeader("content-type", "text/event-stream; charset=utf-8")
+        .putHeader("cache-control", "no-cache")
+        .putHeader("x-accel-buffering", "no") // or nginx keeps the comments to itself
+        .setChunked(true);
+  }
+
+  /** Whether the response was begun as a stream before any replica's byte. */
+  boolean isCommitted() {
+    return committed;
+  }
+
+  /** Bytes of the response were sent. */
+  void wrote(long nowNanos) {
+    line.again(nowNanos);
+  }
+
   /** Whether the answer is a stored response, which its replica keeps. */
   boolean keepsResponses() {
     return route.kind() == RequestKind.RESPONSES;
@@ -325,6 +384,9 @@ final class Exchange {
     ticket = null;
     prepared = read.request();
     timeline.read(read.pieces());
+    if (route.kind() != null && isStreamed()) {
+      awaitKeepAlive();
+    }
     if (read.placed() != null) {
       placed(read.placed());
     } else if (read.refusal() != null) {
@@ -496,17 +558,26 @@ final class Exchange {
     proxy.listener().usage(assignment, model, usage);
   }
 
-  /** The response has begun: no other replica can be tried, the body is not needed any more. */
-  void committed() {
+  /** A replica's answer has begun: no other can be tried, the body is not needed any more. */
+  void answerBegan() {
     body.drop();
   }
 
-  /** Answers with an error of our own; nothing has been sent yet. */
+  /** Answers with an error of our own; nothing of an answer has been sent yet. */
   void reject(ApiError error) {
     if (!over) {
       timeline.rejected(error.code());
-      end(error.status(), Ending.COMPLETE);
       proxy.listener().rejected(error.code());
+      endWith(error, committed ? Ending.CUT_OFF : Ending.COMPLETE);
+    }
+  }
+
+  /** Ends the response with an error; nothing of an answer has been sent yet. */
+  void endWith(ApiError error, Ending ending) {
+    end(committed ? response.getStatusCode() : error.status(), ending);
+    if (committed) {
+      response.end(error.event(errors(), 0));
+    } else {
       error.send(response, errors());
     }
   }
@@ -521,7 +592,7 @@ final class Exchange {
       return;
     }
     Attempt current = attempt;
-    if (current != null && response.headWritten()) {
+    if (current != null && current.hasBegun()) {
       current.breakOff(error, Ending.CUT_OFF, Outcome.CANCELLED);
     } else {
       if (current != null) {
@@ -585,6 +656,7 @@ final class Exchange {
     over = true;
     onEnd.run();
     limit.stop();
+    line.stop();
     if (ticket != null) {
       ticket.drop();
     }

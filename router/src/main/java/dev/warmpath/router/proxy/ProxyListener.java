@@ -36,7 +36,7 @@ public interface ProxyListener {
    */
   default void ended(Route route, int status, Ending ending, long durationNanos) {}
 
-  /** The first byte of a replica's good response came this long after the request. */
+  /** The first byte of a replica's good response, no comment, came this long after the request. */
   default void firstByte(Route route, Replica replica, long sinceRequestNanos) {}
 
   /**

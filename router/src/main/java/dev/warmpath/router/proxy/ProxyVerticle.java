@@ -142,8 +142,10 @@ public final class ProxyVerticle extends VerticleBase {
   /** A time limit may be noticed late by an eighth, and by a tenth of a second. */
   private long tickMs() {
     RouterConfig.Timeouts limits = proxy.config().timeouts();
+    int keepAliveMs = limits.sseKeepAliveMs();
     int shortest =
         IntStream.of(
+                keepAliveMs == 0 ? Integer.MAX_VALUE : keepAliveMs,
                 limits.requestBodyMs(),
                 limits.firstByteMs(),
                 limits.streamIdleMs(),

@@ -87,6 +87,11 @@ public record Route(
     return page == null || page == Page.MODELS || page == Page.MODEL || page == Page.METRICS;
   }
 
+  /** Whether a stream's events have types, its errors too. */
+  public boolean isResponses() {
+    return path.startsWith("/v1/responses");
+  }
+
   /** Whether clients expect errors in Anthropic's form, and not in OpenAI's. */
   public boolean isAnthropic() {
     return path.startsWith("/v1/messages");

@@ -16,6 +16,7 @@ final class DocumentScanner extends UsageScanner {
   private final UsageFields fields = new UsageFields();
   private final JsonParser parser;
   private boolean readable = true;
+  private boolean begun;
 
   DocumentScanner() {
     try {
@@ -32,6 +33,7 @@ final class DocumentScanner extends UsageScanner {
 
   /** Looks at a part of a chunk. */
   void feed(byte[] chunk, int from, int to) {
+    begun |= from < to;
     if (!readable || from == to) {
       return;
     }
@@ -50,6 +52,16 @@ final class DocumentScanner extends UsageScanner {
   @Override
   public int contentEvents() {
     return 0;
+  }
+
+  @Override
+  public int events() {
+    return 0;
+  }
+
+  @Override
+  public boolean begun() {
+    return begun;
   }
 
   @Override

@@ -38,6 +38,9 @@ final class SseUsageScanner extends UsageScanner {
   private boolean betweenEvents = true;
   private boolean opening;
   private int contentEvents;
+  private int events;
+  private boolean begun;
+  private boolean hasData;
 
   @Override
   public void feed(byte[] chunk) {
@@ -51,12 +54,23 @@ final class SseUsageScanner extends UsageScanner {
     if (from < chunk.length) {
       betweenEvents = false;
       keep(chunk, from, chunk.length);
+      begun |= longLine != null || (started[0] != ':' && started[0] != '\r');
     }
   }
 
   @Override
   public int contentEvents() {
     return contentEvents;
+  }
+
+  @Override
+  public int events() {
+    return events;
+  }
+
+  @Override
+  public boolean begun() {
+    return begun;
   }
 
   @Override
@@ -84,6 +98,8 @@ final class SseUsageScanner extends UsageScanner {
       line(started, 0, started.length);
     } else {
       betweenEvents = false;
+      begun = true;
+      hasData = true;
       contentEvents += opening ? 0 : 1;
       adopt(longLine.usage(), longLine.id());
     }
@@ -110,9 +126,13 @@ final class SseUsageScanner extends UsageScanner {
   private void line(byte[] bytes, int from, int to) {
     boolean empty = to == from || (to == from + 1 && bytes[from] == '\r');
     betweenEvents = empty;
+    begun |= !empty && bytes[from] != ':';
     if (empty) {
       opening = false;
+      events += hasData ? 1 : 0;
+      hasData = false;
     } else if (isAt(DATA, bytes, from, to)) {
+      hasData = true;
       if (holdsUsage(bytes, from + DATA.length, to)) {
         parse(bytes, from + DATA.length, to);
       }

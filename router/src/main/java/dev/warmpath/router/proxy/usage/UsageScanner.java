@@ -30,6 +30,12 @@ public abstract sealed class UsageScanner permits DocumentScanner, SseUsageScann
    */
   public abstract int contentEvents();
 
+  /** How many events a stream brought; 0 for a single document. */
+  public abstract int events();
+
+  /** Whether anything came but comments, which an engine sends while it computes. */
+  public abstract boolean begun();
+
   /** The id of the answer, as far as that was looked for; null if it has none. */
   public abstract @Nullable String id();
 
