@@ -11,6 +11,7 @@ import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.head.Headers;
 import dev.warmpath.router.proxy.head.RequestIds;
 import dev.warmpath.router.proxy.head.RoutingHeaders;
+import dev.warmpath.router.proxy.limit.TimeLimit;
 import dev.warmpath.router.proxy.path.Routes;
 import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.upstream.Upstream;
@@ -59,6 +60,10 @@ final class Tunnel {
   private final String requestId;
   private final long startNanos;
   private final Runnable onEnd;
+
+  /** The replica's time to answer; only the connection's end shows that it is over. */
+  private final TimeLimit answering = new TimeLimit();
+
   private boolean over;
   private long timer = -1;
   private @Nullable Assignment assignment;
@@ -135,7 +140,9 @@ final class Tunnel {
     WebSocketConnectOptions options = upstream.on(new WebSocketConnectOptions());
     options.setURI(uri).setHeaders(headers);
     options.setConnectTimeout(proxy.config().timeouts().connectMs());
-    options.setTimeout(proxy.config().timeouts().firstByteMs());
+    int answerMs = proxy.config().timeouts().firstByteMs();
+    options.setTimeout(answerMs);
+    answering.start(answerMs, proxy.nanoClock().getAsLong(), () -> {});
     options.setAllowOriginHeader(false);
     client
         .connect(options)
@@ -155,6 +162,12 @@ final class Tunnel {
       refuse(
           ApiError.upstream(isError ? rejected.getStatus() : 502, "refused", message),
           rejected.getStatus() == 503 ? Outcome.UNAVAILABLE : Outcome.REFUSED);
+    } else if (answering.isOver(proxy.nanoClock().getAsLong())) {
+      boolean alive =
+          assignment != null && assignment.replica().isAlive(proxy.nanoClock().getAsLong());
+      refuse(
+          ApiError.upstream(504, "timeout", "The replica took too long."),
+          alive ? Outcome.CANCELLED : Outcome.FAILED);
     } else {
       String message = "The replica could not be reached or did not answer.";
       refuse(ApiError.upstream(502, "connect", message), Outcome.FAILED);

@@ -292,7 +292,7 @@ class LimitsTest {
       rig.backends.get(1).health = 500;
       Rig.until(() -> rig.up() == 0);
       assertThat(rig.get("/health").statusCode()).isEqualTo(503);
-      assertThat(rig.chat(BODY).statusCode()).isEqualTo(503);
+      assertThat(rig.chat(BODY).statusCode()).as("the least bad").isEqualTo(200);
       rig.backends.get(0).health = 200;
       Rig.until(() -> rig.up() == 1);
       assertThat(rig.chat(BODY).statusCode()).isEqualTo(200);

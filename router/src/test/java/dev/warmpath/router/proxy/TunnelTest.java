@@ -101,6 +101,18 @@ class TunnelTest {
   }
 
   @Test
+  void engineThatIsAliveAndTakesLongIsNotBlamed() throws Exception {
+    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.first-byte-ms", 100, "test"))) {
+      rig.backends.get(0).onHead = request -> {};
+      assertThat(refusal(rig, "/v1/realtime")).isEqualTo(504);
+      rig.untilIdle();
+      assertThat(rig.metrics())
+          .containsKey("warmpath_outcomes_total{engine=\"r0\",outcome=\"cancelled\"}")
+          .doesNotContainKey("warmpath_outcomes_total{engine=\"r0\",outcome=\"failed\"}");
+    }
+  }
+
+  @Test
   void itLivesLongerThanAnIdleConnection() throws Exception {
     try (Rig rig =
         new Rig(
