@@ -178,6 +178,6 @@ class PolledSourceTest {
     assertThat(found.refused())
         .containsExactly(
             "10.0.0.3:8000: another address is named 'a'",
-            "[fd00::2]:8000: replicas[]: 'name' must be letters, digits, '.', '_', '-', at most 63: 'not a name'");
+            "[fd00::2]:8000: {name} may not be 'not a name'");
   }
 }

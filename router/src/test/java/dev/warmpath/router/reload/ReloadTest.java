@@ -40,7 +40,7 @@ class ReloadTest {
 
   @Test
   void aHundredReloadsFailNoRequest() throws Exception {
-    try (Rig rig = new Rig(2);
+    try (Rig rig = new Rig(2, tree -> tree.set("tokenizing.deadline-ms", 10_000, "test"));
         Backend third = new Backend(rig.vertx())) {
       Map<String, Object> x = Map.of("name", "x", "url", third.url(), "models", List.of("m"));
       List<UnaryOperator<ConfigTree>> variants =

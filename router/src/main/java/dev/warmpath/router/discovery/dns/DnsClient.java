@@ -1,30 +1,9 @@
 package dev.warmpath.router.discovery.dns;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.channel.AddressedEnvelope;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioDatagramChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.handler.codec.dns.DefaultDnsQuestion;
-import io.netty.handler.codec.dns.DefaultDnsRecordDecoder;
-import io.netty.handler.codec.dns.DnsRawRecord;
-import io.netty.handler.codec.dns.DnsRecord;
-import io.netty.handler.codec.dns.DnsRecordType;
-import io.netty.handler.codec.dns.DnsResponse;
-import io.netty.handler.codec.dns.DnsResponseCode;
-import io.netty.handler.codec.dns.DnsSection;
-import io.netty.resolver.dns.DnsNameResolver;
-import io.netty.resolver.dns.DnsNameResolverBuilder;
-import io.netty.resolver.dns.DnsServerAddressStreamProvider;
-import io.netty.resolver.dns.DnsServerAddressStreamProviders;
-import io.netty.resolver.dns.SingletonDnsServerAddressStreamProvider;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -32,23 +11,48 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.xbill.DNS.AAAARecord;
+import org.xbill.DNS.ARecord;
+import org.xbill.DNS.DClass;
+import org.xbill.DNS.Flags;
+import org.xbill.DNS.Message;
+import org.xbill.DNS.Name;
+import org.xbill.DNS.NameTooLongException;
+import org.xbill.DNS.Rcode;
+import org.xbill.DNS.Record;
+import org.xbill.DNS.ResolverConfig;
+import org.xbill.DNS.SRVRecord;
+import org.xbill.DNS.Section;
+import org.xbill.DNS.SimpleResolver;
+import org.xbill.DNS.TextParseException;
+import org.xbill.DNS.Type;
 
 /**
  * Asks DNS servers for addresses and SRV records, by UDP, and by TCP if the answer does not fit. An
- * answer without records is told from a failure; nothing is remembered between two questions.
+ * answer without records is told from a failure; records are not remembered between two questions.
  *
- * <p>Confined to one thread, but for {@link #close}.
+ * <p>Confined to one thread.
  */
-final class DnsClient implements AutoCloseable {
+final class DnsClient {
 
-  private static final int TIMEOUT_MILLIS = 3_000;
-  private static final int PATIENCE_MILLIS = 3 * TIMEOUT_MILLIS;
+  /*
+   * A name that is not complete is tried in each search domain. A domain whose servers fail does
+   * not end that: the name may be in the next one, as for the system's own resolver. But there are
+   * "no records" only if nothing failed, and a domain in which the name was found before is not
+   * passed over when it fails: a later one may have a wildcard.
+   */
+
+  private static final Duration TIMEOUT = Duration.ofMillis(1_500);
+  private static final int ROUNDS = 2;
+
+  /** In all search domains together, at all servers. */
+  private static final long QUESTION_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   /**
    * An answer.
    *
    * @param records of the type that was asked for
-   * @param known addresses of other names that the server added, by name
+   * @param known IPv4 addresses of other names that the server added, by name
    * @param ttlSeconds the shortest of the records; 0 without records
    */
   record Answer<T>(List<T> records, Map<String, List<String>> known, long ttlSeconds) {}
@@ -56,34 +60,77 @@ final class DnsClient implements AutoCloseable {
   /** Where a service is offered; {@code target} ends with a dot. */
   record Service(String target, int port) {}
 
-  private interface Content<T> {
-    T read(ByteBuf content) throws IOException;
+  /**
+   * Where names that are not complete are looked for.
+   *
+   * @param domains one after the other
+   * @param dots a name with so many is tried as it is first
+   */
+  record Search(List<Name> domains, int dots) {
+
+    /** Names are taken as they are. */
+    static final Search NONE = new Search(List.of(), 1);
+
+    /** That of {@code resolv.conf}. */
+    static Search ofTheSystem() {
+      ResolverConfig config = ResolverConfig.getCurrentConfig();
+      return new Search(config.searchPath(), config.ndots());
+    }
+
+    /** The full names to try one after the other. */
+    List<Name> names(String name) throws IOException {
+      try {
+        Name relative = Name.fromString(name);
+        List<Name> names = new ArrayList<>();
+        if (relative.isAbsolute()) {
+          return List.of(relative);
+        }
+        for (Name domain : domains) {
+          addIfShort(names, relative, domain);
+        }
+        boolean isTriedFirst = relative.labels() - 1 >= dots;
+        names.add(isTriedFirst ? 0 : names.size(), Name.concatenate(relative, Name.root));
+        return names;
+      } catch (TextParseException | NameTooLongException e) {
+        throw new IOException(name + ": is no name of DNS: " + e.getMessage(), e);
+      }
+    }
+
+    private static void addIfShort(List<Name> names, Name relative, Name domain) {
+      try {
+        names.add(Name.concatenate(relative, domain));
+      } catch (NameTooLongException e) {
+        // there is no such name
+      }
+    }
   }
 
-  private final EventLoopGroup loop =
-      new MultiThreadIoEventLoopGroup(
-          1, new DefaultThreadFactory("warmpath-dns", true), NioIoHandler.newFactory());
-  private final DnsNameResolver resolver;
-  private final SearchPath search;
+  private final List<SimpleResolver> servers = new ArrayList<>();
+  private final Search search;
+
+  /** Where each name was found last; a source asks for one name. */
+  private final Map<String, Name> foundAt = new HashMap<>();
+
+  /** The server that answered last, which is asked first. */
+  private int first;
 
   /**
    * @param server the server to ask; null for those of the system
    */
-  DnsClient(@Nullable InetSocketAddress server, SearchPath search) {
-    this.search = search;
-    this.resolver =
-        new DnsNameResolverBuilder(loop.next())
-            .datagramChannelType(NioDatagramChannel.class)
-            .socketChannelType(NioSocketChannel.class)
-            .nameServerProvider(servers(server))
-            .queryTimeoutMillis(TIMEOUT_MILLIS)
-            .build();
+  DnsClient(@Nullable InetSocketAddress server, Search search) {
+    this(server == null ? ResolverConfig.getCurrentConfig().servers() : List.of(server), search);
   }
 
-  private static DnsServerAddressStreamProvider servers(@Nullable InetSocketAddress server) {
-    return server == null
-        ? DnsServerAddressStreamProviders.platformDefault()
-        : new SingletonDnsServerAddressStreamProvider(server);
+  /**
+   * @param addresses of servers that know the same
+   */
+  DnsClient(List<InetSocketAddress> addresses, Search search) {
+    this.search = search;
+    for (InetSocketAddress address : addresses) {
+      SimpleResolver resolver = new SimpleResolver(address);
+      resolver.setTimeout(TIMEOUT);
+      servers.add(resolver);
+    }
   }
 
   /**
@@ -92,109 +139,119 @@ final class DnsClient implements AutoCloseable {
    * @throws IOException if that cannot be known now
    */
   Answer<String> addresses(String name) throws IOException {
-    Answer<String> v4 = ask(name, DnsRecordType.A, DnsClient::address);
-    return v4.records().isEmpty() ? ask(name, DnsRecordType.AAAA, DnsClient::address) : v4;
+    Answer<String> v4 = addresses(name, Type.A);
+    return v4.records().isEmpty() ? addresses(name, Type.AAAA) : v4;
+  }
+
+  private Answer<String> addresses(String name, int type) throws IOException {
+    Answer<Record> answer = ask(name, type);
+    return new Answer<>(
+        answer.records().stream().map(DnsClient::address).toList(),
+        answer.known(),
+        answer.ttlSeconds());
   }
 
   /** The SRV records of a name, whatever their priority and weight. */
   Answer<Service> services(String name) throws IOException {
-    return ask(name, DnsRecordType.SRV, DnsClient::service);
+    Answer<Record> answer = ask(name, Type.SRV);
+    List<Service> services =
+        answer.records().stream()
+            .map(found -> (SRVRecord) found)
+            .map(found -> new Service(text(found.getTarget()), found.getPort()))
+            .toList();
+    return new Answer<>(services, answer.known(), answer.ttlSeconds());
   }
 
   /** Asks for the name in each of its full forms until there is one that has such records. */
-  private <T> Answer<T> ask(String name, DnsRecordType type, Content<T> content)
-      throws IOException {
-    Answer<T> answer = new Answer<>(List.of(), Map.of(), 0);
-    for (String full : search.names(name)) {
-      answer = askOnce(full, type, content);
-      if (!answer.records().isEmpty()) {
+  private Answer<Record> ask(String name, int type) throws IOException {
+    long deadline = System.nanoTime() + QUESTION_NANOS;
+    String question = name + " " + Type.string(type);
+    IOException failure = null;
+    for (Name full : search.names(name)) {
+      try {
+        Answer<Record> answer = askServers(full, type, deadline);
+        if (!answer.records().isEmpty()) {
+          if (!full.toString().equals(name)) {
+            foundAt.put(question, full);
+          }
+          return answer;
+        }
+      } catch (IOException e) {
+        if (full.equals(foundAt.get(question))) {
+          throw e;
+        }
+        failure = failure == null ? e : failure;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return new Answer<>(List.of(), Map.of(), 0);
+  }
+
+  /** The answer of the first server that has one. */
+  private Answer<Record> askServers(Name name, int type, long deadline) throws IOException {
+    String question = text(name) + " " + Type.string(type);
+    IOException failure = new IOException(question + ": there is no DNS server");
+    for (int tried = 0; tried < ROUNDS * servers.size(); tried++) {
+      if (System.nanoTime() - deadline > 0) {
         break;
       }
-    }
-    return answer;
-  }
-
-  private <T> Answer<T> askOnce(String name, DnsRecordType type, Content<T> content)
-      throws IOException {
-    String question = name + " " + type.name();
-    AddressedEnvelope<DnsResponse, InetSocketAddress> envelope;
-    try {
-      envelope =
-          resolver
-              .query(new DefaultDnsQuestion(name, type))
-              .get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException(question + ": interrupted", e);
-    } catch (Exception e) {
-      Throwable cause = e.getCause() == null ? e : e.getCause();
-      throw new IOException(question + ": no answer: " + cause.getMessage(), e);
-    }
-    try {
-      return read(envelope.content(), question, type, content);
-    } finally {
-      envelope.release();
-    }
-  }
-
-  private static <T> Answer<T> read(
-      DnsResponse response, String question, DnsRecordType type, Content<T> content)
-      throws IOException {
-    boolean isAnswer =
-        response.code().equals(DnsResponseCode.NOERROR)
-            || response.code().equals(DnsResponseCode.NXDOMAIN);
-    if (!isAnswer || response.isTruncated()) {
-      String why = isAnswer ? "the answer is cut off" : response.code().toString();
-      throw new IOException(question + ": " + why);
-    }
-    List<T> records = new ArrayList<>();
-    long ttl = Long.MAX_VALUE;
-    for (DnsRawRecord found : records(response, DnsSection.ANSWER, type)) {
-      records.add(content.read(found.content().duplicate()));
-      ttl = Math.min(ttl, found.timeToLive());
-    }
-    return new Answer<>(records, known(response), records.isEmpty() ? 0 : ttl);
-  }
-
-  private static Map<String, List<String>> known(DnsResponse response) throws IOException {
-    Map<String, List<String>> known = new HashMap<>();
-    for (DnsRawRecord found : records(response, DnsSection.ADDITIONAL, DnsRecordType.A)) {
-      known
-          .computeIfAbsent(found.name().toLowerCase(Locale.ROOT), name -> new ArrayList<>())
-          .add(address(found.content().duplicate()));
-    }
-    return known;
-  }
-
-  private static List<DnsRawRecord> records(
-      DnsResponse response, DnsSection section, DnsRecordType type) {
-    List<DnsRawRecord> records = new ArrayList<>();
-    for (int i = 0; i < response.count(section); i++) {
-      DnsRecord found = response.recordAt(section, i);
-      if (found.type().equals(type) && found instanceof DnsRawRecord raw) {
-        records.add(raw);
+      int server = (first + tried % servers.size()) % servers.size();
+      try {
+        Answer<Record> answer = read(send(servers.get(server), name, type), question, type);
+        first = server;
+        return answer;
+      } catch (IOException e) {
+        failure = e;
       }
     }
-    return records;
+    throw failure;
   }
 
-  private static String address(ByteBuf content) throws IOException {
-    return InetAddress.getByAddress(ByteBufUtil.getBytes(content)).getHostAddress();
-  }
-
-  private static Service service(ByteBuf content) throws IOException {
-    if (content.readableBytes() < 7) {
-      throw new IOException("an SRV record is too short");
+  private static Message send(SimpleResolver server, Name name, int type) throws IOException {
+    try {
+      return server.send(Message.newQuery(Record.newRecord(name, type, DClass.IN)));
+    } catch (IOException e) {
+      throw new IOException(
+          "%s %s: no answer of %s: %s"
+              .formatted(
+                  text(name),
+                  Type.string(type),
+                  server.getAddress(),
+                  e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()),
+          e);
     }
-    content.skipBytes(2 * Short.BYTES);
-    int port = content.readUnsignedShort();
-    String target = DefaultDnsRecordDecoder.decodeName(content);
-    return new Service(target.toLowerCase(Locale.ROOT), port);
   }
 
-  @Override
-  public void close() {
-    resolver.close();
-    var unused = loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+  private static Answer<Record> read(Message response, String question, int type)
+      throws IOException {
+    int code = response.getRcode();
+    boolean isAnswer = code == Rcode.NOERROR || code == Rcode.NXDOMAIN;
+    if (!isAnswer || response.getHeader().getFlag(Flags.TC)) {
+      throw new IOException(
+          question + ": " + (isAnswer ? "the answer is cut off" : Rcode.string(code)));
+    }
+    List<Record> records = records(response, Section.ANSWER, type);
+    long ttl = records.stream().mapToLong(Record::getTTL).min().orElse(0);
+    Map<String, List<String>> known = new HashMap<>();
+    for (Record found : records(response, Section.ADDITIONAL, Type.A)) {
+      known.computeIfAbsent(text(found.getName()), name -> new ArrayList<>()).add(address(found));
+    }
+    return new Answer<>(records, known, ttl);
+  }
+
+  private static List<Record> records(Message response, int section, int type) {
+    return response.getSection(section).stream().filter(found -> found.getType() == type).toList();
+  }
+
+  private static String address(Record found) {
+    InetAddress address =
+        found instanceof ARecord v4 ? v4.getAddress() : ((AAAARecord) found).getAddress();
+    return address.getHostAddress();
+  }
+
+  private static String text(Name name) {
+    return name.toString().toLowerCase(Locale.ROOT);
   }
 }

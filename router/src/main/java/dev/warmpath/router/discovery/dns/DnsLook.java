@@ -5,6 +5,7 @@ import dev.warmpath.router.discovery.Address;
 import dev.warmpath.router.discovery.Found;
 import dev.warmpath.router.discovery.Look;
 import dev.warmpath.router.discovery.dns.DnsClient.Answer;
+import dev.warmpath.router.discovery.dns.DnsClient.Search;
 import dev.warmpath.router.discovery.dns.DnsClient.Service;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * with an answer that lacks them; all of them leave only after several empty answers in a row, as a
  * server that has just started has empty answers too.
  *
- * <p>Confined to the thread of its source, but for {@link #close}.
+ * <p>Confined to the thread of its source.
  */
 public final class DnsLook implements Look {
 
@@ -28,10 +29,10 @@ public final class DnsLook implements Look {
   private int emptyLooks;
 
   public DnsLook(DiscoveryConfig config) {
-    this(config, SearchPath.ofTheSystem());
+    this(config, Search.ofTheSystem());
   }
 
-  DnsLook(DiscoveryConfig config, SearchPath search) {
+  DnsLook(DiscoveryConfig config, Search search) {
     this.config = config;
     this.dns = new DnsClient(server(config.server()), search);
   }
@@ -93,10 +94,5 @@ public final class DnsLook implements Look {
               .formatted(emptyLooks, config.emptyLooks()));
     }
     hadAddresses = !isEmpty;
-  }
-
-  @Override
-  public void close() {
-    dns.close();
   }
 }

@@ -10,12 +10,18 @@ import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.discovery.Found;
+import dev.warmpath.router.discovery.dns.DnsClient.Search;
 import io.netty.handler.codec.dns.DnsResponseCode;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.xbill.DNS.Name;
 
 class DnsLookTest {
 
@@ -27,13 +33,10 @@ class DnsLookTest {
 
   @AfterEach
   void close() {
-    if (look != null) {
-      look.close();
-    }
     server.close();
   }
 
-  private void looksFor(String keys, SearchPath search) {
+  private void looksFor(String keys, Search search) {
     String yaml = "discovery:\n  - {kind: dns, server: '%s', %s}".formatted(server.address(), keys);
     try {
       look = new DnsLook(ConfigTree.parse(yaml, "f.yaml").config().discovery().get(0), search);
@@ -43,12 +46,11 @@ class DnsLookTest {
   }
 
   private void looksForHost(String more) {
-    looksFor("host: vllm.example, port: 8000" + more, SearchPath.NONE);
+    looksFor("host: vllm.example, port: 8000" + more, Search.NONE);
   }
 
   private void looksForSrv() {
-    looksFor(
-        "srv: _http._tcp.vllm.example, replica: {events: 'tcp://{host}:5557'}", SearchPath.NONE);
+    looksFor("srv: _http._tcp.vllm.example, replica: {events: 'tcp://{host}:5557'}", Search.NONE);
   }
 
   private static List<String> urls(Found found) {
@@ -147,7 +149,7 @@ class DnsLookTest {
     server.failure = DnsResponseCode.SERVFAIL;
     assertThatIOException()
         .isThrownBy(look::look)
-        .withMessageContainingAll("vllm.example. A", "ServFail");
+        .withMessageContainingAll("vllm.example. A", "SERVFAIL");
     server.failure = DnsResponseCode.NOERROR;
     server.silent = true;
     assertThatIOException()
@@ -169,11 +171,86 @@ class DnsLookTest {
 
   @Test
   void aShortNameIsLookedForInTheSearchDomains() throws IOException {
-    SearchPath search = new SearchPath(List.of("svc.example", "example"), 5);
-    looksFor("host: vllm, port: 8000", search);
+    looksFor("host: vllm, port: 8000", search(5, "svc.example", "example"));
     server.zone.put(NAME, List.of(address(NAME, "10.0.0.1", 5)));
     assertThat(urls(look.look())).containsExactly("http://10.0.0.1:8000");
+    assertThat(server.asked).containsExactly("vllm.svc.example. A", NAME + " A");
     server.failure = DnsResponseCode.SERVFAIL;
-    assertThatIOException().isThrownBy(look::look).withMessageContaining("vllm.svc.example. A");
+    assertThatIOException().isThrownBy(look::look).withMessageContaining("vllm.example. A");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"SERVFAIL", "REFUSED"})
+  void aDomainWhoseServersFailIsPassedOver(String code) throws IOException {
+    looksFor("host: vllm, port: 8000", search(5, "svc.example", "example"));
+    server.failures.put(
+        "vllm.svc.example.",
+        code.equals("SERVFAIL") ? DnsResponseCode.SERVFAIL : DnsResponseCode.REFUSED);
+    server.zone.put(NAME, List.of(address(NAME, "10.0.0.1", 5)));
+    assertThat(urls(look.look())).containsExactly("http://10.0.0.1:8000");
+    server.zone.clear();
+    assertThatIOException()
+        .as("it may be there")
+        .isThrownBy(look::look)
+        .withMessage("vllm.svc.example. A: " + code);
+  }
+
+  /** Or the address of a later domain's wildcard would take the fleet's place. */
+  @Test
+  void theDomainInWhichANameWasFoundIsNotPassedOver() throws IOException {
+    looksFor("host: vllm, port: 8000", search(5, "svc.example", "example"));
+    server.zone.put("vllm.svc.example.", List.of(address("vllm.svc.example.", "10.0.0.1", 5)));
+    server.zone.put(NAME, List.of(address(NAME, "10.6.6.6", 5)));
+    assertThat(urls(look.look())).containsExactly("http://10.0.0.1:8000");
+    server.failures.put("vllm.svc.example.", DnsResponseCode.SERVFAIL);
+    assertThatIOException().isThrownBy(look::look).withMessage("vllm.svc.example. A: SERVFAIL");
+    server.failures.clear();
+    assertThat(urls(look.look())).containsExactly("http://10.0.0.1:8000");
+  }
+
+  @Test
+  void aNameWithManyDotsIsTriedFirstAsItIs() throws IOException {
+    looksFor("host: vllm.svc, port: 8000", search(1, "example"));
+    assertThat(look.look().replicas()).isEmpty();
+    assertThat(server.asked).startsWith("vllm.svc. A", "vllm.svc.example. A");
+    looksFor("host: vllm.svc, port: 8000", search(2, "example"));
+    server.asked.clear();
+    assertThat(look.look().replicas()).isEmpty();
+    assertThat(server.asked).startsWith("vllm.svc.example. A", "vllm.svc. A");
+    looksFor("host: vllm.svc., port: 8000", search(2, "example"));
+    server.asked.clear();
+    assertThat(look.look().replicas()).isEmpty();
+    assertThat(server.asked).containsExactly("vllm.svc. A", "vllm.svc. AAAA");
+  }
+
+  @Test
+  void aServerThatIsSilentIsAskedLast() throws IOException {
+    try (DnsServer other = new DnsServer()) {
+      server.silent = true;
+      other.zone.put(NAME, List.of(address(NAME, "10.0.0.1", 5)));
+      DnsClient client =
+          new DnsClient(
+              List.of(
+                  new InetSocketAddress("127.0.0.1", server.port()),
+                  new InetSocketAddress("127.0.0.1", other.port())),
+              Search.NONE);
+      assertThat(client.addresses(NAME).records()).containsExactly("10.0.0.1");
+      assertThat(client.addresses(NAME).records()).containsExactly("10.0.0.1");
+      assertThat(server.asked).hasSize(1);
+      assertThat(other.asked).hasSize(2);
+    }
+  }
+
+  @Test
+  void aNameThatIsNoneIsNamed() {
+    looksFor("host: 'a..b', port: 8000", search(1, "example"));
+    assertThatIOException()
+        .isThrownBy(look::look)
+        .withMessageStartingWith("a..b: is no name of DNS");
+  }
+
+  private static Search search(int dots, String... domains) {
+    return new Search(
+        Stream.of(domains).map(domain -> Name.fromConstantString(domain + ".")).toList(), dots);
   }
 }

@@ -53,7 +53,12 @@ final class DnsServer implements AutoCloseable {
   /** Questions in the order in which they came: {@code name TYPE}, or {@code tcp name TYPE}. */
   final List<String> asked = new CopyOnWriteArrayList<>();
 
+  /** Of single names. */
+  final Map<String, DnsResponseCode> failures = new ConcurrentHashMap<>();
+
+  /** Of all others. */
   volatile DnsResponseCode failure = DnsResponseCode.NOERROR;
+
   volatile boolean silent;
   volatile boolean cutsOff;
 
@@ -151,8 +156,9 @@ final class DnsServer implements AutoCloseable {
             : new DefaultDnsResponse(query.id());
     response.addRecord(
         DnsSection.QUESTION, new DefaultDnsQuestion(question.name(), question.type()));
-    if (!failure.equals(DnsResponseCode.NOERROR)) {
-      response.setCode(failure);
+    DnsResponseCode code = failures.getOrDefault(question.name(), failure);
+    if (!code.equals(DnsResponseCode.NOERROR)) {
+      response.setCode(code);
     } else if (cutsOff && isUdp) {
       response.setTruncated(true);
     } else {
