@@ -1,6 +1,5 @@
 package dev.warmpath.simulator.chaos;
 
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.simulator.chaos.ChaosPlan.Phase;
 import dev.warmpath.simulator.chaos.client.Verdict;
@@ -78,9 +77,8 @@ public final class ChaosReport {
     return counts.values().stream().mapToInt(kinds -> kinds.getOrDefault(kind, 0)).sum();
   }
 
-  /** The figures as one JSON object. */
-  public synchronized String json() {
-    ObjectNode root = JsonNodeFactory.instance.objectNode();
+  /** The figures, into {@code root}. */
+  public synchronized void json(ObjectNode root) {
     int requests = 0;
     for (Kind kind : Kind.values()) {
       requests += count(kind);
@@ -105,7 +103,6 @@ public final class ChaosReport {
     faults.forEach((fault, count) -> begun.put(fault.name().toLowerCase(Locale.ROOT), count));
     ObjectNode reasons = root.putObject("errors");
     details.forEach(reasons::put);
-    return root.toString();
   }
 
   /** The figures for people. */

@@ -1,12 +1,18 @@
 package dev.warmpath.simulator.cli;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.chaos.ChaosPlan;
 import dev.warmpath.simulator.chaos.ChaosReport;
 import dev.warmpath.simulator.chaos.ChaosRun;
+import dev.warmpath.simulator.chaos.day.DayReport;
+import dev.warmpath.simulator.chaos.day.OrdinaryDay;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -18,9 +24,12 @@ import picocli.CommandLine.Option;
 @Command(
     name = "chaos",
     description = {
-      "Starts simulated engines and the router in this process, lets engines and clients fail in",
-      "every way and in overload, and checks each answer. Ends with 1 if a request hung, an answer",
-      "was wrong, anything leaked, or an engine did not come back."
+      "Two parts. The storm: simulated engines and the router in this process; engines and clients"
+          + " fail in every way and in overload, and each answer is checked. The ordinary day: the"
+          + " router in a process with a small heap, and what befalls it without a fault of its"
+          + " own.",
+      "Ends with 1 if a request hung, an answer was wrong or killed, anything leaked, an engine was"
+          + " lost, or /health took longer than a second."
     },
     mixinStandardHelpOptions = true,
     footer = {
@@ -28,7 +37,8 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  warmpath chaos",
       "  warmpath chaos --minutes 30 --seed 7",
-      "  warmpath chaos --seconds 20 --json"
+      "  warmpath chaos --seconds 20 --json",
+      "  warmpath chaos --part day"
     })
 public final class ChaosCommand implements WarmpathCommand {
 
@@ -47,22 +57,49 @@ public final class ChaosCommand implements WarmpathCommand {
       description = "The same seed gives the same faults and clients (${DEFAULT-VALUE}).")
   private long seed;
 
+  @Option(
+      names = "--part",
+      split = ",",
+      defaultValue = "storm,day",
+      description = "What is run: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+  private List<Part> parts = List.of();
+
   @Option(names = "--json", description = "Print one JSON object; everything else to stderr.")
   private boolean json;
 
+  private enum Part {
+    storm,
+    day
+  }
+
   @Override
   public Integer call() throws InterruptedException {
+    ObjectNode figures = JsonNodeFactory.instance.objectNode();
+    PrintStream table = json ? System.err : System.out;
+    boolean passed = true;
     try {
-      ChaosReport report = new ChaosRun(plan(), System.err::println).run();
-      (json ? System.err : System.out).print(report.table());
-      if (json) {
-        System.out.println(report.json());
+      if (parts.contains(Part.storm)) {
+        ChaosReport report = new ChaosRun(plan(), System.err::println).run();
+        table.print(report.table());
+        report.json(figures);
+        passed = report.passed();
       }
-      System.out.flush();
-      return report.passed() ? Exit.OK : Exit.FAILED;
+      if (parts.contains(Part.day)) {
+        try (OrdinaryDay day = new OrdinaryDay(System.err::println)) {
+          DayReport report = day.run();
+          table.print(report.table());
+          report.json(figures.putObject("ordinaryDay"));
+          passed &= report.passed();
+        }
+      }
     } catch (IOException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
     }
+    if (json) {
+      System.out.println(figures);
+    }
+    System.out.flush();
+    return passed ? Exit.OK : Exit.FAILED;
   }
 
   private ChaosPlan plan() {
