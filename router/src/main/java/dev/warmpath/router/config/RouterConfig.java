@@ -208,7 +208,8 @@ public record RouterConfig(
   /** How long each part of a request may take. */
   public record Timeouts(
       @AdvancedKey("1000 | 1 … 86400000 | Connecting to a replica.") int connectMs,
-      @AdvancedKey("10000 | 1 … 86400000 | Accepting a client's connection to its first request's head, TLS included.")
+      @AdvancedKey(
+              "10000 | 1 … 86400000 | Accepting a client's connection to its first request's head, TLS included.")
           int requestHeadMs,
       @AdvancedKey("75000 | 1 … 86400000 | Response's end to the connection's next request head.")
           int keepAliveMs,
