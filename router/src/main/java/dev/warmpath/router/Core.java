@@ -41,6 +41,7 @@ import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.router.tokenize.remote.RemoteRendering;
 import dev.warmpath.router.upstream.Upstreams;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -269,8 +270,8 @@ final class Core implements AutoCloseable {
             .toList();
     SnapshotDirectory kept = restored.directory();
     try {
-      boolean mine = kept != null && kept.isTaken();
-      return Recording.begin(config, environment, engines, mine ? kept.path() : null);
+      Path mine = kept != null && kept.isTaken() ? kept.path() : null;
+      return Recording.begin(config, environment, engines, mine);
     } catch (StartException e) {
       tokenizers.close();
       restored.leaveDirectory();
