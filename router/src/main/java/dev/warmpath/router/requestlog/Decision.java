@@ -55,7 +55,7 @@ public record Decision(
 
   /** As much of a client's own text as is logged, or told back. */
   public static String shown(String text) {
-    return text.length() <= SHOWN_CHARS ? text : text.substring(0, SHOWN_CHARS) + "…";
+    return text.length() <= SHOWN_CHARS ? text : text.substring(0, SHOWN_CHARS - 1) + "…";
   }
 
   /** A request that the router answered at once. */

@@ -65,10 +65,10 @@ class RecentDecisionsTest {
     return new RecentDecisions(new Bounds(most, bytes, false), Clock.systemUTC());
   }
 
-  private static void add(RecentDecisions recent, String model) {
+  private static void add(RecentDecisions recent, String session) {
     recent.add(
         Decision.declined(
-            new Decision.Request("id", "POST", "/v1/completions", null, model, null), 429, "code"),
+            new Decision.Request("id", "POST", "/v1/completions", null, "m", session), 429, "code"),
         null);
   }
 

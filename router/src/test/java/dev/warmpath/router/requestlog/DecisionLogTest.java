@@ -238,6 +238,7 @@ class DecisionLogTest {
 
   @Test
   void filesRotateAndStayWithinTheirBounds() throws Exception {
+    leaveAFileWithRoomFor(5_000);
     try (Rig rig =
         new Rig(
             1,
@@ -247,9 +248,8 @@ class DecisionLogTest {
                     .set("decision-log.keep", 2, "test"))) {
       rig.backends.get(0).script = (request, body) -> json(request, "{}");
       Files.writeString(folder.resolve("logs/decisions.jsonl.2"), "of an earlier configuration");
-      String model = "x".repeat(100_000);
       for (int i = 0; i < 25; i++) {
-        send(rig, "{\"model\":\"" + model + "\",\"prompt\":\"p\"}", null);
+        send(rig, UNKNOWN_MODEL, null);
       }
       Rig.until(() -> written(rig) == 25);
       assertThat(Files.size(file)).isLessThanOrEqualTo(1 << 20);
@@ -272,17 +272,17 @@ class DecisionLogTest {
 
   @Test
   void noLineRefersToAnotherFile() throws Exception {
+    leaveAFileWithRoomFor(5_000);
     try (Rig rig = new Rig(1, tree -> logging(tree).set("decision-log.max-mb", 1, "test"))) {
       rig.backends.get(0).script = (request, body) -> json(request, "{}");
       String prompt = completion("one two three four five six ".repeat(100), false);
       send(rig, prompt, "s");
-      String model = "x".repeat(300_000);
-      for (int i = 0; i < 4; i++) {
-        send(rig, "{\"model\":\"" + model + "\",\"prompt\":\"p\"}", null);
+      for (int i = 0; i < 25; i++) {
+        send(rig, UNKNOWN_MODEL, null);
       }
       send(rig, prompt, "s");
       send(rig, prompt, "s");
-      Rig.until(() -> written(rig) == 7);
+      Rig.until(() -> written(rig) == 28);
       List<String> lines = Files.readAllLines(file);
       JsonNode first = JSON.readTree(lines.get(lines.size() - 2));
       JsonNode second = JSON.readTree(lines.get(lines.size() - 1));
@@ -294,16 +294,15 @@ class DecisionLogTest {
 
   @Test
   void whatCannotBeWrittenIsCountedAndDelaysNothing() throws Exception {
+    leaveAFileWithRoomFor(1_500);
     try (Rig rig = new Rig(1, tree -> logging(tree).set("decision-log.max-mb", 1, "test"))) {
       rig.backends.get(0).script = (request, body) -> json(request, "{}");
       send(rig, completion("hello", false), null);
       Rig.until(() -> written(rig) == 1);
       Files.move(file.getParent(), folder.resolve("away"));
       Files.writeString(folder.resolve("logs"), "no directory");
-      String model = "x".repeat(300_000);
       for (int i = 0; i < 8; i++) {
-        HttpResponse<byte[]> answer =
-            send(rig, "{\"model\":\"" + model + "\",\"prompt\":\"p\"}", null);
+        HttpResponse<byte[]> answer = send(rig, UNKNOWN_MODEL, null);
         assertThat(answer.statusCode()).isEqualTo(404);
       }
       assertThat(send(rig, completion("hello", false), null).statusCode()).isEqualTo(200);
@@ -314,6 +313,19 @@ class DecisionLogTest {
           .containsEntry(
               "warmpath_request_log_dropped_total{cause=\"queue_full\",log=\"decision\"}", 0.0);
     }
+  }
+
+  private static final String UNKNOWN_MODEL =
+      "{\"model\":\"" + "x".repeat(1_000) + "\",\"prompt\":\"p\"}";
+
+  /** A file of a MiB, as an earlier process left it, but for so many bytes. */
+  private void leaveAFileWithRoomFor(int bytes) throws Exception {
+    StringBuilder lines = new StringBuilder("{\"format\":\"warmpath-decisions\"}\n");
+    while (lines.length() < (1 << 20) - bytes - 1_000) {
+      lines.append("{\"ballast\":\"").append("x".repeat(900)).append("\"}\n");
+    }
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, lines);
   }
 
   @Test

@@ -26,7 +26,7 @@ class LogWriterTest {
   void writesAgainWhenTheDiskIsBack() throws Exception {
     Path file = folder.resolve("logs/log");
     LogQueue queue = new LogQueue(1 << 20);
-    LogFiles files = new LogFiles(file, 2_000, 3);
+    LogFiles files = new LogFiles(file, 600, 3);
     LogWriter writer = writer(queue, files);
     writer.open();
     writer.write(List.of(record("a")));
@@ -34,7 +34,7 @@ class LogWriterTest {
 
     Files.move(file.getParent(), folder.resolve("away"));
     Files.writeString(folder.resolve("logs"), "no directory");
-    writer.write(List.of(record("b".repeat(2_000)))); // has to rotate
+    writer.write(List.of(record("b".repeat(200)))); // has to rotate
     writer.write(List.of(record("c"), record("d")));
     assertThat(queue.dropped()).containsEntry(DropCause.DISK, 3L);
     assertThat(writer.written()).isEqualTo(1);
