@@ -247,6 +247,7 @@ class DecisionLogTest {
                     .set("decision-log.max-mb", 1, "test")
                     .set("decision-log.keep", 2, "test"))) {
       rig.backends.get(0).script = (request, body) -> json(request, "{}");
+      Files.writeString(folder.resolve("logs/decisions.jsonl.1"), "of an earlier configuration");
       Files.writeString(folder.resolve("logs/decisions.jsonl.2"), "of an earlier configuration");
       for (int i = 0; i < 25; i++) {
         send(rig, UNKNOWN_MODEL, null);
