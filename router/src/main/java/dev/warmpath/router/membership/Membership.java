@@ -355,6 +355,7 @@ public final class Membership implements AutoCloseable {
     }
   }
 
+  @SuppressWarnings("ReferenceEquality") // another entry of that name may stand there by now
   private synchronized void hostMoved(Entry entry, Verdict now) {
     if (entries.get(entry.name()) == entry) {
       LOG.info("replica {}: its host has moved from {}", entry.name(), entry.addresses());
