@@ -1,15 +1,18 @@
 package dev.warmpath.simulator.bench.recovery;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.simulator.bench.gateway.stub.StubServer;
 import dev.warmpath.simulator.bench.process.ChildProcess;
 import dev.warmpath.simulator.bench.process.ServedRouter;
 import dev.warmpath.simulator.live.Ports;
 import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
@@ -62,9 +65,11 @@ public final class RecoveryBench {
     for (int i = 0; i < engineCount; i++) {
       engines.add(new RecoveryEngine(i, (int) (memberships / engineCount)));
     }
-    try (StubServer stub = new StubServer(MODEL, List.of(0), gpuBlocks)) {
-      int http = stub.ports().get(0);
-      List<Ports> replicas = engines.stream().map(engine -> engine.ports(http)).toList();
+    try (StubServer stub = new StubServer(MODEL, Collections.nCopies(engineCount, 0), gpuBlocks)) {
+      List<Ports> replicas = new ArrayList<>();
+      for (int i = 0; i < engineCount; i++) {
+        replicas.add(engines.get(i).ports(stub.ports().get(i)));
+      }
       RecoveryReport.Snapshot snapshot = fillAndKill(replicas);
       change(memberships / 2_000);
       progress.accept("killed; starting anew");
@@ -76,6 +81,9 @@ public final class RecoveryBench {
 
   private RecoveryReport.Snapshot fillAndKill(List<Ports> replicas)
       throws IOException, InterruptedException {
+    for (Path old : SnapshotDirectory.open(directory.resolve("data")).snapshots()) {
+      Files.delete(old); // of an earlier run, and so of other engines
+    }
     try (ServedRouter router = router(replicas, "router.log")) {
       await(router, "a fresh start", () -> isKnown(router.fleet()));
       fill(router);
