@@ -32,6 +32,7 @@ import picocli.CommandLine;
 final class DoctorCommandTest {
 
   private static final int BLOCKS = 400;
+  private static final String SCHEME = "sha256 vllm-none-hash";
 
   @Test
   void wellFleetPasses() throws Exception {
@@ -205,6 +206,20 @@ final class DoctorCommandTest {
 
       assertThat(run.level("a", "blocks")).isEqualTo("ok");
       run.fails("b", "blocks", "32 tokens a block, but 16 tokens a block on a", "--block-size");
+    }
+  }
+
+  @Test
+  void oneThatHasSeenASaltHashesAsTheOther() throws Exception {
+    try (TamperedEngine a = engine();
+        TamperedEngine b = engine()) {
+      b.fillSalted(4);
+      Run run = run(replica("a", a), replica("b", b));
+
+      assertThat(run.found("a", "blocks")).isEqualTo("16 tokens a block, hashed with " + SCHEME);
+      assertThat(run.found("b", "blocks"))
+          .isEqualTo("16 tokens a block, hashed with " + SCHEME + " tagged");
+      assertThat(run.level("b", "blocks")).isEqualTo("ok");
     }
   }
 

@@ -96,10 +96,21 @@ final class TamperedEngine implements AutoCloseable {
 
   /** Computes a prompt that nobody else sends, of about {@code blocks} blocks. */
   void fill(int blocks) throws IOException {
+    fill(blocks, "");
+  }
+
+  /** The same with a cache salt, which goes into the blocks' hashes. */
+  void fillSalted(int blocks) throws IOException {
+    fill(blocks, ",\"cache_salt\":\"tenant\"");
+  }
+
+  private void fill(int blocks, String more) throws IOException {
     String ids = (",%d".formatted(100 + ++fillers)).repeat(16 * blocks).substring(1);
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(engine.url() + "/v1/completions"))
-            .POST(BodyPublishers.ofString("{\"prompt\":[%s],\"max_tokens\":1}".formatted(ids)))
+            .POST(
+                BodyPublishers.ofString(
+                    "{\"prompt\":[%s],\"max_tokens\":1%s}".formatted(ids, more)))
             .build();
     if (send(request).statusCode() != 200) {
       throw new IOException("filling " + blocks + " blocks");

@@ -18,6 +18,15 @@ public final class BlocksCheck implements Check {
   /** An engine whose blocks were seen. */
   private record Seen(String engine, ChainSpace space, String scheme) {
 
+    /** How extra keys are hashed shows only once a block with some was seen: a salt, an image. */
+    boolean hashesAs(Seen other) {
+      return scheme.equals(other.scheme) || tellsMoreThan(other) || other.tellsMoreThan(this);
+    }
+
+    boolean tellsMoreThan(Seen other) {
+      return scheme.startsWith(other.scheme + " ");
+    }
+
     String blocks() {
       return space.lookaheadTokens() == 0
           ? space.blockSizeTokens() + " tokens a block"
@@ -35,6 +44,9 @@ public final class BlocksCheck implements Check {
         if (seen != null) {
           Seen other = first.putIfAbsent(model(replica), seen);
           compare(seen, other, into);
+          if (other != null && seen.tellsMoreThan(other)) {
+            first.put(model(replica), seen);
+          }
         } else if (stream.batches() > 0) {
           unnamed(replica.engine(stream.source().id().dpRank()), stream, into);
         }
@@ -68,7 +80,7 @@ public final class BlocksCheck implements Check {
           "%s, but %s on %s: they share no prefix"
               .formatted(seen.blocks(), other.blocks(), other.engine),
           "start the engines of one model with the same --block-size");
-    } else if (other != null && !seen.scheme.equals(other.scheme)) {
+    } else if (other != null && !seen.hashesAs(other)) {
       into.warn(
           seen.engine,
           "blocks are hashed with %s, but with %s on %s"
