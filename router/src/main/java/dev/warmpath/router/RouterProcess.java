@@ -137,6 +137,7 @@ public final class RouterProcess implements AutoCloseable {
             result -> metrics.reloaded(result.label()),
             files);
     this.console = newConsole(metrics, environment);
+    core.dispatcher().keepScores(console.bounds().mostKept() > 0);
     this.admin = new AdminVerticle(adminContext(security.admin()));
     measure(metrics, security, environment);
     try {

@@ -77,6 +77,10 @@ final class ExplainReport {
     root.put("model", decision.request().model());
     prompt(root, explanation);
     choice(root, explanation, detail);
+    ArrayNode then = root.putArray("enginesThen");
+    if (decision.grounds() != null) {
+      decision.grounds().scored().forEach(engine -> row(then.addObject(), engine));
+    }
     if (detail.blocks()) {
       int[] ids = decision.prompt().tokenIds();
       ModelTokenizer tokenizer = ids == null ? null : tokenizer(admin, decision.request().model());

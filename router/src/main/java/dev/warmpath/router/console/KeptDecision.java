@@ -34,6 +34,8 @@ public record KeptDecision(
 
   private static final long UNNUMBERED = 0;
   private static final long OVERHEAD_BYTES = 600;
+  private static final long ROW_BYTES = 250;
+  private static final long TERM_BYTES = 40;
   private static final double TENTH = 10;
 
   static KeptDecision of(
@@ -98,7 +100,19 @@ public record KeptDecision(
 
   /** About as many bytes as it takes in memory. */
   long bytes() {
-    return OVERHEAD_BYTES + prompt.bytes() + length(request.model()) + length(request.session());
+    return OVERHEAD_BYTES
+        + scoreBytes()
+        + prompt.bytes()
+        + length(request.model())
+        + length(request.session());
+  }
+
+  private long scoreBytes() {
+    return grounds == null
+        ? 0
+        : grounds.scored().stream()
+            .mapToLong(row -> ROW_BYTES + TERM_BYTES * row.score().terms().size())
+            .sum();
   }
 
   private static long length(@Nullable String text) {

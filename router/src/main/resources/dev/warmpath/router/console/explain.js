@@ -105,8 +105,8 @@ export class ExplainView {
     } else if (answer.decision?.explainable === false) {
       parts.push(card('Who holds the prompt', h('p', {class: 'muted'}, 'The blocks of this decision are not kept.')));
     }
-    if (answer.engines.length > 0) {
-      parts.push(card('What each engine would cost: the lowest score wins', scoreTable(answer)));
+    if (answer.engines.length > 0 || answer.enginesThen?.length > 0) {
+      parts.push(...scores(answer));
     }
     if (answer.otherPolicies?.length > 0) {
       parts.push(card('What other policies would do', policies(answer)));
@@ -136,6 +136,19 @@ export class ExplainView {
 function before(decision) {
   return 'Decision ' + decision.id + ' of ' + time(decision.timeMs) + (decision.engine === null ? ' found no engine.'
     : ' went to ' + decision.engine + ': predicted ' + exact(decision.predictedCachedTokens) + ' cached tokens, the engine reported ' + exact(decision.cachedTokens) + '.');
+}
+
+/** The scores as they are now; of a decision those of its moment beside them. */
+function scores(answer) {
+  const now = card((answer.decision ? 'By the index and the load as they are now' : 'What each engine would cost') + ': the lowest score wins', scoreTable(answer));
+  const engines = answer.enginesThen ?? [];
+  if (engines.length === 0) {
+    return [now];
+  }
+  const winner = answer.decision.engine;
+  const others = engines.filter((engine) => engine.engine !== winner).sort((a, b) => a.score - b.score);
+  const title = 'When it was decided' + (engines.length < answer.engines.length ? ': the winner, the warmest, and the least loaded' : '');
+  return [h('div', {class: 'beside'}, card(title, scoreTable({engines, winner, runnerUp: others[0]?.engine ?? null})), now)];
 }
 
 function card(title, content) {

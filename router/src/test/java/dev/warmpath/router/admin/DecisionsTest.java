@@ -105,11 +105,16 @@ class DecisionsTest {
       completeTokens(rig, prompt);
       JsonNode before = explain(rig, 1);
       assertThat(before.path("blocks").get(0).path("holders")).isEmpty();
+      JsonNode then = before.path("enginesThen");
+      assertThat(then).hasSize(3);
+      assertThat(then.get(0).path("engine")).isEqualTo(before.path("decision").path("engine"));
+      assertThat(then.get(0).path("terms")).isNotEmpty();
       Rig.until(() -> {
         feed.stored(Arrays.copyOf(prompt, 16));
         return explain(rig, 1).path("blocks").get(0).path("holders").size() == 1;
       });
       JsonNode after = explain(rig, 1);
+      assertThat(after.path("enginesThen")).as("the moment's stay").isEqualTo(then);
       assertThat(after.path("runnerUp").asText())
           .isNotEmpty()
           .isNotEqualTo(after.path("winner").asText());

@@ -7,6 +7,7 @@ import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.Prompt;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,8 @@ public final class Assignment implements DispatchResult {
    * @param waiting those of them whose prompts were not computed yet
    * @param prefillBacklogMillis the time predicted for these prompts
    * @param prefillMillis the time predicted for this request's prompt; 0 if it is not known
+   * @param scored what the choice would have cost: the winner first, then some others; none if that
+   *     is not kept
    */
   public record Grounds(
       String policy,
@@ -37,7 +40,8 @@ public final class Assignment implements DispatchResult {
       int inFlight,
       int waiting,
       double prefillBacklogMillis,
-      double prefillMillis) {}
+      double prefillMillis,
+      List<Explanation.Row> scored) {}
 
   private final Dispatcher dispatcher;
   private final EngineState engine;

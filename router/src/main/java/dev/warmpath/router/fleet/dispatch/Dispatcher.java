@@ -13,9 +13,11 @@ import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
+import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
+import dev.warmpath.router.routing.Score;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import java.util.ArrayList;
@@ -70,6 +72,8 @@ public final class Dispatcher {
   public record Limits(
       ExpectedBlocks.Limits expectedBlocks, int replicaRequests, int queueRequests) {}
 
+  private static final int MOST_SCORED = 8;
+
   private final Fleet fleet;
   private final KvIndex index;
   private final EngineEvents engineEvents;
@@ -80,6 +84,7 @@ public final class Dispatcher {
   private volatile Limits limits;
   private volatile ModelPolicies policies;
   private volatile EngineTable table = EngineTable.EMPTY;
+  private volatile boolean keepsScores;
   private final WaitingRequests waiting;
 
   public Dispatcher(
@@ -99,6 +104,11 @@ public final class Dispatcher {
     this.waiting =
         new WaitingRequests(
             () -> this.limits.queueRequests(), request -> assign(request, Set.of()));
+  }
+
+  /** Whether assignments keep the scores of their choice, of {@value #MOST_SCORED} engines. */
+  public void keepScores(boolean keeps) {
+    keepsScores = keeps;
   }
 
   /** The policy of models without their own. */
@@ -231,7 +241,8 @@ public final class Dispatcher {
       int credit = selection.candidates().creditTokens(winner);
       Reservation reservation = reserve(contender, request, credit, turn, now);
       if (reservation != null) {
-        return assign(new Choice(chooser, routed, selection, winner), request, reservation);
+        return assign(
+            new Choice(chooser, routed, selection, winner, keepsScores), request, reservation);
       }
     }
   }
@@ -280,16 +291,18 @@ public final class Dispatcher {
   }
 
   /** A choice that came true. */
-  private record Choice(Policy policy, RoutingRequest request, Selection selection, int winner) {
+  private record Choice(
+      Policy policy, RoutingRequest request, Selection selection, int winner, boolean keepsScores) {
 
     Contender contender() {
       return selection.row(winner);
     }
 
     /** Lets the policy remember the choice; returns why it was made. */
-    Assignment.Grounds committed() {
+    Assignment.Grounds committed(Prompt prompt) {
       Candidates candidates = selection.candidates();
       String reason = policy.reason(request, candidates, winner);
+      List<Explanation.Row> scored = keepsScores ? scored(prompt) : List.of();
       policy.committed(request, candidates, winner);
       return new Assignment.Grounds(
           policy.name(),
@@ -297,7 +310,40 @@ public final class Dispatcher {
           candidates.requests(winner),
           candidates.waiting(winner),
           candidates.prefillBacklogMillis(winner),
-          candidates.prefillMillis(request, winner));
+          candidates.prefillMillis(request, winner),
+          scored);
+    }
+
+    private List<Explanation.Row> scored(Prompt prompt) {
+      Candidates candidates = selection.candidates();
+      List<Explanation.Row> scored = new ArrayList<>();
+      for (int row : notable(candidates)) {
+        Score score = policy.score(request, candidates, row);
+        scored.add(Explanation.Builder.row(selection, row, score, prompt));
+      }
+      return List.copyOf(scored);
+    }
+
+    /** The winner, then those with most of the prompt, then the least loaded. */
+    private List<Integer> notable(Candidates candidates) {
+      List<Integer> rows = new ArrayList<>(List.of(winner));
+      while (rows.size() < Math.min(MOST_SCORED, candidates.count())) {
+        boolean byCache = rows.size() <= MOST_SCORED / 2;
+        int best = -1;
+        for (int row = 0; row < candidates.count(); row++) {
+          if (!rows.contains(row) && (best < 0 || isBefore(candidates, row, best, byCache))) {
+            best = row;
+          }
+        }
+        rows.add(best);
+      }
+      return rows;
+    }
+
+    private static boolean isBefore(Candidates candidates, int row, int other, boolean byCache) {
+      return byCache
+          ? candidates.creditTokens(row) > candidates.creditTokens(other)
+          : candidates.requests(row) < candidates.requests(other);
     }
   }
 
@@ -311,7 +357,7 @@ public final class Dispatcher {
             contender.prediction(request.prompt()),
             reservation);
     try {
-      Assignment.Grounds grounds = choice.committed();
+      Assignment.Grounds grounds = choice.committed(request.prompt());
       assignment.grounds(grounds);
       announceToStream(request, contender, assignment);
       FallbackCause fallback = request.prompt().fallback(contender.chain());

@@ -126,7 +126,7 @@ public record Explanation(
       int winner = chooser.choose(request, candidates);
       List<Row> rows = new ArrayList<>(candidates.count());
       for (int row = 0; row < candidates.count(); row++) {
-        rows.add(row(selection, row, chooser.score(request, candidates, row)));
+        rows.add(row(selection, row, chooser.score(request, candidates, row), prompt));
       }
       return new Explanation(
           policy,
@@ -154,7 +154,7 @@ public record Explanation(
           policy.remembers());
     }
 
-    private Row row(Selection selection, int row, Score score) {
+    static Row row(Selection selection, int row, Score score, Prompt prompt) {
       Contender contender = selection.row(row);
       Candidates candidates = selection.candidates();
       return new Row(

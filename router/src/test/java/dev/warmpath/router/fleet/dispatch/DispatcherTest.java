@@ -18,6 +18,7 @@ import dev.warmpath.tokenizer.body.FallbackCause;
 import java.net.URI;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -147,6 +148,20 @@ class DispatcherTest {
     world.fleet.drain("r1");
     world.fleet.drain("r2");
     assertThat(causeFor("m", Set.of())).isEqualTo(Cause.DRAINING);
+  }
+
+  @Test
+  void scoresAreKeptOfAFewEnginesAndOnlyIfWanted() {
+    world.with(20);
+    PromptResult.Tokens prompt = prompt(100);
+    world.store("r17", 6, prompt);
+    assertThat(Objects.requireNonNull(world.assign(prompt).grounds()).scored()).isEmpty();
+    world.dispatcher.keepScores(true);
+    Assignment kept = world.assign(prompt);
+    List<Explanation.Row> scored = Objects.requireNonNull(kept.grounds()).scored();
+    assertThat(scored).hasSize(8).extracting(Explanation.Row::engine).doesNotHaveDuplicates();
+    assertThat(scored.get(0).engine()).isEqualTo(kept.engine());
+    assertThat(scored).extracting(Explanation.Row::engine).contains("r17");
   }
 
   @Test
