@@ -481,6 +481,6 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private static String shown(String host, int port) {
-    return host + ":" + port;
+    return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.rig.RawClient;
+import dev.warmpath.router.rig.RawHttp2;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerRequest;
 import java.net.http.HttpResponse;
@@ -88,6 +89,30 @@ class OverloadTest {
       rig.untilIdle();
       hold(rig, "{}");
       assertThat(rig.chat(large).statusCode()).as("what was taken is given back").isEqualTo(200);
+    }
+  }
+
+  @Test
+  void bodiesThatDoNotEndTakeTheRoomThatIsAllocatedForThem() throws Exception {
+    RawHttp2 frames = RawHttp2.connection();
+    for (int stream = 1; stream < 3_000; stream += 2) {
+      frames.post(stream, "/v1/completions").data(stream, "{");
+    }
+    try (Rig rig =
+        new Rig(
+            1,
+            tree ->
+                tree.set("limits.bodies-mb", 1, "test")
+                    .set("listen.http2", true, "test")
+                    .set("limits.connection-streams", 2_000, "test"))) {
+      try (RawClient client = new RawClient(rig.router.port())) {
+        client.write(frames.bytes());
+        Rig.until(
+            () -> rig.metrics().containsKey("warmpath_rejected_total{code=\"overloaded\"}"));
+        assertThat(rig.metrics().get("warmpath_request_bodies_bytes")).isGreaterThan(1_000_000);
+      }
+      rig.untilIdle();
+      assertThat(rig.metrics().get("warmpath_request_bodies_bytes")).isZero();
     }
   }
 

@@ -12,7 +12,7 @@ import java.util.Optional;
  */
 public final class RequestBody {
 
-  private static final int FIRST_BYTES = 1 << 14;
+  private static final int FIRST_BYTES = 1 << 10;
   private static final byte[] EMPTY = new byte[0];
 
   /** What became of a chunk. */
@@ -52,15 +52,22 @@ public final class RequestBody {
     if (more > limitBytes - count) {
       return Taken.TOO_LARGE;
     }
-    if (!room.take(more)) {
+    int needed = count + more;
+    if (needed > bytes.length && !grow(roomFor(needed)) && !grow(needed)) {
       return Taken.NO_ROOM;
-    }
-    if (count + more > bytes.length) {
-      bytes = Arrays.copyOf(bytes, roomFor(count + more));
     }
     chunk.getBytes(bytes, count);
     count += more;
     return Taken.TAKEN;
+  }
+
+  /** The room is taken for what is allocated, not for what has come. */
+  private boolean grow(int length) {
+    boolean fits = room.take(length - bytes.length);
+    if (fits) {
+      bytes = Arrays.copyOf(bytes, length);
+    }
+    return fits;
   }
 
   /** Little is made room for on the strength of a promise. */
@@ -73,6 +80,7 @@ public final class RequestBody {
   /** All that was collected, not to be changed. */
   public byte[] whole() {
     if (count < bytes.length) {
+      room.give(bytes.length - count);
       bytes = Arrays.copyOf(bytes, count);
     }
     return bytes;
@@ -80,7 +88,7 @@ public final class RequestBody {
 
   /** Keeps nothing any more, and gives its room back. */
   public void drop() {
-    room.give(count);
+    room.give(bytes.length);
     count = 0;
     bytes = EMPTY;
   }
