@@ -17,6 +17,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -131,11 +132,25 @@ public record RouterConfig(
           boolean http2,
       @AdvancedKey(" | | More paths to route by load: `/PATH` for POST, or `METHOD /PATH`.")
           List<String> paths,
+      @Reloadable
+          @AdvancedKey(
+              " | | Origins of web pages that may call, as `https://app.example`, or `*`; none: no page of another origin ([security](security.md#web-pages)).")
+          List<String> cors,
       ListenTls tls) {
+
+    private static final Pattern ORIGIN =
+        Pattern.compile("\\*|https?://(?:[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+])(?::[0-9]{1,5})?");
 
     public Listen {
       paths = List.copyOf(paths);
       paths.forEach(PassedPath::of);
+      cors = List.copyOf(cors);
+      for (String origin : cors) {
+        if (!ORIGIN.matcher(origin).matches()) {
+          throw new IllegalArgumentException(
+              "'listen.cors': '" + origin + "' is no origin, such as https://app.example, nor *");
+        }
+      }
     }
 
     /** The further paths. */

@@ -5,6 +5,7 @@ import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.proxy.ApiError.Form;
+import dev.warmpath.router.proxy.head.Cors;
 import dev.warmpath.router.proxy.head.RequestHead;
 import dev.warmpath.router.proxy.head.RequestIds;
 import dev.warmpath.router.proxy.limit.Connections;
@@ -253,6 +254,8 @@ public final class ProxyVerticle extends VerticleBase {
       request.response().putHeader("connection", "close");
       connections().endAfter(request);
     }
+    List<String> origins = proxy.config().listen().cors();
+    Cors.allow(origins, request);
     Route route = proxy.routes().find(head.path()).orElse(null);
     ApiKeys keys = proxy.admission().keys();
     if (route == null || !isServed(route)) {
@@ -260,6 +263,8 @@ public final class ProxyVerticle extends VerticleBase {
     } else if (route.computes() && Tunnel.isAskedFor(request) && !route.equals(Routes.REALTIME)) {
       upgrade(request, "HTTP/1.1");
       decline(request, Form.of(route), ApiError.postRequired());
+    } else if (Cors.isPreflight(origins, request)) {
+      Cors.answerPreflight(route.allowed(), request);
     } else if (!route.takes(request.method().name())) {
       request.response().putHeader("allow", route.allowed());
       decline(request, Form.of(route), ApiError.methodNotAllowed(route.allowed()));
