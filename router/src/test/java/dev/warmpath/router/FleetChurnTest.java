@@ -36,7 +36,10 @@ class FleetChurnTest {
   private record Footprint(long threads, long files, double indexBytes, List<String> rows) {
 
     boolean isMoreThan(Footprint other) {
-      return threads > other.threads || files > other.files;
+      return threads > other.threads
+          || files > other.files
+          || indexBytes > other.indexBytes
+          || !rows.isEmpty();
     }
   }
 
@@ -62,9 +65,6 @@ class FleetChurnTest {
       assertThat(engines).allSatisfy(engine -> assertThat(engine.bodies).isNotEmpty());
       rig.untilIdle();
       Rig.until(() -> !footprint(rig).isMoreThan(before));
-      Footprint after = footprint(rig);
-      assertThat(after.rows()).isEmpty();
-      assertThat(after.indexBytes()).isLessThanOrEqualTo(before.indexBytes());
     }
   }
 

@@ -24,7 +24,7 @@ class FleetLeavesNothingTest {
           new WeakReference<>(rig.router.fleet().find("r1").orElseThrow());
       rig.router.membership().drop(Membership.CONFIGURATION, "r1");
       Rig.until(() -> rig.router.fleet().find("r1").isEmpty());
-      assertThat(labelled(rig.metrics(), "r1")).isZero();
+      Rig.until(() -> labelled(rig.metrics(), "r1") == 0);
       assertThat(labelled(rig.metrics(), "r0")).isPositive();
       assertThat(rig.chat("{\"model\":\"m\"}").statusCode()).isEqualTo(200);
       Rig.until(() -> {

@@ -55,6 +55,8 @@ class FullHeapTest {
         .set("listen.port", 0, "test")
         .set("admin.port", 0, "test")
         .set("health.interval-ms", 20, "test")
+        .set("health.timeout-ms", 60_000, "test")
+        .set("timeouts.connect-ms", 60_000, "test")
         .put("replicas", replica, "test");
   }
 

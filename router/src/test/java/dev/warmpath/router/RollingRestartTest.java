@@ -81,6 +81,8 @@ class RollingRestartTest {
                 .set("admin.port", 0, "test")
                 .set("policy.name", "round-robin", "test")
                 .set("health.interval-ms", 20, "test")
+                .set("health.timeout-ms", 60_000, "test")
+                .set("timeouts.connect-ms", 60_000, "test")
                 .set("parity.enabled", false, "test")
                 .set("tokenizing.remote", "never", "test")
                 .set("shutdown.delay-ms", 200, "test")

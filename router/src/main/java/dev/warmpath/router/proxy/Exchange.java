@@ -216,7 +216,10 @@ final class Exchange {
       breakOff(ApiError.internal());
     } catch (RuntimeException | Error e) {
       LOG.error("ending it failed too, id={}", requestId, e);
-      finish();
+      if (!over) {
+        over = true;
+        letGo();
+      }
       sever();
     }
   }
@@ -625,9 +628,13 @@ final class Exchange {
     }
   }
 
-  /** Notes the end, once. */
+  /** Notes the end, once. Who sees that it is served no more sees it counted and logged. */
   void end(int status, Ending ending) {
-    if (finish()) {
+    if (over) {
+      return;
+    }
+    over = true;
+    try {
       proxy.listener().ended(route, status, ending, elapsedNanos());
       quota.over(timeline);
       if (trace != null) {
@@ -635,6 +642,8 @@ final class Exchange {
       }
       Timeline.Ended ended = new Timeline.Ended(status, ending);
       proxy.logs().ended(timeline.decision(asked(), prepared, ended), prepared);
+    } finally {
+      letGo();
     }
   }
 
@@ -648,13 +657,8 @@ final class Exchange {
         prepared == null ? null : prepared.sessionKey());
   }
 
-  /** Lets go of all that the exchange holds, once. */
-  private boolean finish() {
-    if (over) {
-      return false;
-    }
-    over = true;
-    onEnd.run();
+  /** Lets go of all that the exchange holds, when it is over. */
+  private void letGo() {
     limit.stop();
     line.stop();
     if (ticket != null) {
@@ -668,6 +672,6 @@ final class Exchange {
       reserved = null;
     }
     body.drop();
-    return true;
+    onEnd.run();
   }
 }

@@ -292,13 +292,16 @@ final class Tunnel {
     }
     over = true;
     loop.vertx().cancelTimer(timer);
-    onEnd.run();
     if (assignment != null) {
       assignment.finished(outcome);
     }
     long lasted = proxy.nanoClock().getAsLong() - startNanos;
-    proxy.listener().ended(Routes.REALTIME, status, ending, lasted);
-    proxy.logs().accessed(decision(status, ending, lasted));
+    try {
+      proxy.listener().ended(Routes.REALTIME, status, ending, lasted);
+      proxy.logs().accessed(decision(status, ending, lasted));
+    } finally {
+      onEnd.run();
+    }
   }
 
   private Decision decision(int status, Ending ending, long lastedNanos) {

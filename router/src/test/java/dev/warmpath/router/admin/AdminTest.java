@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;
-import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -46,11 +46,9 @@ class AdminTest {
 
   @Test
   void theRouterItselfIsNoReplicaOfItsOwn() throws Exception {
-    int port;
-    try (ServerSocket free = new ServerSocket(0)) {
-      port = free.getLocalPort();
-    }
-    try (Rig rig = new Rig(0, tree -> tree.set("listen.port", port, "test"))) {
+    try (Socket reserved = Rig.reserved();
+        Rig rig = new Rig(0, tree -> tree.set("listen.port", reserved.getLocalPort(), "test"))) {
+      int port = rig.router.port();
       String replica = "{\"name\":\"self\",\"url\":\"http://localhost:" + port + "\"}";
       HttpRequest request =
           HttpRequest.newBuilder(

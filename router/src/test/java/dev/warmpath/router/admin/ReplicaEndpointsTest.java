@@ -38,6 +38,7 @@ class ReplicaEndpointsTest {
       assertThat(added.statusCode()).isEqualTo(200);
       assertThat(JSON.readTree(added.body()).path("added").get(0).asText()).isEqualTo("x");
       Rig.until(() -> rig.up() == 2);
+      Rig.until(() -> rig.router.fleet().find("x").orElseThrow().models().contains("m"));
       for (int i = 0; i < 4; i++) {
         assertThat(rig.chat("{\"model\":\"m\"}").statusCode()).isEqualTo(200);
       }

@@ -11,6 +11,7 @@ import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Certificates;
 import dev.warmpath.router.rig.Certificates.Issued;
 import dev.warmpath.router.rig.EventFeed;
+import dev.warmpath.router.rig.Rig;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerOptions;
@@ -119,9 +120,11 @@ class DoctorTest {
       DoctorReport report;
       try {
         report =
-            examine(tree ->
-                tree.put("replicas", withEvents("plain", plain, plainFeed), "test")
-                    .put("replicas", withEvents("ahead", ahead, aheadFeed), "test"));
+            examine(
+                new FleetProbe.Options(false, Rig.PATIENCE), // it ends with the first events
+                tree ->
+                    tree.put("replicas", withEvents("plain", plain, plainFeed), "test")
+                        .put("replicas", withEvents("ahead", ahead, aheadFeed), "test"));
       } finally {
         ended.set(true);
         events.join();
@@ -154,12 +157,17 @@ class DoctorTest {
   }
 
   private static DoctorReport examine(UnaryOperator<ConfigTree> change) throws Exception {
+    return examine(NO_REQUESTS, change);
+  }
+
+  private static DoctorReport examine(FleetProbe.Options options, UnaryOperator<ConfigTree> change)
+      throws Exception {
     ConfigTree tree =
         change.apply(
             ConfigTree.empty()
                 .set("parity.timeout-ms", 20_000, "test")
                 .set("timeouts.connect-ms", 20_000, "test"));
-    return DoctorReport.of(tree.config(), NO_REQUESTS);
+    return DoctorReport.of(tree.config(), options);
   }
 
   /** Each finding as level, sentence and remedy, one a line. */
@@ -204,7 +212,7 @@ class DoctorTest {
         .listen(0, "127.0.0.1")
         .toCompletionStage()
         .toCompletableFuture()
-        .get(10, TimeUnit.SECONDS)
+        .get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS)
         .actualPort();
   }
 }

@@ -75,7 +75,7 @@ class FleetWatchTest {
         replicas,
         tree ->
             change.apply(
-                tree.set("health.timeout-ms", 300, "test")
+                tree.set("health.timeout-ms", 1_500, "test")
                     .set("health.fall", 2, "test")
                     .set("health.metrics-interval-ms", 20, "test")),
         replicas,
@@ -126,11 +126,11 @@ class FleetWatchTest {
       Rig.until(() ->
           lines.contains(
               "WARN model m: no replica is well, the least bad are tried: "
-                  + "r0 (no answer within 300 ms), r1 (status 503)"));
+                  + "r0 (no answer within 1500 ms), r1 (status 503)"));
       assertThat(lines)
           .contains(
               "WARN replica dead: down, connection refused",
-              "WARN replica r0: down, no answer within 300 ms",
+              "WARN replica r0: down, no answer within 1500 ms",
               "WARN replica r1: down, status 503");
       rig.backends.get(1).health = 200;
       Rig.until(() -> of("INFO model m: a replica is well again").size() > 0);

@@ -68,6 +68,7 @@ class HealthCheckerTest {
     RouterConfig config =
         ConfigTree.empty()
             .set("health.interval-ms", 20, "test")
+            .set("health.timeout-ms", 60_000, "test")
             .set("health.fall", 1, "test")
             .set("health.metrics-interval-ms", 0, "test")
             .config();

@@ -136,12 +136,14 @@ class PromptPoolTest {
       assertThat(pool.waiting()).isEqualTo(1);
       CompletableFuture<ReadRequest> third = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, third::complete);
-      assertThat(third.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.QUEUE_FULL);
-      assertThat(third.get(10, TimeUnit.SECONDS).model()).isEqualTo("m");
+      assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+          .isEqualTo(FallbackCause.QUEUE_FULL);
+      assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).model()).isEqualTo("m");
       running.giveUp(FallbackCause.DEADLINE);
       running.giveUp(FallbackCause.DEADLINE);
       block.countDown();
-      assertThat(second.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.NO_TOKENIZER);
+      assertThat(second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+          .isEqualTo(FallbackCause.NO_TOKENIZER);
       Rig.until(() -> !first.isEmpty());
       assertThat(first)
           .singleElement()
@@ -175,7 +177,7 @@ class PromptPoolTest {
       late.giveUp(FallbackCause.DEADLINE);
       assertThat(pool.waiting()).isZero();
       block.countDown();
-      assertThat(answered.get(10, TimeUnit.SECONDS).model()).isEqualTo("m");
+      assertThat(answered.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).model()).isEqualTo("m");
     }
   }
 
@@ -212,8 +214,10 @@ class PromptPoolTest {
       CompletableFuture<ReadRequest> second = new CompletableFuture<>();
       pool.read(RequestKind.CHAT, BODY, second::complete);
       ticket.giveUp(FallbackCause.DEADLINE);
-      assertThat(first.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.DEADLINE);
-      assertThat(second.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.NO_TOKENIZER);
+      assertThat(first.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+          .isEqualTo(FallbackCause.DEADLINE);
+      assertThat(second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+          .isEqualTo(FallbackCause.NO_TOKENIZER);
       assertThat(calls).as("each prompt").hasValue(2);
     }
   }
@@ -254,7 +258,7 @@ class PromptPoolTest {
       for (int i = 0; i < 2; i++) {
         CompletableFuture<ReadRequest> read = new CompletableFuture<>();
         pool.read(RequestKind.CHAT, BODY, read::complete);
-        causes.add(read.get(10, TimeUnit.SECONDS).fallback());
+        causes.add(read.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback());
       }
     }
     assertThat(threads).as("threads that it took").hasValueLessThanOrEqualTo(2);
@@ -288,13 +292,15 @@ class PromptPoolTest {
       pool.read(RequestKind.CHAT, BODY, second::complete);
       assertThat(pool.scansWaiting()).isEqualTo(1);
       pool.read(RequestKind.CHAT, BODY, third::complete);
-      assertThat(third.get(10, TimeUnit.SECONDS).readable()).isFalse();
+      assertThat(third.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).readable()).isFalse();
       assertThat(given.giveUp(FallbackCause.DEADLINE))
           .as("its prompt was given up before")
           .isFalse();
       block.countDown();
-      assertThat(first.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.TOO_LONG);
-      assertThat(second.get(10, TimeUnit.SECONDS).fallback()).isEqualTo(FallbackCause.TOO_LONG);
+      assertThat(first.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+          .isEqualTo(FallbackCause.TOO_LONG);
+      assertThat(second.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).fallback())
+          .isEqualTo(FallbackCause.TOO_LONG);
     }
   }
 
@@ -366,7 +372,7 @@ class PromptPoolTest {
                 Thread::new)) {
       CompletableFuture<ReadRequest> answer = new CompletableFuture<>();
       pool.read(RequestKind.COMPLETION, BODY, answer::complete);
-      ReadRequest read = answer.get(10, TimeUnit.SECONDS);
+      ReadRequest read = answer.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
       assertThat(read.fallback()).isEqualTo(FallbackCause.TOO_LONG);
       assertThat(read.model()).isEqualTo("m");
     }

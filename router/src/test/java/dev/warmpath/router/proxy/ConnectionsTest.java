@@ -119,9 +119,9 @@ class ConnectionsTest {
       client.post("/v1/completions", BODY).post("/v1/completions", BODY).endOutput();
       String before = client.readUntil("HTTP/1.1 100 Continue\r\n\r\n"); // it is still there
       assertThat(before).doesNotContain(" 200 ");
-      answers.poll(20, TimeUnit.SECONDS).end("first");
+      answers.poll(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).end("first");
       assertThat(client.readUntil("first")).contains(" 200 ");
-      answers.poll(20, TimeUnit.SECONDS).end("second");
+      answers.poll(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS).end("second");
       assertThat(client.readToEnd()).contains(" 200 ").endsWith("second");
       Rig.until(() -> rig.metrics().get("warmpath_connections") == 0);
     }
@@ -134,7 +134,7 @@ class ConnectionsTest {
         RawClient client = new RawClient(rig.router.port())) {
       rig.backends.get(0).script = (request, body) -> answers.add(request.response());
       client.post("/v1/completions", BODY).endOutput().readUntil("100 Continue\r\n\r\n");
-      HttpServerResponse response = answers.poll(20, TimeUnit.SECONDS);
+      HttpServerResponse response = answers.poll(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
       response.setChunked(true).putHeader("content-type", "text/event-stream");
       response.write("data: 1\n\n");
       client.readUntil("data: 1");

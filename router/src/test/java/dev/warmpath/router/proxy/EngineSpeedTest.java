@@ -60,6 +60,7 @@ class EngineSpeedTest {
         client.post("/v1/responses", "{\"stream\":true,\"model\":\"m\",\"input\":\"hello you\"}");
         client.readUntil("response.in_progress");
         assertThat(report(rig).state().load().queuedPrefillTokens()).isPositive();
+        Rig.until(() -> !open.isEmpty());
         open.remove().end("event: response.output_text.delta\ndata: {}\n\n");
         client.readUntil("output_text");
         Rig.until(() -> report(rig).state().load().queuedPrefillTokens() == 0);
@@ -153,7 +154,7 @@ class EngineSpeedTest {
     Rig.until(() -> held.size() == 1);
     int tokens = (int) report(rig).state().load().contextTokens();
     held.remove().response().end("{}");
-    later.get(20, TimeUnit.SECONDS);
+    later.get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
     rig.untilIdle();
     return tokens;
   }

@@ -324,7 +324,7 @@ class FailureTest {
             request.response().write("half").onComplete(v -> request.connection().close());
           };
       CompletableFuture<HttpResponse<byte[]>> response = rig.chatLater(BODY);
-      assertThat(response).failsWithin(20, TimeUnit.SECONDS);
+      assertThat(response).failsWithin(Rig.PATIENCE);
       rig.untilIdle();
     }
   }
@@ -416,7 +416,7 @@ class FailureTest {
         }
       }
       for (CompletableFuture<HttpResponse<byte[]>> one : all) {
-        assertThat(one).succeedsWithin(20, TimeUnit.SECONDS);
+        assertThat(one).succeedsWithin(Rig.PATIENCE);
         assertThat(one.join().statusCode()).isEqualTo(200);
       }
       rig.untilIdle();

@@ -34,7 +34,6 @@ class HostileClientsTest {
             1,
             tree ->
                 tree.set("timeouts.keep-alive-ms", 300, "test")
-                    .set("timeouts.request-head-ms", 300, "test")
                     .set("tokenizing.deadline-ms", 10_000, "test")
                     .set("timeouts.request-body-ms", 300, "test"));
     backend = rig.backends.get(0);
@@ -90,7 +89,14 @@ class HostileClientsTest {
     String answered = answer(sent);
     assertThat(backend.bodies).noneMatch(body -> body.toString().contains("SMUGGLED"));
     assertThat(answered.split("HTTP/1\\.[01] ", -1)).hasSizeLessThanOrEqualTo(2);
-    assertThat(rig.chat("{}").statusCode()).isEqualTo(200);
+    assertThat(chat("{}")).contains(" 200 ");
+  }
+
+  /** On a connection of its own: one that was idle may be closed just then. */
+  private static String chat(String body) throws IOException {
+    try (RawClient client = new RawClient(rig.router.port())) {
+      return client.postAndClose("/v1/chat/completions", body).readToEnd();
+    }
   }
 
   @Test
@@ -265,7 +271,7 @@ class HostileClientsTest {
           "{\"model\":\"m\",\"messages\":" + "[".repeat(10_000) + "]".repeat(10_000) + "}",
           "{\"a\":".repeat(10_000) + "1" + "}".repeat(10_000)
         }) {
-      assertThat(rig.chat(deep).statusCode()).isEqualTo(200);
+      assertThat(chat(deep)).contains(" 200 ");
       HttpRequest explain =
           HttpRequest.newBuilder(
                   java.net.URI.create(

@@ -100,7 +100,7 @@ class HostileLoadTest {
     int count = (int) Math.min(IDLE, free / 2);
     assumeTrue(count >= 1_000, "too few file descriptors: " + free);
     List<SocketChannel> idle = new ArrayList<>();
-    try (Rig rig = new Rig(1)) {
+    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.request-head-ms", 600_000, "test"))) {
       assertThat(rig.chat("{}").statusCode()).isEqualTo(200);
       long before = memory();
       for (int i = 0; i < count; i++) {

@@ -114,11 +114,11 @@ class KeepAliveTest {
   /** The engine's head says that no stream comes; its body takes longer. */
   @Test
   void knownRefusalKeepsItsStatus() throws Exception {
-    try (Rig rig = rig(1, tree -> tree.set("timeouts.sse-keep-alive-ms", 500, "test"))) {
+    try (Rig rig = rig(1, tree -> tree.set("timeouts.sse-keep-alive-ms", 2_000, "test"))) {
       CompletableFuture<HttpResponse<byte[]>> answer = rig.chatLater(STREAM);
       HttpServerRequest request = held();
       request.response().setStatusCode(422).setChunked(true).writeHead();
-      pass(1_000);
+      pass(3_000);
       request.response().end("wrong");
       assertThat(answer.join().statusCode()).isEqualTo(422);
       assertThat(new String(answer.join().body(), UTF_8)).isEqualTo("wrong");
@@ -160,7 +160,7 @@ class KeepAliveTest {
                 1,
                 tree ->
                     tree.set("limits.replica-requests", 1, "test")
-                        .set("queue.timeout-ms", 1_000, "test"));
+                        .set("queue.timeout-ms", 2_000, "test"));
         RawClient client = new RawClient(rig.router.port())) {
       CompletableFuture<HttpResponse<byte[]>> first = rig.chatLater(PLAIN);
       HttpServerRequest running = held();

@@ -73,10 +73,10 @@ class LimitsTest {
     }
   }
 
-  /** A client on a slow line. The whole takes several times as long as a silence may. */
+  /** A client on a slow line. The whole takes longer than a silence may. */
   @Test
   void bodyMayTakeAsLongAsItFlows() throws Exception {
-    int silenceMs = 400;
+    int silenceMs = 2_000;
     try (Rig rig = new Rig(1, tree -> tree.set("timeouts.request-body-ms", silenceMs, "test"));
         RawClient client = new RawClient(rig.router.port())) {
       int parts = 12;
@@ -86,7 +86,7 @@ class LimitsTest {
           "POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-length: " + length + "\r\n\r\n");
       client.write(BODY);
       for (int i = 0; i < parts; i++) {
-        pass(silenceMs / 4);
+        pass(silenceMs / 8);
         client.write(part);
       }
       assertThat(client.readUntil("\r\n")).contains(" 200 ");
@@ -97,7 +97,7 @@ class LimitsTest {
   /** The client reads its answer only when it has written all. */
   @Test
   void restOfARefusedBodyMayTakeAsLongAsItFlows() throws Exception {
-    int silenceMs = 400;
+    int silenceMs = 2_000;
     try (Rig rig =
             new Rig(
                 1,
@@ -112,7 +112,7 @@ class LimitsTest {
               + parts * part.length()
               + "\r\n\r\n");
       for (int i = 0; i < parts; i++) {
-        pass(silenceMs / 4);
+        pass(silenceMs / 8);
         client.write(part);
       }
       assertThat(client.readUntil("body_too_large")).contains(" 413 ");
@@ -301,10 +301,8 @@ class LimitsTest {
 
   @Test
   void aReplicaThatComesLateIsFound() throws Exception {
-    int port;
-    try (ServerSocket free = new ServerSocket(0)) {
-      port = free.getLocalPort();
-    }
+    Socket reserved = Rig.reserved();
+    int port = reserved.getLocalPort();
     Map<String, Object> late = Map.of("name", "late", "url", "http://127.0.0.1:" + port);
     Vertx vertx = Vertx.vertx();
     try (Rig rig = new Rig(1, tree -> with(tree, late), 1)) {
@@ -316,6 +314,7 @@ class LimitsTest {
         assertThat(backend.bodies).isNotEmpty();
       }
     } finally {
+      reserved.close();
       vertx.close().toCompletionStage().toCompletableFuture().join();
     }
   }

@@ -233,12 +233,7 @@ class OverloadTest {
 
   @Test
   void aConnectionWithoutRequestsIsClosed() throws Exception {
-    try (Rig rig =
-            new Rig(
-                1,
-                tree ->
-                    tree.set("timeouts.keep-alive-ms", 50, "test")
-                        .set("timeouts.request-head-ms", 50, "test"));
+    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.keep-alive-ms", 50, "test"));
         RawClient client = new RawClient(rig.router.port())) {
       Queue<HttpServerRequest> held = hold(rig);
       client.post("/v1/completions", BODY);

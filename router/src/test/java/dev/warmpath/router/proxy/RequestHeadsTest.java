@@ -40,8 +40,7 @@ class RequestHeadsTest {
     return tree.set("limits.header-bytes", 4_096, "test")
         .set("limits.body-bytes", 1_000, "test")
         .set("listen.http2", true, "test")
-        .set("timeouts.keep-alive-ms", 500, "test")
-        .set("timeouts.request-head-ms", 500, "test");
+        .set("timeouts.keep-alive-ms", 500, "test");
   }
 
   @AfterAll

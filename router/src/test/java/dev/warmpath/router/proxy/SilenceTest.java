@@ -184,7 +184,11 @@ class SilenceTest {
               .compose(request -> request.send(PLAIN))
               .compose(response -> response.body());
       heldFor(1_500).response().end("whole"); // the connection's own limit is a second longer
-      assertThat(answer.toCompletionStage().toCompletableFuture().get(20, TimeUnit.SECONDS))
+      assertThat(
+              answer
+                  .toCompletionStage()
+                  .toCompletableFuture()
+                  .get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS))
           .hasToString("whole");
     }
   }
@@ -232,7 +236,8 @@ class SilenceTest {
         "timeouts.first-byte-ms",
         tree ->
             tree.set("health.metrics-interval-ms", 0, "test")
-                .set("health.timeout-ms", 50, "test")
+                .set("timeouts.first-byte-ms", 500, "test")
+                .set("health.timeout-ms", 300, "test")
                 .set("health.fall", 100, "test"));
   }
 

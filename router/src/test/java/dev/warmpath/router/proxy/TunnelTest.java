@@ -38,6 +38,7 @@ class TunnelTest {
       WebSocket client = connect(rig, "/v1/realtime?model=m");
       assertThat(rig.inFlight()).isEqualTo(1);
       assertThat(rig.router.serving()).isEqualTo(1);
+      Rig.until(() -> ups.size() == 1);
       assertThat(ups.get(0).query()).isEqualTo("model=m");
       assertThat(ups.get(0).headers().get("x-custom")).isEqualTo("yes");
 
@@ -86,7 +87,7 @@ class TunnelTest {
 
   @Test
   void requestWhoseBodyDoesNotComeHoldsNoReplica() throws Exception {
-    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.request-body-ms", 100, "test"));
+    try (Rig rig = new Rig(1, tree -> tree.set("timeouts.request-body-ms", 1_000, "test"));
         RawClient client = new RawClient(rig.router.port())) {
       accept(rig, socket -> {});
       client.write(
@@ -119,11 +120,15 @@ class TunnelTest {
             1,
             tree ->
                 tree.set("timeouts.keep-alive-ms", 20, "test")
-                    .set("timeouts.request-head-ms", 20, "test"))) {
+                    .set("timeouts.request-head-ms", 1_000, "test"))) {
       accept(rig, socket -> socket.frameHandler(frame -> echo(socket, frame)));
       WebSocket client = connect(rig, "/v1/realtime");
-      rig.get("/health"); // on a connection that idles as long
-      Rig.until(() -> rig.metrics().get("warmpath_connections_closed_total{reason=\"idle\"}") >= 1);
+      try (RawClient silent = new RawClient(rig.router.port());
+          RawClient idle = new RawClient(rig.router.port())) { // as long as the tunnel, or less
+        assertThat(idle.write("GET /health HTTP/1.1\r\nhost: x\r\n\r\n").readToEnd())
+            .contains(" 200 ");
+        assertThat(silent.readToEnd()).isEmpty();
+      }
       assertThat(client.isClosed()).isFalse();
       client.close();
       rig.untilIdle();

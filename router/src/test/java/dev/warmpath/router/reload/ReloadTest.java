@@ -14,6 +14,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Load;
 import dev.warmpath.router.rig.Rig;
+import io.vertx.core.http.HttpServerResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -24,6 +25,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -178,8 +181,8 @@ class ReloadTest {
   void aRemovedReplicaFinishesItsRequests() throws Exception {
     try (Rig rig = new Rig(2)) {
       Backend slow = rig.backends.get(0);
-      slow.script =
-          (request, body) -> rig.vertx().setTimer(300, id -> request.response().end("{}"));
+      Queue<HttpServerResponse> held = new ConcurrentLinkedQueue<>();
+      slow.script = (request, body) -> held.add(request.response());
       var answer = rig.chatLater(BODY);
       Rig.until(() -> !slow.bodies.isEmpty() || !rig.backends.get(1).bodies.isEmpty());
       if (slow.bodies.isEmpty()) {
@@ -191,6 +194,8 @@ class ReloadTest {
       ReloadResult result = rig.router.reload("test");
       assertThat(result.applied()).extracting(ConfigChange::key).contains("replicas[r0]");
       assertThat(rig.router.fleet().find("r0").orElseThrow().draining()).isTrue();
+      Rig.until(() -> !held.isEmpty());
+      held.remove().end("{}");
       assertThat(answer.get().statusCode()).isEqualTo(200);
       Rig.until(() -> rig.router.fleet().find("r0").isEmpty());
       assertThat(rig.chat(BODY).statusCode()).isEqualTo(200);

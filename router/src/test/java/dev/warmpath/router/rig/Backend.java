@@ -76,7 +76,7 @@ public final class Backend implements AutoCloseable {
               .listen(port, "127.0.0.1")
               .toCompletionStage()
               .toCompletableFuture()
-              .get(10, TimeUnit.SECONDS)
+              .get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS)
               .actualPort();
     } catch (Exception e) {
       throw new IllegalStateException(e);
@@ -162,7 +162,11 @@ public final class Backend implements AutoCloseable {
   @Override
   public void close() {
     try {
-      server.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+      server
+          .close()
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS);
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }

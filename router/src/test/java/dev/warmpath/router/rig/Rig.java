@@ -7,6 +7,8 @@ import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -24,7 +26,10 @@ import java.util.function.UnaryOperator;
 /** A router in front of some backends, with sockets for everything. */
 public final class Rig implements AutoCloseable {
 
-  public static final Duration PATIENCE = Duration.ofSeconds(20);
+  public static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** Longer than any stall of a machine that does other things too. */
+  private static final int NO_LIMIT_MS = 60_000;
 
   private final Vertx vertx = Vertx.vertx();
   public final HttpClient http =
@@ -61,6 +66,10 @@ public final class Rig implements AutoCloseable {
             .set("admin.port", 0, "test")
             .set("policy.name", "round-robin", "test")
             .set("health.interval-ms", 20, "test")
+            .set("health.timeout-ms", NO_LIMIT_MS, "test")
+            .set("timeouts.connect-ms", NO_LIMIT_MS, "test")
+            .set("tokenizing.deadline-ms", NO_LIMIT_MS, "test")
+            .set("parity.timeout-ms", NO_LIMIT_MS, "test")
             .set("retry.backoff-ms", 1, "test")
             .set("parity.enabled", false, "test")
             .set("tokenizing.remote", "never", "test")
@@ -160,6 +169,14 @@ public final class Rig implements AutoCloseable {
     return router.dispatcher().report().stream()
         .mapToInt(report -> report.state().load().requestsInFlight())
         .sum();
+  }
+
+  /** A port at which nobody listens until the test does; nobody else is given it meanwhile. */
+  public static Socket reserved() throws IOException {
+    Socket socket = new Socket();
+    socket.setReuseAddress(true); // so that a server of the test may bind it too
+    socket.bind(new InetSocketAddress("127.0.0.1", 0));
+    return socket;
   }
 
   /** Waits until something is so; fails after a while. */

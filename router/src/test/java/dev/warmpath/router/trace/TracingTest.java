@@ -177,6 +177,7 @@ class TracingTest {
         tree ->
             change.apply(
                 tree.set("tracing.endpoint", collector.endpoint(), "test")
+                    .set("tracing.timeout-ms", 60_000, "test")
                     .set("tracing.sample-ratio", 1.0, "test")
                     .set("tracing.service-name", "edge", "test")
                     .put("models", Map.of("name", "m", "tokenizer", "embedded"), "test")));

@@ -175,7 +175,7 @@ class UpstreamTlsTest {
             .listen(0, "127.0.0.1")
             .toCompletionStage()
             .toCompletableFuture()
-            .get(10, TimeUnit.SECONDS)
+            .get(Rig.PATIENCE.toSeconds(), TimeUnit.SECONDS)
             .actualPort();
   }
 

@@ -157,7 +157,7 @@ class FileWatchTest {
               }
               return "1".getBytes(UTF_8);
             },
-            20));
+            1_000));
   }
 
   @Test

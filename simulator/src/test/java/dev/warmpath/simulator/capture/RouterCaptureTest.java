@@ -48,7 +48,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a router records of a fleet is enough to judge it afterwards. */
-@Timeout(120)
+@Timeout(300)
 class RouterCaptureTest {
 
   private static final int ENGINES = 2;
@@ -125,6 +125,9 @@ class RouterCaptureTest {
     start();
     try (RouterProcess router = router(tree().set("capture.requests", false, "test"))) {
       send(router, "a prompt of some length, ".repeat(20));
+      while (metric(router, "warmpath_capture_records_total{kind=\"events\"}") == 0) {
+        LockSupport.parkNanos(5_000_000);
+      }
     }
 
     VerifyReport report = verify(files().get(0));
@@ -215,10 +218,13 @@ class RouterCaptureTest {
             .set("admin.port", 0, "test")
             .set("policy.name", "round-robin", "test")
             .set("shutdown.deadline-ms", 2_000, "test")
+            .set("tokenizing.deadline-ms", 60_000, "test")
+            .set("health.timeout-ms", 60_000, "test")
+            .set("timeouts.connect-ms", 60_000, "test")
             .config();
     RouterProcess router = RouterProcess.start(config);
     FleetPage page = new FleetPage("http://127.0.0.1:" + router.adminPort());
-    assertThat(page.awaitReady(Duration.ofSeconds(20))).isTrue();
+    assertThat(page.awaitReady(Duration.ofSeconds(60))).isTrue();
     return router;
   }
 
@@ -227,7 +233,7 @@ class RouterCaptureTest {
         ConfigTree.empty()
             .set("capture.dir", dir.toString(), "test")
             .set("capture.requests", true, "test")
-            .set("capture.quiet-ms", 100, "test"));
+            .set("capture.quiet-ms", 200, "test"));
   }
 
   private ConfigTree ofEngines(ConfigTree tree) throws ConfigException {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a router logs of a fleet can be replayed. */
-@Timeout(120)
+@Timeout(300)
 class RouterDecisionsTest {
 
   @TempDir private Path dir;
@@ -88,12 +88,14 @@ class RouterDecisionsTest {
             ConfigTree.empty()
                 .set("listen.port", 0, "test")
                 .set("admin.port", 0, "test")
+                .set("tokenizing.deadline-ms", 60_000, "test")
+                .set("health.timeout-ms", 60_000, "test")
                 .set("decision-log.file", file.toString(), "test")
                 .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test")
                 .put("replicas", replica, "test")
                 .config());
     FleetPage page = new FleetPage("http://127.0.0.1:" + router.adminPort());
-    assertThat(page.awaitReady(Duration.ofSeconds(20))).isTrue();
+    assertThat(page.awaitReady(Duration.ofSeconds(60))).isTrue();
     return router;
   }
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The check against an engine that forgets, and against one that is not what it says. */
-@Timeout(60)
+@Timeout(300)
 final class CheckLiveCommandTest {
 
   private static final int BLOCKS = 200;
@@ -144,7 +144,7 @@ final class CheckLiveCommandTest {
           }
         };
     try (TamperedEngine engine = new TamperedEngine(BLOCKS, stalling)) {
-      Run run = run(engine, "--idle-ms", "2000");
+      Run run = run(engine, "--idle-ms", "5000");
 
       assertThat(run.count("failed")).as(run.toString()).isEqualTo(1);
       assertThat(run.count("requests")).isEqualTo(CHATS);

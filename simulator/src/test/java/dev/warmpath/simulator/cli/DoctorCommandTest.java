@@ -28,11 +28,14 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The doctor against engines that are well, and against each thing that can be wrong. */
-@Timeout(120)
+@Timeout(300)
 final class DoctorCommandTest {
 
   private static final int BLOCKS = 400;
   private static final String SCHEME = "sha256 vllm-none-hash";
+
+  /** How long is waited for what does not come. */
+  private static final String IN_VAIN = "--wait";
 
   @Test
   void wellFleetPasses() throws Exception {
@@ -71,7 +74,9 @@ final class DoctorCommandTest {
     Run run =
         run(
             "a=http://127.0.0.1:%d,events=tcp://127.0.0.1:%d,replay=tcp://127.0.0.1:%d"
-                .formatted(closed, closed, closed));
+                .formatted(closed, closed, closed),
+            IN_VAIN,
+            "2");
 
     run.fails("a", "reachable", "connection refused", "start the engine");
     run.fails("a", "events", "nothing listens", "compare `events`");
@@ -82,7 +87,11 @@ final class DoctorCommandTest {
   void eventsPortThatSpeaksNoZeroMq() throws Exception {
     try (TamperedEngine engine = engine()) {
       String http = engine.url().replace("http", "tcp");
-      Run run = run("a=%s,events=%s,replay=%s".formatted(engine.url(), http, engine.replay()));
+      Run run =
+          run(
+              "a=%s,events=%s,replay=%s".formatted(engine.url(), http, engine.replay()),
+              IN_VAIN,
+              "2");
 
       String right = engine.events().substring(engine.events().lastIndexOf(':'));
       run.fails("a", "events", "does not speak ZeroMQ", "tcp://127.0.0.1" + right);
@@ -93,7 +102,10 @@ final class DoctorCommandTest {
   void eventsAndReplayExchanged() throws Exception {
     try (TamperedEngine engine = engine()) {
       Run run =
-          run("a=%s,events=%s,replay=%s".formatted(engine.url(), engine.replay(), engine.events()));
+          run(
+              "a=%s,events=%s,replay=%s".formatted(engine.url(), engine.replay(), engine.events()),
+              IN_VAIN,
+              "2");
 
       assertThat(run.level("a", "events")).as(run.toString()).isEqualTo("fail");
       run.changes("a", "events", engine.events().substring(engine.events().lastIndexOf(':')));
@@ -105,7 +117,7 @@ final class DoctorCommandTest {
     int closed = closedPort();
     try (TamperedEngine engine = engine()) {
       engine.change("/kv_event_sources", answer -> "{}");
-      Run run = run("a=%s,events=tcp://127.0.0.1:%d".formatted(engine.url(), closed));
+      Run run = run("a=%s,events=tcp://127.0.0.1:%d".formatted(engine.url(), closed), IN_VAIN, "2");
 
       run.fails("a", "events", "nothing listens", "its events are off");
     }
@@ -118,7 +130,9 @@ final class DoctorCommandTest {
       Run run =
           run(
               "a=%s,events=%s,replay=%s".formatted(a.url(), b.events(), b.replay()),
-              "b=%s,events=%s,replay=%s".formatted(b.url(), a.events(), a.replay()));
+              "b=%s,events=%s,replay=%s".formatted(b.url(), a.events(), a.replay()),
+              IN_VAIN,
+              "5");
 
       run.fails("a", "events", "its events came on the stream of b", "exchanged");
       run.fails("b", "events", "its events came on the stream of a", "exchanged");
@@ -130,7 +144,12 @@ final class DoctorCommandTest {
     try (TamperedEngine a = engine();
         TamperedEngine b = engine()) {
       Run run =
-          run(replica("a", a), "b=%s,events=%s".formatted(b.url(), a.events()), "--no-requests");
+          run(
+              replica("a", a),
+              "b=%s,events=%s".formatted(b.url(), a.events()),
+              "--no-requests",
+              IN_VAIN,
+              "2");
 
       run.fails("b", "config", "its `events` is that of a", "its own address");
     }
@@ -139,7 +158,8 @@ final class DoctorCommandTest {
   @Test
   void portToBindIsTaken() throws Exception {
     try (TamperedEngine engine = engine()) {
-      Run run = run("a=%s,events=%s,bind=true".formatted(engine.url(), engine.events()));
+      Run run =
+          run("a=%s,events=%s,bind=true".formatted(engine.url(), engine.events()), IN_VAIN, "2");
 
       run.fails("a", "events", "cannot be bound", "end a router");
     }
@@ -178,7 +198,11 @@ final class DoctorCommandTest {
   void replayThatDoesNotAnswer() throws Exception {
     try (TamperedEngine engine = engine()) {
       String http = engine.url().replace("http", "tcp");
-      Run run = run("a=%s,events=%s,replay=%s".formatted(engine.url(), engine.events(), http));
+      Run run =
+          run(
+              "a=%s,events=%s,replay=%s".formatted(engine.url(), engine.events(), http),
+              IN_VAIN,
+              "2");
 
       run.fails("a", "replay", "does not answer", "replay_endpoint");
     }
@@ -287,7 +311,7 @@ final class DoctorCommandTest {
               exchange.sendResponseHeaders(401, -1);
               exchange.close();
             })) {
-      Run run = run(replica("a", engine));
+      Run run = run(replica("a", engine), IN_VAIN, "2");
 
       run.fails("a", "request", "was not served: 401", "API key");
     }
@@ -335,7 +359,7 @@ final class DoctorCommandTest {
           "/kv_event_sources",
           answer ->
               answer.substring(0, answer.length() - 1) + ",\"1\":{\"endpoint\":\"tcp://*:1\"}}");
-      Run run = run(replica("a", engine));
+      Run run = run(replica("a", engine), IN_VAIN, "5");
 
       run.fails("a", "events", "2 data-parallel ranks", "ranks: 2");
     }
@@ -344,7 +368,7 @@ final class DoctorCommandTest {
   @Test
   void idleEngineWithoutRequests() throws Exception {
     try (TamperedEngine engine = engine()) {
-      Run run = run(replica("a", engine), "--no-requests");
+      Run run = run(replica("a", engine), "--no-requests", IN_VAIN, "2");
 
       run.warns("a", "events", "nothing came", "without --no-requests");
       assertThat(run.found("a", "replay")).contains("has published nothing yet");
@@ -467,7 +491,10 @@ final class DoctorCommandTest {
   }
 
   private static Run run(String... replicasAndFlags) throws Exception {
-    List<String> args = new ArrayList<>(List.of("--json", "--wait", "2"));
+    List<String> args = new ArrayList<>(List.of("--json"));
+    if (!List.of(replicasAndFlags).contains(IN_VAIN)) {
+      args.addAll(List.of(IN_VAIN, "30")); // what comes ends it
+    }
     args.addAll(List.of("--tokenizer", "sim=embedded"));
     for (String given : replicasAndFlags) {
       if (given.matches("[a-z]=http.*")) {

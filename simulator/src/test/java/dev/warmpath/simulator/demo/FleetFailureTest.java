@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Three engines and the router on real sockets; one engine dies in the middle and comes back. */
-@Timeout(120)
+@Timeout(300)
 class FleetFailureTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -84,6 +84,9 @@ final class RoutedEngine implements AutoCloseable {
             .set("listen.port", 0, "test")
             .set("admin.port", 0, "test")
             .set("shutdown.deadline-ms", 2_000, "test")
+            .set("tokenizing.deadline-ms", 60_000, "test")
+            .set("health.timeout-ms", 60_000, "test")
+            .set("timeouts.connect-ms", 60_000, "test")
             .set("headers.cached-tokens", true, "test")
             .put("models", Map.of("name", "sim", "tokenizer", "embedded"), "test")
             .put("replicas", replica, "test");

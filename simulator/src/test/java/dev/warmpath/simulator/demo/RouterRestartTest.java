@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A router ends and another begins, in front of engines that go on or do not. */
-@Timeout(120)
+@Timeout(300)
 class RouterRestartTest {
 
   private static final String PROMPT = RoutedEngine.prompt("What was warm. ");
@@ -74,7 +74,7 @@ class RouterRestartTest {
             Map.of("snapshot.dir", dir.toString()),
             Map.of("replay", engine.engine().replayEndpoint()));
     FleetPage page = new FleetPage("http://127.0.0.1:" + router.process().adminPort());
-    assertThat(page.awaitReady(Duration.ofSeconds(20))).isTrue();
+    assertThat(page.awaitReady(Duration.ofSeconds(60))).isTrue();
     return router;
   }
 }

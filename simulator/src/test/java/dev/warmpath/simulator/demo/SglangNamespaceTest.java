@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A router in front of an SGLang engine whose requests have an extra_key, a salt, an adapter. */
-@Timeout(60)
+@Timeout(300)
 class SglangNamespaceTest {
 
   private static final int PAGE = 16;

@@ -26,7 +26,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(120)
 class LiveEngineTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -108,8 +110,8 @@ class LiveEngineTest {
   @Test
   void messagesAreAnsweredWholeAndInEvents() throws Exception {
     String body =
-        "{\"max_tokens\":9,\"ignore_eos\":true,\"system\":\"Blocks and paths are kept warm here, always.\","
-            + "\"messages\":[{\"role\":\"user\",\"content\":\"Where is it warm?\"}]";
+        "{\"max_tokens\":9,\"ignore_eos\":true,\"system\":\"Blocks and paths are kept warm here,"
+            + " always.\",\"messages\":[{\"role\":\"user\",\"content\":\"Where is it warm?\"}]";
     JsonNode whole = json(post("/v1/messages", body + "}"));
     JsonNode counted = json(post("/v1/messages/count_tokens", body + "}"));
     assertThat(counted.path("input_tokens").asInt())
@@ -132,8 +134,8 @@ class LiveEngineTest {
   @Test
   void responsesAreAnsweredWholeAndInEvents() throws Exception {
     String body =
-        "{\"max_output_tokens\":9,\"ignore_eos\":true,\"instructions\":\"Blocks and paths are kept warm.\","
-            + "\"input\":\"Where is it warm?\"";
+        "{\"max_output_tokens\":9,\"ignore_eos\":true,\"instructions\":\"Blocks and paths are kept"
+            + " warm.\",\"input\":\"Where is it warm?\"";
     JsonNode whole = json(post("/v1/responses", body + "}"));
     String text = whole.path("output").path(0).path("content").path(0).path("text").asText();
     assertThat(text).isNotBlank();
@@ -223,9 +225,12 @@ class LiveEngineTest {
   void metricsAndSourcesSpeakAsVllmDoes() throws Exception {
     post("/v1/completions", "{\"prompt\":\"a b c\",\"max_tokens\":4}");
 
+    String idle = "vllm:num_requests_running{engine=\"0\",model_name=\"sim\"} 0.0";
     String page = get("/metrics").body();
+    while (!page.contains(idle)) { // the step that made the last token ends after the answer
+      page = get("/metrics").body();
+    }
     assertThat(page)
-        .contains("vllm:num_requests_running{engine=\"0\",model_name=\"sim\"} 0.0")
         .contains("vllm:generation_tokens_total{engine=\"0\",model_name=\"sim\"} 4.0")
         .contains("vllm:time_to_first_token_seconds_count{engine=\"0\",model_name=\"sim\"} 1")
         .contains("num_gpu_blocks=\"400\"");
@@ -265,8 +270,10 @@ class LiveEngineTest {
         Thread.onSpinWait();
       }
       HttpRequest metrics = HttpRequest.newBuilder(URI.create(slow.url() + "/metrics")).build();
-      assertThat(HTTP.send(metrics, BodyHandlers.ofString()).body())
-          .contains("finished_reason=\"abort\"} 1.0");
+      String page = "";
+      while (!page.contains("finished_reason=\"abort\"} 1.0")) {
+        page = HTTP.send(metrics, BodyHandlers.ofString()).body();
+      }
     }
   }
 

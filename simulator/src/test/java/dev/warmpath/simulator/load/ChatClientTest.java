@@ -46,9 +46,9 @@ class ChatClientTest {
   void stalledAnswerIsGivenUp(String begin) throws Exception {
     Thread answering = answer(begin, false);
 
-    ChatReply reply = send(Duration.ofMillis(300));
+    ChatReply reply = send(Duration.ofSeconds(1));
 
-    assertThat(reply.error()).isEqualTo("nothing came for 300 ms");
+    assertThat(reply.error()).isEqualTo("nothing came for 1000 ms");
     answering.join();
     assertThat(sockets.get(0).getInputStream().read()).as("the connection is closed").isEqualTo(-1);
   }

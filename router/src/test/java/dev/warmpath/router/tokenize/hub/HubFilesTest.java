@@ -35,6 +35,7 @@ class HubFilesTest {
   private final List<Long> shown = new ArrayList<>();
   private final AtomicInteger retries = new AtomicInteger();
   private FakeHub hub;
+  private int silenceMillis = 20_000;
 
   @BeforeEach
   void fill() throws IOException {
@@ -168,6 +169,7 @@ class HubFilesTest {
 
   @Test
   void aSilentServerIsAskedAgain() {
+    silenceMillis = 1_000;
     java.util.concurrent.CountDownLatch end = new java.util.concurrent.CountDownLatch(1);
     hub.storeFault =
         exchange -> {
@@ -327,7 +329,7 @@ class HubFilesTest {
                 pauses.add(millis);
               }
             },
-            300,
+            silenceMillis,
             60_000));
   }
 

@@ -87,7 +87,7 @@ class RemotePromptsTest {
     InstantSource time = now::get;
     Engine engine = new Engine();
     engine.answers.put(RENDER, "{\"token_ids\":[1,2,3],\"features\":null}");
-    try (Rig rig = rig(engine, time.withZone(ZoneOffset.UTC))) {
+    try (Rig rig = rig(engine, time.withZone(ZoneOffset.UTC), 60_000)) {
       assertThat(rendersOfTwoChats(rig, engine)).isEqualTo(1);
       now.set(Instant.parse("2026-03-14T22:58:30Z"));
       assertThat(rendersOfTwoChats(rig, engine)).as("the same day in Berlin").isZero();
@@ -159,7 +159,7 @@ class RemotePromptsTest {
     Engine engine = new Engine();
     engine.answers.put(RENDER, "{\"token_ids\":[1],\"features\":{}}");
     engine.answers.put("/tokenize", "[]");
-    try (Rig rig = rig(engine)) {
+    try (Rig rig = rig(engine, Clock.systemUTC(), 3_000)) {
       assertThat(rig.chat(CHAT).statusCode()).isEqualTo(200);
       engine.answers.remove(RENDER);
       engine.answers.remove("/tokenize");
@@ -230,15 +230,15 @@ class RemotePromptsTest {
   }
 
   private static Rig rig(Engine engine) {
-    return rig(engine, Clock.systemUTC());
+    return rig(engine, Clock.systemUTC(), 60_000);
   }
 
-  private static Rig rig(Engine engine, Clock clock) {
+  private static Rig rig(Engine engine, Clock clock, int deadlineMillis) {
     return new Rig(
         1,
         tree ->
             tree.set("tokenizing.remote", "when-needed", "test")
-                .set("tokenizing.deadline-ms", 3_000, "test")
+                .set("tokenizing.deadline-ms", deadlineMillis, "test")
                 .put(
                     "models",
                     Map.of("name", "m", "tokenizer", "embedded", "time-zone", "Europe/Berlin"),

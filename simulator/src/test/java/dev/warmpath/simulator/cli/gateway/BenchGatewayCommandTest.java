@@ -44,6 +44,7 @@ class BenchGatewayCommandTest {
         "--warm-up=0.1",
         "--cold=0",
         "--idle=0",
+        "--set=tokenizing.deadline-ms=60000",
         "--beside=" + beside
       };
       assertThat(run(flags)).as(err.toString()).isEqualTo(Exit.OK);

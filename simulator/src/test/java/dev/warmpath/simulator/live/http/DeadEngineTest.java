@@ -35,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An engine whose driving thread ends by an exception, as seen over HTTP. */
-@Timeout(value = 20, threadMode = ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD)
 class DeadEngineTest {
 
   private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -107,7 +107,7 @@ class DeadEngineTest {
   private static TokenEngine engine() {
     EngineConfig config =
         new EngineConfig(
-            KvCacheConfig.fullAttention(16, 400), 512, 16, 2048, new StepCost(1, 0, 0, 0));
+            KvCacheConfig.fullAttention(16, 400), 512, 16, 2048, new StepCost(5, 0, 0, 0));
     return new TokenEngine(config, TestHashing.of(HashAlgorithm.SHA256, 16, Map.of()));
   }
 

@@ -63,7 +63,7 @@ class EventPublisherTest {
       subscriber.connect("tcp://127.0.0.1:" + publisher.livePort());
 
       ZMsg message = null;
-      for (int i = 0; i < 100 && message == null; i++) {
+      for (int i = 0; i < 1_000 && message == null; i++) {
         publisher.publish(CLEARED);
         message = ZMsg.recvMsg(subscriber);
       }
