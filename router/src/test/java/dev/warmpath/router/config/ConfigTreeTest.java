@@ -39,7 +39,9 @@ class ConfigTreeTest {
     RouterConfig config = ConfigTree.empty().config();
     ListenTls none = new ListenTls(null, null, null);
     assertThat(config.listen())
-        .isEqualTo(new RouterConfig.Listen("127.0.0.1", 8080, 0, false, false, List.of(), List.of(), none));
+        .isEqualTo(
+            new RouterConfig.Listen(
+                "127.0.0.1", 8080, 0, false, false, List.of(), List.of(), none));
     assertThat(config.admin())
         .isEqualTo(new RouterConfig.Admin("127.0.0.1", 8081, null, false, 1000, 0, false, none));
     assertThat(config.policy().name()).isEqualTo("warm");

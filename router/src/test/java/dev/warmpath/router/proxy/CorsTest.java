@@ -19,8 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CorsTest {
 
   private static final String PAGE = "https://app.example";
-  private static final String KEYS =
-      "keys:\n  - name: a\n    sha256: [" + "0".repeat(64) + "]\n";
+  private static final String KEYS = "keys:\n  - name: a\n    sha256: [" + "0".repeat(64) + "]\n";
 
   @TempDir Path folder;
 
@@ -97,7 +96,8 @@ class CorsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"app.example", "https://app.example/", "https://*.example", "", "ftp://a"})
+  @ValueSource(
+      strings = {"app.example", "https://app.example/", "https://*.example", "", "ftp://a"})
   void whatIsNoOriginIsRefused(String origin) {
     assertThatThrownBy(() -> cors(ConfigTree.empty(), origin).config())
         .hasMessageContaining("listen.cors");

@@ -107,8 +107,7 @@ class OverloadTest {
                     .set("limits.connection-streams", 2_000, "test"))) {
       try (RawClient client = new RawClient(rig.router.port())) {
         client.write(frames.bytes());
-        Rig.until(
-            () -> rig.metrics().containsKey("warmpath_rejected_total{code=\"overloaded\"}"));
+        Rig.until(() -> rig.metrics().containsKey("warmpath_rejected_total{code=\"overloaded\"}"));
         assertThat(rig.metrics().get("warmpath_request_bodies_bytes")).isGreaterThan(1_000_000);
       }
       rig.untilIdle();

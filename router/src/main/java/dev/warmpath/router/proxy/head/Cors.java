@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells browsers which pages may call the router, by the origins of {@code listen.cors}. Cookies are
- * never allowed: clients have keys, which pages send themselves.
+ * Tells browsers which pages may call the router, by the origins of {@code listen.cors}. Cookies
+ * are never allowed: clients have keys, which pages send themselves.
  *
  * <p>Immutable.
  */
