@@ -38,6 +38,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe; what concerns one connection is confined to its event loop.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a close that fails has no one to tell
 public final class Connections {
 
   private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
