@@ -44,9 +44,7 @@ record ApiError(int status, String type, String code, String message, int retryS
     },
     /** As OpenAI's; in a stream an event with a type. */
     RESPONSES {
-      /**
-       * Documented are the fields at the top; OpenAI sends, and its clients raise, {@code error}.
-       */
+      // Documented are the fields at the top; OpenAI sends, and its clients raise, "error".
       @Override
       String event(ApiError error, int number) {
         ObjectNode event = openAi(error).put("type", "error").put("sequence_number", number);
