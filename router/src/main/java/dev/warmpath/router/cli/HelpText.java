@@ -64,7 +64,7 @@ final class HelpText {
 
   private static void wrap(String prose, int width, StringBuilder into) {
     int column = 0;
-    for (String word : prose.split(" ")) {
+    for (String word : prose.split(" ", 0)) {
       if (column > 0 && column + 1 + word.length() >= width) {
         into.append(System.lineSeparator());
         column = 0;

@@ -73,7 +73,7 @@ final class AnswerHeads extends ChannelInboundHandlerAdapter {
     } else if (status < 200 || status >= 600) {
       LOG.debug("{} sent the status {}", context.channel().remoteAddress(), status);
       reading = Reading.IS_OVER;
-      context.close();
+      var unused = context.close(); // one that fails has no one to tell
     } else if (endsConnection(head.headers())) {
       // Vert.x compares the first line of the header as a whole
       head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);

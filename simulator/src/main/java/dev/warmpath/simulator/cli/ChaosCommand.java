@@ -11,7 +11,6 @@ import dev.warmpath.simulator.chaos.ChaosRun;
 import dev.warmpath.simulator.chaos.day.DayReport;
 import dev.warmpath.simulator.chaos.day.OrdinaryDay;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -75,22 +74,19 @@ public final class ChaosCommand implements WarmpathCommand {
   @Override
   public Integer call() throws InterruptedException {
     ObjectNode figures = JsonNodeFactory.instance.objectNode();
-    PrintStream table = json ? System.err : System.out;
     boolean passed = true;
     try {
       if (parts.contains(Part.storm)) {
         ChaosReport report = new ChaosRun(plan(), System.err::println).run();
-        table.print(report.table());
+        print(report.table());
         report.json(figures);
         passed = report.passed();
       }
       if (parts.contains(Part.day)) {
-        try (OrdinaryDay day = new OrdinaryDay(System.err::println)) {
-          DayReport report = day.run();
-          table.print(report.table());
-          report.json(figures.putObject("ordinaryDay"));
-          passed &= report.passed();
-        }
+        DayReport report = ordinaryDay();
+        print(report.table());
+        report.json(figures.putObject("ordinaryDay"));
+        passed &= report.passed();
       }
     } catch (IOException e) {
       throw CommandException.failed(String.valueOf(e.getMessage()));
@@ -100,6 +96,16 @@ public final class ChaosCommand implements WarmpathCommand {
     }
     System.out.flush();
     return passed ? Exit.OK : Exit.FAILED;
+  }
+
+  private static DayReport ordinaryDay() throws IOException, InterruptedException {
+    try (OrdinaryDay day = new OrdinaryDay(System.err::println)) {
+      return day.run();
+    }
+  }
+
+  private void print(String table) {
+    (json ? System.err : System.out).print(table);
   }
 
   private ChaosPlan plan() {

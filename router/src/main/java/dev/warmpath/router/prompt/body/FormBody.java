@@ -157,7 +157,7 @@ final class FormBody {
   private boolean readPart(int headersStart, int headersEnd, int start, int end) {
     String headers = new String(body, headersStart, headersEnd - headersStart, ISO_8859_1);
     Parameters disposition = null;
-    for (String line : headers.split("\r\n")) {
+    for (String line : headers.split("\r\n", 0)) {
       int colon = line.indexOf(':');
       if (line.isEmpty()) {
         continue;

@@ -99,7 +99,6 @@ public final class TokenizeCall {
    */
   static int @Nullable [] idsOf(byte[] answer, String name, String unless) throws IOException {
     int[] found = null;
-    int objects = 0;
     try (JsonParser parser = JSON.createParser(answer)) {
       boolean isList = parser.nextToken() == JsonToken.START_ARRAY;
       if (isList) {

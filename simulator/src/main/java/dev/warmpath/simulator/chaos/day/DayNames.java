@@ -85,7 +85,7 @@ final class DayNames implements AutoCloseable {
     answer.putShort(question.getShort(0));
     answer.putShort((short) (mood == Mood.FAILING ? ANSWER | SERVFAIL : ANSWER));
     answer.putShort((short) 1).putShort((short) (known ? 1 : 0)).putInt(0);
-    answer.put(question.array(), HEADER_BYTES, end - HEADER_BYTES);
+    answer.put(question.slice(HEADER_BYTES, end - HEADER_BYTES));
     if (known) {
       answer.putShort((short) (0xc000 | HEADER_BYTES)).putShort((short) TYPE_A);
       answer.putShort((short) CLASS_IN).putInt(TTL_SECONDS).putShort((short) 4);

@@ -388,13 +388,16 @@ public final class OrdinaryDay implements AutoCloseable {
   }
 
   private byte[] head(String line, int length) {
-    return ("%s HTTP/1.1\r\n"
-            + "host: day\r\n"
-            + "content-type: application/json\r\n"
-            + "authorization: Bearer %s\r\n"
-            + "content-length: %d\r\n\r\n")
-        .formatted(line, key, length)
-        .getBytes(ISO_8859_1);
+    String head =
+        """
+        %s HTTP/1.1
+        host: day
+        content-type: application/json
+        authorization: Bearer %s
+        content-length: %d
+
+        """;
+    return head.formatted(line, key, length).replace("\n", "\r\n").getBytes(ISO_8859_1);
   }
 
   /** Reads the head of an answer, past interim ones. */
