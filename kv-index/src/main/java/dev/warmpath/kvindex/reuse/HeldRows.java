@@ -9,6 +9,9 @@ import java.util.Arrays;
  */
 public final class HeldRows {
 
+  /** Kept from prompt to prompt; a longer prompt on a large fleet takes more for its own time. */
+  private static final int KEPT_WORDS = 1 << 15;
+
   private long[] words = new long[16];
   private int wordsPerRow;
   private int rows;
@@ -17,6 +20,19 @@ public final class HeldRows {
   public void begin(int blocks) {
     wordsPerRow = (blocks >>> 6) + 2;
     rows = 0;
+  }
+
+  /** Gives back what only unusual prompts need; forgets all rows. */
+  public void trim() {
+    rows = 0;
+    if (words.length > KEPT_WORDS) {
+      words = new long[16];
+    }
+  }
+
+  /** Longs that are kept. */
+  public int keptWords() {
+    return words.length;
   }
 
   /** A new row in which nothing is held. */

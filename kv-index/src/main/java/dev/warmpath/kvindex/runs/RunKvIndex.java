@@ -10,6 +10,7 @@ import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.kvindex.runs.engine.Leftovers;
 import dev.warmpath.kvindex.runs.engine.Placement;
 import dev.warmpath.kvindex.runs.engine.Room;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
@@ -79,6 +80,7 @@ public final class RunKvIndex implements KvIndex {
   final Runs runs;
   final Holdings holdings;
   final Shelves shelves;
+  private final Leftovers leftovers;
   private final RunEngine.Core core;
   private final Room room;
   final List<@Nullable RunEngine> engines = new ArrayList<>();
@@ -87,6 +89,8 @@ public final class RunKvIndex implements KvIndex {
   private final LongAdder readRetries = new LongAdder();
   private final LongAdder unansweredQueries = new LongAdder();
   private boolean writing;
+  private long fairBlocks;
+  private int fairFor;
 
   /** An index whose hash tables are laid out at random, so that nobody can aim at one place. */
   public RunKvIndex(IndexLimits limits) {
@@ -97,13 +101,19 @@ public final class RunKvIndex implements KvIndex {
    * @param seed of the hash tables' layout
    */
   public RunKvIndex(IndexLimits limits, long seed) {
+    this(limits, seed, new Leftovers());
+  }
+
+  RunKvIndex(IndexLimits limits, long seed, Leftovers leftovers) {
+    this.leftovers = leftovers;
     this.limits = limits;
     budget = new ByteBudget(limits.maxBytes());
     runs = new Runs(budget, seed);
     shelves = new Shelves(budget);
     holdings = new Holdings(runs, shelves);
-    room = new Room(runs, holdings, shelves, this::evict, this::fairBlocks);
-    core = new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves, room);
+    room = new Room(runs, holdings, shelves, this::evict, this::fairBlocks, this::clearUp);
+    core =
+        new RunEngine.Core(runs, holdings, new Placement(runs, holdings), shelves, room, leftovers);
     reader = new PathReader(runs);
   }
 
@@ -131,6 +141,7 @@ public final class RunKvIndex implements KvIndex {
    */
   public void writeTo(OutputStream out) throws IOException {
     refuseHalfDone();
+    leftovers.all(core);
     try {
       SnapshotOutput snapshot = new SnapshotOutput(out);
       FleetWriter fleetWriter = new FleetWriter(engines, shelves.bound(), snapshot);
@@ -219,7 +230,9 @@ public final class RunKvIndex implements KvIndex {
 
   @Override
   public void cleared(int slot) {
-    begin(slot).clear();
+    if (begin(slot).clear()) {
+      publishFleet();
+    }
     end();
   }
 
@@ -329,16 +342,34 @@ public final class RunKvIndex implements KvIndex {
     reader.fleet(ReadView.of(engines, shelves.bound()));
   }
 
+  /** Makes room of what nobody holds any more; false if there is nothing of that kind. */
+  private boolean clearUp() {
+    boolean any = !leftovers.isEmpty();
+    leftovers.some(core);
+    return any;
+  }
+
   private void evict(int run) {
     long left = 0;
     while (holdings.count(run) > 0 && runs.kind(run) == RunHeaders.NAMES) {
       Shelf shelf = shelves.get(holdings.shelfOf(run, 0));
-      left += engine(shelf.slot).forget(shelf, run, 0);
+      if (shelf.slot == Shelves.NOBODY) {
+        core.placement().release(shelf, run, 0, holdings.mask(run, 0));
+      } else {
+        left += engine(shelf.slot).forget(shelf, run, 0);
+      }
     }
     evictedBlocks.add(left);
   }
 
+  /**
+   * What an engine keeps on average. Asked for each run that is evicted, so all are added up only
+   * once for as many runs as there are engines; meanwhile an average engine loses a run at most.
+   */
   private long fairBlocks() {
+    if (--fairFor > 0) {
+      return fairBlocks;
+    }
     long kept = 0;
     int count = 0;
     for (RunEngine engine : engines) {
@@ -347,7 +378,9 @@ public final class RunKvIndex implements KvIndex {
         count++;
       }
     }
-    return kept / Math.max(1, count);
+    fairFor = count;
+    fairBlocks = kept / Math.max(1, count);
+    return fairBlocks;
   }
 
   private RunEngine begin(int slot) {
@@ -362,6 +395,7 @@ public final class RunKvIndex implements KvIndex {
   }
 
   private void end() {
+    leftovers.some(core);
     writing = false;
   }
 

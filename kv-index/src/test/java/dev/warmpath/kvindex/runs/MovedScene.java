@@ -9,6 +9,7 @@ import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
+import dev.warmpath.kvindex.runs.engine.Leftovers;
 import dev.warmpath.kvindex.runs.engine.Placement;
 import dev.warmpath.kvindex.runs.engine.Room;
 import dev.warmpath.kvindex.runs.engine.RunEngine;
@@ -40,9 +41,11 @@ abstract class MovedScene implements Scene {
   final Runs runs = new Runs(new ByteBudget(Long.MAX_VALUE), 1);
   final Shelves shelves = new Shelves(runs.budget);
   final Holdings holdings = new Holdings(runs, shelves);
-  private final Room room = new Room(runs, holdings, shelves, run -> {}, () -> Long.MAX_VALUE / 4);
+  private final Room room =
+      new Room(runs, holdings, shelves, run -> {}, () -> Long.MAX_VALUE / 4, () -> false);
   private final Placement placement = new Placement(runs, holdings);
-  private final RunEngine.Core core = new RunEngine.Core(runs, holdings, placement, shelves, room);
+  private final RunEngine.Core core =
+      new RunEngine.Core(runs, holdings, placement, shelves, room, new Leftovers());
   private final PathReader reader = new PathReader(runs);
   private final List<RunEngine> engines = new ArrayList<>();
   private final List<Shelf> shelfOfEngine = new ArrayList<>();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.proof.Seeds;
+import dev.warmpath.kvindex.runs.engine.Leftovers;
 import org.junit.jupiter.api.Test;
 
 /** The run index against the model, with long prompts and fleets, and snapshots in between. */
@@ -15,9 +16,21 @@ class RunKvIndexSeedsTest {
           Invariants::check,
           SnapshotFixture::reload);
 
+  private final Seeds<RunKvIndex> lingering =
+      new Seeds<>(
+          maxOrphans -> new RunKvIndex(IndexLimits.unbounded(maxOrphans), 1, new Leftovers(0, 1)),
+          Invariants::check,
+          SnapshotFixture::reload);
+
   @Test
   void agreesWithTheModelForEverySeed() {
     assertThat(seeds.differenceFromModel()).isEmpty();
+  }
+
+  /** Every clear and suspension is left to later writes, a run each. */
+  @Test
+  void agreesWithTheModelWhileMuchIsLeftOver() {
+    assertThat(lingering.differenceFromModel()).isEmpty();
   }
 
   @Test

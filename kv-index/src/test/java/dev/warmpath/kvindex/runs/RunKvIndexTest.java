@@ -15,6 +15,7 @@ import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
+import dev.warmpath.kvindex.runs.engine.Leftovers;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -226,6 +227,56 @@ class RunKvIndexTest {
     done.set(true);
     reader.shutdown();
     assertThat(Set.of(0, 32)).containsAll(seen.get());
+  }
+
+  /** Of an engine that holds much: a few runs with each write, whoever's it is. */
+  @Test
+  void clearOfALargeEngineIsDoneInPieces() {
+    Leftovers leftovers = new Leftovers(4, 3);
+    RunKvIndex large = new RunKvIndex(IndexLimits.unbounded(4), 1, leftovers);
+    int cleared = large.addEngine(CopyCounting.PER_COPY);
+    int other = large.addEngine(CopyCounting.PER_COPY);
+    large.layout(cleared, fullAttention(1, 0));
+    large.layout(other, fullAttention(1, 0));
+    long empty = large.bytes();
+    for (int prompt = 0; prompt < 20; prompt++) {
+      large.stored(cleared, chain(prompt));
+    }
+    large.cleared(cleared);
+    PrefixMatches matches = new PrefixMatches();
+    for (int prompt = 0; prompt < 20; prompt++) {
+      large.match(query(prompt), matches);
+      assertThat(matches.tokens(cleared)).as("credited to nobody at once").isZero();
+    }
+    assertThat(large.stats(cleared).heldBlocks()).isZero();
+    assertThat(leftovers.isEmpty()).isFalse();
+    Invariants.check(large);
+
+    large.stored(cleared, chain(0));
+    large.match(query(0), matches);
+    assertThat(matches.tokens(cleared)).isEqualTo(4);
+    int writes = 0;
+    while (!leftovers.isEmpty()) {
+      large.removed(other, new RemovedBlocks().from(StorageTier.GPU, 0).add(1));
+      Invariants.check(large);
+      writes++;
+    }
+    assertThat(writes).isBetween(20 / 3 - 1, 20);
+    large.match(query(0), matches);
+    assertThat(matches.tokens(cleared)).isEqualTo(4);
+    large.cleared(cleared);
+    assertThat(large.bytes() - empty).as("tables never shrink").isLessThan(1 << 20);
+  }
+
+  private static StoredBlocks chain(int prompt) {
+    return new StoredBlocks()
+        .atRoot(StorageTier.GPU, 0, SPACE.rootKey())
+        .add(1_000 + prompt, query(prompt).localHash(0));
+  }
+
+  private static BlockChain query(int prompt) {
+    return BlockChain.of(
+        SPACE, IntStream.range(100 * prompt, 100 * prompt + 5).toArray(), PromptKeys.NONE);
   }
 
   private static CacheLayout fullAttention(int withheldTokens, int droppedBlocks) {

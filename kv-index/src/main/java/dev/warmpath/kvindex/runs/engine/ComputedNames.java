@@ -79,9 +79,10 @@ final class ComputedNames {
     int source = Runs.run(at);
     int run = core.runs().names(source);
     long bit = 1L << Runs.offset(at);
-    long known =
-        core.holdings().held(run, source, shelf.id)
-            | core.holdings().held(run, source, suspended.id);
+    long known = 0;
+    for (Shelf next = shelf; next != null; next = next.suspended) {
+      known |= core.holdings().held(run, source, next.id);
+    }
     if ((known & bit) == 0) {
       core.holdings().hold(suspended, run, source, bit);
       engine.more(suspended, 1);

@@ -42,7 +42,12 @@ public final class RunEngine {
 
   /** What all engines of an index share. */
   public record Core(
-      Runs runs, Holdings holdings, Placement placement, Shelves shelves, Room room) {}
+      Runs runs,
+      Holdings holdings,
+      Placement placement,
+      Shelves shelves,
+      Room room,
+      Leftovers leftovers) {}
 
   public RunEngine(int slot, CopyCounting counting, int maxOrphans, Core core) {
     this.slot = slot;
@@ -105,8 +110,13 @@ public final class RunEngine {
 
   /** Makes a shelf the suspended shelf of a new one. */
   void suspend(Shelf shelf) {
+    Shelf earlier = shelf.suspended;
     shelves.add(core.shelves().suspend(shelf));
-    shelves.set(shelves.indexOf(shelf), core.shelves().get(shelf.id));
+    Shelf suspended = core.shelves().get(shelf.id);
+    shelves.set(shelves.indexOf(shelf), suspended);
+    if (earlier != null) {
+      core.leftovers().merge(this, earlier, suspended);
+    }
   }
 
   /** Opens what a snapshot had: each suspended shelf beside the one that it belongs to. */
@@ -121,6 +131,7 @@ public final class RunEngine {
 
   /** Gives all shelves back; they must be empty. */
   public void closeShelves() {
+    core.leftovers().mergeNow(this, core);
     shelves.forEach(core.shelves()::close);
     shelves.clear();
   }
@@ -231,17 +242,40 @@ public final class RunEngine {
     unknownRemovals += blocks;
   }
 
-  /** Forgets all holdings; the layout and the counters stay. */
-  public void clear() {
-    for (Shelf shelf : shelves) {
-      while (shelf.runs.size() > 0) {
-        int run = shelf.runs.get(shelf.runs.size() - 1);
-        forget(shelf, run, core.holdings().lastOf(shelf));
-      }
+  /**
+   * Forgets all holdings; the layout and the counters stay. Returns whether the shelves went too.
+   */
+  public boolean clear() {
+    boolean many = !core.leftovers().areFew(shelves.stream().mapToInt(s -> s.runs.size()).sum());
+    if (many) {
+      core.leftovers().abandon(this, core);
+      shelves.clear();
+      held = 0;
+      suspended.more(-suspended.blocks());
+    } else {
+      shelves.forEach(this::empty);
     }
     unnamed.clear();
     lastStored = NOWHERE;
     nextRemoved = NOWHERE;
+    return many;
+  }
+
+  private void empty(Shelf shelf) {
+    while (shelf.runs.size() > 0) {
+      int run = shelf.runs.get(shelf.runs.size() - 1);
+      forget(shelf, run, core.holdings().lastOf(shelf));
+    }
+  }
+
+  /** All blocks of a suspended shelf have moved to the one before it. */
+  void merged(Shelf from) {
+    shelves.remove(from);
+    for (Shelf shelf : shelves) {
+      if (shelf.suspended == from) {
+        shelf.suspended = from.suspended;
+      }
+    }
   }
 
   /** Forgets what the shelf has of a run, by one entry; returns how many held blocks that was. */
@@ -401,10 +435,11 @@ public final class RunEngine {
    * held or suspended; returns how many, 0 if the first one is neither there.
    */
   private int remove(Shelf shelf, long at, RemovedBlocks blocks, int index) {
-    int removed = removeFrom(shelf, at, blocks, index);
-    return removed == 0 && shelf.suspended != null
-        ? removeFrom(shelf.suspended, at, blocks, index)
-        : removed;
+    int removed = 0;
+    for (Shelf next = shelf; next != null && removed == 0; next = next.suspended) {
+      removed = removeFrom(next, at, blocks, index);
+    }
+    return removed;
   }
 
   private int removeFrom(Shelf shelf, long at, RemovedBlocks blocks, int index) {

@@ -25,6 +25,8 @@ public final class SuspendedBlocks {
    *
    *   suspend  the shelf becomes the suspended shelf, and a new, empty one is opened in its place
    *   compute  a block of which only the hash is known is put on the suspended shelf, as if it had been held
+   *   again    a few blocks are put on the suspended shelf; if there are more, the shelf becomes the first
+   *            suspended shelf and the other one stands behind it until its blocks have moved (Leftovers)
    *   settle   a block is stored, confirmed or removed: its bit goes off the suspended shelf
    *
    * Hashes stay listed while any shelf has the block, so a block is held before it goes off the suspended shelf.
@@ -47,20 +49,22 @@ public final class SuspendedBlocks {
   }
 
   /** So many blocks more, or less, stand on suspended shelves. */
-  void more(int added) {
+  void more(long added) {
     blocks += added;
   }
 
   /** Suspends all that is held; returns how many blocks that is. */
   long suspend() {
     long before = blocks;
+    core.leftovers().mergeNow(engine, core);
     for (Shelf shelf : List.copyOf(engine.shelves())) {
-      if (shelf.suspended != null) {
-        move(shelf, shelf.suspended);
+      Shelf earlier = shelf.suspended;
+      core.runs().copies.forget(shelf.id);
+      if (earlier != null && core.leftovers().areFew(shelf.runs.size())) {
+        move(shelf, earlier);
       } else if (!shelf.isSuspended()) {
         engine.suspend(shelf);
       }
-      core.runs().copies.forget(shelf.id);
     }
     blocks += engine.held();
     engine.heldMore(-(int) engine.held());
@@ -87,12 +91,11 @@ public final class SuspendedBlocks {
 
   /** The blocks are on the shelf, or known not to be: they are suspended no more. */
   void unsuspend(Shelf shelf, int run, int source, long mask) {
-    Shelf suspended = shelf.suspended;
-    int entry = suspended == null || blocks == 0 ? -1 : holdings.find(run, source, suspended.id);
-    if (suspended != null && entry >= 0) {
-      long known = holdings.mask(run, entry) & mask;
+    for (Shelf next = shelf.suspended; next != null && blocks > 0; next = next.suspended) {
+      int entry = holdings.find(run, source, next.id);
+      long known = entry < 0 ? 0 : holdings.mask(run, entry) & mask;
       if (known != 0) {
-        core.placement().release(suspended, run, entry, known);
+        core.placement().release(next, run, entry, known);
         blocks -= Long.bitCount(known);
       }
     }
@@ -140,7 +143,7 @@ public final class SuspendedBlocks {
   private int confirm(Shelf shelf, int run, long mask) {
     int confirmed = 0;
     for (int i = holdings.count(run) - 1; i >= 0; i--) {
-      if (shelf.suspended != null && holdings.shelfOf(run, i) == shelf.suspended.id) {
+      if (isSuspendedOf(shelf, holdings.shelfOf(run, i))) {
         int source = holdings.sourceOf(run, i);
         long bits = holdings.mask(run, i) & mask & ~knownBesides(run, source);
         if (bits != 0 && core.room().hasSpare()) {
@@ -152,6 +155,14 @@ public final class SuspendedBlocks {
       }
     }
     return confirmed;
+  }
+
+  private static boolean isSuspendedOf(Shelf shelf, int id) {
+    Shelf next = shelf.suspended;
+    while (next != null && next.id != id) {
+      next = next.suspended;
+    }
+    return next != null;
   }
 
   /** The blocks of a run that the engine holds or may hold. */

@@ -15,8 +15,15 @@ public final class CopyTable {
   /** A node with its boxed key and its part of the map's table. */
   private static final long ENTRY_BYTES = 72;
 
+  /** A map without entries, and its own entry. */
+  private static final long SHELF_BYTES = 192;
+
   private final ByteBudget budget;
-  private final Map<Long, Integer> counts = new HashMap<>();
+
+  /** A map for each shelf that has any, so that a shelf's are forgotten together. */
+  private final Map<Integer, Map<Integer, Integer>> byShelf = new HashMap<>();
+
+  private int entries;
 
   public CopyTable(ByteBudget budget) {
     this.budget = budget;
@@ -48,7 +55,8 @@ public final class CopyTable {
 
   /** How many copies beyond the first there are, or −1 if the first one is owed. */
   public int more(int shelf, int block) {
-    return counts.isEmpty() ? 0 : counts.getOrDefault(key(shelf, block), 0);
+    Map<Integer, Integer> counts = byShelf.isEmpty() ? null : byShelf.get(shelf);
+    return counts == null ? 0 : counts.getOrDefault(block, 0);
   }
 
   /** Forgets all copies beyond the first. */
@@ -58,32 +66,53 @@ public final class CopyTable {
 
   /** Forgets all copies beyond the first on a shelf. */
   public void forget(int shelf) {
-    int before = counts.size();
-    counts.keySet().removeIf(key -> (int) (key >>> 32) == shelf);
-    budget.give(ENTRY_BYTES * (before - counts.size()));
+    Map<Integer, Integer> counts = byShelf.remove(shelf);
+    if (counts != null) {
+      entries -= counts.size();
+      budget.give(SHELF_BYTES + ENTRY_BYTES * counts.size());
+    }
   }
 
   /** What it takes, counted from its entries. */
   public long bytes() {
-    return ENTRY_BYTES * counts.size();
+    return SHELF_BYTES * byShelf.size() + ENTRY_BYTES * entries;
   }
 
   public boolean isEmpty() {
-    return counts.isEmpty();
+    return byShelf.isEmpty();
   }
 
   /** Gives the key, shelf · 2³² + block, of each entry. */
   public void forEach(LongConsumer visitor) {
-    counts.keySet().forEach(visitor::accept);
+    byShelf.forEach(
+        (shelf, counts) -> counts.keySet().forEach(block -> visitor.accept(key(shelf, block))));
   }
 
   private void set(int shelf, int block, int more) {
     if (more == 0) {
-      if (!counts.isEmpty() && counts.remove(key(shelf, block)) != null) {
-        budget.give(ENTRY_BYTES);
-      }
-    } else if (counts.put(key(shelf, block), more) == null) {
+      remove(shelf, block);
+      return;
+    }
+    Map<Integer, Integer> counts = byShelf.get(shelf);
+    if (counts == null) {
+      counts = new HashMap<>();
+      byShelf.put(shelf, counts);
+      budget.force(SHELF_BYTES);
+    }
+    if (counts.put(block, more) == null) {
+      entries++;
       budget.force(ENTRY_BYTES);
+    }
+  }
+
+  private void remove(int shelf, int block) {
+    Map<Integer, Integer> counts = byShelf.isEmpty() ? null : byShelf.get(shelf);
+    if (counts != null && counts.remove(block) != null) {
+      entries--;
+      budget.give(ENTRY_BYTES);
+      if (counts.isEmpty()) {
+        forget(shelf);
+      }
     }
   }
 

@@ -74,6 +74,7 @@ public final class PathReader {
     if (read) {
       walk.fill(prompt);
     }
+    walk.end();
     return read;
   }
 

@@ -17,6 +17,12 @@ import java.util.Arrays;
  */
 public final class Walk {
 
+  /** Runs seen that room is kept for: 64 blocks each, so half a million tokens of 16 a block. */
+  private static final int KEPT_SEEN = 2 * 512;
+
+  private static final Shelf[] NO_SHELVES = {};
+  private static final PrefixMatches NO_MATCHES = new PrefixMatches();
+
   private final HeldRows rows = new HeldRows();
   private final TierReuse tiers = new TierReuse(rows, this::row);
   private int[] seen = new int[2 * 16];
@@ -25,8 +31,8 @@ public final class Walk {
   private int[] met = new int[16];
   private int metCount;
   private ReadView fleet = ReadView.EMPTY;
-  private Shelf[] shelves = {};
-  private PrefixMatches matches = new PrefixMatches();
+  private Shelf[] shelves = NO_SHELVES;
+  private PrefixMatches matches = NO_MATCHES;
 
   /** Keeps the compiler from leaving out looks at what comes next. */
   public long sink;
@@ -60,6 +66,22 @@ public final class Walk {
     if (!byDepth) {
       rows.begin(prompt.blocks());
     }
+  }
+
+  /** The walk is over: its thread keeps what usual prompts need, and no fleet that is gone. */
+  void end() {
+    fleet = ReadView.EMPTY;
+    shelves = NO_SHELVES;
+    matches = NO_MATCHES;
+    if (seen.length > KEPT_SEEN) {
+      seen = new int[2 * 16];
+    }
+    rows.trim();
+  }
+
+  /** Bytes of the largest of its arrays, which the length of a prompt decides. */
+  long keptBytes() {
+    return 4L * seen.length + 8L * rows.keptWords();
   }
 
   public ReadView fleet() {

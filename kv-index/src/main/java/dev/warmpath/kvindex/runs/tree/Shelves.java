@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Shelves {
 
+  /** The slot of a shelf that no engine has any more. */
+  public static final int NOBODY = -1;
+
   /** One shelf. Single writer. */
   public static final class Shelf {
     public final int id;
@@ -23,7 +26,10 @@ public final class Shelves {
     public final int group;
     public final IntVector runs;
 
-    /** The shelf of what was on this one and may be there still, for the writer; or null. */
+    /**
+     * The shelf of what was on this one and may be there still, for the writer; or null. A
+     * suspended shelf has another one here as long as that one's blocks move to it.
+     */
     public @Nullable Shelf suspended;
 
     public Shelf(int id, int slot, StorageTier tier, int group, IntVector runs) {
@@ -67,8 +73,16 @@ public final class Shelves {
     Shelf suspended = new Shelf(shelf.id, shelf.slot, shelf.tier, ~shelf.group, shelf.runs);
     shelves.set(shelf.id, suspended);
     Shelf fresh = open(shelf.slot, shelf.tier, shelf.group);
+    suspended.suspended = shelf.suspended;
     fresh.suspended = suspended;
     return fresh;
+  }
+
+  /** Makes a shelf nobody's; returns it as it is then. */
+  public Shelf abandon(Shelf shelf) {
+    Shelf left = new Shelf(shelf.id, NOBODY, shelf.tier, shelf.group, shelf.runs);
+    shelves.set(shelf.id, left);
+    return left;
   }
 
   /** Frees the id of a shelf that holds nothing any more. */

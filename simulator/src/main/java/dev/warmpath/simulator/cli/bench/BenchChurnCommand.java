@@ -8,8 +8,11 @@ import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
 import dev.warmpath.simulator.bench.churn.ChurnBench;
 import dev.warmpath.simulator.bench.churn.ChurnBench.Interval;
+import dev.warmpath.simulator.bench.churn.ReconnectBench;
+import dev.warmpath.simulator.bench.churn.ReconnectBench.Times;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,7 +27,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "churn",
     description = {
-      "Engines that hold more than the index may take store and evict without end. Ends with 1 when",
+      "Engines that hold more than the index may take store and evict without end. Ends with 1"
+          + " when",
       "the index took more bytes than it may, or credited more than an engine holds."
     },
     mixinStandardHelpOptions = true,
@@ -61,6 +65,22 @@ public final class BenchChurnCommand implements WarmpathCommand {
       description = "Blocks that each holds (${DEFAULT-VALUE}).")
   private int engineBlocks;
 
+  @Option(
+      names = "--reconnects",
+      defaultValue = "0",
+      description = {
+        "Instead: engines that all hold the same prompts reconnect one after another, so many"
+            + " times.",
+        "Ends with 1 when one write keeps the writer longer than --pause-ms of CPU time."
+      })
+  private int reconnects;
+
+  @Option(
+      names = "--pause-ms",
+      defaultValue = "50",
+      description = "Longest write with --reconnects (${DEFAULT-VALUE}).")
+  private int pauseMs;
+
   @Option(names = "--json", description = "Print one JSON object; prose goes to stderr.")
   private boolean json;
 
@@ -71,6 +91,9 @@ public final class BenchChurnCommand implements WarmpathCommand {
     }
     PrintWriter prose = json ? spec.commandLine().getErr() : spec.commandLine().getOut();
     var plan = new ChurnBench.Plan(memoryMb * BYTES_PER_MB, engines, engineBlocks);
+    if (reconnects > 0) {
+      return reconnect(plan, prose);
+    }
     List<Interval> all =
         new ChurnBench(plan, System::nanoTime)
             .run(intervals, TimeUnit.SECONDS.toNanos(seconds), interval -> print(prose, interval));
@@ -81,6 +104,53 @@ public final class BenchChurnCommand implements WarmpathCommand {
         all.stream()
             .allMatch(i -> i.totals().bytes() <= i.totals().maxBytes() && i.overCredits() == 0);
     return kept ? Exit.OK : Exit.FAILED;
+  }
+
+  private int reconnect(ChurnBench.Plan plan, PrintWriter prose) {
+    ReconnectBench.Result result = new ReconnectBench(plan, System::nanoTime).run(reconnects);
+    ObjectNode root = new ObjectMapper().createObjectNode();
+    root.put("engines", engines)
+        .put("copies", result.copies())
+        .put("bytes", result.totals().bytes())
+        .put("evictedBlocks", result.totals().evictedBlocks())
+        .put("overCredits", result.overCredits());
+    ObjectNode writes = root.putObject("writes");
+    long longest = 0;
+    for (var kind : result.times().entrySet()) {
+      long[] cpu = kind.getValue().cpuNanos();
+      longest = Math.max(longest, Times.quantile(cpu, 1));
+      String name = kind.getKey().name().toLowerCase(Locale.ROOT);
+      put(writes.putObject(name).put("n", cpu.length), "cpuMs", cpu);
+      put((ObjectNode) writes.get(name), "ms", kind.getValue().nanos());
+      prose.printf(
+          "%-14s n %,9d   CPU ms p50 %.3f, p99 %.3f, longest %.3f   wall ms longest %.3f%n",
+          name,
+          cpu.length,
+          Times.quantile(cpu, .5) / 1e6,
+          Times.quantile(cpu, .99) / 1e6,
+          Times.quantile(cpu, 1) / 1e6,
+          Times.quantile(kind.getValue().nanos(), 1) / 1e6);
+    }
+    prose.printf(
+        "%d engines, %,d copies, %,d bytes, %,d evicted, %d over%n",
+        engines,
+        result.copies(),
+        result.totals().bytes(),
+        result.totals().evictedBlocks(),
+        result.overCredits());
+    prose.flush();
+    if (json) {
+      spec.commandLine().getOut().println(root);
+    }
+    boolean kept = longest <= TimeUnit.MILLISECONDS.toNanos(pauseMs) && result.overCredits() == 0;
+    return kept ? Exit.OK : Exit.FAILED;
+  }
+
+  private static void put(ObjectNode to, String name, long[] sorted) {
+    to.putObject(name)
+        .put("p50", Times.quantile(sorted, .5) / 1e6)
+        .put("p99", Times.quantile(sorted, .99) / 1e6)
+        .put("longest", Times.quantile(sorted, 1) / 1e6);
   }
 
   private static void print(PrintWriter to, Interval interval) {
