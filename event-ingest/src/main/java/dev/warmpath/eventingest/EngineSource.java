@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param replayEndpoint ZMQ endpoint of the replay socket, or null if the engine has none
  * @param rules how the events are to be understood
  * @param hashSeed the engine's {@code PYTHONHASHSEED}, null if nobody said
+ * @param wireRank the data-parallel rank that its batches name, which counts all nodes; batches of
+ *     another rank are refused, but with {@link #ANY_RANK}
  */
 public record EngineSource(
     EngineId id,
@@ -20,12 +22,33 @@ public record EngineSource(
     boolean bind,
     @Nullable String replayEndpoint,
     EngineRules rules,
-    @Nullable String hashSeed) {
+    @Nullable String hashSeed,
+    int wireRank) {
+
+  /** Batches of whatever rank are the engine's. */
+  public static final int ANY_RANK = -1;
 
   public EngineSource {
     if (endpoint.isEmpty()) {
       throw new IllegalArgumentException("endpoint is empty, id=" + id);
     }
+  }
+
+  /** An engine whose batches name the rank that it has in its replica. */
+  public EngineSource(
+      EngineId id,
+      String model,
+      String endpoint,
+      boolean bind,
+      @Nullable String replayEndpoint,
+      EngineRules rules,
+      @Nullable String hashSeed) {
+    this(id, model, endpoint, bind, replayEndpoint, rules, hashSeed, id.dpRank());
+  }
+
+  /** Whether a batch that names this rank, or none (below 0), is the engine's. */
+  public boolean isOfRank(int rank) {
+    return rank < 0 || wireRank == ANY_RANK || rank == wireRank;
   }
 
   /** An engine of whose hashes nobody said anything. */

@@ -33,6 +33,7 @@ class ArchitectureTest {
                   "dev.warmpath.eventingest..",
                   "dev.warmpath.kvindex..",
                   "java..",
+                  "com.sun.management..", // of the JDK: open files
                   "org.jspecify..",
                   "org.zeromq..",
                   "zmq..",

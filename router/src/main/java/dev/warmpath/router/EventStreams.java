@@ -88,14 +88,16 @@ public final class EventStreams implements EngineEvents {
 
   static EngineSource source(ReplicaConfig replica, String events, String model, int rank) {
     String replay = replica.replay();
+    int wireRank = replica.firstRank() + rank;
     return new EngineSource(
         new EngineId(replica.name(), rank),
         model,
-        ReplicaConfig.ofRank(events, rank),
+        ReplicaConfig.ofRank(events, wireRank),
         replica.bind(),
-        replay == null ? null : ReplicaConfig.ofRank(replay, rank),
+        replay == null ? null : ReplicaConfig.ofRank(replay, wireRank),
         rules(replica),
-        replica.hashSeed());
+        replica.hashSeed(),
+        wireRank);
   }
 
   private static EngineRules rules(ReplicaConfig replica) {

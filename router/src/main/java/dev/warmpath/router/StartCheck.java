@@ -88,7 +88,8 @@ public final class StartCheck {
         if (endpoint == null) {
           continue;
         }
-        String ofRank = ReplicaConfig.ofRank(endpoint, rank).toLowerCase(Locale.ROOT);
+        String ofRank =
+            ReplicaConfig.ofRank(endpoint, replica.firstRank() + rank).toLowerCase(Locale.ROOT);
         String use = "'%s' of rank %d of replica '%s'".formatted(key, rank, replica.name());
         String other = endpoints.putIfAbsent(ofRank, use);
         if (other != null && !warned) {

@@ -23,6 +23,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;
 import java.lang.management.ManagementFactory;
 import java.net.URI;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -40,6 +41,22 @@ class EventStreamsTest {
     assertThat(source("vllm-eagle").rules().droppedBlocks())
         .as("credited too much otherwise")
         .isEqualTo(1);
+  }
+
+  /** vLLM's hybrid load balancing: a node's ports and batches go by its ranks among all nodes'. */
+  @Test
+  void ranksOfASecondNodeAreFoundAtTheirPorts() throws Exception {
+    List<EngineSource> sources =
+        EventStreams.sources(replica("vllm, replay: 'tcp://h:5757', ranks: 2, first-rank: 4"), "m");
+    assertThat(sources)
+        .extracting(EngineSource::endpoint)
+        .containsExactly("tcp://127.0.0.1:6", "tcp://127.0.0.1:7");
+    assertThat(sources)
+        .extracting(EngineSource::replayEndpoint)
+        .containsExactly("tcp://h:5761", "tcp://h:5762");
+    assertThat(sources).extracting(source -> source.id().dpRank()).containsExactly(0, 1);
+    assertThat(sources.get(1).isOfRank(5)).isTrue();
+    assertThat(sources.get(1).isOfRank(1)).as("it is another node's").isFalse();
   }
 
   @Test

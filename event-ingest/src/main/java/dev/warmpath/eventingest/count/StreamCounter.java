@@ -32,13 +32,14 @@ public enum StreamCounter {
   BAD_MESSAGES("Malformed messages."),
   UNDECODABLE_BATCHES("Undecodable batches."),
   SKIPPED_EVENTS("Unreadable events."),
-  RANK_MISMATCHES("Batches of an unexpected data-parallel rank; applied."),
+  RANK_MISMATCHES("Batches of another data-parallel rank; refused."),
   SPARSE_BLOCKS("Blocks of stores that leave blocks out: held, but not named by them."),
   TOKENLESS_BLOCKS("Blocks announced without tokens."),
   PARTIAL_BLOCKS("Blocks smaller than their group's: not credited."),
   UNNAMEABLE_BLOCKS("Blocks not named for another reason."),
   KEYED_STORES(
-      "SGLang: stores in a name space that only hashes show (an `extra_key`, or an adapter not as in `loras`)."),
+      "SGLang: stores in a name space that only hashes show (an `extra_key`, or an adapter not as"
+          + " in `loras`)."),
   REFUSED_BLOCKS("Blocks beyond the engine's capacity: not credited."),
   REMOTE_BLOCKS("Blocks in storage that is not the replica's own."),
   SECONDARY_BLOCKS(

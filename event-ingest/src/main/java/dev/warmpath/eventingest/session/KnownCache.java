@@ -52,6 +52,9 @@ final class KnownCache {
   /** Whether what is missing was given up only because no replay answered; a later one may. */
   private boolean mayBeReplayed;
 
+  /** Whether a batch of another rank was refused, of which one line in the log tells. */
+  private boolean rankRefused;
+
   private long nextWarningNanos;
 
   /** When blocks were last suspended; only answers to requests sent later may confirm them. */
@@ -126,8 +129,8 @@ final class KnownCache {
   private @Nullable String apply(EventColumns batch, long sequence) {
     counters.add(StreamCounter.BATCHES);
     int rank = batch.dataParallelRank();
-    if (rank >= 0 && rank != applier.source().id().dpRank()) {
-      counters.add(StreamCounter.RANK_MISMATCHES);
+    if (!applier.source().isOfRank(rank)) {
+      return refuseRank(rank);
     }
     counters.add(StreamCounter.SKIPPED_EVENTS, batch.skipped());
     Effect effect = applier.apply(batch);
@@ -143,6 +146,27 @@ final class KnownCache {
       missing("block size changed in batch " + sequence);
     }
     return null;
+  }
+
+  /**
+   * What another engine holds is not credited to this one; returns why nothing is known, unless
+   * that is known already.
+   */
+  private @Nullable String refuseRank(int rank) {
+    boolean known = rankRefused && !complete && applier.stats().heldBlocks() == 0;
+    counters.add(StreamCounter.RANK_MISMATCHES);
+    String why =
+        "its batches name data-parallel rank %d, not %d"
+            .formatted(rank, applier.source().wireRank());
+    if (!rankRefused) {
+      rankRefused = true;
+      LOG.warn(
+          "engine={} is credited with nothing of them: {}; set first-rank and ranks as the engine's"
+              + " --data-parallel-start-rank and size, and let events name the port of rank 0",
+          applier.source().id(),
+          why);
+    }
+    return known ? null : why;
   }
 
   /** Gives up the batches from the next to the one before {@code sequence}. */

@@ -72,7 +72,8 @@ final class RecordedEngine implements StreamSockets {
             recorded.replica().isEmpty() ? "stream-" + recorded.id() : recorded.replica(),
             Math.max(0, recorded.dpRank()));
     EngineSource source =
-        new EngineSource(id, recorded.model(), "capture", false, "capture", rules);
+        new EngineSource(
+            id, recorded.model(), "capture", false, "capture", rules, null, EngineSource.ANY_RANK);
     applier = new EventApplier(index, source, counters);
     stream = new EngineStream(applier, this, StreamLimits.DEFAULT, nanoClock, counters);
     stream.connected();

@@ -16,6 +16,7 @@ import dev.warmpath.eventingest.TestEngine;
 import dev.warmpath.eventingest.TestPublisher;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.eventingest.VisibleTimes;
+import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.transport.ReplayLimits;
@@ -123,6 +124,39 @@ final class EventIngestTest {
   private long visibleBatches() {
     VisibleTimes times = ingest.visibleTimes();
     return IntStream.range(0, times.buckets()).mapToLong(times::count).sum();
+  }
+
+  /** Its port is that of another rank, as when `ranks` or `first-rank` is wrong. */
+  @Test
+  void batchesOfAnotherRankAreRefused() {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      EngineId rankOne = new EngineId("ranked", 1);
+      ingest.add(
+          new EngineSource(
+              rankOne,
+              "m",
+              publisher.endpoint(),
+              false,
+              publisher.replayEndpoint(),
+              EngineDialect.VLLM));
+      follow(publisher);
+      engine.serve(A).serve(B);
+      engine.published().forEach(publisher::keep); // of rank 0
+      Await.until(
+          "both were refused", () -> ingest.count(rankOne, StreamCounter.RANK_MISMATCHES) >= 2);
+      awaitSequence(1);
+      ingest.settle();
+      assertThat(predicted(B)).as("the engine of rank 0 is credited").isEqualTo(16);
+      EngineStatus refused =
+          ingest.status().stream()
+              .filter(status -> status.id().equals(rankOne))
+              .findFirst()
+              .orElseThrow();
+      assertThat(refused.counters().get("blocks_stored")).isZero();
+      assertThat(refused.trust()).isEqualTo(Trust.SUSPECT);
+      assertThat(refused.reason()).contains("data-parallel rank 0, not 1");
+      assertThat(index.stats(refused.slot()).heldBlocks()).isZero();
+    }
   }
 
   @Test

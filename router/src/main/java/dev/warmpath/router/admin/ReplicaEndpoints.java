@@ -183,6 +183,7 @@ final class ReplicaEndpoints {
     to.put("url", replica.baseUrl().toString());
     to.put("events", member.config().events());
     to.put("ranks", replica.ranks());
+    to.put("firstRank", replica.firstRank());
     to.put("weight", replica.weight());
     to.put("health", replica.health().name().toLowerCase(Locale.ROOT));
     to.put("draining", replica.draining());

@@ -26,7 +26,12 @@ public record ReplicaConfig(
     @Key(" | | ZMQ endpoint of KV events; none: routed by load.") @Nullable String events,
     @Key(" | | ZMQ endpoint that replays missed events.") @Nullable String replay,
     @AdvancedKey("false | | Bind the events endpoint; the engine connects.") boolean bind,
-    @Key("1 | 1 … 1024 | Data-parallel ranks; rank r uses both ports plus r.") int ranks,
+    @Key("1 | 1 … 1024 | Data-parallel ranks behind `url`; rank r uses both ports plus r.")
+        int ranks,
+    @AdvancedKey(
+            "0 | 0 … 64511 | First data-parallel rank behind `url`: vLLM's"
+                + " `--data-parallel-start-rank`.")
+        int firstRank,
     @AdvancedKey(
             "1.0 | 0.01 … 100.0 | Relative capacity; only `least-requests` and `power-of-two` use"
                 + " it.")
@@ -100,8 +105,8 @@ public record ReplicaConfig(
     if (upstream.hasTls() && !isHttps(url)) {
       throw new IllegalArgumentException("'tls-ca' and 'tls-cert' need a 'url' with https://");
     }
-    checkEndpoint("events", events, ranks);
-    checkEndpoint("replay", replay, ranks);
+    checkEndpoint("events", events, firstRank + ranks);
+    checkEndpoint("replay", replay, firstRank + ranks);
     if (events == null && (replay != null || bind)) {
       throw new IllegalArgumentException("'replay' and 'bind' need 'events'");
     }
@@ -140,7 +145,7 @@ public record ReplicaConfig(
     return paths;
   }
 
-  /** An endpoint of rank {@code rank}: its port is that of rank 0 plus the rank. */
+  /** An endpoint of rank {@code rank} of all nodes: its port is that of rank 0 plus the rank. */
   public static String ofRank(String endpoint, int rank) {
     int colon = endpoint.lastIndexOf(':');
     if (rank == 0) {
@@ -170,6 +175,7 @@ public record ReplicaConfig(
             connectingTo(addresses, replay),
             bind,
             ranks,
+            firstRank,
             weight,
             dialect,
             removals,

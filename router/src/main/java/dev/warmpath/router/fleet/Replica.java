@@ -56,6 +56,7 @@ public final class Replica {
   private final String name;
   private final URI baseUrl;
   private final int ranks;
+  private final int firstRank;
   private final Set<String> configuredModels;
   private volatile Set<String> models;
   private volatile boolean namesModels;
@@ -85,6 +86,15 @@ public final class Replica {
    * @param ranks data-parallel ranks behind the endpoint, at least 1; each is an engine
    */
   public Replica(String name, URI baseUrl, Set<String> models, int ranks) {
+    this(name, baseUrl, models, ranks, 0);
+  }
+
+  /**
+   * The same on a node whose ranks do not begin at 0.
+   *
+   * @param firstRank the first rank's number among those of all nodes
+   */
+  public Replica(String name, URI baseUrl, Set<String> models, int ranks, int firstRank) {
     if (name.isBlank()) {
       throw new IllegalArgumentException("name='" + name + "'");
     }
@@ -97,6 +107,7 @@ public final class Replica {
     this.models = configuredModels;
     this.namesModels = !models.isEmpty();
     this.ranks = ranks;
+    this.firstRank = firstRank;
     this.rankRequests = new AtomicIntegerArray(ranks);
     this.otherLoads = new AtomicReferenceArray<>(ranks);
     this.reportedLoads = new AtomicReferenceArray<>(ranks);
@@ -110,8 +121,14 @@ public final class Replica {
     return baseUrl;
   }
 
+  /** How many ranks it has; here they count from 0, as its request header does. */
   public int ranks() {
     return ranks;
+  }
+
+  /** What its first rank is called by events and metrics, which count the ranks of all nodes. */
+  public int firstRank() {
+    return firstRank;
   }
 
   public Set<String> models() {

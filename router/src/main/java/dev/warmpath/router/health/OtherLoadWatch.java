@@ -46,7 +46,8 @@ final class OtherLoadWatch {
   void saw(EngineMetrics metrics, boolean countsOthers) {
     misses = 0;
     for (int rank = 0; rank < last.length; rank++) {
-      ReportedLoad said = last.length == 1 ? metrics.all() : metrics.rank(rank);
+      ReportedLoad said =
+          last.length == 1 ? metrics.all() : metrics.rank(replica.firstRank() + rank);
       replica.reportedLoad(rank, said);
       int own = Math.max(ownBefore[rank], replica.requests(rank));
       OtherLoad now = countsOthers ? others(said, own) : OtherLoad.NONE;

@@ -499,7 +499,12 @@ public final class Membership implements AutoCloseable {
   private Replica enter(Wanted wanted) {
     ReplicaConfig config = wanted.config();
     Replica replica =
-        new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
+        new Replica(
+            config.name(),
+            config.url(),
+            Set.copyOf(config.models()),
+            config.ranks(),
+            config.firstRank());
     replica.weight(config.weight());
     replica.draining(drained.contains(config.name()));
     Entry known = entries.get(config.name());

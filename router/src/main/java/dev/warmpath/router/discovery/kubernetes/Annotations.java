@@ -46,7 +46,7 @@ record Annotations(Map<String, Integer> ports, Map<String, Object> keys) {
     switch (key) {
       case "events-port" -> ports.put("events", number(name, value, MAX_PORT));
       case "replay-port" -> ports.put("replay", number(name, value, MAX_PORT));
-      case "ranks" -> keys.put(key, (long) number(name, value, Integer.MAX_VALUE));
+      case "ranks", "first-rank" -> keys.put(key, (long) number(name, value, Integer.MAX_VALUE));
       case "dialect" -> keys.put(key, value);
       case "models" -> keys.put(key, Stream.of(value.split(",", -1)).map(String::strip).toList());
       default -> throw new IllegalArgumentException("'" + name + "' is unknown");

@@ -104,7 +104,12 @@ public final class FleetProbe implements AutoCloseable {
 
   private static Replica replica(ReplicaConfig config, Upstreams upstreams) {
     Replica replica =
-        new Replica(config.name(), config.url(), Set.copyOf(config.models()), config.ranks());
+        new Replica(
+            config.name(),
+            config.url(),
+            Set.copyOf(config.models()),
+            config.ranks(),
+            config.firstRank());
     upstreams.add(replica, config.upstream(), null);
     return replica;
   }

@@ -31,7 +31,7 @@ public final class EventsCheck implements Check {
   }
 
   private static void withoutEvents(ReplicaFacts replica, Findings into) {
-    Optional<EventSource> source = replica.http().source(0);
+    Optional<EventSource> source = replica.http().source(replica.config().firstRank());
     into.warn(
         replica.name(),
         "it has no `events`, so it is chosen by load alone",
@@ -108,7 +108,7 @@ public final class EventsCheck implements Check {
     if (replica.http().sources() != null && replica.http().sources().isEmpty()) {
       return "its events are off: " + start(replica);
     }
-    Optional<EventSource> told = replica.http().source(source.id().dpRank());
+    Optional<EventSource> told = replica.http().source(source.wireRank());
     if (told.isPresent() && !port(told.get().endpoint()).equals(port(source.endpoint()))) {
       return "it says that it publishes at %s: events: %s"
           .formatted(told.get().endpoint(), endpoint(replica, told.get().endpoint()));
@@ -124,11 +124,18 @@ public final class EventsCheck implements Check {
 
   private static void ranks(ReplicaFacts replica, Findings into) {
     List<EventSource> sources = replica.http().sources();
-    if (sources != null && sources.size() > replica.config().ranks()) {
+    if (sources == null || sources.isEmpty()) {
+      return;
+    }
+    int first = sources.stream().mapToInt(EventSource::rank).min().orElse(0);
+    boolean hidden = sources.size() > replica.config().ranks();
+    if (first != replica.config().firstRank() || hidden) {
       into.fail(
           replica.name(),
-          "the engine has %d data-parallel ranks".formatted(sources.size()),
-          "ranks: " + sources.size());
+          "the engine has %d data-parallel ranks, from rank %d on".formatted(sources.size(), first),
+          first == 0
+              ? "ranks: " + sources.size()
+              : "ranks: %d, first-rank: %d".formatted(sources.size(), first));
     }
   }
 

@@ -75,10 +75,11 @@ public final class ReplayCheck implements Check {
   }
 
   private static String remedy(ReplicaFacts replica, int rank) {
-    Optional<EventSource> told = replica.http().source(rank);
+    Optional<EventSource> told = replica.http().source(replica.config().firstRank() + rank);
     String endpoint = told.map(EventSource::replayEndpoint).orElse(null);
     return endpoint == null
-        ? "add \"replay_endpoint\":\"tcp://*:5657\" to the engine's --kv-events-config, and `replay`"
+        ? "add \"replay_endpoint\":\"tcp://*:5657\" to the engine's --kv-events-config, and"
+            + " `replay`"
         : "replay: " + EventsCheck.endpoint(replica, endpoint);
   }
 }
