@@ -58,8 +58,10 @@ class SnapshotTest {
           assertThat(log.list.get(0).getLevel()).isEqualTo(Level.WARN);
           // it has read the engine, which has no replay socket
           Rig.until(() -> metric(second, "warmpath_recovery_engines{fate=\"no_replay\"}") == 1);
-          feed.stored(1);
-          Rig.until(() -> metric(second, "warmpath_snapshot_writes_total{result=\"failed\"}") > 0);
+          Rig.until(() -> {
+            feed.stored(1); // until it is heard
+            return metric(second, "warmpath_snapshot_writes_total{result=\"failed\"}") > 0;
+          });
           assertThat(metric(second, WRITTEN)).isZero();
 
           first.close();
