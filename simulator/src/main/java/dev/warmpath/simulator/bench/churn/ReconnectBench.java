@@ -57,6 +57,7 @@ public final class ReconnectBench {
    * @param nanos of each, sorted, by the wall clock
    * @param cpuNanos likewise, of the writer's thread
    */
+  @SuppressWarnings("ArrayRecordComponent") // never compared as a record
   public record Times(long[] nanos, long[] cpuNanos) {
 
     /** The duration that a share of the writes did not exceed. */
@@ -134,7 +135,7 @@ public final class ReconnectBench {
     for (int prompt = 0; prompt < count; prompt++) {
       int again = prompt;
       for (int from = 0; from < PROMPT_BLOCKS; from += EVENT_BLOCKS) {
-        event(slot, again, from);
+        event(again, from);
         time(Write.STORE, () -> index.stored(slot, stored));
       }
       if (prompt % 64 == 0) {
@@ -149,7 +150,7 @@ public final class ReconnectBench {
     }
     removed.from(StorageTier.GPU, 0).add(engineHash(prompt, PROMPT_BLOCKS - 1));
     time(Write.REMOVE, () -> index.removed(slot, removed));
-    event(slot, prompt, PROMPT_BLOCKS - EVENT_BLOCKS);
+    event(prompt, PROMPT_BLOCKS - EVENT_BLOCKS);
     time(Write.STORE, () -> index.stored(slot, stored.ifAbsent()));
   }
 
@@ -162,12 +163,12 @@ public final class ReconnectBench {
 
   private void store(int slot, int prompt) {
     for (int from = 0; from < PROMPT_BLOCKS; from += EVENT_BLOCKS) {
-      event(slot, prompt, from);
+      event(prompt, from);
       index.stored(slot, stored);
     }
   }
 
-  private void event(int slot, int prompt, int from) {
+  private void event(int prompt, int from) {
     if (from == 0) {
       stored.atRoot(StorageTier.GPU, 0, CorpusShape.SIMPLE.space().rootKey());
     } else {
