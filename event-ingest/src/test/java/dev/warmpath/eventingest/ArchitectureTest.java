@@ -58,7 +58,8 @@ class ArchitectureTest {
           .resideInAPackage("..eventingest.capture")
           .should()
           .onlyDependOnClassesThat(
-              resideInAnyPackage("..eventingest.capture", "java..", "org.jspecify..", "org.msgpack..")
+              resideInAnyPackage(
+                      "..eventingest.capture", "java..", "org.jspecify..", "org.msgpack..")
                   .or(type(OwnerOnly.class)));
 
   @ArchTest
