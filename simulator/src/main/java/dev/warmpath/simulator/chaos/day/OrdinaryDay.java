@@ -388,16 +388,17 @@ public final class OrdinaryDay implements AutoCloseable {
   }
 
   private byte[] head(String line, int length) {
-    String head =
-        """
-        %s HTTP/1.1
-        host: day
-        content-type: application/json
-        authorization: Bearer %s
-        content-length: %d
+    return """
+    %s HTTP/1.1
+    host: day
+    content-type: application/json
+    authorization: Bearer %s
+    content-length: %d
 
-        """;
-    return head.formatted(line, key, length).replace("\n", "\r\n").getBytes(ISO_8859_1);
+    """
+        .formatted(line, key, length)
+        .replace("\n", "\r\n")
+        .getBytes(ISO_8859_1);
   }
 
   /** Reads the head of an answer, past interim ones. */
