@@ -77,7 +77,7 @@ public final class ChaosCommand implements WarmpathCommand {
     boolean passed = true;
     try {
       if (parts.contains(Part.storm)) {
-        ChaosReport report = new ChaosRun(plan(), System.err::println).run();
+        ChaosReport report = new ChaosRun(plan(), ChaosCommand::tell).run();
         print(report.table());
         report.json(figures);
         passed = report.passed();
@@ -99,9 +99,13 @@ public final class ChaosCommand implements WarmpathCommand {
   }
 
   private static DayReport ordinaryDay() throws IOException, InterruptedException {
-    try (OrdinaryDay day = new OrdinaryDay(System.err::println)) {
+    try (OrdinaryDay day = new OrdinaryDay(ChaosCommand::tell)) {
       return day.run();
     }
+  }
+
+  private static void tell(String finding) {
+    System.err.println(finding);
   }
 
   private void print(String table) {
