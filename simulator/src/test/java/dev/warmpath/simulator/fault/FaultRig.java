@@ -194,7 +194,8 @@ final class FaultRig implements StreamSockets {
 
   /** One more engine of the same replica, whose stream is followed beside this one. */
   FaultRig beside(FaultyEngine other) {
-    FaultRig rig = new FaultRig(form, canReplay, other, index, 1);
+    other.rank = 1;
+    FaultRig rig = new FaultRig(form, canReplay, other, index, other.rank);
     rig.first = this;
     rig.note();
     rig.connect();

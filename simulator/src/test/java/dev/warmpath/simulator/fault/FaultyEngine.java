@@ -26,6 +26,9 @@ abstract class FaultyEngine {
   private double clock = 1_800_000_000;
   private double startSeconds = clock;
 
+  /** The data-parallel rank that its batches name. */
+  int rank;
+
   /** Every payload of this process; the index is the sequence number. */
   final List<byte[]> published() {
     return published;
@@ -93,7 +96,7 @@ abstract class FaultyEngine {
     try (MessageBufferPacker packer = MessagePack.newDefaultBufferPacker()) {
       packer.packArrayHeader(3).packDouble(now()).packArrayHeader(count);
       events.pack(packer);
-      packer.packInt(0);
+      packer.packInt(rank);
       return packer.toByteArray();
     } catch (IOException e) {
       throw new UncheckedIOException("a buffer in memory", e);

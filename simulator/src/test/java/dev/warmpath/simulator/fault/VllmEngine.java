@@ -90,7 +90,7 @@ final class VllmEngine extends FaultyEngine {
   private void publishEvents() {
     List<CacheEvent> events = recorder.takeEvents();
     if (!events.isEmpty()) {
-      publish(encoder.encode(now(), events, 0));
+      publish(encoder.encode(now(), events, rank));
     }
   }
 
