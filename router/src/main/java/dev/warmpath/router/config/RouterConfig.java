@@ -493,7 +493,7 @@ public record RouterConfig(
 
   /** What is done before the process listens. */
   public record WarmUp(
-      @AdvancedKey("5 | 0 … 600 | Max [warm-up](#the-start) before listening; 0: none.")
+      @AdvancedKey("5 | 0 … 600 | Max [warm-up](#the-start) before the router is ready; 0: none.")
           int seconds,
       @AdvancedKey("20000 | 1 … 10000000 | Max requests of the warm-up.") int requests) {}
 
