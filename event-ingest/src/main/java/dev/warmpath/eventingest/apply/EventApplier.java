@@ -10,10 +10,12 @@ import dev.warmpath.eventingest.hashing.HashedPrompt;
 import dev.warmpath.eventingest.hashing.KnownScheme;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.wire.BlockPlace;
+import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.decode.EventColumns;
 import dev.warmpath.eventingest.wire.decode.EventRow;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.KvIndex.EngineStats;
+import dev.warmpath.kvindex.RemovedBlocks;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.kvindex.StoredBlocks;
 import dev.warmpath.kvindex.block.BlockChain;
@@ -48,6 +50,9 @@ public final class EventApplier {
 
   private static final Logger LOG = LoggerFactory.getLogger(EventApplier.class);
 
+  /** Bound on computed names of an engine, in addition to the blocks that it holds. */
+  private static final int MOST_COMPUTED = 65_536;
+
   private final KvIndex index;
   private final EngineSource source;
   private final SglangNamespaces namespaces;
@@ -57,11 +62,23 @@ public final class EventApplier {
   private final Capacity capacity;
   private final OffloadChunks chunks = new OffloadChunks();
   private final StoredBlocks stored = new StoredBlocks();
-  private final Removals removals;
+  private final RemovedBlocks removed = new RemovedBlocks();
   private final HashCalibration calibration;
-  private final Suspensions suspension;
-  private final NameRules nameRules;
   private long storedBlocks;
+  private long removedBlocks;
+
+  /** Whether something is suspended. */
+  private boolean anySuspended;
+
+  /**
+   * Whether names that were computed may be among it. Then answers confirm nothing until nothing is
+   * suspended any more: the engine itself has said nothing of those blocks. Had the router read a
+   * prompt wrongly, an answer would seem to confirm blocks that never were, and no removal would
+   * ever come. A store does confirm them, since it names its parent by a hash that no other tokens
+   * have.
+   */
+  private boolean anyComputed;
+
   private boolean refused;
   private volatile @Nullable KnownScheme wanted;
 
@@ -76,7 +93,8 @@ public final class EventApplier {
     this(index, source, counters, slot);
     layout.restore(learned);
     chunks.restore(learned.chunkBlocks());
-    suspension.restore(learned.anyComputed());
+    anySuspended = suspendedBlocks() > 0;
+    anyComputed = anySuspended && learned.anyComputed();
     capacity.restored();
   }
 
@@ -88,20 +106,13 @@ public final class EventApplier {
     namespaces = source.rules().sglang().namespaces();
     calibration = new HashCalibration(source.hashSeed());
     layout = new BlockLayout(source);
-    removals = new Removals(index, slot, layout.groups(), counters);
-    suspension = new Suspensions(index, slot, counters);
-    nameRules = new NameRules(source.dialect(), counters);
     capacity = new Capacity(source.rules().maxBlocks());
   }
 
   /** What was learned beside what the index holds. */
   public LearnedCache learned() {
     return new LearnedCache(
-        groups().learned(),
-        layout.mainGroup(),
-        layout.space(),
-        suspension.anyComputed(),
-        chunks.learned());
+        groups().learned(), layout.mainGroup(), layout.space(), anyComputed, chunks.learned());
   }
 
   /** Where the events come from. */
@@ -128,12 +139,13 @@ public final class EventApplier {
   public Effect apply(EventColumns batch) {
     Effect effect = learn(batch);
     storedBlocks = 0;
+    removedBlocks = 0;
     refused = false;
     for (int i = 0; i < batch.events(); i++) {
       EventRow event = batch.row(i);
       switch (event.kind()) {
         case STORED -> stored(batch, event);
-        case REMOVED -> i = removals.apply(batch, i);
+        case REMOVED -> i = remove(batch, i);
         case CLEARED -> {
           clear();
           effect = Effect.EMPTIED;
@@ -142,7 +154,8 @@ public final class EventApplier {
     }
     counters.add(StreamCounter.EVENTS, batch.events());
     counters.add(StreamCounter.BLOCKS_STORED, storedBlocks);
-    removals.flushCounters();
+    counters.add(StreamCounter.BLOCKS_REMOVED, removedBlocks);
+    removed.trim();
     stored.trim();
     wanted = lacksNames() ? calibration.known() : null;
     return judged(effect);
@@ -186,7 +199,7 @@ public final class EventApplier {
   public void clear() {
     counters.add(StreamCounter.CLEARS);
     index.cleared(slot);
-    suspension.end();
+    suspended(0);
     chunks.forget();
     wanted = null;
   }
@@ -197,9 +210,11 @@ public final class EventApplier {
    * the engine can hold. Returns how many blocks are suspended that were held.
    */
   public long suspend() {
-    long suspended = suspension.suspend();
+    long suspended = index.suspended(slot);
+    counters.add(StreamCounter.SUSPENDED_BLOCKS, suspended);
+    suspended(suspendedBlocks());
     long most = mostBlocks();
-    if (most > 0 && (suspension.blocks() > most || capacity.isDistrusted())) {
+    if (most > 0 && (suspendedBlocks() > most || capacity.isDistrusted())) {
       clear();
       return 0;
     }
@@ -208,15 +223,16 @@ public final class EventApplier {
 
   /** Whether something is suspended. */
   public boolean hasSuspended() {
-    return suspension.any();
+    return anySuspended;
   }
 
   /** The engine was seen to reuse so many tokens of a prompt, since the last suspension. */
   public void reused(BlockChain prompt, int cachedTokens) {
     ChainSpace current = layout.space();
-    if (suspension.any() && prompt.space().equals(current) && layout.isMainFull()) {
-      suspension.reused(
-          prompt, layout.mainGroup(), cachedTokens / prompt.space().blockSizeTokens());
+    if (anySuspended && !anyComputed && prompt.space().equals(current) && layout.isMainFull()) {
+      int blocks = cachedTokens / prompt.space().blockSizeTokens();
+      long confirmed = index.confirmed(slot, StorageTier.GPU, layout.mainGroup(), prompt, blocks);
+      counters.add(StreamCounter.CONFIRMED_BLOCKS, confirmed);
     }
   }
 
@@ -232,11 +248,28 @@ public final class EventApplier {
   public void computed(HashedPrompt prompt) {
     KnownScheme scheme = wanted;
     if (scheme != null && prompt.isBy(scheme) && prompt.chain().space().equals(layout.space())) {
-      long most = mostBlocks();
-      suspension.computed(
-          prompt.names(stored, layout.mainGroup()),
-          most > 0 ? Math.min(most, Suspensions.MOST_COMPUTED) : Suspensions.MOST_COMPUTED);
+      long capacityBlocks = mostBlocks();
+      long most = capacityBlocks > 0 ? Math.min(capacityBlocks, MOST_COMPUTED) : MOST_COMPUTED;
+      StoredBlocks names = prompt.names(stored, layout.mainGroup());
+      if (suspendedBlocks() + names.count() > most) {
+        counters.add(StreamCounter.COMPUTATIONS_SKIPPED);
+        return;
+      }
+      long more = index.computed(slot, names);
+      counters.add(StreamCounter.COMPUTED_NAMES, more);
+      anySuspended |= more > 0;
+      anyComputed |= more > 0;
     }
+  }
+
+  private long suspendedBlocks() {
+    return stats().suspendedBlocks();
+  }
+
+  /** So many blocks are suspended now. */
+  private void suspended(long blocks) {
+    anySuspended = blocks > 0;
+    anyComputed &= anySuspended;
   }
 
   private GroupTable groups() {
@@ -300,8 +333,49 @@ public final class EventApplier {
         chunks.stored(count);
       }
       name(store, tier, batch.hashes());
-      suspension.store(stored.addAll(batch.hashes(), store.hashFrom(), count));
+      store(stored.addAll(batch.hashes(), store.hashFrom(), count));
     }
+  }
+
+  /** Stores blocks, which may show that suspended ones are there. */
+  private void store(StoredBlocks blocks) {
+    long before = anySuspended ? suspendedBlocks() : 0;
+    index.stored(slot, blocks);
+    if (anySuspended) {
+      long after = suspendedBlocks();
+      counters.add(StreamCounter.CONFIRMED_BLOCKS, before - after);
+      suspended(after);
+    }
+  }
+
+  /**
+   * Applies a removal and those right behind it from the same place: vLLM announces each block by
+   * itself. Their hashes lie side by side.
+   *
+   * @return the last event of these
+   */
+  private int remove(EventColumns batch, int first) {
+    EventRow removal = batch.row(first);
+    int last = first;
+    int count = removal.hashCount();
+    while (last + 1 < batch.events() && goesOn(removal, batch.row(last + 1))) {
+      count += batch.row(++last).hashCount();
+    }
+    removedBlocks += count;
+    StorageTier tier = removal.tier();
+    if (tier != null) {
+      int group = removal.place().groupIdx();
+      if (tier == StorageTier.GPU && !groups().describes(group)) {
+        counters.add(StreamCounter.UNKNOWN_GROUP_REMOVALS, count);
+      }
+      removed.from(tier, group);
+      index.removed(slot, removed.addAll(batch.hashes(), removal.hashFrom(), count));
+    }
+    return last;
+  }
+
+  private static boolean goesOn(EventRow removal, EventRow next) {
+    return next.kind() == EventRow.Kind.REMOVED && next.place().equals(removal.place());
   }
 
   private static StreamCounter notCredited(BlockPlace place) {
@@ -312,7 +386,7 @@ public final class EventApplier {
   }
 
   private boolean takes(int count, StorageTier tier) {
-    if (suspension.any()) {
+    if (anySuspended) {
       capacity.recount(); // what is confirmed comes back uncounted
     }
     return capacity.takes(count, tier, groups().count(), () -> stats().heldBlocks());
@@ -326,7 +400,7 @@ public final class EventApplier {
   private void name(EventRow store, StorageTier tier, long[] hashes) {
     ChainSpace current = layout.space();
     int group = store.place().groupIdx();
-    if (current == null || !nameRules.nameable(store, tier, current, layout.mainGroup())) {
+    if (current == null || !isNameable(store, tier, current)) {
       stored.unnamed(tier, group);
       return;
     }
@@ -345,5 +419,46 @@ public final class EventApplier {
       hashes[first] = namespaces.rootLocalHash(store);
       counters.add(StreamCounter.KEYED_STORES, hashes[first] == plain ? 0 : 1);
     }
+  }
+
+  /**
+   * Whether a store shows all that the names of its blocks cover in {@code space}, which the main
+   * group has; if not, counts why.
+   */
+  private boolean isNameable(EventRow store, StorageTier tier, ChainSpace space) {
+    int count = store.hashCount();
+    Naming naming = store.naming();
+    if (naming != Naming.DENSE) {
+      counters.add(unnamed(naming), count);
+      return false;
+    }
+    boolean ofMainGroup = store.place().groupIdx() == layout.mainGroup();
+    if (store.blockSizeTokens() != space.blockSizeTokens()) {
+      counters.add(StreamCounter.PARTIAL_BLOCKS, ofMainGroup ? count : 0);
+      return false;
+    }
+    if (!ofMainGroup) {
+      return false;
+    }
+    if (store.lookaheadTokens() != space.lookaheadTokens() || lacksKeys(store, tier)) {
+      counters.add(StreamCounter.UNNAMEABLE_BLOCKS, count);
+      return false;
+    }
+    return true;
+  }
+
+  /** vLLM's connectors leave extra keys out, whatever the request had. */
+  private boolean lacksKeys(EventRow store, StorageTier tier) {
+    return source.dialect() == EngineDialect.VLLM
+        && tier != StorageTier.GPU
+        && store.keys().perBlock().isEmpty();
+  }
+
+  private static StreamCounter unnamed(Naming naming) {
+    return switch (naming) {
+      case TOKENLESS -> StreamCounter.TOKENLESS_BLOCKS;
+      case SPARSE -> StreamCounter.SPARSE_BLOCKS;
+      default -> StreamCounter.UNNAMEABLE_BLOCKS;
+    };
   }
 }

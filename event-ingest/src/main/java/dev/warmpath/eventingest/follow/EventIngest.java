@@ -20,6 +20,7 @@ import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.eventingest.transport.EventPoller;
 import dev.warmpath.eventingest.transport.ReplayClient;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.PromptKeys;
@@ -73,6 +74,20 @@ public final class EventIngest implements AutoCloseable {
   private int ticks;
   private volatile boolean closed;
 
+  /** Commands that are no engine's. */
+  private static final class Commands implements EngineRing.Owner {
+
+    @Override
+    public void live(StreamMessage batch) {
+      throw new IllegalStateException("sequence=" + batch.sequence() + " of no engine");
+    }
+
+    @Override
+    public void failed(Throwable thrown) {
+      LOG.error("a command to the writer failed", thrown);
+    }
+  }
+
   /** Starts the writer of {@code index}; from now on nobody else may write it. */
   public EventIngest(KvIndex index, Clocks clocks) {
     this(index, clocks, IngestOptions.DEFAULT);
@@ -105,15 +120,13 @@ public final class EventIngest implements AutoCloseable {
     repairReplays = replayThreads(options.replay().parallel(), "warmpath-replay");
     checkReplays = replayThreads(options.replay().parallelChecks(), "warmpath-replay-check");
     RingBytes bytes = new RingBytes(options.ring().totalBytes());
-    commands =
-        new EngineRing(
-            options.ring(), bytes, writer, e -> LOG.error("a command to the writer failed", e));
+    commands = new EngineRing(options.ring(), bytes, writer, new Commands());
     shared =
         new Shared(
             index,
             clocks,
             options,
-            failures -> new EngineRing(options.ring(), bytes, writer, failures),
+            owner -> new EngineRing(options.ring(), bytes, writer, owner),
             context,
             new ReplayClient(context, options.replay(), options.ring().bytes(), () -> closed),
             repairReplays,

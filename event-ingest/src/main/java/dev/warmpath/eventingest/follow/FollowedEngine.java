@@ -35,7 +35,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +48,7 @@ import org.zeromq.ZContext;
  *
  * <p>Thread-safe; {@link #stream} and {@link #remove} are the writer's.
  */
-final class FollowedEngine implements StreamSockets, LiveSink {
+final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner {
 
   private final EngineSource source;
   private final EngineRing ring;
@@ -70,8 +69,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   private final Clocks clocks;
   private final ReplayBackoff backoff;
   private final AtomicBoolean missed = new AtomicBoolean();
-  private boolean removed;
-  private volatile long wantedReplay;
+  private volatile boolean removed;
   private volatile long lagNanos;
   private volatile @Nullable String layoutMismatch;
   private final VisibleTimes visibleTimes;
@@ -82,7 +80,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
       KvIndex index,
       Clocks clocks,
       IngestOptions options,
-      Function<Consumer<Throwable>, EngineRing> rings,
+      Function<EngineRing.Owner, EngineRing> rings,
       ZContext context,
       ReplayClient replayClient,
       ScheduledExecutorService repairReplays,
@@ -96,7 +94,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
    */
   FollowedEngine(EngineSource source, Shared shared, @Nullable Adopted adopted) {
     this.source = source;
-    ring = shared.rings().apply(this::failed);
+    ring = shared.rings().apply(this);
     replayClient = shared.replayClient();
     repairReplays = shared.repairReplays();
     checkReplays = shared.checkReplays();
@@ -164,7 +162,6 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   /** Frees the engine's slot; what still waits is passed over. */
   void remove() {
     removed = true;
-    wantedReplay = -1;
     ring.close();
     stream.removed();
     applier.remove();
@@ -206,9 +203,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
 
   @Override
   public void message(byte[] topic, StreamMessage message) {
-    StreamMessage batch = message.arrived(System.nanoTime());
     tap.live(source.id(), topic, message);
-    if (!ring.lay(() -> live(batch), batch.payload().length)) {
+    if (!ring.add(message)) {
       refused();
     }
   }
@@ -265,7 +261,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
   }
 
   /** Something of the engine's was left half-done, so nothing that is known of it is believed. */
-  private void failed(Throwable thrown) {
+  @Override
+  public void failed(Throwable thrown) {
     counters.add(StreamCounter.WRITE_FAILURES);
     LOG.error("engine={} is forgotten and learned anew: a bug of the router", id(), thrown);
     if (!removed) {
@@ -282,7 +279,8 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     applier.gpuBlocks(blocks);
   }
 
-  private void live(StreamMessage batch) {
+  @Override
+  public void live(StreamMessage batch) {
     if (!removed) {
       stream.live(batch);
     }
@@ -321,14 +319,13 @@ final class FollowedEngine implements StreamSockets, LiveSink {
 
   @Override
   public void replay(long replayId, long fromSequence, boolean repairs) {
-    wantedReplay = replayId;
     ScheduledExecutorService replays = repairs ? repairReplays : checkReplays;
     try {
       long delayMillis = backoff.delayMillis();
       var unused =
           replays.schedule(() -> fetch(replayId, fromSequence), delayMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
-      wantedReplay = -1; // the ingest is closing
+      LOG.debug("engine={} is not asked: the ingest is closing", id());
     }
   }
 
@@ -352,7 +349,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
 
   private void fetch(long replayId, long fromSequence) {
     @Nullable String endpoint = source.replayEndpoint();
-    if (wantedReplay != replayId || endpoint == null) {
+    if (!isAwaited(replayId) || endpoint == null) {
       return;
     }
     StreamTap.@Nullable Replies replies = tap.replay(source.id(), fromSequence);
@@ -367,6 +364,10 @@ final class FollowedEngine implements StreamSockets, LiveSink {
       }
       ended(replayId, whole);
     }
+  }
+
+  private boolean isAwaited(long replayId) {
+    return !removed && stream.awaits(replayId);
   }
 
   private void ended(long replayId, boolean whole) {
@@ -394,7 +395,7 @@ final class FollowedEngine implements StreamSockets, LiveSink {
     @Override
     public boolean batch(StreamMessage batch) {
       try {
-        return wantedReplay == replayId
+        return isAwaited(replayId)
             && ring.put(
                 unlessRemoved(() -> stream.replayed(replayId, batch)), batch.payload().length);
       } catch (InterruptedException e) {

@@ -1,12 +1,12 @@
 package dev.warmpath.eventingest.ring;
 
 import dev.warmpath.eventingest.RingFill;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 
 /**
  * What waits for the writer from one engine, first come, first served.
@@ -19,14 +19,38 @@ import java.util.function.Consumer;
  */
 public final class EngineRing {
 
-  private record Entry(Runnable work, long bytes) {}
+  /** Whose ring it is: does what waits in it, on the reader's thread. */
+  public interface Owner {
+
+    /** Takes a live message. */
+    void live(StreamMessage batch);
+
+    /** Something of it has thrown this; what is thrown from here ends the reader. */
+    void failed(Throwable thrown);
+  }
+
+  /** What waits. */
+  sealed interface Entry {
+
+    /** Bytes that need room, or {@link #COMMAND}. */
+    long bytes();
+  }
+
+  private record Live(StreamMessage batch) implements Entry {
+    @Override
+    public long bytes() {
+      return batch.payload().length;
+    }
+  }
+
+  private record Work(Runnable work, long bytes) implements Entry {}
 
   private static final long COMMAND = -1;
 
   private final RingLimits limits;
   private final RingBytes allBytes;
   private final RingReader reader;
-  private final Consumer<Throwable> failures;
+  private final Owner owner;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition emptied = lock.newCondition();
   private final Deque<Entry> entries = new ArrayDeque<>();
@@ -38,15 +62,12 @@ public final class EngineRing {
   /**
    * @param allBytes what waits in all rings
    * @param reader is told of the ring when there is something in it and it does not know yet
-   * @param failures takes what work of the ring has thrown, on the reader's thread; what it throws
-   *     itself ends the reader
    */
-  public EngineRing(
-      RingLimits limits, RingBytes allBytes, RingReader reader, Consumer<Throwable> failures) {
+  public EngineRing(RingLimits limits, RingBytes allBytes, RingReader reader, Owner owner) {
     this.limits = limits;
     this.allBytes = allBytes;
     this.reader = reader;
-    this.failures = failures;
+    this.owner = owner;
     allBytes.rings(1);
   }
 
@@ -54,52 +75,56 @@ public final class EngineRing {
   public boolean command(Runnable work) {
     lock.lock();
     try {
-      return !closed && append(new Entry(work, COMMAND));
+      return !closed && append(new Work(work, COMMAND));
     } finally {
       lock.unlock();
       reader.wake();
     }
   }
 
-  /** Adds a message if there is room. */
-  public boolean offer(Runnable work, int payloadBytes) {
-    boolean added = lay(work, payloadBytes);
+  /** Adds a live message if there is room; who has added some wakes the reader. */
+  public boolean add(StreamMessage live) {
+    return addIfRoom(new Live(live));
+  }
+
+  /** Adds work that takes so many bytes while it waits, if there is room. */
+  public boolean offer(Runnable work, int bytesTaken) {
+    boolean added = addIfRoom(new Work(work, bytesTaken));
     reader.wake();
     return added;
   }
 
-  /** The same for one who wakes the reader afterwards, once for many messages. */
-  public boolean lay(Runnable work, int payloadBytes) {
-    lock.lock();
-    try {
-      return !closed && hasRoom(payloadBytes, 1) && append(new Entry(work, payloadBytes));
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Adds a message as soon as half of the ring is free; false if it never will be. */
-  public boolean put(Runnable work, int payloadBytes) throws InterruptedException {
+  /** Adds it as soon as half of the ring is free; false if it never will be. */
+  public boolean put(Runnable work, int bytesTaken) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (!closed && !hasRoom(payloadBytes, 2)) {
+      while (!closed && !hasRoom(bytesTaken, 2)) {
         emptied.await();
       }
-      return !closed && append(new Entry(work, payloadBytes));
+      return !closed && append(new Work(work, bytesTaken));
     } finally {
       lock.unlock();
       reader.wake();
     }
   }
 
+  private boolean addIfRoom(Entry entry) {
+    lock.lock();
+    try {
+      return !closed && hasRoom(entry.bytes(), 1) && append(entry);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Moves up to {@code most} of what waits to {@code into}. */
-  void drainTo(List<Runnable> into, int most) {
+  void drainTo(List<Entry> into, int most) {
     lock.lock();
     try {
       int before = messages;
       for (Entry entry = entries.peek(); entry != null && into.size() < most; ) {
         entries.remove();
-        into.add(entry.work());
+        into.add(entry);
         released(entry);
         entry = entries.peek();
       }
@@ -111,9 +136,17 @@ public final class EngineRing {
     }
   }
 
-  /** Work of the ring has thrown this. */
-  void failed(Throwable thrown) {
-    failures.accept(thrown);
+  /** Does what was drained; what it throws goes to the owner. */
+  void run(Entry entry) {
+    try {
+      if (entry instanceof Live live) {
+        owner.live(live.batch());
+      } else if (entry instanceof Work work) {
+        work.work().run();
+      }
+    } catch (RuntimeException | Error e) {
+      owner.failed(e);
+    }
   }
 
   /** The writer has had its turn; whether it should come back. */
@@ -156,12 +189,12 @@ public final class EngineRing {
   }
 
   /** A message always fits into a ring without any, however large. */
-  private boolean hasRoom(int payloadBytes, int parts) {
-    long after = bytes + payloadBytes;
+  private boolean hasRoom(long more, int parts) {
+    long after = bytes + more;
     return messages == 0
         || (messages < limits.messages() / parts
             && after <= limits.bytes() / parts
-            && allBytes.hasRoom(after, payloadBytes));
+            && allBytes.hasRoom(after, more));
   }
 
   private boolean append(Entry entry) {

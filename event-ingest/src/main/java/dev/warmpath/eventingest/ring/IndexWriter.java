@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  * The one thread that writes the index: takes the rings that have something in turns, a bounded
  * number of messages each.
  *
- * <p>What work throws goes to its ring, and the writer goes on. What the ring's owner cannot cope
- * with, and what the tick throws, ends the writer: the index may be wrong then.
+ * <p>What work throws goes to its ring's owner, and the writer goes on. What that cannot cope with,
+ * and what the tick throws, ends the writer: the index may be wrong then.
  *
  * <p>Thread-safe.
  */
@@ -26,7 +26,7 @@ public final class IndexWriter implements Runnable, RingReader {
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final Queue<EngineRing> ready = new ConcurrentLinkedQueue<>();
-  private final List<Runnable> turn = new ArrayList<>();
+  private final List<EngineRing.Entry> turn = new ArrayList<>();
   private final Runnable tick;
   private volatile @Nullable Thread parked;
   private volatile boolean closed;
@@ -103,9 +103,9 @@ public final class IndexWriter implements Runnable, RingReader {
 
   private void serve(EngineRing ring) {
     ring.drainTo(turn, MESSAGES_A_TURN);
-    for (Runnable work : turn) {
+    for (EngineRing.Entry entry : turn) {
       if (!closed) {
-        run(work, ring);
+        ring.run(entry);
       }
     }
     turn.clear();
@@ -120,13 +120,5 @@ public final class IndexWriter implements Runnable, RingReader {
       LockSupport.parkNanos(this, nanos);
     }
     parked = null;
-  }
-
-  private static void run(Runnable work, EngineRing ring) {
-    try {
-      work.run();
-    } catch (RuntimeException | Error e) {
-      ring.failed(e);
-    }
   }
 }

@@ -7,12 +7,14 @@ import dev.warmpath.eventingest.TrustState;
 import dev.warmpath.eventingest.apply.EventApplier;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.eventingest.count.StreamCounters;
-import dev.warmpath.eventingest.session.ReplayAsker.Progress;
+import dev.warmpath.eventingest.session.BatchDigests.Verdict;
 import dev.warmpath.eventingest.snapshot.EngineFate;
 import dev.warmpath.eventingest.snapshot.ResumeListener;
 import dev.warmpath.eventingest.snapshot.StreamSnapshot;
 import dev.warmpath.eventingest.wire.StreamMessage;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,39 +27,101 @@ import org.jspecify.annotations.Nullable;
  * removals may have been among it, until what follows shows that it is still there; or forgotten,
  * if the process may be another one. {@link #trust} says what that leaves to believe.
  *
- * <p>Confined to the writer; {@link #trust}, {@link #lastSequence} and {@link #bufferedBatches} may
- * be read by any thread.
+ * <p>Confined to the writer; {@link #trust}, {@link #lastSequence}, {@link #awaits} and {@link
+ * #bufferedBatches} may be read by any thread.
  */
 public final class EngineStream {
 
   /*
-   *            first batch is 0                    jump, reconnect, silence
-   *   silent ───────────────────▶ live ◀──────────────────────────────────▶ replaying
-   *     │  first batch is not 0                      end, or attempts used up: lost
-   *     └──────────────────────────────────────────────────────────────────────▲
+   * One replay at most is under way. What comes meanwhile, by `state`:
    *
-   * I1  every batch below `next` in this lifetime was applied, or counted as lost and what was held suspended
+   *              live batch                          batch of the replay          end of the replay
+   *   FOLLOWING  the next is applied, one known is   none is awaited              –
+   *              a duplicate, one behind a jump
+   *              waits ──▶ REPAIRING
+   *   CHECKING   the same                            missed ──▶ FOUND             ──▶ FOLLOWING
+   *   FOUND      waits                               applied                      ──▶ FOLLOWING; what waits comes next
+   *   REPAIRING  waits                               applied                      the same; failed ──▶ REPAIRING again,
+   *                                                                               after some attempts lost ──▶ FOLLOWING
+   *
+   * In every state: another batch under a known number ends the lifetime, and all is asked for again; a reconnect,
+   * a restart, or live batches without room begin a repair; if the engine cannot be asked, what is missing is lost.
+   *
+   * I1  every batch below `lifetime.next` was applied, or counted as lost and what was held suspended
    * I2  `cache` is complete only if nothing was lost since the engine held nothing
    * I3  nothing is credited that may be of another lifetime than what is heard next; it is suspended if
    *     the process's start is known, which will tell, and forgotten if not
    * I4  a batch that comes behind a later one is not applied, but counted, and what was held suspended
-   * I5  while a replay repairs something no live batch is applied; they wait with `sequencer`
+   * I5  while a replay brings what is missing no live batch is applied; they wait in `waiting`
    */
+
+  /** Whether a replay is under way, and what for. */
+  private enum State {
+    /** None. */
+    FOLLOWING,
+    /** Nothing speaks for a loss; the question makes sure, and nothing waits for the answer. */
+    CHECKING,
+    /** A check has brought batches that were missed. */
+    FOUND,
+    /** Something is or may be missing: until the end the engine is not believed. */
+    REPAIRING
+  }
+
+  /** What the replay under way has shown. */
+  private enum Proof {
+    /** Nothing: its batches may be another process's. */
+    NONE,
+    /** It goes on where the stream is, or on from a known loss: it may be applied. */
+    GOES_ON,
+    /** Its first batch has the bytes of the one that was known: the process is the same. */
+    SAME_PROCESS
+  }
+
+  /** A question to the replay socket. */
+  private record Replay(long id, String why, long from) {}
 
   /** By then the engine's metrics have been read a few times. */
   private static final Duration START_WAIT = Duration.ofSeconds(60);
 
+  private static final Duration FIRST_CHECK = Duration.ofSeconds(1);
+
   private final EngineSource source;
   private final StreamSockets sockets;
+  private final StreamLimits limits;
   private final LongSupplier nanoClock;
   private final StreamCounters counters;
-  private final ReplayAsker asker;
   private final Lifetime lifetime = new Lifetime();
   private final KnownCache cache;
-  private final LiveBuffer buffer;
-  private final Sequencer sequencer;
   private final ReuseJudge judge;
+  private final WaitingBatches waiting;
+
+  private volatile State state = State.FOLLOWING;
+
+  /** The last question; it is under way unless {@link #state} is FOLLOWING. */
+  private volatile Replay replay = new Replay(0, "", 0);
+
+  private Proof proof = Proof.NONE;
+
+  /** Whether to clear the cache behind the replay: it was reported empty meanwhile. */
+  private boolean clearAfterwards;
+
+  /** Whether live batches were refused since the last question. */
+  private boolean refusedLive;
+
+  /** Whether live batches were dropped that a replay must bring before all is known. */
+  private boolean droppedLive;
+
+  /** Replays in a row that brought nothing. */
+  private int fruitless;
+
+  private long restUntilNanos;
+  private long retryAtNanos;
   private long connectedNanos;
+
+  /** Means nothing while the connection is gone: then no silence is checked. */
+  private long checkAtNanos;
+
+  private boolean heardSinceCheck;
 
   /**
    * @param nanoClock counts nanoseconds from anywhere, never back; {@link ReportedReuse} is by it
@@ -69,15 +133,16 @@ public final class EngineStream {
       LongSupplier nanoClock,
       StreamCounters counters) {
     this.sockets = sockets;
+    this.limits = limits;
     this.nanoClock = nanoClock;
     this.counters = counters;
     source = applier.source();
-    asker = new ReplayAsker(sockets, limits, nanoClock, counters);
     cache = new KnownCache(applier, lifetime, sockets, nanoClock, counters);
-    buffer = new LiveBuffer(limits);
-    sequencer = new Sequencer(cache, lifetime, asker, buffer, counters);
     judge = new ReuseJudge(source.rules().remedy() == null, counters, nanoClock);
+    waiting = new WaitingBatches(limits);
     connectedNanos = nanoClock.getAsLong();
+    restUntilNanos = connectedNanos;
+    retryAtNanos = connectedNanos;
   }
 
   /**
@@ -93,12 +158,12 @@ public final class EngineStream {
 
   /** What another process needs to go on here, or null if there is nothing to go on from. */
   public @Nullable StreamSnapshot snapshot() {
-    if (!lifetime.started() || sequencer.isClearing() || !lifetime.isShownByLast()) {
+    if (!lifetime.started() || clearAfterwards || !lifetime.isShownByLast()) {
       return null;
     }
     long last = lifetime.lastSequence();
     return new StreamSnapshot(
-        last, lifetime.digest(last), lifetime.start().seconds(), cache.gap(), cache.learned());
+        last, lifetime.digest(last), lifetime.startSeconds(), cache.gap(), cache.learned());
   }
 
   /** How far the engine is believed. */
@@ -111,29 +176,35 @@ public final class EngineStream {
     return lifetime.lastSequence();
   }
 
+  /** Whether a replay is still under way; its answer is for nothing if not. */
+  public boolean awaits(long replayId) {
+    return state != State.FOLLOWING && replay.id() == replayId;
+  }
+
   /** Live batches that wait for the end of a replay. */
   public int bufferedBatches() {
-    return buffer.waiting();
+    return waiting.count();
   }
+
+  // What the sockets tell.
 
   /** The live connection is up, for the first time or again. */
   public void connected() {
-    if (lifetime.started() && lifetime.continuity().isDecided()) {
+    boolean isDecided = lifetime.continuity().isDecided();
+    if (lifetime.started() && isDecided) {
       counters.add(StreamCounter.RECONNECTS);
     }
     cache.connected(true);
     connectedNanos = nanoClock.getAsLong();
-    asker.connected();
+    checkAtNanos = in(FIRST_CHECK);
+    heardSinceCheck = true; // the first check may bring what was published before the subscription
     if (lifetime.started()) {
       lifetime.unheard();
-      sequencer.replayOrLose(
-          lifetime.continuity().isDecided() ? "reconnected" : "restored from a snapshot");
+      replayOrLose(isDecided ? "reconnected" : "restored from a snapshot");
     } else {
       cache.forgetSuspended();
       lifetime.cleared();
-      if (sequencer.mayAsk()) {
-        sequencer.requestReplay("first contact");
-      }
+      replayIfPossible("first contact");
     }
     updateTrust();
   }
@@ -142,30 +213,44 @@ public final class EngineStream {
   public void disconnected() {
     cache.connected(false);
     lifetime.unheard();
-    asker.disconnected();
     updateTrust();
   }
 
   /** One message of the live connection. */
   public void live(StreamMessage batch) {
-    asker.heard();
-    sequencer.live(batch);
+    heardSinceCheck = true;
+    checkAtNanos = in(limits.checkInterval());
+    if (lifetime.isUnproven() && state == State.FOLLOWING) {
+      replayOrLose("restored from a snapshot");
+    }
+    if (isRepairing()) {
+      keep(batch);
+    } else {
+      route(batch);
+    }
     updateTrust();
   }
 
   /** Live messages were refused for lack of room; no later one may come to show the gap. */
   public void liveRefused() {
-    sequencer.liveRefused();
+    refusedLive = true;
+    if (!isRepairing()) {
+      requestRefused();
+    }
     updateTrust();
   }
 
   /** One batch of the answer to a replay. */
   public void replayed(long replayId, StreamMessage batch) {
-    Progress current = asker.current(replayId);
-    if (current != null) {
-      sequencer.replayed(current, batch);
-      updateTrust();
+    if (!awaits(replayId)) {
+      return;
     }
+    if (!lifetime.started() || batch.sequence() >= lifetime.next()) {
+      replayedNew(batch);
+    } else {
+      replayedOld(batch);
+    }
+    updateTrust();
   }
 
   /**
@@ -174,12 +259,21 @@ public final class EngineStream {
    * @param whole whether the engine said so; else it fell silent or could not be asked
    */
   public void replayEnded(long replayId, boolean whole) {
-    Progress current = asker.current(replayId);
-    if (current != null) {
-      sequencer.ended(current, whole);
-      updateTrust();
+    if (!awaits(replayId)) {
+      return;
     }
+    State ended = state;
+    state = State.FOLLOWING;
+    if (whole) {
+      answered(ended);
+    } else {
+      counters.add(StreamCounter.REPLAY_FAILURES);
+      unanswered(ended);
+    }
+    updateTrust();
   }
+
+  // What others tell.
 
   /** The engine's cache is known to be empty although its own event may come late. */
   public void cleared(String why) {
@@ -187,15 +281,15 @@ public final class EngineStream {
     if (lifetime.started()) {
       cache.complete();
     }
-    sequencer.cleared();
+    clearAfterwards = state != State.FOLLOWING;
     updateTrust();
   }
 
   /** The engine's process is known to be gone or new. */
   public void restarted(String why) {
-    sequencer.newLifetime(why);
-    if (cache.isConnected() && sequencer.mayAsk()) {
-      sequencer.requestReplay(why);
+    newLifetime(why);
+    if (cache.isConnected()) {
+      replayIfPossible(why);
     }
     updateTrust();
   }
@@ -206,7 +300,7 @@ public final class EngineStream {
    * what was restored, its names are kept.
    */
   public void runsSince(double startSeconds) {
-    if (lifetime.start().isKnown() && lifetime.start().seconds() != startSeconds) {
+    if (lifetime.isStartKnown() && lifetime.startSeconds() != startSeconds) {
       restarted("the process started at another time than the one that was known");
     }
     lifetime.runsSince(startSeconds);
@@ -228,12 +322,15 @@ public final class EngineStream {
    * @throws RuntimeException or an error if that fails too; then the index may be wrong
    */
   public void failed(String why) {
-    sequencer.forget(why);
+    clearAfterwards = false;
+    cache.forget(EngineFate.NO_ANSWER, why);
+    startOver();
+    droppedLive = true;
     cache.mayBeReplayed(sockets.canReplay());
-    if (cache.isConnected() && sequencer.mayAsk()) {
-      sequencer.requestReplay(why);
+    if (cache.isConnected()) {
+      replayIfPossible(why);
     }
-    asker.rest();
+    rest();
     updateTrust();
   }
 
@@ -256,11 +353,20 @@ public final class EngineStream {
   }
 
   /**
+   * The engine is well again after it was not. Its socket shows most restarts; where another
+   * process may stand behind the same connection, the last batch asked for again does.
+   */
+  public void recovered() {
+    check("its health came back");
+  }
+
+  /**
    * Lets time pass: the replay socket is asked after a silence whether something was missed, and
    * after a rest for what it did not answer.
    */
   public void tick() {
-    if (asker.checkDue() || (cache.mayBeReplayed() && asker.retryDue())) {
+    if ((cache.isConnected() && isOver(checkAtNanos))
+        || (cache.mayBeReplayed() && isOver(retryAtNanos))) {
       check("silence");
     }
     if (lifetime.continuity().awaitsStart()
@@ -270,34 +376,430 @@ public final class EngineStream {
       updateTrust();
     }
     if (judge.isOverPredicted(trust().trust() == Trust.EXACT)) {
-      overPredicted();
-    }
-  }
-
-  private void overPredicted() {
-    String remedy = source.rules().remedy();
-    suspend(
-        "the engine keeps reusing less than the index shows"
-            + (remedy == null ? "" : ": " + remedy));
-  }
-
-  /**
-   * The engine is well again after it was not. Its socket shows most restarts; where another
-   * process may stand behind the same connection, the last batch asked for again does.
-   */
-  public void recovered() {
-    check("its health came back");
-  }
-
-  private void check(String why) {
-    if (cache.isConnected() && !sequencer.isRunning() && sequencer.mayAsk()) {
-      sequencer.check(why);
-      updateTrust();
+      String remedy = source.rules().remedy();
+      suspend(
+          "the engine keeps reusing less than the index shows"
+              + (remedy == null ? "" : ": " + remedy));
     }
   }
 
   private void updateTrust() {
     judge.applied();
-    cache.updateTrust(sequencer.repairing());
+    cache.updateTrust(isRepairing() ? replay.why() : null);
+  }
+
+  // Live batches.
+
+  /** Applies a batch, or finds out why it cannot be applied yet. */
+  private void route(StreamMessage batch) {
+    long sequence = batch.sequence();
+    if (!lifetime.started()) {
+      begin(batch);
+    } else if (sequence == lifetime.next()) {
+      cache.apply(batch);
+    } else if (sequence > lifetime.next()) {
+      jump(batch);
+    } else {
+      behind(batch, lifetime.compare(batch));
+    }
+  }
+
+  private void begin(StreamMessage batch) {
+    if (batch.sequence() > 0 && mayAsk()) {
+      replayBefore(batch, "joined at batch " + batch.sequence());
+      return;
+    }
+    cache.begin(batch.sequence(), "joined");
+    if (batch.sequence() > 0) {
+      cache.mayBeReplayed(sockets.canReplay());
+    }
+    cache.apply(batch);
+  }
+
+  private void jump(StreamMessage batch) {
+    counters.add(StreamCounter.GAPS);
+    if (mayAsk()) {
+      replayBefore(batch, "batch " + lifetime.next() + " is missing");
+    } else {
+      cache.mayBeReplayed(sockets.canReplay());
+      cache.batchesLostBefore(batch.sequence());
+      cache.apply(batch);
+    }
+  }
+
+  private void behind(StreamMessage batch, Verdict verdict) {
+    if (verdict == Verdict.SAME) {
+      counters.add(StreamCounter.DUPLICATES);
+      sockets.applied(batch); // a replay has brought it while it waited
+    } else if (lifetime.gaveUp(batch)) {
+      late(batch);
+    } else {
+      long last = lifetime.next() - 1;
+      newLifetime("sequence went back from " + last + " to " + batch.sequence());
+      begin(batch);
+    }
+  }
+
+  /**
+   * A batch that was given up comes after all, or is of another process. It is as good as lost:
+   * what came behind it may have undone what it says. If it is of another process, its next ones
+   * will soon have numbers that were applied, and other bytes.
+   */
+  private void late(StreamMessage batch) {
+    counters.add(StreamCounter.LATE_BATCHES);
+    lifetime.doubtProcess();
+    replayOrLose("batch " + batch.sequence() + " came late");
+  }
+
+  /** Keeps a live batch until the replay is over. */
+  private void keep(StreamMessage batch) {
+    boolean isOld = lifetime.started() && batch.sequence() < lifetime.next();
+    Verdict verdict = isOld ? lifetime.compare(batch) : waiting.compare(batch);
+    if (verdict == Verdict.SAME) {
+      counters.add(StreamCounter.DUPLICATES);
+    } else if (isOld || verdict == Verdict.OTHER) {
+      boolean others = waiting.first() != null;
+      newLifetime("sequence went back to " + batch.sequence());
+      route(batch);
+      requestDropped(others);
+    } else if (!waiting.add(batch)) {
+      counters.add(StreamCounter.BUFFER_OVERFLOWS);
+      refusedLive = true;
+    }
+  }
+
+  // Batches of a replay.
+
+  private void replayedOld(StreamMessage batch) {
+    Verdict verdict = lifetime.compare(batch);
+    if (verdict == Verdict.OTHER) {
+      beginAnew("a replay shows another batch " + batch.sequence());
+    } else if (verdict == Verdict.SAME && batch.sequence() == replay.from()) {
+      proof = Proof.SAME_PROCESS;
+      lifetime.decided(EngineFate.KEPT, "batch " + replay.from() + " is the same");
+    }
+  }
+
+  private void replayedNew(StreamMessage batch) {
+    // While the connection lasts, it vouches for the process that a repair is of.
+    boolean same =
+        cache.isConnected() && !lifetime.continuity().isBroken() && state == State.REPAIRING;
+    if (lifetime.started() && proof == Proof.NONE && !same && !goesOnOutOfReach()) {
+      return;
+    }
+    if (!lifetime.started()) {
+      cache.begin(batch.sequence(), "the replay begins");
+    } else if (batch.sequence() > lifetime.next()) {
+      cache.batchesLostBefore(batch.sequence());
+    }
+    if (proof == Proof.NONE) {
+      proof = Proof.GOES_ON;
+    }
+    if (state == State.CHECKING) {
+      state = State.FOUND;
+    }
+    fruitless = 0;
+    counters.add(StreamCounter.REPLAYED_BATCHES);
+    cache.apply(batch);
+  }
+
+  /** The replay begins too late to show the process; whether to go on all the same. */
+  private boolean goesOnOutOfReach() {
+    if (lifetime.isStartKnown()) {
+      lifetime.awaitStart();
+      cache.eventsLost("a replay no longer shows batch " + replay.from());
+      return true;
+    }
+    lifetime.decided(EngineFate.OUT_OF_REACH, "the replay begins behind batch " + replay.from());
+    processUnknown();
+    return false;
+  }
+
+  /** The process cannot be shown to be the same; an older state of it may be replayed again. */
+  private void processUnknown() {
+    boolean clearing = clearAfterwards;
+    beginAnew("a replay no longer shows batch " + replay.from());
+    clearAfterwards = clearing && state != State.FOLLOWING;
+  }
+
+  // The end of a replay.
+
+  private void answered(State ended) {
+    if (lifetime.started() && proof == Proof.NONE) {
+      processUnknown();
+      return;
+    }
+    lifetime.answered(proof == Proof.SAME_PROCESS);
+    if (!lifetime.started() && !droppedLive) {
+      cache.complete();
+    }
+    if (ended != State.REPAIRING) {
+      checked(ended);
+    }
+    if (cache.mayBeReplayed() && lifetime.continuity().isDecided()) {
+      replayLost();
+      return;
+    }
+    StreamMessage first = waiting.first();
+    if (first != null && first.sequence() > lifetime.next() && isLastFruitless()) {
+      giveUp();
+    }
+    clearAfterwards &= ended != State.CHECKING;
+    drain();
+  }
+
+  /**
+   * The connection is silent if a check brought batches, and nothing was heard since the one before
+   * it.
+   */
+  private void checked(State ended) {
+    boolean isSilent = ended == State.FOUND && !heardSinceCheck;
+    heardSinceCheck = false;
+    if (isSilent) {
+      counters.add(StreamCounter.SILENT_CONNECTIONS);
+      sockets.reopen();
+    }
+  }
+
+  /** All is asked for again: what is suspended and still held is stored, or shown, on the way. */
+  private void replayLost() {
+    String why = "the replay socket answers again";
+    cache.mayBeReplayed(false);
+    cache.suspend(why);
+    lifetime.rewind();
+    startOver();
+    repair(why);
+  }
+
+  private void unanswered(State ended) {
+    if (ended == State.CHECKING) {
+      clearAfterwards = false; // what was heard meanwhile is newer
+    } else if (!isLastFruitless()) {
+      repair(replay.why());
+    } else {
+      giveUp();
+      drain();
+    }
+  }
+
+  /** The engine is not asked again for a while, and what is missing counts as lost. */
+  private void giveUp() {
+    rest();
+    refuseRestored();
+    cache.mayBeReplayed(true);
+    StreamMessage first = waiting.first();
+    if (lifetime.started() && first != null && first.sequence() > lifetime.next()) {
+      cache.batchesLostBefore(first.sequence());
+    } else if (lifetime.started()) {
+      cache.eventsLost(replay.why() + " and no replay answers");
+    }
+  }
+
+  /** Takes up what waits, until one of it has to wait again. */
+  private void drain() {
+    while (state == State.FOLLOWING) {
+      StreamMessage batch = waiting.poll();
+      if (batch == null) {
+        if (clearAfterwards) {
+          clearAfterwards = false;
+          cache.clear();
+        }
+        requestRefused();
+        return;
+      }
+      if (!lifetime.beganBehind(batch)) {
+        boolean others = waiting.first() != null;
+        route(batch);
+        requestDropped(others && waiting.first() == null);
+      }
+    }
+  }
+
+  /** Asks for batches that waited and were dropped when a new lifetime began. */
+  private void requestDropped(boolean dropped) {
+    if (dropped && state == State.FOLLOWING) {
+      replayOrLose("live batches were dropped");
+    }
+  }
+
+  /** Asks for what was refused for lack of room. */
+  private void requestRefused() {
+    if (refusedLive) {
+      refusedLive = false;
+      replayOrLose("there was no room for live batches");
+    }
+  }
+
+  // A new lifetime.
+
+  /** The process is another one, or cannot be shown to be the same: everything is asked again. */
+  private void beginAnew(String why) {
+    newLifetime(why);
+    replayIfPossible(why);
+  }
+
+  /** The process is another one, or what is held must not be believed any more. */
+  private void newLifetime(String why) {
+    clearAfterwards = false;
+    cache.end(why);
+    startOver();
+  }
+
+  private void startOver() {
+    droppedLive = waiting.first() != null;
+    waiting.clear();
+    state = State.FOLLOWING;
+  }
+
+  /** What was restored cannot be shown to be true by a replay. */
+  private void refuseRestored() {
+    if (lifetime.isStartKnown()) {
+      lifetime.awaitStart();
+    } else if (!lifetime.continuity().isDecided()) {
+      cache.forget(EngineFate.NO_ANSWER, "restored from a snapshot, and no replay answers");
+      startOver();
+    }
+  }
+
+  // Questions.
+
+  /** Whether what comes live has to wait for what a replay brings. */
+  private boolean isRepairing() {
+    return state == State.REPAIRING || state == State.FOUND;
+  }
+
+  /** Whether the engine can be asked now. */
+  private boolean mayAsk() {
+    return sockets.canReplay() && isOver(restUntilNanos);
+  }
+
+  /** Asks for all that is missing before a live batch, which waits. */
+  private void replayBefore(StreamMessage batch, String why) {
+    waiting.putBack(batch);
+    repair(why);
+  }
+
+  /** After a reconnect or a known loss: asks for what was missed, or counts it as lost. */
+  private void replayOrLose(String why) {
+    if (mayAsk()) {
+      repair(why);
+    } else {
+      refuseRestored();
+      cache.mayBeReplayed(sockets.canReplay());
+      cache.eventsLost(why + ", and no replay");
+    }
+  }
+
+  private void replayIfPossible(String why) {
+    if (mayAsk()) {
+      repair(why);
+    }
+  }
+
+  /** Asks for all that is missing. */
+  private void repair(String why) {
+    ask(State.REPAIRING, why);
+  }
+
+  /** Asks whether something is missing, if nothing else is asked. */
+  private void check(String why) {
+    if (cache.isConnected() && state == State.FOLLOWING && mayAsk()) {
+      retryAtNanos = in(limits.replayCooldown());
+      checkAtNanos = in(limits.checkInterval());
+      ask(State.CHECKING, why);
+      updateTrust();
+    }
+  }
+
+  /** An earlier question is void. */
+  private void ask(State purpose, String why) {
+    replay = new Replay(replay.id() + 1, why, lifetime.replayFrom());
+    state = purpose;
+    proof = Proof.NONE;
+    counters.add(StreamCounter.REPLAYS);
+    sockets.replay(replay.id(), replay.from(), purpose == State.REPAIRING);
+  }
+
+  /** Counts an attempt that brought nothing; whether it was the last one. */
+  private boolean isLastFruitless() {
+    return ++fruitless >= limits.replayAttempts();
+  }
+
+  /** Asks no more for a while. */
+  private void rest() {
+    fruitless = 0;
+    restUntilNanos = in(limits.replayCooldown());
+  }
+
+  private long in(Duration time) {
+    return nanoClock.getAsLong() + time.toNanos();
+  }
+
+  private boolean isOver(long nanos) {
+    return nanoClock.getAsLong() - nanos >= 0;
+  }
+
+  /** Live batches that wait for the end of a replay, in the order of their numbers. */
+  private static final class WaitingBatches {
+
+    private final StreamLimits limits;
+    private final Deque<StreamMessage> batches = new ArrayDeque<>();
+    private long bytes;
+    private volatile int count;
+
+    WaitingBatches(StreamLimits limits) {
+      this.limits = limits;
+    }
+
+    /** May be asked by any thread. */
+    int count() {
+      return count;
+    }
+
+    /** Whether there was room. */
+    boolean add(StreamMessage batch) {
+      int length = batch.payload().length;
+      if (batches.size() >= limits.bufferedBatches() || bytes + length > limits.bufferedBytes()) {
+        return false;
+      }
+      bytes += length;
+      batches.addLast(batch);
+      count = batches.size();
+      return true;
+    }
+
+    /** Puts back what {@link #poll} took; there is always room for that. */
+    void putBack(StreamMessage batch) {
+      bytes += batch.payload().length;
+      batches.addFirst(batch);
+      count = batches.size();
+    }
+
+    @Nullable StreamMessage poll() {
+      StreamMessage first = batches.pollFirst();
+      if (first != null) {
+        bytes -= first.payload().length;
+        count = batches.size();
+      }
+      return first;
+    }
+
+    @Nullable StreamMessage first() {
+      return batches.peekFirst();
+    }
+
+    /** How a batch stands to the last one: UNKNOWN if it may come next. */
+    Verdict compare(StreamMessage batch) {
+      StreamMessage last = batches.peekLast();
+      return last == null || batch.sequence() > last.sequence()
+          ? Verdict.UNKNOWN
+          : BatchDigests.compare(last, batch);
+    }
+
+    void clear() {
+      batches.clear();
+      bytes = 0;
+      count = 0;
+    }
   }
 }

@@ -92,7 +92,7 @@ final class KnownCache {
   void begin(long sequence, String why) {
     if (sequence == 0) {
       complete();
-      lifetime.start().cleared();
+      lifetime.trustProcess();
     } else {
       missing(why + " at batch " + sequence);
       counters.add(StreamCounter.LOST_BATCHES, sequence);
@@ -188,8 +188,8 @@ final class KnownCache {
     }
     if (same) {
       suspend(why);
-    } else if (lifetime.start().isKnown()) {
-      lifetime.start().unsure();
+    } else if (lifetime.isStartKnown()) {
+      lifetime.doubtProcess();
       suspend(why);
     } else {
       long held = applier.stats().heldBlocks();

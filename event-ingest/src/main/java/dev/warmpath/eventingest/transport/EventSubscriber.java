@@ -177,7 +177,7 @@ public final class EventSubscriber {
       if (FrameBudget.isTooLarge(last)) {
         sink.problem(StreamCounter.OVERSIZED_MESSAGES);
       }
-      StreamMessage message = StreamMessage.ofLive(frames.all());
+      StreamMessage message = StreamMessage.ofLive(frames.all(), System.nanoTime());
       if (message == null || message.endsReplay()) {
         sink.problem(StreamCounter.BAD_MESSAGES);
         continue;

@@ -26,14 +26,12 @@ public record StreamMessage(long sequence, byte[] payload, long arrivedNanos) {
     this(sequence, payload, UNTIMED);
   }
 
-  /** The same, heard live at this {@link System#nanoTime}. */
-  public StreamMessage arrived(long nanos) {
-    return new StreamMessage(sequence, payload, nanos);
-  }
-
-  /** The message in the frames {@code [topic, sequence, payload]}, or null if they are no such. */
-  public static @Nullable StreamMessage ofLive(List<byte[]> frames) {
-    return frames.size() == 3 ? of(frames.get(1), frames.get(2)) : null;
+  /**
+   * The message in the frames {@code [topic, sequence, payload]}, heard live at this {@link
+   * System#nanoTime}, or null if they are no such.
+   */
+  public static @Nullable StreamMessage ofLive(List<byte[]> frames, long arrivedNanos) {
+    return frames.size() == 3 ? of(frames.get(1), frames.get(2), arrivedNanos) : null;
   }
 
   /**
@@ -45,7 +43,7 @@ public record StreamMessage(long sequence, byte[] payload, long arrivedNanos) {
     if (count != 2 && count != 3) {
       return null;
     }
-    return of(frames.get(count - 2), frames.get(count - 1));
+    return of(frames.get(count - 2), frames.get(count - 1), UNTIMED);
   }
 
   /** Whether this reply says that no more follow. */
@@ -62,7 +60,7 @@ public record StreamMessage(long sequence, byte[] payload, long arrivedNanos) {
     return frame;
   }
 
-  private static @Nullable StreamMessage of(byte[] sequence, byte[] payload) {
+  private static @Nullable StreamMessage of(byte[] sequence, byte[] payload, long arrivedNanos) {
     if (sequence.length != Long.BYTES) {
       return null;
     }
@@ -71,6 +69,6 @@ public record StreamMessage(long sequence, byte[] payload, long arrivedNanos) {
       value = value << 8 | (b & 0xff);
     }
     boolean counts = value >= 0 && value < Long.MAX_VALUE;
-    return counts || value == END_SEQUENCE ? new StreamMessage(value, payload) : null;
+    return counts || value == END_SEQUENCE ? new StreamMessage(value, payload, arrivedNanos) : null;
   }
 }

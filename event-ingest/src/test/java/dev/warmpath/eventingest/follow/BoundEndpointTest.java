@@ -178,12 +178,14 @@ final class BoundEndpointTest {
           ingest.settle();
           return predicted(engine.restarts() == 0 ? A : B) == 16;
         });
+    ingest.settle(); // the index shows a batch before the trust does
   }
 
   private void publishNext(TestPublisher publisher) {
     int sequence = engine.serve(B).lastSequence();
     publisher.send(sequence, engine.payload(sequence));
     Await.until("batch " + sequence, () -> status().lastSequence() == sequence);
+    ingest.settle();
   }
 
   private Socket stray(String sent) throws IOException {

@@ -3,6 +3,7 @@ package dev.warmpath.eventingest.ring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.RingFill;
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,6 +18,7 @@ final class EngineRingTest {
 
   private final List<EngineRing> ready = new ArrayList<>();
   private int wakes;
+  private final RecordingOwner owner = new RecordingOwner();
   private final RingBytes allBytes = new RingBytes(1000);
   private final EngineRing ring = ring(new RingLimits(4, 100, 1000));
 
@@ -51,9 +53,9 @@ final class EngineRingTest {
       int number = i;
       ring.offer(() -> ran.add(number), 25);
     }
-    List<Runnable> turn = new ArrayList<>();
+    List<EngineRing.Entry> turn = new ArrayList<>();
     ring.drainTo(turn, 3);
-    turn.forEach(Runnable::run);
+    turn.forEach(ring::run);
     assertThat(ran).containsExactly(0, 1, 2);
     assertThat(ring.staysScheduled()).isTrue();
     assertThat(ring.offer(NOTHING, 75)).isTrue();
@@ -71,15 +73,19 @@ final class EngineRingTest {
   }
 
   @Test
-  void theWriterIsWokenByAllButWhatIsLaidDown() throws InterruptedException {
-    assertThat(ring.lay(NOTHING, 1)).isTrue();
+  void theWriterIsWokenByAllButLiveMessages() throws InterruptedException {
+    StreamMessage live = new StreamMessage(0, new byte[1]);
+    assertThat(ring.add(live)).isTrue();
     assertThat(ready).containsExactly(ring);
     assertThat(wakes).isZero();
     ring.offer(NOTHING, 1);
     assertThat(wakes).as("by an offer, though the ring was ready").isEqualTo(1);
     ring.command(NOTHING);
     assertThat(wakes).as("by a command").isEqualTo(2);
-    ring.drainTo(new ArrayList<>(), 64);
+    List<EngineRing.Entry> turn = new ArrayList<>();
+    ring.drainTo(turn, 64);
+    turn.forEach(ring::run);
+    assertThat(owner.heard).containsExactly(live);
     ring.put(NOTHING, 1);
     assertThat(wakes).as("by a replay").isEqualTo(3);
   }
@@ -140,6 +146,6 @@ final class EngineRingTest {
             wakes++;
           }
         };
-    return new EngineRing(limits, allBytes, reader, thrown -> {});
+    return new EngineRing(limits, allBytes, reader, owner);
   }
 }

@@ -2,6 +2,7 @@ package dev.warmpath.eventingest.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.eventingest.wire.StreamMessage;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -65,8 +66,14 @@ final class IndexWriterTest {
             LIMITS,
             bytes,
             writer,
-            thrown -> {
-              throw new IllegalStateException("a bug, on purpose", thrown);
+            new EngineRing.Owner() {
+              @Override
+              public void live(StreamMessage batch) {}
+
+              @Override
+              public void failed(Throwable thrown) {
+                throw new IllegalStateException("a bug, on purpose", thrown);
+              }
             });
     List<String> ran = new ArrayList<>();
     beyondHelp.command(() -> {
@@ -94,9 +101,9 @@ final class IndexWriterTest {
   }
 
   private EngineRing ring() {
-    List<Throwable> thrown = new ArrayList<>();
-    EngineRing ring = new EngineRing(LIMITS, bytes, writer, thrown::add);
-    failures.put(ring, thrown);
+    RecordingOwner owner = new RecordingOwner();
+    EngineRing ring = new EngineRing(LIMITS, bytes, writer, owner);
+    failures.put(ring, owner.thrown);
     return ring;
   }
 }

@@ -2,7 +2,8 @@ package dev.warmpath.eventingest.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.eventingest.session.Continuity.Event;
+import dev.warmpath.eventingest.session.Lifetime.Continuity;
+import dev.warmpath.eventingest.session.Lifetime.Continuity.Event;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

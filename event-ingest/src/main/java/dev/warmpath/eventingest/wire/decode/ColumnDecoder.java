@@ -2,7 +2,7 @@ package dev.warmpath.eventingest.wire.decode;
 
 import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.EventFields.EventType;
+import dev.warmpath.eventingest.wire.decode.EventReader.EventType;
 import java.util.List;
 
 /**
@@ -27,9 +27,8 @@ public final class ColumnDecoder {
 
   private final WireCursor cursor = new WireCursor();
   private final EventColumns columns = new EventColumns();
-  private final EventFields fields = new EventFields(cursor, columns);
-  private final RowReader reader = new RowReader(cursor, fields, columns);
-  private final Repeats repeats = new Repeats(cursor, fields, columns);
+  private final EventReader reader = new EventReader(cursor, columns);
+  private final Repeats repeats = new Repeats(cursor, reader, columns);
   private boolean eventsSeen;
 
   /**
@@ -109,7 +108,7 @@ public final class ColumnDecoder {
 
   private void readEvent() throws WireException {
     int start = cursor.position();
-    EventType type = fields.locate();
+    EventType type = reader.locate();
     int end = cursor.position();
     switch (type) {
       case BLOCK_STORED -> readBlockStored(start, end);

@@ -1,7 +1,7 @@
 package dev.warmpath.eventingest.wire.decode;
 
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.EventFields.Field;
+import dev.warmpath.eventingest.wire.decode.EventReader.Field;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +19,7 @@ final class Repeats {
   private static final int LONGEST_BYTES = 1 << 10;
 
   private final WireCursor cursor;
-  private final EventFields fields;
+  private final EventReader reader;
   private final EventColumns columns;
   private @Nullable Pattern removal;
   private @Nullable Pattern store;
@@ -38,9 +38,9 @@ final class Repeats {
   private record Pattern(
       byte[] bytes, int hashAt, int parentAt, int idsAt, int idsEnd, EventRow row) {}
 
-  Repeats(WireCursor cursor, EventFields fields, EventColumns columns) {
+  Repeats(WireCursor cursor, EventReader reader, EventColumns columns) {
     this.cursor = cursor;
-    this.fields = fields;
+    this.reader = reader;
     this.columns = columns;
   }
 
@@ -65,7 +65,7 @@ final class Repeats {
    * Keeps the event that was just read from {@code start} to {@code end}, if it can be repeated.
    */
   void keep(EventRow row, int start, int end) throws WireException {
-    int hashes = fields.offset(Field.BLOCK_HASHES);
+    int hashes = reader.offset(Field.BLOCK_HASHES);
     if (row.hashCount != 1 || end - start > LONGEST_BYTES || !cursor.isLongAt(hashes + 1)) {
       return;
     }
@@ -75,14 +75,14 @@ final class Repeats {
       removal = new Pattern(bytes, hashAt, bytes.length, bytes.length, bytes.length, row.copy());
       return;
     }
-    int parent = fields.offset(Field.PARENT_BLOCK_HASH);
-    int ids = fields.offset(Field.TOKEN_IDS);
+    int parent = reader.offset(Field.PARENT_BLOCK_HASH);
+    int ids = reader.offset(Field.TOKEN_IDS);
     boolean inOrder = hashes < parent && parent < ids;
     if (inOrder
         && cursor.isLongAt(parent)
-        && fields.idsRead() > 0
-        && fields.idsFit()
-        && fields.offset(Field.LOOKAHEAD_TOKEN_IDS) < 0) {
+        && reader.idsRead() > 0
+        && reader.idsFit()
+        && reader.offset(Field.LOOKAHEAD_TOKEN_IDS) < 0) {
       cursor.seek(ids);
       cursor.arrayLength();
       int idsAt = cursor.position() - start;

@@ -4,7 +4,7 @@ import dev.warmpath.eventingest.wire.KvEvent;
 import dev.warmpath.eventingest.wire.KvEventBatch;
 import dev.warmpath.eventingest.wire.SkipReason;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.EventFields.EventType;
+import dev.warmpath.eventingest.wire.decode.EventReader.EventType;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -41,7 +41,7 @@ final class ObjectDecoder {
   private static final class Draft {
 
     private final WireCursor cursor;
-    private final EventFields fields;
+    private final EventReader fields;
     private final ObjectEventReader reader;
     private final Map<SkipReason, Integer> skipped = new EnumMap<>(SkipReason.class);
     private final List<KvEvent> events = new ArrayList<>();
@@ -52,7 +52,7 @@ final class ObjectDecoder {
 
     Draft(WireCursor cursor) {
       this.cursor = cursor;
-      fields = new EventFields(cursor, new EventColumns());
+      fields = new EventReader(cursor, new EventColumns());
       reader = new ObjectEventReader(cursor, fields);
     }
 

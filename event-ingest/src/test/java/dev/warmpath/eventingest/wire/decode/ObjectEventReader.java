@@ -5,7 +5,7 @@ import dev.warmpath.eventingest.wire.GroupSpec;
 import dev.warmpath.eventingest.wire.KvEvent.BlockRemoved;
 import dev.warmpath.eventingest.wire.KvEvent.BlockStored;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.EventFields.Field;
+import dev.warmpath.eventingest.wire.decode.EventReader.Field;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,15 +21,13 @@ final class ObjectEventReader {
   private static final int MAX_GROUP_IDX = 1023;
 
   private final WireCursor cursor;
-  private final EventFields fields;
+  private final EventReader fields;
   private final ObjectTokensReader tokensReader;
-  private final BlockKeysReader keysReader;
 
-  ObjectEventReader(WireCursor cursor, EventFields fields) {
+  ObjectEventReader(WireCursor cursor, EventReader fields) {
     this.cursor = cursor;
     this.fields = fields;
     tokensReader = new ObjectTokensReader(cursor, fields);
-    keysReader = new BlockKeysReader(cursor, fields, new EventColumns());
   }
 
   BlockStored blockStored() throws WireException {
@@ -38,7 +36,7 @@ final class ObjectEventReader {
         hashes,
         fields.require(Field.PARENT_BLOCK_HASH) ? (Long) hash() : null,
         tokensReader.tokens(hashes.length),
-        keysReader.keys(hashes.length),
+        fields.keys(hashes.length),
         place(),
         spec());
   }

@@ -3,7 +3,7 @@ package dev.warmpath.eventingest.wire.decode;
 import dev.warmpath.eventingest.wire.BlockTokens;
 import dev.warmpath.eventingest.wire.Naming;
 import dev.warmpath.eventingest.wire.WireException;
-import dev.warmpath.eventingest.wire.decode.EventFields.Field;
+import dev.warmpath.eventingest.wire.decode.EventReader.Field;
 import java.util.Arrays;
 
 /**
@@ -17,10 +17,10 @@ final class ObjectTokensReader {
   private static final int MAX_BLOCK_SIZE = 1 << 30;
 
   private final WireCursor cursor;
-  private final EventFields fields;
+  private final EventReader fields;
   private Naming naming = Naming.DENSE;
 
-  ObjectTokensReader(WireCursor cursor, EventFields fields) {
+  ObjectTokensReader(WireCursor cursor, EventReader fields) {
     this.cursor = cursor;
     this.fields = fields;
   }

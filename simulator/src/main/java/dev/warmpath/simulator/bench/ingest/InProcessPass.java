@@ -76,7 +76,8 @@ final class InProcessPass {
   }
 
   private static StreamMessage message(byte[] sequence, byte[] payload) {
-    StreamMessage message = StreamMessage.ofLive(List.of(TOPIC, sequence, payload));
+    StreamMessage message =
+        StreamMessage.ofLive(List.of(TOPIC, sequence, payload), StreamMessage.UNTIMED);
     if (message == null) {
       throw new IllegalStateException("three frames are no message");
     }

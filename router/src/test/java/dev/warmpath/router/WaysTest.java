@@ -1,0 +1,95 @@
+package dev.warmpath.router;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The ways that docs/architecture.md shows are those of the code, and short: each class that a way
+ * names exists and is used by one that it names before.
+ */
+final class WaysTest {
+
+  private static final int MOST_CLASSES = 25;
+
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("dev.warmpath");
+
+  private static final Pattern NAME = Pattern.compile("`([A-Z]\\w*)`");
+
+  @ParameterizedTest
+  @ValueSource(strings = {"One request", "One event"})
+  void wayIsAsItIsWritten(String title) throws IOException {
+    List<String> way = List.copyOf(named(title));
+    assertThat(way).hasSizeBetween(10, MOST_CLASSES);
+    for (int i = 0; i < way.size(); i++) {
+      Set<JavaClass> here = classes(way.get(i));
+      assertThat(here).as(way.get(i)).isNotEmpty();
+      Set<JavaClass> before =
+          way.subList(0, i).stream()
+              .flatMap(name -> classes(name).stream())
+              .collect(Collectors.toSet());
+      assertThat(i == 0 || isUsed(here, before))
+          .as("`%s` is used by one of %s", way.get(i), way.subList(0, i))
+          .isTrue();
+    }
+  }
+
+  /** The classes that the table of a section names. */
+  private static Set<String> named(String title) throws IOException {
+    String page = Files.readString(Path.of("..", "docs", "architecture.md"));
+    String section = page.substring(page.indexOf("## " + title));
+    section = section.substring(0, section.indexOf("\n## ", 1));
+    Set<String> names = new LinkedHashSet<>();
+    for (String line : section.lines().filter(row -> row.startsWith("| ")).toList()) {
+      Matcher name = NAME.matcher(line);
+      while (name.find()) {
+        names.add(name.group(1));
+      }
+    }
+    return names;
+  }
+
+  private static Set<JavaClass> classes(String simpleName) {
+    return CLASSES.stream()
+        .filter(type -> type.getSimpleName().equals(simpleName))
+        .collect(Collectors.toSet());
+  }
+
+  /** By itself, or as what it extends or implements. */
+  private static boolean isUsed(Set<JavaClass> here, Set<JavaClass> before) {
+    Set<JavaClass> known = new HashSet<>(here);
+    here.forEach(type -> known.addAll(type.getAllRawInterfaces()));
+    here.forEach(type -> known.addAll(type.getAllRawSuperclasses()));
+    known.removeIf(type -> !type.getPackageName().startsWith("dev.warmpath"));
+    return CLASSES.stream()
+        .filter(type -> before.stream().anyMatch(outer -> isIn(type, outer)))
+        .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
+        .map(Dependency::getTargetClass)
+        .anyMatch(known::contains);
+  }
+
+  /** Whether a class is another one, or nested in it. */
+  private static boolean isIn(JavaClass type, JavaClass outer) {
+    return type.getName().equals(outer.getName())
+        || type.getName().startsWith(outer.getName() + "$");
+  }
+}
