@@ -66,8 +66,7 @@ class ArchitectureTest {
   static final ArchRule STREAMS_KNOW_NO_SOCKETS =
       noClasses()
           .that()
-          .resideInAnyPackage(
-              "..session..", "..apply..", "..count..", "..sglang..", "..verify..", "..capture")
+          .resideInAnyPackage("..session..", "..apply..", "..count..", "..sglang..", "..capture")
           .should()
           .dependOnClassesThat(
               resideInAPackage("org.zeromq..").or(resideInAPackage("..transport..")));

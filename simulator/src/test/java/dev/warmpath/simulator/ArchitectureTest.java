@@ -61,19 +61,25 @@ class ArchitectureTest {
       noClasses()
           .that()
           .resideOutsideOfPackages(
-              "dev.warmpath.simulator.live..", "dev.warmpath.simulator.cli.replay")
+              "dev.warmpath.simulator.live..",
+              "dev.warmpath.simulator.capture.live",
+              "dev.warmpath.simulator.cli.replay")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage("io.vertx..", "org.zeromq..");
 
   @ArchTest
-  static final ArchRule NETTY_ONLY_IN_THE_GATEWAY_BENCH =
+  static final ArchRule STREAMS_ARE_JUDGED_WITHOUT_SOCKETS =
       noClasses()
           .that()
-          .resideOutsideOfPackage("dev.warmpath.simulator.bench.gateway..")
+          .resideInAPackage("dev.warmpath.simulator.capture.verify")
           .should()
           .dependOnClassesThat()
-          .resideInAPackage("io.netty..");
+          .resideInAnyPackage("org.zeromq..", "dev.warmpath.eventingest.transport..");
+
+  @ArchTest
+  static final ArchRule NETTY_IS_LEFT_TO_THE_LABORATORY =
+      noClasses().should().dependOnClassesThat().resideInAPackage("io.netty..");
 
   @ArchTest
   static final ArchRule VIRTUAL_TIME_KNOWS_NO_CLOCK =
@@ -114,7 +120,6 @@ class ArchitectureTest {
               "dev.warmpath.eventingest.transport..",
               "dev.warmpath.simulator.live..",
               "dev.warmpath.simulator.load..",
-              "dev.warmpath.simulator.bench..",
               "dev.warmpath.simulator.cli..")
           .orShould()
           .dependOnClassesThat(resideInAPackage("java.net").and(not(type(URI.class))));

@@ -1,10 +1,13 @@
 package dev.warmpath.router.cli;
 
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.TreeMap;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /**
  * The program {@code warmpath}: finds the subcommands on the class path and runs the one that was
@@ -27,6 +30,10 @@ import picocli.CommandLine.Command;
     })
 public final class Main implements WarmpathCommand {
 
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
+
   /** Runs the program and ends the process with its exit code. */
   public static void main(String[] args) {
     System.exit(run(args));
@@ -36,9 +43,16 @@ public final class Main implements WarmpathCommand {
     return commandLine().execute(args);
   }
 
-  static CommandLine commandLine() {
+  /**
+   * The program with the commands on the class path and {@code more}, which take the place of
+   * commands of their names.
+   */
+  public static CommandLine commandLine(WarmpathCommand... more) {
+    Map<String, WarmpathCommand> commands = new TreeMap<>();
+    ServiceLoader.load(WarmpathCommand.class).forEach(found -> commands.put(name(found), found));
+    List.of(more).forEach(added -> commands.put(name(added), added));
     CommandLine line = new CommandLine(new Main());
-    commands().forEach(line::addSubcommand);
+    commands.values().forEach(line::addSubcommand);
     line.setExecutionExceptionHandler(Main::report);
     line.setParameterExceptionHandler(Main::misused);
     line.setCaseInsensitiveEnumValuesAllowed(true);
@@ -48,15 +62,8 @@ public final class Main implements WarmpathCommand {
 
   @Override
   public Integer call() {
-    commandLine().usage(System.err);
+    spec.commandLine().usage(System.err);
     return Exit.USAGE;
-  }
-
-  private static List<WarmpathCommand> commands() {
-    return ServiceLoader.load(WarmpathCommand.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .sorted(Comparator.comparing(Main::name))
-        .toList();
   }
 
   private static String name(WarmpathCommand command) {

@@ -1,4 +1,4 @@
-/** All commands but those of a serving process: simulation, benches, checks, capture tools. */
+/** All commands but those of a serving process: simulation, checks, capture tools. */
 @NullMarked
 package dev.warmpath.simulator.cli;
 

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.capture.CaptureReader;
 import dev.warmpath.eventingest.capture.CaptureStream;
-import dev.warmpath.eventingest.verify.CaptureVerifier;
-import dev.warmpath.eventingest.verify.VerifyReport;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.RouterProcess;
@@ -13,6 +11,8 @@ import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.membership.Membership;
+import dev.warmpath.simulator.capture.verify.CaptureVerifier;
+import dev.warmpath.simulator.capture.verify.VerifyReport;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;

@@ -1,7 +1,7 @@
 package dev.warmpath.simulator.cli.replay;
 
-import dev.warmpath.eventingest.capture.fault.Faults;
 import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.simulator.capture.fault.Faults;
 import dev.warmpath.simulator.cli.text.DurationText;
 import dev.warmpath.simulator.cli.text.ShareText;
 import java.time.Duration;

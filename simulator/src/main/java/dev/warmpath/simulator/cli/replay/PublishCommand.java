@@ -1,12 +1,12 @@
 package dev.warmpath.simulator.cli.replay;
 
 import dev.warmpath.eventingest.capture.CaptureReader;
-import dev.warmpath.eventingest.capture.fault.FaultyFeed;
-import dev.warmpath.eventingest.capture.live.CapturePublisher;
 import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.capture.fault.FaultyFeed;
+import dev.warmpath.simulator.capture.live.CapturePublisher;
 import dev.warmpath.simulator.cli.progress.ProgressFlag;
 import dev.warmpath.simulator.cli.progress.ReadingProgress;
 import dev.warmpath.simulator.cli.replay.edit.CaptureFiles;

@@ -2,14 +2,14 @@ package dev.warmpath.simulator.cli.replay;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.warmpath.eventingest.verify.CaptureVerifier;
-import dev.warmpath.eventingest.verify.Rehearsal;
-import dev.warmpath.eventingest.verify.VerifyReport;
-import dev.warmpath.eventingest.verify.VerifyReport.Verdicts;
 import dev.warmpath.kvindex.IndexLimits;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
+import dev.warmpath.simulator.capture.verify.CaptureVerifier;
+import dev.warmpath.simulator.capture.verify.Rehearsal;
+import dev.warmpath.simulator.capture.verify.VerifyReport;
+import dev.warmpath.simulator.capture.verify.VerifyReport.Verdicts;
 import dev.warmpath.simulator.cli.progress.ProgressFlag;
 import dev.warmpath.simulator.cli.progress.ReadingProgress;
 import dev.warmpath.simulator.cli.replay.edit.CaptureFiles;

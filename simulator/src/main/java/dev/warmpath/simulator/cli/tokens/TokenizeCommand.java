@@ -4,10 +4,6 @@ import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;
-import dev.warmpath.simulator.cli.tokens.against.AgainstFlags;
-import dev.warmpath.simulator.cli.tokens.against.EngineTokens;
-import dev.warmpath.simulator.cli.tokens.against.RenderTotals;
-import dev.warmpath.simulator.cli.tokens.against.TokenComparison;
 import dev.warmpath.tokenizer.ModelOptions;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
@@ -20,17 +16,13 @@ import dev.warmpath.tokenizer.files.EmbeddedFiles;
 import dev.warmpath.tokenizer.files.ModelFiles;
 import dev.warmpath.tokenizer.files.TokenizerLoadException;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -51,11 +43,10 @@ import picocli.CommandLine.Option;
       "  warmpath tokenize --tokenizer hf://Qwen/Qwen3-8B --chat request.json",
       "  warmpath tokenize --tokenizer models/qwen3 --messages request.json",
       "  warmpath tokenize --models models --capture chats.wpc.gz",
-      "  warmpath tokenize --against http://localhost:8000 --tokenizer models/qwen3 --model qwen3",
       "  warmpath tokenize --check-cuts --tokenizer models/qwen3 --json",
       "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | warmpath tokenize --chat -"
     })
-public final class TokenizeCommand implements WarmpathCommand {
+public class TokenizeCommand implements WarmpathCommand {
 
   /** The same texts each time. */
   private static final long CHECK_SEED = 10_000;
@@ -96,23 +87,6 @@ public final class TokenizeCommand implements WarmpathCommand {
     @Nullable List<Path> captures;
 
     @Option(
-        names = "--goldens",
-        paramLabel = "DIR|FILE",
-        description =
-            "A folder of chat templates, conversations and what Jinja2 made of them, or a file of"
-                + " requests and the tokens that an engine's code made of them, with --tokenizer:"
-                + " renders them and compares. Exit code 1 if one differs.")
-    @Nullable Path goldens;
-
-    @Option(
-        names = "--against",
-        paramLabel = "URL",
-        description =
-            "A running engine: makes odd requests, asks it for their tokens and compares. Exit code"
-                + " 1 if one differs.")
-    @Nullable URI engine;
-
-    @Option(
         names = "--check-cuts",
         description =
             "Tries on random texts that the tokenizer's texts in pieces and from memory give the"
@@ -120,10 +94,8 @@ public final class TokenizeCommand implements WarmpathCommand {
     boolean checkCuts;
   }
 
-  @ArgGroup(multiplicity = "1")
-  private Input input = new Input();
-
-  @Mixin private AgainstFlags against = new AgainstFlags();
+  @ArgGroup(multiplicity = "0..1")
+  private @Nullable Input input;
 
   @Option(
       names = "--tokenizer",
@@ -183,22 +155,24 @@ public final class TokenizeCommand implements WarmpathCommand {
 
   @Override
   public Integer call() {
+    if (input == null) {
+      throw CommandException.usage(
+          "one of --text, --chat, --messages, --responses, --capture and --check-cuts is needed");
+    }
     if (input.checkCuts) {
       return checkCuts();
     }
-    if (input.goldens != null) {
-      return checkGoldens(input.goldens);
-    }
-    if (input.engine != null) {
-      return compare(input.engine);
-    }
-    return input.captures == null ? show() : checkCaptures(input.captures);
+    return input.captures == null ? show(request(input)) : checkCaptures(input.captures);
   }
 
-  private int show() {
+  /** Whether the flags say what is to be shown. */
+  protected final boolean hasInput() {
+    return input != null;
+  }
+
+  private int show(RequestBody request) {
     ChainSpace space = space();
-    RequestBody request = request();
-    try (ModelTokenizer loaded = load(tokenizer, Dialect.VLLM)) {
+    try (ModelTokenizer loaded = load(chat(Dialect.VLLM))) {
       PromptReport report =
           new PromptReport(space, loaded.prompt(request.kind(), request.body(), lora));
       if (json) {
@@ -225,55 +199,6 @@ public final class TokenizeCommand implements WarmpathCommand {
     return finish(totals);
   }
 
-  private int compare(URI engine) {
-    HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-    try (ModelTokenizer loaded = load(tokenizer, Dialect.VLLM)) {
-      EngineTokens tokens = new EngineTokens(client, engine);
-      TokenComparison.Result result =
-          new TokenComparison(loaded, tokens, modelName(), System.err::println)
-              .run(against.requests(), against.seed(), against.kinds());
-      System.out.println(result.json());
-      boolean compared = result.totals().total() > 0;
-      return compared && result.totals().wrong() == 0 ? Exit.OK : Exit.FAILED;
-    } catch (IOException e) {
-      throw CommandException.failed("--against " + engine + ": " + reason(e));
-    }
-  }
-
-  /** A refused connection has no message. */
-  private static String reason(IOException e) {
-    return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
-  }
-
-  private int checkGoldens(Path folder) {
-    if (Files.isRegularFile(folder)) {
-      return checkPrompts(folder);
-    }
-    try {
-      TemplateGoldens.Result result = TemplateGoldens.run(folder);
-      result.differences().forEach(System.err::println);
-      return finish(new RenderTotals(result.exact(), result.wrong(), result.inexact()));
-    } catch (IOException e) {
-      throw CommandException.failed("--goldens " + folder + ": not readable: " + e);
-    }
-  }
-
-  private int checkPrompts(Path file) {
-    Consumer<String> findings = System.err::println;
-    try (PromptGoldens goldens = new PromptGoldens(this::loadStarted, findings)) {
-      RenderTotals totals = goldens.check(file);
-      System.out.println(totals.json());
-      return totals.wrong() + totals.inexact() == 0 ? Exit.OK : Exit.FAILED;
-    } catch (IOException e) {
-      throw CommandException.failed("--goldens " + file + ": not readable: " + e.getMessage());
-    }
-  }
-
-  private ModelTokenizer loadStarted(PromptGoldens.Start start) {
-    Templates templates = templates().excludingToolsWhenNone(start.excludesToolsWhenNone());
-    return load(tokenizer, ChatOptions.defaults().with(templates).with(start.harmony()));
-  }
-
   private int checkCuts() {
     if (texts < 1) {
       throw CommandException.usage("--texts must be at least 1");
@@ -293,13 +218,14 @@ public final class TokenizeCommand implements WarmpathCommand {
     }
   }
 
-  private static int finish(RenderTotals totals) {
+  /** Prints the totals; the exit code says whether a prompt is wrong. */
+  protected static int finish(RenderTotals totals) {
     System.out.println(totals.json());
     return totals.wrong() == 0 ? Exit.OK : Exit.FAILED;
   }
 
   private ModelTokenizer loadOf(String ofModel, Dialect dialect) {
-    return load(models == null ? tokenizer : models.resolve(ofModel).toString(), dialect);
+    return load(models == null ? tokenizer : models.resolve(ofModel).toString(), chat(dialect));
   }
 
   private ChainSpace space() {
@@ -310,7 +236,8 @@ public final class TokenizeCommand implements WarmpathCommand {
     }
   }
 
-  private String modelName() {
+  /** The model's name in block keys and requests. */
+  protected final String modelName() {
     if (model != null) {
       return model;
     }
@@ -321,9 +248,15 @@ public final class TokenizeCommand implements WarmpathCommand {
     return new NamedTokenizer(place).files();
   }
 
-  private ModelTokenizer load(@Nullable String place, Dialect dialect) {
+  /** How an engine that the flags describe renders chats. */
+  protected final ChatOptions chat(Dialect dialect) {
     ChatOptions chat = ChatOptions.defaults().with(dialect).with(templates());
-    return load(place, startDate == null ? chat : chat.with(new Harmony(startDate, false)));
+    return startDate == null ? chat : chat.with(new Harmony(startDate, false));
+  }
+
+  /** The tokenizer that the flags name, for an engine that renders chats like this. */
+  protected final ModelTokenizer load(ChatOptions chat) {
+    return load(tokenizer, chat);
   }
 
   private static ModelTokenizer load(@Nullable String place, ChatOptions chat) {
@@ -337,7 +270,8 @@ public final class TokenizeCommand implements WarmpathCommand {
     }
   }
 
-  private Templates templates() {
+  /** The templates that the flags name. */
+  protected final Templates templates() {
     if (chatTemplate == null) {
       return Templates.defaults();
     }
@@ -348,7 +282,7 @@ public final class TokenizeCommand implements WarmpathCommand {
     }
   }
 
-  private RequestBody request() {
+  private static RequestBody request(Input input) {
     if (input.text != null) {
       return RequestBody.ofText(input.text);
     }

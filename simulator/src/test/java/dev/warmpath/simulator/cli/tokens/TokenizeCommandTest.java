@@ -99,7 +99,9 @@ class TokenizeCommandTest {
     assertThat(run().exitCode()).isEqualTo(Exit.USAGE);
     Path broken = Files.writeString(folder.resolve("chat.json"), "{\n\"messages\": [}");
     assertThat(run("--chat", broken.toString()).exitCode()).isEqualTo(Exit.USAGE);
-    assertThat(run("--goldens", folder.toString()).exitCode()).isEqualTo(Exit.FAILED);
+    assertThat(run("--goldens", folder.toString()).exitCode())
+        .as("of clones")
+        .isEqualTo(Exit.USAGE);
     assertThat(run("--capture", broken.toString()).exitCode()).isEqualTo(Exit.FAILED);
     assertThat(run("--tokenizer", "absent", "--text", "a").exitCode()).isEqualTo(Exit.FAILED);
   }

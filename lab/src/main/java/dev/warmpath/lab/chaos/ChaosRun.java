@@ -1,0 +1,171 @@
+package dev.warmpath.lab.chaos;
+
+import dev.warmpath.lab.chaos.ChaosPlan.Phase;
+import dev.warmpath.lab.chaos.client.ChaosClient;
+import dev.warmpath.lab.chaos.client.ClientBehaviour;
+import dev.warmpath.lab.chaos.client.Question;
+import dev.warmpath.lab.chaos.client.Questions;
+import dev.warmpath.lab.chaos.client.Verdict;
+import dev.warmpath.lab.chaos.client.Verdict.Kind;
+import dev.warmpath.lab.chaos.engine.ChaosEngine;
+import dev.warmpath.lab.chaos.engine.FaultInjector;
+import dev.warmpath.lab.chaos.engine.FaultPlan;
+import dev.warmpath.tokenizer.ModelTokenizer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/**
+ * Runs a plan: load in an open loop, faults in the last phase, then an end at which nothing may be
+ * left.
+ *
+ * <p>Confined to one thread; runs once.
+ */
+public final class ChaosRun {
+
+  private static final int MOST_AT_ONCE = 600;
+
+  private final ChaosPlan plan;
+  private final Consumer<String> findings;
+  private final ChaosReport report;
+  private final Semaphore places = new Semaphore(MOST_AT_ONCE);
+  private final ExecutorService threads =
+      Executors.newCachedThreadPool(work -> {
+        Thread thread = new Thread(work, "chaos-client");
+        thread.setDaemon(true);
+        return thread;
+      });
+
+  /**
+   * @param findings gets one line for each thing that must not be
+   */
+  public ChaosRun(ChaosPlan plan, Consumer<String> findings) {
+    this.plan = plan;
+    this.findings = findings;
+    report = new ChaosReport(plan);
+  }
+
+  /**
+   * Runs to the end.
+   *
+   * @throws IOException if the fleet does not work even before anything is done to it
+   */
+  public ChaosReport run() throws IOException, InterruptedException {
+    try (ModelTokenizer tokenizer = ModelTokenizer.embedded();
+        ChaosFleet fleet = new ChaosFleet(tokenizer, plan)) {
+      fleet.awaitReady();
+      Questions questions =
+          new Questions(ChaosPlan.MODEL, fleet.referenceUrl(), ChaosPlan.LENGTHS, plan.seed());
+      ChaosClient.Patience patience =
+          new ChaosClient.Patience(fleet.hungMillis(), fleet.stallMillis());
+      try (ChaosClient client = new ChaosClient(fleet.router().port(), patience)) {
+        load(fleet, questions, client);
+        recover(fleet, questions, client);
+      }
+      checkLeftovers(fleet);
+      return report;
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private void load(ChaosFleet fleet, Questions questions, ChaosClient client)
+      throws InterruptedException {
+    long start = System.nanoTime();
+    List<FaultInjector> injectors = injectors(fleet, start);
+    Random random = new Random(plan.seed());
+    double due = 0;
+    for (int number = 0; due < plan.end(Phase.CHAOS); number++) {
+      sleepUntil(start, (long) due);
+      Visit visit = new Visit(number, (long) due, plan.phase((long) due), random.nextLong());
+      places.acquire();
+      threads.execute(() -> visit(fleet, questions, client, visit));
+      due -= Math.log(1 - random.nextDouble()) * 1_000 / plan.arrivalsPerSecond((long) due);
+    }
+    for (FaultInjector injector : injectors) {
+      report.begun(injector.await());
+    }
+    places.acquire(MOST_AT_ONCE); // each comes back: no read waits longer than a hung request
+  }
+
+  private List<FaultInjector> injectors(ChaosFleet fleet, long start) {
+    List<FaultInjector> injectors = new ArrayList<>();
+    List<ChaosEngine> engines = fleet.engines();
+    List<FaultPlan> plans =
+        FaultPlan.between(
+            plan.firstFault(), plan.end(Phase.CHAOS), engines.size(), new Random(~plan.seed()));
+    for (int i = 0; i < plans.size(); i++) {
+      injectors.add(new FaultInjector(engines.get(i), plans.get(i), start));
+    }
+    return injectors;
+  }
+
+  /** One request of the load. */
+  private record Visit(int number, long millis, Phase phase, long seed) {}
+
+  private void visit(ChaosFleet fleet, Questions questions, ChaosClient client, Visit visit) {
+    try {
+      Random random = new Random(visit.seed);
+      ClientBehaviour behaviour = plan.behaviour(visit.phase, random);
+      Question question = questions.draw(behaviour, random);
+      Verdict verdict = client.send(question, behaviour, "c" + visit.number, random);
+      boolean timed = behaviour == ClientBehaviour.PATIENT && question.streamed();
+      report.add(visit.phase, timed, verdict);
+      if (verdict.kind() == Kind.HUNG || verdict.kind() == Kind.WRONG) {
+        findings.accept(
+            "%s: request c%d at %.3f s, seed %d, %s, replica '%s', faults now %s: %s"
+                .formatted(
+                    verdict.kind(),
+                    visit.number,
+                    visit.millis / 1e3,
+                    plan.seed(),
+                    behaviour,
+                    verdict.replica(),
+                    faults(fleet),
+                    verdict.detail()));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      places.release();
+    }
+  }
+
+  private static String faults(ChaosFleet fleet) {
+    return fleet.engines().stream()
+        .map(engine -> engine.name() + " " + engine.fault())
+        .collect(Collectors.joining(", "));
+  }
+
+  private void recover(ChaosFleet fleet, Questions questions, ChaosClient client)
+      throws InterruptedException {
+    Recovery recovery = new Recovery(fleet, questions, client);
+    Set<String> missing = recovery.await(new Random(plan.seed()));
+    missing.forEach(engine -> findings.accept("LOST: " + engine + " does not serve again"));
+    report.recovered(missing.size(), recovery.millis());
+  }
+
+  private void checkLeftovers(ChaosFleet fleet) throws InterruptedException {
+    Map<String, Double> left = new Leftovers(fleet).await(Duration.ofMillis(fleet.settleMillis()));
+    left.forEach((gauge, value) ->
+        findings.accept("LEAKED: %s is %s, seed %d".formatted(gauge, value, plan.seed())));
+    report.leaked(left.size());
+  }
+
+  private static void sleepUntil(long startNanos, long millis) throws InterruptedException {
+    long left = startNanos + TimeUnit.MILLISECONDS.toNanos(millis) - System.nanoTime();
+    if (left > 0) {
+      TimeUnit.NANOSECONDS.sleep(left);
+    }
+  }
+}

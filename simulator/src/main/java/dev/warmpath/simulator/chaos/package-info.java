@@ -1,5 +1,0 @@
-/** The chaos run: a router over real sockets while engines and clients misbehave. */
-@NullMarked
-package dev.warmpath.simulator.chaos;
-
-import org.jspecify.annotations.NullMarked;
