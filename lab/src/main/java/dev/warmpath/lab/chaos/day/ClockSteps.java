@@ -108,7 +108,7 @@ final class ClockSteps {
             .asInt();
     int predicted =
         answer.headers().firstValue("x-warmpath-cached-tokens").map(Integer::valueOf).orElse(0);
-    if (predicted > cached || isKnown && (predicted != cached || cached == 0)) {
+    if (predicted > cached || (isKnown && (predicted != cached || cached == 0))) {
       scene.fail("%d tokens predicted, %d cached".formatted(predicted, cached));
     } else {
       scene.answered();
