@@ -30,7 +30,6 @@ import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.router.snapshot.RestoredState;
 import dev.warmpath.router.snapshot.SnapshotKeeper;
-import dev.warmpath.router.snapshot.SnapshotLoad;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import dev.warmpath.router.tokenize.CacheSizes;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
@@ -84,7 +83,6 @@ final class Core implements AutoCloseable {
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
-   * @param load what {@link #readSnapshot} began
    * @param sources find replicas beside those that are configured
    */
   Core(
@@ -92,7 +90,6 @@ final class Core implements AutoCloseable {
       Environment environment,
       RouterMetrics metrics,
       Upstreams upstreams,
-      SnapshotLoad load,
       List<ReplicaSource> sources) {
     this.config = running.get();
     this.running = running;
@@ -102,9 +99,9 @@ final class Core implements AutoCloseable {
     this.metrics = metrics;
     this.upstreams = upstreams;
     this.catalog = new ModelCatalog(fleet, this::isSglang);
-    this.tokenizers = tokenizers(config, environment, load);
+    this.restored = readSnapshot(config, environment);
+    this.tokenizers = tokenizers(config, environment, restored);
     this.models = new Tokenizers(tokenizers, catalog);
-    this.restored = restored(load);
     this.index = environment.watch().apply(restored.index());
     this.recording = recording(environment);
     this.ingest =
@@ -112,7 +109,7 @@ final class Core implements AutoCloseable {
             index,
             environment.clocks(),
             config.ingest().options(budget),
-            restored.restoredEngines(),
+            restored.engines(),
             recording.events());
     this.streams = new EventStreams(ingest);
     this.membership = membership(environment);
@@ -153,7 +150,7 @@ final class Core implements AutoCloseable {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
-    this.snapshotKeeper = snapshotKeeper(config.snapshot(), environment);
+    this.snapshotKeeper = restored.keep(ingest, config.snapshot(), environment.nanoClock());
   }
 
   private Membership membership(Environment environment) {
@@ -241,22 +238,16 @@ final class Core implements AutoCloseable {
     return recording.requests(heard);
   }
 
-  /** Begins to read what an earlier process has left, which may take a second. */
-  static SnapshotLoad readSnapshot(RouterConfig config, Environment environment) {
-    return new SnapshotLoad(() ->
-        RestoredState.of(
-            config.snapshot(),
-            environment.dataDirectory(),
-            indexLimits(config),
-            environment.clock(),
-            environment.nanoClock()));
-  }
-
-  private RestoredState restored(SnapshotLoad load) {
+  /** Begins to read what an earlier process has left; nobody waits for it. */
+  private static RestoredState readSnapshot(RouterConfig config, Environment environment) {
     try {
-      return load.await();
+      return RestoredState.begin(
+          config.snapshot(),
+          environment.dataDirectory(),
+          indexLimits(config),
+          environment.clock(),
+          environment.nanoClock());
     } catch (IOException e) {
-      tokenizers.close();
       throw new StartException("snapshot.dir: " + e.getMessage(), e);
     }
   }
@@ -279,9 +270,8 @@ final class Core implements AutoCloseable {
     }
   }
 
-  /** Models are loaded while the snapshot is read; both have their own threads. */
   private static LoadedTokenizers tokenizers(
-      RouterConfig config, Environment environment, SnapshotLoad load) {
+      RouterConfig config, Environment environment, RestoredState restored) {
     LoadedTokenizers tokenizers = LoadedTokenizers.begin(config, environment.nanoClock());
     if (!config.tokenizing().waitForModels()) {
       return tokenizers;
@@ -295,18 +285,10 @@ final class Core implements AutoCloseable {
     }
     if (problem != null) {
       tokenizers.close();
-      load.releaseDirectory();
+      restored.leaveDirectory();
       throw new StartException(problem);
     }
     return tokenizers;
-  }
-
-  private @Nullable SnapshotKeeper snapshotKeeper(
-      RouterConfig.Snapshot config, Environment environment) {
-    SnapshotDirectory directory = restored.directory();
-    return directory == null
-        ? null
-        : new SnapshotKeeper(directory, ingest, restored.index(), config, environment.nanoClock());
   }
 
   private static Dispatcher.Limits limits(RouterConfig config) {
@@ -396,7 +378,7 @@ final class Core implements AutoCloseable {
   MemoryCollector.Sources memory(LongSupplier nanoClock) {
     return new MemoryCollector.Sources(
         () -> snapshotKeeper == null ? SnapshotStatus.NONE : snapshotKeeper.status(),
-        restored.refused(),
+        restored::refused,
         restored.recovery(),
         nanoClock);
   }

@@ -39,7 +39,6 @@ import dev.warmpath.router.reload.ReloadResult;
 import dev.warmpath.router.reload.Reloader;
 import dev.warmpath.router.reload.RunningConfig;
 import dev.warmpath.router.requestlog.RequestLogs;
-import dev.warmpath.router.snapshot.SnapshotLoad;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.router.upstream.Upstreams;
@@ -124,11 +123,10 @@ public final class RouterProcess implements AutoCloseable {
             new StoredResponses(config.limits().storedResponses()),
             security.keys(),
             security.clientsTls());
-    SnapshotLoad load = Core.readSnapshot(config, environment);
     RouterMetrics metrics = new RouterMetrics();
     this.upstreams = new Upstreams(config.upstream(), vertx, files);
     this.sources = ReplicaSources.of(config.discovery(), environment.nanoClock());
-    this.core = newCore(environment, metrics, load);
+    this.core = newCore(environment, metrics);
     this.reloader =
         new Reloader(
             environment.loader(),
@@ -318,9 +316,9 @@ public final class RouterProcess implements AutoCloseable {
     core.close();
   }
 
-  private Core newCore(Environment environment, RouterMetrics metrics, SnapshotLoad load) {
+  private Core newCore(Environment environment, RouterMetrics metrics) {
     try {
-      return new Core(running, environment, metrics, upstreams, load, List.copyOf(sources));
+      return new Core(running, environment, metrics, upstreams, List.copyOf(sources));
     } catch (RuntimeException e) {
       files.close();
       sources.forEach(PolledSource::close);

@@ -48,6 +48,9 @@ public final class EventApplier {
     OVERFULL
   }
 
+  /** The {@link #hashScheme} of an engine before it was found out. */
+  public static final String UNKNOWN_SCHEME = HashCalibration.UNKNOWN;
+
   private static final Logger LOG = LoggerFactory.getLogger(EventApplier.class);
 
   /** Bound on computed names of an engine, in addition to the blocks that it holds. */

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -62,7 +63,7 @@ public final class EventIngest implements AutoCloseable {
   private static final int TICKS_A_LOOK = 10;
 
   private final Shared shared;
-  private final RestoredEngines restoredEngines;
+  private final CompletableFuture<RestoredEngines> restoredEngines;
   private final ScheduledThreadPoolExecutor repairReplays;
   private final ScheduledThreadPoolExecutor checkReplays;
   private final Map<EngineId, FollowedEngine> engines = new ConcurrentHashMap<>();
@@ -98,24 +99,28 @@ public final class EventIngest implements AutoCloseable {
     this(index, clocks, options, new RestoredEngines(index, null, new Recovery(System::nanoTime)));
   }
 
-  /**
-   * Starts the writer of an index that an earlier process has left.
-   *
-   * @param restoredEngines what it knew beside the index; the writer's from now on
-   */
+  /** The same with an index that an earlier process has left. */
   public EventIngest(
       KvIndex index, Clocks clocks, IngestOptions options, RestoredEngines restoredEngines) {
-    this(index, clocks, options, restoredEngines, StreamTap.NONE);
+    this(
+        index, clocks, options, CompletableFuture.completedFuture(restoredEngines), StreamTap.NONE);
   }
 
-  /** The same with somebody who hears what the sockets bring. */
+  /**
+   * Starts the writer of an index that an earlier process may have left.
+   *
+   * @param restoredEngines what it knew beside the index; the writer's from now on. The writer
+   *     begins when it is there, and so does what is known of any engine; what is heard and told
+   *     meanwhile waits. Never fails
+   * @param tap hears what the sockets bring
+   */
   public EventIngest(
       KvIndex index,
       Clocks clocks,
       IngestOptions options,
-      RestoredEngines restoredEngines,
+      CompletableFuture<RestoredEngines> restoredEngines,
       StreamTap tap) {
-    this.restoredEngines = restoredEngines;
+    this.restoredEngines = restoredEngines.copy();
     ZContext context = Descriptors.context();
     repairReplays = replayThreads(options.replay().parallel(), "warmpath-replay");
     checkReplays = replayThreads(options.replay().parallelChecks(), "warmpath-replay-check");
@@ -142,22 +147,41 @@ public final class EventIngest implements AutoCloseable {
     }
   }
 
-  /** Follows one more engine and returns its slot in the index. */
-  public int add(EngineSource source) {
-    FollowedEngine engine = onWriter(() -> follow(source));
+  /**
+   * Follows one more engine. Returns when it has a slot in the index, or at once if an earlier
+   * process's snapshot is still being read.
+   */
+  public void add(EngineSource source) {
+    FollowedEngine engine = follow(source);
+    CompletableFuture<Boolean> begun =
+        ask(
+            engine.ring(),
+            () -> {
+              engine.begin(restoredEngines.join().adopt(source));
+              return true;
+            });
+    try {
+      answerUnlessReading(begun);
+    } catch (RuntimeException e) {
+      engines.remove(source.id(), engine);
+      engine.ring().close();
+      throw e;
+    }
     pollers.stream()
         .min(Comparator.comparingInt(EventPoller::followed))
         .orElseThrow()
         .follow(engine.subscriber());
-    return engine.slot();
   }
 
   /** Forgets the engines that an earlier process knew and nobody added. */
   public void dropUnclaimed() {
-    onWriter(() -> {
-      restoredEngines.dropUnclaimed();
-      return true;
-    });
+    answerUnlessReading(
+        ask(
+            commands,
+            () -> {
+              restoredEngines.join().dropUnclaimed(id -> !engines.containsKey(id));
+              return true;
+            }));
   }
 
   /**
@@ -171,7 +195,9 @@ public final class EventIngest implements AutoCloseable {
   private IngestSnapshot snapshot() {
     List<EngineSnapshot> all = new ArrayList<>();
     for (FollowedEngine engine : engines.values()) {
-      all.add(engine.snapshot(shared.index()));
+      if (engine.hasBegun()) {
+        all.add(engine.snapshot(shared.index()));
+      }
     }
     return new IngestSnapshot(shared.clocks().wallClock().instant(), all);
   }
@@ -181,7 +207,14 @@ public final class EventIngest implements AutoCloseable {
     FollowedEngine engine = engines.remove(id);
     if (engine != null) {
       engine.subscriber().stop();
-      commands.command(engine::remove);
+      commands.command(() -> remove(engine));
+    }
+  }
+
+  private void remove(FollowedEngine engine) {
+    engine.remove();
+    if (!engine.hasBegun()) {
+      restoredEngines.join().dropUnclaimed(engine.id()::equals);
     }
   }
 
@@ -299,6 +332,7 @@ public final class EventIngest implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    restoredEngines.cancel(false);
     pollers.forEach(EventPoller::stop);
     repairReplays.shutdownNow();
     checkReplays.shutdownNow();
@@ -314,7 +348,10 @@ public final class EventIngest implements AutoCloseable {
 
   private void write() {
     try {
+      restoredEngines.join();
       writer.run();
+    } catch (CancellationException e) {
+      // closed before anything was known
     } finally {
       if (!closed) {
         closeRings(); // nobody would ever empty them
@@ -328,11 +365,11 @@ public final class EventIngest implements AutoCloseable {
     commands.close();
   }
 
-  private FollowedEngine follow(EngineSource source) {
+  private synchronized FollowedEngine follow(EngineSource source) {
     if (engines.containsKey(source.id())) {
       throw new IllegalArgumentException("id=" + source.id() + " is followed already");
     }
-    FollowedEngine engine = new FollowedEngine(source, shared, restoredEngines.adopt(source));
+    FollowedEngine engine = new FollowedEngine(source, shared);
     engines.put(source.id(), engine);
     return engine;
   }
@@ -344,8 +381,17 @@ public final class EventIngest implements AutoCloseable {
     }
   }
 
-  private <T> T onWriter(Supplier<T> question) {
-    return answer(ask(commands, question));
+  /** What is asked while the snapshot is being read is answered when that is over. */
+  private void answerUnlessReading(CompletableFuture<Boolean> asked) {
+    if (restoredEngines.isDone()) {
+      answer(asked);
+    } else {
+      var unused =
+          asked.exceptionally(thrown -> {
+            LOG.error("a command to the writer failed", thrown);
+            return false;
+          });
+    }
   }
 
   private static <T> CompletableFuture<T> ask(EngineRing ring, Supplier<T> question) {

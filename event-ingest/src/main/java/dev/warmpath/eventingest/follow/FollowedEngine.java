@@ -46,7 +46,10 @@ import org.zeromq.ZContext;
  * One engine's sockets and stream, tied together: the sockets' threads hand everything to the
  * engine's ring, and the writer alone runs the stream.
  *
- * <p>Thread-safe; {@link #stream} and {@link #remove} are the writer's.
+ * <p>The writer begins the engine first. While it still waits for an earlier process's snapshot,
+ * all that is heard and told waits in the ring, and nothing is known of the engine.
+ *
+ * <p>Thread-safe; {@link #begin}, {@link #stream} and {@link #remove} are the writer's.
  */
 final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner {
 
@@ -57,9 +60,16 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   private final ScheduledExecutorService checkReplays;
   private final StreamTap tap;
   private final StreamCounters counters = new StreamCounters();
-  private final EventApplier applier;
-  private final EngineStream stream;
+  private final Shared shared;
   private final EventSubscriber subscriber;
+
+  /** What the writer runs, once it has begun. */
+  private record Begun(EventApplier applier, EngineStream stream) {}
+
+  private volatile @Nullable Begun begun;
+  private volatile TrustState waiting;
+
+  private static final int NO_SLOT = -1;
 
   private static final Logger LOG = LoggerFactory.getLogger(FollowedEngine.class);
 
@@ -89,11 +99,9 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
       VisibleTimes visibleTimes,
       PromptHasher promptHasher) {}
 
-  /**
-   * @param adopted what an earlier process knew of the engine, or null
-   */
-  FollowedEngine(EngineSource source, Shared shared, @Nullable Adopted adopted) {
+  FollowedEngine(EngineSource source, Shared shared) {
     this.source = source;
+    this.shared = shared;
     ring = shared.rings().apply(this);
     replayClient = shared.replayClient();
     repairReplays = shared.repairReplays();
@@ -102,10 +110,8 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
     promptHasher = shared.promptHasher();
     tap = shared.tap();
     clocks = shared.clocks();
-    applier = applier(shared.index(), adopted);
-    stream =
-        new EngineStream(applier, this, shared.options().stream(), clocks.nanoClock(), counters);
-    backoff = new ReplayBackoff(shared.options().backoff(), applier.slot());
+    waiting = waiting(Trust.CATCHING_UP, "the snapshot is being read");
+    backoff = new ReplayBackoff(shared.options().backoff(), source.id().hashCode());
     subscriber =
         new EventSubscriber(
             shared.context(),
@@ -113,9 +119,21 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
             source.bind(),
             this,
             shared.options().ring().bytes());
+  }
+
+  /**
+   * Gives the engine its slot in the index, before anything else of its ring is run.
+   *
+   * @param adopted what an earlier process knew of the engine, or null
+   */
+  void begin(@Nullable Adopted adopted) {
+    EventApplier applier = applier(shared.index(), adopted);
+    EngineStream stream =
+        new EngineStream(applier, this, shared.options().stream(), clocks.nanoClock(), counters);
     if (adopted != null) {
       stream.resume(adopted.stream(), adopted.listener());
     }
+    begun = new Begun(applier, stream);
   }
 
   private EventApplier applier(KvIndex index, @Nullable Adopted adopted) {
@@ -124,10 +142,31 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
         : new EventApplier(index, source, counters, adopted.slot(), adopted.stream().learned());
   }
 
+  private TrustState waiting(Trust trust, String why) {
+    return new TrustState(trust, why, clocks.nanoClock().getAsLong());
+  }
+
+  /** Whether the writer has begun it. */
+  boolean hasBegun() {
+    return begun != null;
+  }
+
+  private Begun begun() {
+    Begun now = begun;
+    if (now == null) {
+      throw new IllegalStateException("engine=" + id() + " has not begun");
+    }
+    return now;
+  }
+
+  private EventApplier applier() {
+    return begun().applier();
+  }
+
   /** What another process needs to go on with the engine. */
   EngineSnapshot snapshot(KvIndex index) {
     long namedBlocks = index.stats(slot()).namedBlocks();
-    return new EngineSnapshot(EngineIdentity.of(source), slot(), namedBlocks, stream.snapshot());
+    return new EngineSnapshot(EngineIdentity.of(source), slot(), namedBlocks, stream().snapshot());
   }
 
   EventSubscriber subscriber() {
@@ -135,7 +174,7 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   }
 
   EngineStream stream() {
-    return stream;
+    return begun().stream();
   }
 
   EngineRing ring() {
@@ -155,23 +194,32 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
     layoutMismatch = mismatch;
   }
 
+  /** Its slot in the index, −1 before it has begun. */
   int slot() {
-    return applier.slot();
+    Begun now = begun;
+    return now == null ? NO_SLOT : now.applier().slot();
   }
 
   /** Frees the engine's slot; what still waits is passed over. */
   void remove() {
     removed = true;
     ring.close();
-    stream.removed();
-    applier.remove();
+    if (hasBegun()) {
+      stream().removed();
+      applier().remove();
+    }
   }
 
   EngineView view() {
+    Begun now = begun;
+    if (now == null) {
+      return new EngineView(NO_SLOT, null, waiting.trust());
+    }
+    EventApplier applier = now.applier();
     return new EngineView(
         applier.slot(),
         applier.space(),
-        stream.trust().trust(),
+        now.stream().trust().trust(),
         applier.slowTier(),
         source.rules().namespaces());
   }
@@ -181,23 +229,24 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   }
 
   EngineStatus status() {
-    TrustState trust = stream.trust();
+    Begun now = begun;
+    TrustState trust = now == null ? waiting : now.stream().trust();
     long trustNanos = clocks.nanoClock().getAsLong() - trust.sinceNanos();
     double lagSeconds = (trust.trust() == Trust.CATCHING_UP ? trustNanos : lagNanos) / 1e9;
     return new EngineStatus(
         source.id(),
-        applier.slot(),
+        slot(),
         trust.trust(),
         trust.reason(),
         clocks.wallClock().instant().minusNanos(trustNanos).truncatedTo(ChronoUnit.MILLIS),
-        stream.lastSequence(),
-        applier.space(),
-        applier.hashScheme(),
+        now == null ? -1 : now.stream().lastSequence(),
+        now == null ? null : now.applier().space(),
+        now == null ? EventApplier.UNKNOWN_SCHEME : now.applier().hashScheme(),
         counters.snapshot(),
         lagSeconds,
         ring.fill(),
         subscriber.queuedBytes(),
-        stream.bufferedBatches(),
+        now == null ? 0 : now.stream().bufferedBatches(),
         layoutMismatch);
   }
 
@@ -224,14 +273,15 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
 
   /** An engine said how much of a prompt it reused. */
   void reused(ReportedReuse reuse) {
-    if (!ring.offer(unlessRemoved(() -> stream.reused(reuse)), weight(reuse.prompt()))) {
+    if (!ring.offer(unlessRemoved(() -> stream().reused(reuse)), weight(reuse.prompt()))) {
       counters.add(StreamCounter.REUSES_SKIPPED);
     }
   }
 
   /** The engine is given a prompt; if that may bring names back that were lost, it is hashed. */
   void dispatching(BlockChain prompt, Supplier<int[]> tokenIds, PromptKeys keys) {
-    KnownScheme scheme = applier.wanted();
+    Begun now = begun;
+    KnownScheme scheme = now == null ? null : now.applier().wanted();
     if (scheme != null && scheme.covers(prompt.space(), keys)) {
       PromptHasher.Order order = new PromptHasher.Order(scheme, prompt, tokenIds.get(), keys);
       if (!promptHasher.hash(order, this::computed)) {
@@ -241,7 +291,7 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   }
 
   private void computed(HashedPrompt hashed) {
-    if (!ring.offer(unlessRemoved(() -> applier.computed(hashed)), weight(hashed.chain()))) {
+    if (!ring.offer(unlessRemoved(() -> applier().computed(hashed)), weight(hashed.chain()))) {
       counters.add(StreamCounter.COMPUTATIONS_SKIPPED);
     }
   }
@@ -253,8 +303,12 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
 
   /** Lets time pass. */
   void tick() {
+    Begun now = begun;
+    if (now == null) {
+      return;
+    }
     try {
-      stream.tick();
+      now.stream().tick();
     } catch (RuntimeException | Error e) {
       failed(e);
     }
@@ -265,24 +319,30 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   public void failed(Throwable thrown) {
     counters.add(StreamCounter.WRITE_FAILURES);
     LOG.error("engine={} is forgotten and learned anew: a bug of the router", id(), thrown);
-    if (!removed) {
-      stream.failed("a bug of the router");
+    if (!removed && hasBegun()) {
+      stream().failed("a bug of the router");
     }
   }
 
   /** The writer has ended. */
   void abandon() {
-    stream.abandon("the index writer has ended");
+    String why = "the index writer has ended";
+    Begun now = begun;
+    if (now == null) {
+      waiting = waiting(Trust.NONE, why);
+    } else {
+      now.stream().abandon(why);
+    }
   }
 
   void gpuBlocks(long blocks) {
-    applier.gpuBlocks(blocks);
+    applier().gpuBlocks(blocks);
   }
 
   @Override
   public void live(StreamMessage batch) {
     if (!removed) {
-      stream.live(batch);
+      stream().live(batch);
     }
   }
 
@@ -297,19 +357,19 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
 
   private void missed() {
     missed.set(false);
-    stream.liveRefused();
+    stream().liveRefused();
   }
 
   @Override
   public void up() {
     tap.connected(source.id());
-    tell(stream::connected);
+    tell(() -> stream().connected());
   }
 
   @Override
   public void down() {
     tap.disconnected(source.id());
-    tell(stream::disconnected);
+    tell(() -> stream().disconnected());
   }
 
   @Override
@@ -367,12 +427,12 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
   }
 
   private boolean isAwaited(long replayId) {
-    return !removed && stream.awaits(replayId);
+    return !removed && stream().awaits(replayId);
   }
 
   private void ended(long replayId, boolean whole) {
     backoff.answered(whole);
-    tell(() -> stream.replayEnded(replayId, whole));
+    tell(() -> stream().replayEnded(replayId, whole));
   }
 
   private final class Replay implements ReplaySink {
@@ -397,7 +457,7 @@ final class FollowedEngine implements StreamSockets, LiveSink, EngineRing.Owner 
       try {
         return isAwaited(replayId)
             && ring.put(
-                unlessRemoved(() -> stream.replayed(replayId, batch)), batch.payload().length);
+                unlessRemoved(() -> stream().replayed(replayId, batch)), batch.payload().length);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return false;

@@ -30,6 +30,7 @@ public final class IndexWriter implements Runnable, RingReader {
   private final Runnable tick;
   private volatile @Nullable Thread parked;
   private volatile boolean closed;
+  private volatile boolean began;
   private volatile boolean ended;
   private volatile long turnedNanos = System.nanoTime();
 
@@ -64,9 +65,12 @@ public final class IndexWriter implements Runnable, RingReader {
     return ended;
   }
 
-  /** Nanoseconds since it began its last turn; beyond a tick's time it is busy, stuck or ended. */
+  /**
+   * Nanoseconds since it began its last turn, 0 before the first; beyond a tick's time it is busy,
+   * stuck or ended.
+   */
   public long stalledNanos() {
-    return System.nanoTime() - turnedNanos;
+    return began ? System.nanoTime() - turnedNanos : 0;
   }
 
   @Override
@@ -88,6 +92,7 @@ public final class IndexWriter implements Runnable, RingReader {
     long tickedNanos = System.nanoTime();
     while (!closed) {
       turnedNanos = System.nanoTime();
+      began = true;
       EngineRing ring = ready.poll();
       if (ring != null) {
         serve(ring);

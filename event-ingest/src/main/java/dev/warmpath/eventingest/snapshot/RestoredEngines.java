@@ -5,6 +5,7 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.kvindex.KvIndex;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,10 +60,17 @@ public final class RestoredEngines {
     return null;
   }
 
-  /** Forgets the engines that nobody claimed. */
-  public void dropUnclaimed() {
-    unclaimed.values().forEach(snapshot -> forget(snapshot, EngineFate.NOT_CONFIGURED));
-    unclaimed.clear();
+  /** Forgets the engines of {@code which} that nobody has claimed. */
+  public void dropUnclaimed(Predicate<EngineId> which) {
+    unclaimed
+        .values()
+        .removeIf(snapshot -> {
+          boolean drop = which.test(snapshot.identity().id());
+          if (drop) {
+            forget(snapshot, EngineFate.NOT_CONFIGURED);
+          }
+          return drop;
+        });
   }
 
   private void forget(EngineSnapshot snapshot, EngineFate fate) {

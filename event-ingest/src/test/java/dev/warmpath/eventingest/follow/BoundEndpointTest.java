@@ -26,6 +26,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -52,7 +53,8 @@ final class BoundEndpointTest {
           index,
           Clocks.ofTheMachine(),
           IngestOptions.DEFAULT,
-          new RestoredEngines(index, null, new Recovery(System::nanoTime)),
+          CompletableFuture.completedFuture(
+              new RestoredEngines(index, null, new Recovery(System::nanoTime))),
           new StreamTap() {
             @Override
             public void connected(EngineId engine) {

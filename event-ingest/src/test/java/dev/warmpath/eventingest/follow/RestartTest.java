@@ -1,6 +1,7 @@
 package dev.warmpath.eventingest.follow;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.warmpath.eventingest.Await;
 import dev.warmpath.eventingest.Clocks;
@@ -106,6 +107,55 @@ final class RestartTest {
         assertThat(second.recovery.report().engines()).isEqualTo(fates(EngineFate.NOT_CONFIGURED));
         assertThat(second.recovery.report().over()).isTrue();
       }
+    }
+  }
+
+  @Test
+  void whatIsToldWhileTheSnapshotIsReadIsHeardBehindIt() throws IOException {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      byte[] snapshot = snapshot(publisher, R, 5);
+      try (Second second = Second.reading(snapshot)) {
+        second.ingest.add(source(R, publisher, "m", null));
+        second.ingest.dropUnclaimed();
+        second.ingest.runsSince(R, 5);
+        Await.until("connected", () -> second.connections.get() > 0);
+        publisher.publish(engine.serve(B).payload(1));
+        assertThat(second.status(R).slot()).isEqualTo(-1);
+        assertThat(second.status(R).trust()).isEqualTo(Trust.CATCHING_UP);
+        assertThat(second.recovery.report().begun()).isFalse();
+
+        second.read();
+        Await.until("the live batch", () -> second.predicted(R, B) == 16);
+        assertThat(second.recovery.report().engines()).isEqualTo(fates(EngineFate.SUSPENDED));
+        assertThat(second.predicted(R, A)).as("what it did meanwhile is not known").isZero();
+      }
+    }
+  }
+
+  @Test
+  void engineThatIsRemovedWhileTheSnapshotIsReadIsForgotten() throws IOException {
+    try (TestPublisher publisher = new TestPublisher(3)) {
+      byte[] snapshot = snapshot(publisher, R);
+      try (Second second = Second.reading(snapshot)) {
+        second.ingest.add(source(R, publisher, "m", publisher.replayEndpoint()));
+        second.ingest.remove(R);
+        second.read();
+
+        second.ingest.settle();
+        assertThat(second.recovery.report().engines()).isEqualTo(fates(EngineFate.NOT_CONFIGURED));
+        assertThatThrownBy(() -> second.index.stats(0))
+            .isInstanceOf(IllegalArgumentException.class);
+      }
+    }
+  }
+
+  @Test
+  void ingestEndsAlthoughTheSnapshotIsStillBeingRead() throws IOException {
+    try (TestPublisher publisher = new TestPublisher(3);
+        Second second = Second.reading(snapshot(publisher, R))) {
+      second.ingest.add(source(R, publisher, "m", publisher.replayEndpoint()));
+      second.close();
+      assertThat(second.ingest.whileStill(snapshot -> {})).isFalse();
     }
   }
 
@@ -218,25 +268,45 @@ final class RestartTest {
     final RunKvIndex index;
     final EventIngest ingest;
 
+    private final CompletableFuture<RestoredEngines> engines = new CompletableFuture<>();
+    private final RestoredEngines read;
+
     Second(byte[] snapshot) throws IOException {
       this(snapshot, Clocks.ofTheMachine());
     }
 
     Second(byte[] snapshot, Clocks clocks) throws IOException {
+      this(snapshot, clocks, true);
+    }
+
+    private Second(byte[] snapshot, Clocks clocks, boolean isRead) throws IOException {
       Content content = SnapshotFormat.read(new ByteArrayInputStream(snapshot), LIMITS);
       index = content.index();
+      read = new RestoredEngines(index, content.ingest(), recovery);
+      if (isRead) {
+        read();
+      }
       ingest =
           new EventIngest(
               index,
               clocks,
               IngestOptions.DEFAULT,
-              new RestoredEngines(index, content.ingest(), recovery),
+              engines,
               new StreamTap() {
                 @Override
                 public void connected(EngineId engine) {
                   connections.incrementAndGet();
                 }
               });
+    }
+
+    /** One whose snapshot is not read yet. */
+    static Second reading(byte[] snapshot) throws IOException {
+      return new Second(snapshot, Clocks.ofTheMachine(), false);
+    }
+
+    void read() {
+      engines.complete(read);
     }
 
     void awaitExact(EngineId id) {

@@ -26,6 +26,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 import java.util.stream.IntStream;
@@ -187,7 +188,8 @@ final class WriteFailureTest {
                 index,
                 Clocks.ofTheMachine(),
                 IngestOptions.DEFAULT,
-                new RestoredEngines(index, null, new Recovery(System::nanoTime)),
+                CompletableFuture.completedFuture(
+                    new RestoredEngines(index, null, new Recovery(System::nanoTime))),
                 tap)) {
       publisher.publish(engine.serve(A).payload(0));
       tapped.add(source(ID, publisher.endpoint(), publisher.replayEndpoint()));

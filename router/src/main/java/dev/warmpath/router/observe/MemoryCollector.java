@@ -17,7 +17,7 @@ public final class MemoryCollector {
   /** Where the state is read. */
   public record Sources(
       Supplier<SnapshotStatus> snapshots,
-      Map<Reason, Integer> refused,
+      Supplier<Map<Reason, Integer>> refused,
       Recovery recovery,
       LongSupplier nanoClock) {}
 
@@ -29,8 +29,9 @@ public final class MemoryCollector {
 
   public void collect(MetricValues to) {
     snapshots(to, sources.snapshots().get());
+    Map<Reason, Integer> refused = sources.refused().get();
     for (Reason reason : Reason.values()) {
-      int count = sources.refused().getOrDefault(reason, 0);
+      int count = refused.getOrDefault(reason, 0);
       to.add(Metric.SNAPSHOTS_REFUSED_TOTAL, count, reason.label());
     }
     recovery(to, sources.recovery().report());

@@ -1,5 +1,7 @@
 package dev.warmpath.router.snapshot;
 
+import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.RestoredEngines;
 import dev.warmpath.eventingest.snapshot.file.DirectoryInUseException;
@@ -8,6 +10,7 @@ import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.snapshot.file.SnapshotReader;
 import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
 import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.KvIndex;
 import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.RouterConfig;
 import java.io.IOException;
@@ -15,61 +18,123 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The index that a router starts with, empty or from an earlier process's snapshot, and the
- * directory of its own snapshots.
+ * What a router starts with: the directory of its snapshots, and an index that an earlier process's
+ * snapshot is read into, on a thread of its own.
  *
- * <p>Immutable, but its parts are not.
- *
- * @param restoredEngines what the earlier process knew beside the index; the ingest's from now on
- * @param directory null if nothing is to be kept
- * @param refused snapshots that could not be used
+ * <p>Thread-safe.
  */
-public record RestoredState(
-    RunKvIndex index,
-    RestoredEngines restoredEngines,
-    Recovery recovery,
-    @Nullable SnapshotDirectory directory,
-    Map<Reason, Integer> refused) {
+public final class RestoredState {
 
   private static final Logger LOG = LoggerFactory.getLogger(RestoredState.class);
   private static final long BYTES_PER_MB = 1 << 20;
 
+  private final RestoredIndex index = new RestoredIndex();
+  private final CompletableFuture<RestoredEngines> engines = new CompletableFuture<>();
+  private final Recovery recovery;
+  private final IndexLimits limits;
+  private final @Nullable SnapshotDirectory directory;
+  private volatile Map<Reason, Integer> refused = Map.of();
+
+  private RestoredState(
+      IndexLimits limits, LongSupplier nanoClock, @Nullable SnapshotDirectory directory) {
+    this.recovery = new Recovery(nanoClock);
+    this.limits = limits;
+    this.directory = directory;
+  }
+
   /**
-   * Takes the directory and reads the newest snapshot that can be used. If another router has the
-   * directory, such as the one that this one replaces, this one reads what is there all the same.
+   * Takes the directory and begins to read the newest snapshot that can be used. If another router
+   * has the directory, such as the one that this one replaces, this one reads what is there all the
+   * same.
    *
    * @param usual where to keep snapshots if the configuration does not say; null for nowhere. If
    *     that fails there are none; a configured directory must be there
    */
-  public static RestoredState of(
+  public static RestoredState begin(
       RouterConfig.Snapshot config,
       @Nullable Path usual,
       IndexLimits limits,
       Clock clock,
       LongSupplier nanoClock)
       throws IOException {
-    Recovery recovery = new Recovery(nanoClock);
     SnapshotDirectory directory = config.enabled() ? open(config, usual) : null;
-    if (directory == null) {
-      return empty(limits, recovery, null, Map.of());
+    RestoredState state = new RestoredState(limits, nanoClock, directory);
+    if (directory == null || directory.snapshots().isEmpty()) {
+      state.become(new RunKvIndex(limits), null);
+    } else {
+      SnapshotReader.Bounds bounds =
+          new SnapshotReader.Bounds(maxBytes(config), Duration.ofMillis(config.maxAgeMs()));
+      SnapshotReader reader = new SnapshotReader(directory, bounds, clock.instant());
+      Thread thread = new Thread(() -> state.read(reader), "warmpath-snapshot-reader");
+      thread.setDaemon(true);
+      thread.start();
     }
-    SnapshotReader.Bounds bounds =
-        new SnapshotReader.Bounds(maxBytes(config), Duration.ofMillis(config.maxAgeMs()));
-    SnapshotReader reader = new SnapshotReader(directory, bounds, clock.instant());
-    Content content = reader.read(limits);
-    if (content == null) {
-      return empty(limits, recovery, directory, reader.refused());
+    return state;
+  }
+
+  private void read(SnapshotReader reader) {
+    Content content = null;
+    try {
+      content = reader.read(limits);
+      refused = Map.copyOf(reader.refused());
+    } finally {
+      if (content == null) {
+        become(new RunKvIndex(limits), null);
+      } else {
+        LOG.info(
+            "snapshot of {} read in {} s",
+            content.ingest().taken(),
+            recovery.sinceItBeganSeconds());
+        become(content.index(), content.ingest());
+      }
     }
-    LOG.info(
-        "snapshot of {} read in {} s", content.ingest().taken(), recovery.sinceItBeganSeconds());
-    RestoredEngines known = new RestoredEngines(content.index(), content.ingest(), recovery);
-    return new RestoredState(content.index(), known, recovery, directory, reader.refused());
+  }
+
+  private void become(RunKvIndex read, @Nullable IngestSnapshot ingest) {
+    index.become(read);
+    engines.complete(new RestoredEngines(read, ingest, recovery));
+  }
+
+  /** Credits nobody until {@link #engines} are there. */
+  public KvIndex index() {
+    return index;
+  }
+
+  /**
+   * What the earlier process knew beside the index, when it was read; the ingest's from then on.
+   */
+  public CompletableFuture<RestoredEngines> engines() {
+    return engines;
+  }
+
+  /** How far it has come. */
+  public Recovery recovery() {
+    return recovery;
+  }
+
+  /** Null if nothing is to be kept. */
+  public @Nullable SnapshotDirectory directory() {
+    return directory;
+  }
+
+  /** Snapshots that could not be used. */
+  public Map<Reason, Integer> refused() {
+    return refused;
+  }
+
+  /** Begins to keep snapshots of what {@code ingest} writes; null if nothing is to be kept. */
+  public @Nullable SnapshotKeeper keep(
+      EventIngest ingest, RouterConfig.Snapshot config, LongSupplier nanoClock) {
+    return directory == null
+        ? null
+        : new SnapshotKeeper(directory, ingest, index, config, nanoClock);
   }
 
   /** Gives the directory to whoever wants it next. */
@@ -81,16 +146,6 @@ public record RestoredState(
 
   static long maxBytes(RouterConfig.Snapshot config) {
     return config.maxMb() * BYTES_PER_MB;
-  }
-
-  private static RestoredState empty(
-      IndexLimits limits,
-      Recovery recovery,
-      @Nullable SnapshotDirectory directory,
-      Map<Reason, Integer> refused) {
-    RunKvIndex index = new RunKvIndex(limits);
-    return new RestoredState(
-        index, new RestoredEngines(index, null, recovery), recovery, directory, refused);
   }
 
   private static @Nullable SnapshotDirectory open(

@@ -1,12 +1,13 @@
 package dev.warmpath.router.snapshot;
 
+import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.follow.EventIngest;
 import dev.warmpath.eventingest.snapshot.file.Handover;
 import dev.warmpath.eventingest.snapshot.file.SnapshotDirectory;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat;
-import dev.warmpath.kvindex.runs.RunKvIndex;
 import dev.warmpath.router.config.RouterConfig;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -32,7 +33,7 @@ public final class SnapshotKeeper implements AutoCloseable {
 
   private final SnapshotDirectory directory;
   private final EventIngest ingest;
-  private final RunKvIndex index;
+  private final RestoredIndex index;
   private final RouterConfig.Snapshot config;
   private final LongSupplier nanoClock;
   private final CountDownLatch leaving = new CountDownLatch(1);
@@ -40,10 +41,10 @@ public final class SnapshotKeeper implements AutoCloseable {
   private volatile SnapshotStatus status = SnapshotStatus.NONE;
 
   /** Begins to keep snapshots of {@code index}, which {@code ingest} writes. */
-  public SnapshotKeeper(
+  SnapshotKeeper(
       SnapshotDirectory directory,
       EventIngest ingest,
-      RunKvIndex index,
+      RestoredIndex index,
       RouterConfig.Snapshot config,
       LongSupplier nanoClock) {
     this.directory = directory;
@@ -88,9 +89,11 @@ public final class SnapshotKeeper implements AutoCloseable {
     }
   }
 
-  /** Writes a snapshot, unless nothing is known. */
+  /** Writes a snapshot, unless nothing is known, or not yet what the last one says. */
   private synchronized void save(long maxPauseNanos) {
-    if (ingest.status().stream().allMatch(engine -> engine.lastSequence() < 0)) {
+    List<EngineStatus> engines = ingest.status();
+    if (engines.stream().allMatch(engine -> engine.lastSequence() < 0)
+        || engines.stream().anyMatch(engine -> engine.slot() < 0)) {
       return;
     }
     long beganNanos = nanoClock.getAsLong();
@@ -101,8 +104,8 @@ public final class SnapshotKeeper implements AutoCloseable {
           directory.replace(
               out -> {
                 boolean will =
-                    ingest.whileStill(
-                        memory -> handover.fill(to -> SnapshotFormat.write(memory, index, to)));
+                    ingest.whileStill(memory ->
+                        handover.fill(to -> SnapshotFormat.write(memory, index.read(), to)));
                 handover.drainTo(out, will ? PATIENCE_NANOS : 0);
               },
               RestoredState.maxBytes(config));

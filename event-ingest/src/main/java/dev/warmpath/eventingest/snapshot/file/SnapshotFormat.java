@@ -53,7 +53,12 @@ public final class SnapshotFormat {
    * @throws SnapshotRefusedException if the stream is not what {@link #write} gives
    */
   public static Content read(InputStream in, IndexLimits limits) throws IOException {
-    IngestSnapshot snapshot = readIngest(in);
+    return readBehind(readIngest(in), in, limits);
+  }
+
+  /** Reads what follows {@link #readIngest}. */
+  static Content readBehind(IngestSnapshot snapshot, InputStream in, IndexLimits limits)
+      throws IOException {
     RunKvIndex index = readIndex(in, limits);
     try {
       snapshot.engines().stream().map(EngineSnapshot::slot).forEach(index::stats);

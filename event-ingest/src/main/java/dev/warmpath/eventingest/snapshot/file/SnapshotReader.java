@@ -1,8 +1,11 @@
 package dev.warmpath.eventingest.snapshot.file;
 
+import dev.warmpath.eventingest.snapshot.IngestSnapshot;
 import dev.warmpath.eventingest.snapshot.file.SnapshotFormat.Content;
 import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
 import dev.warmpath.kvindex.IndexLimits;
+import java.io.BufferedInputStream;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -61,9 +64,11 @@ public final class SnapshotReader {
 
   private Content read(Path file, IndexLimits limits) throws SnapshotRefusedException {
     try {
-      check(file);
-      try (InputStream in = Files.newInputStream(file)) {
-        return SnapshotFormat.read(in, limits);
+      checkSize(Files.size(file));
+      try (InputStream in = new BufferedInputStream(new FileInputStream(file.toFile()))) {
+        IngestSnapshot ingest = SnapshotFormat.readIngest(in);
+        checkAge(ingest.taken());
+        return SnapshotFormat.readBehind(ingest, in, limits);
       }
     } catch (SnapshotRefusedException e) {
       throw e;
@@ -74,18 +79,17 @@ public final class SnapshotReader {
     }
   }
 
-  private void check(Path file) throws IOException {
-    long bytes = Files.size(file);
+  private void checkSize(long bytes) throws IOException {
     if (bytes > bounds.maxBytes()) {
       throw new SnapshotRefusedException(
           Reason.TOO_LARGE, bytes + " bytes, at most " + bounds.maxBytes());
     }
-    try (InputStream in = Files.newInputStream(file)) {
-      Instant taken = SnapshotFormat.readIngest(in).taken();
-      if (Duration.between(taken, now).compareTo(bounds.maxAge()) > 0) {
-        throw new SnapshotRefusedException(
-            Reason.TOO_OLD, "taken " + taken + ", at most " + bounds.maxAge() + " old");
-      }
+  }
+
+  private void checkAge(Instant taken) throws IOException {
+    if (Duration.between(taken, now).compareTo(bounds.maxAge()) > 0) {
+      throw new SnapshotRefusedException(
+          Reason.TOO_OLD, "taken " + taken + ", at most " + bounds.maxAge() + " old");
     }
   }
 }

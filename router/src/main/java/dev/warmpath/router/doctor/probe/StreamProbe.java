@@ -28,6 +28,7 @@ import dev.warmpath.router.fleet.match.Prompt;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +62,8 @@ final class StreamProbe implements AutoCloseable {
             index,
             Clocks.ofTheMachine(),
             config.ingest().options(budget),
-            new RestoredEngines(index, null, new Recovery(System::nanoTime)),
+            CompletableFuture.completedFuture(
+                new RestoredEngines(index, null, new Recovery(System::nanoTime))),
             new Tap());
     streams = new EventStreams(ingest);
   }
