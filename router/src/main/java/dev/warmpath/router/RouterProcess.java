@@ -25,6 +25,7 @@ import dev.warmpath.router.observe.Metric;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.SecurityCollector;
 import dev.warmpath.router.observe.TokenizerCollector;
+import dev.warmpath.router.proxy.HealthPage;
 import dev.warmpath.router.proxy.ProxyContext;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.proxy.limit.AcceptTransport;
@@ -453,6 +454,7 @@ public final class RouterProcess implements AutoCloseable {
         core.ingest()::status,
         core.index(),
         core.metrics()::scrape,
+        new HealthPage(new RouterPages(core), lifecycle),
         replica -> core.streams().clear(replica, "cleared by the operator"),
         lifecycle,
         admission.bodies(),

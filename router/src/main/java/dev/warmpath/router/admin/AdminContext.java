@@ -10,6 +10,7 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.membership.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.Tokenizers;
+import dev.warmpath.router.proxy.HealthPage;
 import dev.warmpath.router.proxy.limit.BodyRoom;
 import dev.warmpath.router.proxy.limit.Connections;
 import dev.warmpath.router.proxy.limit.Lifecycle;
@@ -46,6 +47,7 @@ public record AdminContext(
     Supplier<List<EngineStatus>> streams,
     KvIndex index,
     Supplier<String> metrics,
+    HealthPage health,
     ToIntFunction<String> clear,
     Lifecycle lifecycle,
     BodyRoom bodies,

@@ -144,7 +144,7 @@ public final class AdminVerticle extends VerticleBase {
       request.response().putHeader("connection", "close");
       admin.connections().endAfter(request);
     }
-    if (page.answers(request)) {
+    if (page.answers(request) || tellsHealth(request)) {
       return;
     }
     AdminGuard.Refusal refusal = guard.refusal(request, head);
@@ -163,6 +163,18 @@ public final class AdminVerticle extends VerticleBase {
       case "GET " + ConsoleEndpoints.LIVE -> listen(request, head);
       default -> act(request);
     }
+  }
+
+  /** A supervisor needs no key, as on the clients' port. */
+  private boolean tellsHealth(HttpServerRequest request) {
+    switch (request.method().name() + " " + request.path()) {
+      case "GET /health", "GET /health/ready" -> admin.health().ready(request.response());
+      case "GET /health/live" -> admin.health().live(request.response());
+      default -> {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void listen(HttpServerRequest request, RequestHead head) {

@@ -77,6 +77,10 @@ public record ProxyContext(
         || (passes.equals("auto") && own == null && admission.keys() == null);
   }
 
+  HealthPage health() {
+    return new HealthPage(pages, admission.lifecycle());
+  }
+
   RetryBudget retries() {
     return admission.retries();
   }

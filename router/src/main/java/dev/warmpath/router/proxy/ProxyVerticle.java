@@ -426,8 +426,8 @@ public final class ProxyVerticle extends VerticleBase {
     switch (page) {
       case MODELS -> models(response, client);
       case MODEL -> model(response, client, Routes.modelId(request.path()));
-      case HEALTH, READY -> ready(response);
-      case LIVE -> live(response);
+      case HEALTH, READY -> proxy.health().ready(response);
+      case LIVE -> proxy.health().live(response);
       case METRICS -> metrics(response);
     }
   }
@@ -455,47 +455,6 @@ public final class ProxyVerticle extends VerticleBase {
 
   private static Predicate<String> shownTo(@Nullable Client client) {
     return model -> client == null || client.mayUse(model);
-  }
-
-  /** Whether the process does its work; if not, only a restart helps. */
-  private void live(HttpServerResponse response) {
-    boolean alive = proxy.pages().indexing();
-    response
-        .setStatusCode(alive ? 200 : 503)
-        .putHeader("content-type", JSON)
-        .end("{\"status\":\"%s\"}".formatted(alive ? "ok" : "no_index_writer"));
-  }
-
-  private void ready(HttpServerResponse response) {
-    int up = proxy.pages().replicasUp();
-    String status = status(up);
-    response
-        .setStatusCode(status.equals("ok") || status.equals("slow") ? 200 : 503)
-        .putHeader("content-type", JSON)
-        .end(
-            "{\"status\":\"%s\",\"replicas\":%d,\"up\":%d,\"tokenizers\":%s}"
-                .formatted(status, proxy.pages().replicas(), up, tokenizers()));
-  }
-
-  private String status(int up) {
-    if (lifecycle().isLeaving()) {
-      return "leaving";
-    } else if (lifecycle().stage() == Lifecycle.Stage.STARTING) {
-      return "starting";
-    } else if (!proxy.pages().indexing()) {
-      return "no_index_writer";
-    }
-    if (up == 0 && proxy.pages().hasSlowReplica()) {
-      return "slow";
-    }
-    return up > 0 ? "ok" : "no_replica";
-  }
-
-  /** A request whose tokenizer is not ready is routed on load, so this does not fail readiness. */
-  private String tokenizers() {
-    Pages.Loaded loaded = proxy.pages().tokenizers();
-    return "{\"ready\":%d,\"loading\":%d,\"failed\":%d}"
-        .formatted(loaded.ready(), loaded.loading(), loaded.failed());
   }
 
   private void metrics(HttpServerResponse response) {

@@ -62,6 +62,15 @@ class AdminKeyTest {
   }
 
   @Test
+  void aSupervisorNeedsNone() throws Exception {
+    try (Rig rig = rig(tree -> tree)) {
+      for (String path : new String[] {"/health", "/health/ready", "/health/live"}) {
+        assertThat(ask(rig, "GET " + path, "")).as(path).contains(" 200 ").contains("\"ok\"");
+      }
+    }
+  }
+
+  @Test
   void metricsHaveASwitchOfTheirOwn() throws Exception {
     try (Rig rig = rig(tree -> tree.set("admin.open-metrics", true, "test"))) {
       assertThat(ask(rig, "GET /metrics", "")).contains(" 200 ");

@@ -19,6 +19,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +32,8 @@ class ConnectionsTest {
   private static final String LIMIT = "warmpath_connections_closed_total{reason=\"limit\"}";
   private static final String IDLE = "warmpath_connections_closed_total{reason=\"idle\"}";
   private static final String RESETS = "warmpath_connections_closed_total{reason=\"resets\"}";
+
+  private static final String BROKEN = "warmpath_connections_closed_total{reason=\"broken\"}";
 
   @TempDir Path folder;
 
@@ -207,6 +211,67 @@ class ConnectionsTest {
         rig.backends.get(0).script = (request, body) -> request.response().end("{}");
         assertThat(rig.chat("{}").statusCode()).isEqualTo(200);
         assertThat(rig.metrics().get(RESETS)).isEqualTo(before);
+      }
+    }
+  }
+
+  @Test
+  void oneOfAStormIsNotBegun() throws Exception {
+    try (Rig rig =
+        new Rig(
+            0,
+            tree ->
+                tree.set("listen.http2", true, "test")
+                    .set("timeouts.request-head-ms", 500, "test")
+                    .set("limits.requests", 400, "test"))) {
+      Rig.until(() -> isToldToCalmDown(rig));
+      assertThat(rig.metrics().get(RESETS)).isGreaterThanOrEqualTo(2);
+      assertThat(rig.get("/health/live").statusCode()).as("HTTP/1.1 beside it").isEqualTo(200);
+    }
+  }
+
+  /** What is sent first after a storm of half of the requests that may be taken back with time. */
+  private static boolean isToldToCalmDown(Rig rig) {
+    takeBack(rig, 400);
+    try (RawClient client = new RawClient(rig.router.port())) {
+      String calm = client.write(RawHttp2.connection().bytes()).readToEnd();
+      int goAway = 9 + 3; // after empty settings
+      return calm.length() > goAway
+          && calm.charAt(goAway) == 7
+          && calm.charAt(calm.length() - 1) == 11; // ENHANCE_YOUR_CALM
+    } catch (java.io.IOException e) {
+      return false;
+    }
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void oneWhoseClientLeftIsNotBegunWhileManyWait() throws Exception {
+    List<RawClient> waiting = new ArrayList<>();
+    try (Rig rig = new Rig(0)) {
+      double before = rig.metrics().get(BROKEN);
+      for (int i = 0; i < 256; i++) {
+        waiting.add(new RawClient(rig.router.port()));
+      }
+      Rig.until(() -> rig.metrics().get("warmpath_connections") >= 256);
+      Rig.until(() -> {
+        openAndLeave(rig);
+        return rig.metrics().get(BROKEN) > before;
+      });
+      assertThat(rig.get("/health/live").statusCode()).as("one who stays").isEqualTo(200);
+    } finally {
+      for (RawClient client : waiting) {
+        client.close();
+      }
+    }
+  }
+
+  private static void openAndLeave(Rig rig) {
+    for (int i = 0; i < 20; i++) {
+      try (RawClient client = new RawClient(rig.router.port())) {
+        client.write("GET /health/live HTTP/1.1\r\n");
+      } catch (java.io.IOException e) {
+        // closed by the router
       }
     }
   }

@@ -1,11 +1,17 @@
 package dev.warmpath.router.proxy.limit;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.util.AttributeKey;
+import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
@@ -15,6 +21,7 @@ import io.vertx.core.net.impl.ConnectionBase;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -54,6 +61,47 @@ public final class Connections {
   private static final int NO_ERROR = 0;
   private static final int ENHANCE_YOUR_CALM = 11;
 
+  /** What every connection of HTTP/2 begins with, as far as it tells it from HTTP/1.1. */
+  private static final byte[] PREFACE = "PRI * HTTP/2".getBytes(StandardCharsets.US_ASCII);
+
+  /** Empty settings, which come first, and GOAWAY before any stream (RFC 9113, 6.5 and 6.8). */
+  private static final byte[] CALM_DOWN = {
+    0,
+    0,
+    0,
+    4,
+    0,
+    0,
+    0,
+    0,
+    0, //
+    0,
+    0,
+    8,
+    7,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    ENHANCE_YOUR_CALM
+  };
+
+  /** Above so many that are not read from yet, those whose clients have left are not begun. */
+  private static final int MOST_UNREAD = 256;
+
+  /** States of a connection in Linux' {@code tcp_states.h}. */
+  private static final int CLOSE = 7;
+
+  private static final int CLOSE_WAIT = 8;
+
   /**
    * What connections may do.
    *
@@ -68,7 +116,7 @@ public final class Connections {
     LIMIT,
     /** No request's head came in time. */
     IDLE,
-    /** The client broke it off, or sent what cannot be read. */
+    /** The client broke it off, left before the router came to it, or sent what cannot be read. */
     BROKEN,
     /** Its client took too many requests back. */
     RESETS;
@@ -84,6 +132,7 @@ public final class Connections {
   private final LongSupplier nanoClock;
   private final ResetBudget resets;
   private final AtomicInteger count = new AtomicInteger();
+  private final AtomicInteger unread = new AtomicInteger();
   private final Set<Connection> open = ConcurrentHashMap.newKeySet();
   private final Map<Closed, LongAdder> closed = new EnumMap<>(Closed.class);
 
@@ -125,12 +174,14 @@ public final class Connections {
 
   /** Takes in a connection that is new, before anything is read; false if it is closed instead. */
   boolean accept(Channel channel) {
+    if (unread.get() >= MOST_UNREAD && hasLeft(channel)) {
+      return refuse(channel, Closed.BROKEN);
+    }
     if (count.incrementAndGet() > limit()) {
       count.decrementAndGet();
-      adder(Closed.LIMIT).increment();
-      channel.unsafe().closeForcibly();
-      return false;
+      return refuse(channel, Closed.LIMIT);
     }
+    unread.incrementAndGet();
     Connection connection = new Connection(channel);
     channel.attr(KEY).set(connection);
     open.add(connection);
@@ -139,9 +190,29 @@ public final class Connections {
         .addListener(end -> {
           open.remove(connection);
           count.decrementAndGet();
+          connection.countRead();
         });
     channel.pipeline().addLast(connection);
     return true;
+  }
+
+  private boolean refuse(Channel channel, Closed reason) {
+    adder(reason).increment();
+    channel.unsafe().closeForcibly();
+    return false;
+  }
+
+  /**
+   * Whether the client has ended its side before anything was read. What it sent may still be a
+   * request that it wants answered; but in a storm of connections that are opened and left, those
+   * that stay would wait behind all the others.
+   */
+  private static boolean hasLeft(Channel channel) {
+    if (channel instanceof EpollSocketChannel socket) {
+      int state = socket.tcpInfo().state();
+      return state == CLOSE_WAIT || state == CLOSE;
+    }
+    return false;
   }
 
   /**
@@ -240,6 +311,7 @@ public final class Connections {
     private boolean leaving;
     private boolean last;
     private boolean inputEnded;
+    private boolean read;
 
     /** The request whose head came last; null before the first. */
     private @Nullable HttpServerRequest newest;
@@ -260,16 +332,52 @@ public final class Connections {
     void began(HttpServerRequest request) {
       requests++;
       newest = request;
-      request.response().endHandler(v -> ended(request));
+      long beganNanos = nanoClock.getAsLong();
+      request.response().endHandler(v -> ended(request, beganNanos));
     }
 
-    private void ended(HttpServerRequest request) {
+    private void countRead() {
+      if (!read) {
+        read = true;
+        unread.decrementAndGet();
+      }
+    }
+
+    /** A storm goes on with new connections; they are not worth the making of an HTTP/2 session. */
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      if (!read) {
+        countRead();
+        if (message instanceof ByteBuf bytes && isOfStorm(bytes)) {
+          ending = true;
+          adder(Closed.RESETS).increment();
+          context
+              .writeAndFlush(Unpooled.wrappedBuffer(CALM_DOWN))
+              .addListener(ChannelFutureListener.CLOSE);
+        }
+      }
+      if (ending) {
+        ReferenceCountUtil.release(message);
+      } else {
+        context.fireChannelRead(message);
+      }
+    }
+
+    private boolean isOfStorm(ByteBuf bytes) {
+      return bytes.readableBytes() >= PREFACE.length
+          && ByteBufUtil.equals(
+              bytes, bytes.readerIndex(), Unpooled.wrappedBuffer(PREFACE), 0, PREFACE.length)
+          && channel.remoteAddress() instanceof InetSocketAddress from
+          && resets.isSpent(from.getAddress());
+    }
+
+    private void ended(HttpServerRequest request, long beganNanos) {
       requests--;
       served = true;
       idleNanos = nanoClock.getAsLong();
       patienceNanos = TimeUnit.MILLISECONDS.toNanos(timeouts.get().keepAliveMs());
       if (!request.response().headWritten()) {
-        takenBack(request);
+        takenBack(request, idleNanos - beganNanos);
       }
       if (requests == 0 && (last || inputEnded)) {
         channel.eventLoop().execute(this::closeIfIdle); // another request may have come with it
@@ -283,9 +391,10 @@ public final class Connections {
     }
 
     /** A client that asks and takes back costs the router work, and engines too. */
-    private void takenBack(HttpServerRequest request) {
+    private void takenBack(HttpServerRequest request, long afterNanos) {
       SocketAddress client = channel.remoteAddress();
-      if (client instanceof InetSocketAddress from && !resets.spend(from.getAddress())) {
+      if (client instanceof InetSocketAddress from
+          && !resets.spend(from.getAddress(), afterNanos)) {
         LOG.debug("{} takes back too many requests", from);
         if (request.version() == HttpVersion.HTTP_2 && !ending) {
           request.connection().goAway(ENHANCE_YOUR_CALM);

@@ -12,14 +12,18 @@ import java.util.function.LongSupplier;
 
 /**
  * How many requests the clients of one address may take back before they are answered, over all
- * their connections: so many at once, and as many in half a minute. Of an IPv6 address the first
- * half counts, as clients can have the second half to themselves.
+ * their connections: so many at once, and as many in half a minute. One that is taken back as soon
+ * as it came counts for several: nobody waited for it, and a storm consists of them. Of an IPv6
+ * address the first half counts, as clients can have the second half to themselves.
  *
  * <p>Thread-safe.
  */
 final class ResetBudget {
 
   private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
+  private static final long PENALTY_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long RAPID_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+  private static final int RAPID_COST = 16;
   private static final int MOST_ADDRESSES = 4_096;
   private static final int NETWORK_BYTES = 8;
 
@@ -47,19 +51,38 @@ final class ResetBudget {
     this.nanoClock = nanoClock;
   }
 
-  /** A client of {@code address} took a request back; false if it may take back no more. */
-  synchronized boolean spend(InetAddress address) {
+  /**
+   * A client of {@code address} took a request back; false if it may take back no more.
+   *
+   * @param afterNanos how long after the request came
+   */
+  synchronized boolean spend(InetAddress address, long afterNanos) {
     long now = nanoClock.getAsLong();
     double most = limit.getAsInt();
     Account account = accounts.computeIfAbsent(client(address), key -> full(most, now));
+    earn(account, most, now);
+    if (account.left < 1) {
+      account.left = -most * PENALTY_NANOS / WINDOW_NANOS;
+      return false;
+    }
+    account.left -= afterNanos < RAPID_NANOS ? Math.min(RAPID_COST, account.left) : 1;
+    return true;
+  }
+
+  /** Whether clients of {@code address} took back too many less than about a second ago. */
+  synchronized boolean isSpent(InetAddress address) {
+    Account account = accounts.get(client(address));
+    if (account == null) {
+      return false;
+    }
+    earn(account, limit.getAsInt(), nanoClock.getAsLong());
+    return account.left < 0;
+  }
+
+  private static void earn(Account account, double most, long now) {
     double earned = most * (now - account.sinceNanos) / WINDOW_NANOS;
     account.left = Math.min(most, account.left + earned);
     account.sinceNanos = now;
-    if (account.left < 1) {
-      return false;
-    }
-    account.left--;
-    return true;
   }
 
   private static Account full(double most, long now) {
