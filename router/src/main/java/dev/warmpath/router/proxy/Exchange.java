@@ -51,13 +51,55 @@ import org.slf4j.LoggerFactory;
 final class Exchange {
 
   /*
-   * Invariants:
+   *   BODY ───▶ PROMPT ─────────────────▶ TRYING ───▶ OVER
+   *                │       reserved       ▲ ▲  │
+   *       all full ▼                      │ │  ▼ failed before its first byte
+   *             QUEUED ───────────────────┘ └ BACKING_OFF
+   *                       has its turn
+   *
+   *   state         holds                                        what limits its time
+   *   BODY          room for what came                           silence (request-body-ms)
+   *   PROMPT        the body, a ticket of the prompt pool        deadline-ms, then ten times that
+   *   QUEUED        the body, a place in the queue               queue.timeout-ms
+   *   TRYING        the body until the answer's first byte,      the attempt's limits
+   *                 an attempt with its assignment
+   *   BACKING_OFF   the body, the next assignment                a timer
+   *   OVER          nothing
+   *
+   * Every state may end: by an error of our own, by a client that goes, by the end of the process. A
+   * place in the queue can have its turn before it was told: then PROMPT becomes TRYING.
+   *
    * I1  At most one attempt exists at a time; it owns exactly one assignment and finishes it. What
    *     is reserved for the next one during a back-off is the exchange's until that begins.
-   * I2  `over` turns true exactly once, by end(); after that nothing is sent and no attempt starts.
-   * I3  Every path out of a callback that may come late begins with a look at `over`.
+   * I2  OVER is entered exactly once, by end(); after that nothing is sent and no attempt starts.
+   * I3  Every path out of a callback that may come late begins with a look at the state.
    * I4  Every callback, the attempt's too, is guarded: what it throws ends the exchange.
    */
+
+  private enum State {
+    /** The client's body comes. */
+    BODY,
+    /** Its prompt is read, and an engine asked for. */
+    PROMPT,
+    /** All replicas are full. */
+    QUEUED,
+    /** A replica has it. */
+    TRYING,
+    /** One has failed, and the next one is reserved. */
+    BACKING_OFF,
+    /** It was answered, or never will be. */
+    OVER;
+
+    boolean leadsTo(State next) {
+      return switch (this) {
+        case BODY -> next == PROMPT || next == OVER;
+        case PROMPT -> next == QUEUED || next == TRYING || next == OVER;
+        case QUEUED, BACKING_OFF -> next == TRYING || next == OVER;
+        case TRYING -> next == BACKING_OFF || next == OVER;
+        case OVER -> false;
+      };
+    }
+  }
 
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
@@ -140,8 +182,7 @@ final class Exchange {
   /** Tries after which a replica may have begun the request. */
   private int begun;
 
-  private boolean bodyRefused;
-  private boolean over;
+  private State state = State.BODY;
   private DispatchResult.@Nullable Queued queued;
   private PromptPool.@Nullable Ticket ticket;
   private @Nullable PreparedRequest prepared;
@@ -216,12 +257,23 @@ final class Exchange {
       breakOff(ApiError.internal());
     } catch (RuntimeException | Error e) {
       LOG.error("ending it failed too, id={}", requestId, e);
-      if (!over) {
-        over = true;
+      if (!isOver()) {
+        become(State.OVER);
         letGo();
       }
       sever();
     }
+  }
+
+  private void become(State next) {
+    if (!state.leadsTo(next)) {
+      throw new IllegalStateException("state=" + state + " next=" + next);
+    }
+    state = next;
+  }
+
+  private boolean isOver() {
+    return state == State.OVER;
   }
 
   private void within(long limitMs, Runnable due) {
@@ -252,7 +304,7 @@ final class Exchange {
   }
 
   private void bodyChunk(Buffer chunk) {
-    if (over || bodyRefused) {
+    if (state != State.BODY) {
       return;
     }
     switch (body.add(chunk)) {
@@ -265,10 +317,9 @@ final class Exchange {
 
   /** Answers while the body still comes. */
   private void refuse(ApiError error) {
-    if (over || bodyRefused) {
+    if (state != State.BODY) {
       return;
     }
-    bodyRefused = true;
     UnreadBody.announce(request);
     reject(error);
     RouterConfig now = proxy.config();
@@ -281,9 +332,10 @@ final class Exchange {
   }
 
   private void bodyEnd() {
-    if (over || bodyRefused) {
+    if (state != State.BODY) {
       return;
     }
+    become(State.PROMPT);
     timeline.bodyEnded();
     if (trace != null) {
       trace.tokenizing();
@@ -319,14 +371,14 @@ final class Exchange {
 
   private void awaitKeepAlive() {
     int intervalMs = proxy.config().timeouts().sseKeepAliveMs();
-    if (intervalMs > 0 && !over) {
+    if (intervalMs > 0 && !isOver()) {
       line.start(intervalMs, proxy.nanoClock().getAsLong(), this::keepAlive);
     }
   }
 
   /** Nothing went down for a while: says that the client's line is alive, if that can be said. */
   private void keepAlive() {
-    if (over) {
+    if (isOver()) {
       return;
     }
     if (attempt == null || attempt.letsKeepAlive()) {
@@ -398,7 +450,7 @@ final class Exchange {
   }
 
   private void placed(DispatchResult result) {
-    if (over) {
+    if (isOver()) {
       release(result);
     } else if (result instanceof Assignment assignment) {
       begin(assignment);
@@ -412,7 +464,8 @@ final class Exchange {
 
   /** It may have left the queue before its place in it was told. */
   private void queue(DispatchResult.Queued place) {
-    if (timeline.attempts() == 0) {
+    if (state == State.PROMPT) {
+      become(State.QUEUED);
       queued = place;
       timeline.queued();
       within(proxy.config().queue().timeoutMs(), this::giveUpWaiting);
@@ -435,6 +488,7 @@ final class Exchange {
   }
 
   private void begin(Assignment assignment) {
+    become(State.TRYING);
     limit.stop();
     timeline.dispatched(assignment);
     tried.add(assignment.replica().name());
@@ -450,7 +504,7 @@ final class Exchange {
    */
   boolean retry(Assignment failed, Outcome outcome, String cause, Failure failure) {
     begun += failure.begun ? 1 : 0;
-    if (over || !mayRetry(failure)) {
+    if (isOver() || !mayRetry(failure)) {
       return false;
     }
     PreparedRequest request = Objects.requireNonNull(prepared);
@@ -462,6 +516,7 @@ final class Exchange {
     proxy.retries().spend();
     proxy.listener().retried(cause);
     attempt = null;
+    become(State.BACKING_OFF);
     backOff(assignment);
     return true;
   }
@@ -568,7 +623,7 @@ final class Exchange {
 
   /** Answers with an error of our own; nothing of an answer has been sent yet. */
   void reject(ApiError error) {
-    if (!over) {
+    if (!isOver()) {
       timeline.rejected(error.code());
       proxy.listener().rejected(error.code());
       endWith(error, committed ? Ending.CUT_OFF : Ending.COMPLETE);
@@ -591,7 +646,7 @@ final class Exchange {
   }
 
   private void breakOff(ApiError error) {
-    if (over) {
+    if (isOver()) {
       return;
     }
     Attempt current = attempt;
@@ -603,7 +658,7 @@ final class Exchange {
       }
       reject(error);
     }
-    if (!over) {
+    if (!isOver()) {
       end(response.getStatusCode(), Ending.CUT_OFF);
       sever();
     }
@@ -619,7 +674,7 @@ final class Exchange {
   }
 
   private void clientGone() {
-    if (over) {
+    if (isOver()) {
       return;
     }
     end(response.headWritten() ? response.getStatusCode() : CLIENT_GONE_STATUS, Ending.CLIENT_GONE);
@@ -630,10 +685,10 @@ final class Exchange {
 
   /** Notes the end, once. Who sees that it is served no more sees it counted and logged. */
   void end(int status, Ending ending) {
-    if (over) {
+    if (isOver()) {
       return;
     }
-    over = true;
+    become(State.OVER);
     try {
       proxy.listener().ended(route, status, ending, elapsedNanos());
       quota.over(timeline);
