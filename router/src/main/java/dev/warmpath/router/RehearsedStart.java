@@ -21,6 +21,9 @@ public final class RehearsedStart {
   private static final Logger LOG = LoggerFactory.getLogger(RehearsedStart.class);
   private static final String ORIGIN = "warm-up";
 
+  /** Cold code is slow, and a prompt that is given up warms nothing. */
+  private static final int PATIENCE_MILLIS = 60_000;
+
   private RehearsedStart() {}
 
   /**
@@ -81,6 +84,7 @@ public final class RehearsedStart {
           .set("admin.port", 0, ORIGIN)
           .set("policy.name", config.policy().name(), ORIGIN)
           .set("parity.enabled", false, ORIGIN)
+          .set("tokenizing.deadline-ms", PATIENCE_MILLIS, ORIGIN)
           .set("snapshot.enabled", false, ORIGIN)
           .set("shutdown.deadline-ms", 0, ORIGIN)
           .put("models", Map.of("name", model, "tokenizer", "embedded"), ORIGIN)

@@ -38,6 +38,7 @@ public final class RestartBench {
   private final ProcFiles proc;
   private final Queue<ServedRouter> routers = new ArrayDeque<>();
   private int started;
+  private long latestNanos;
 
   /**
    * How long and how hard.
@@ -70,7 +71,8 @@ public final class RestartBench {
   /**
    * Runs it.
    *
-   * @throws IOException if a process does not come up or ends too soon; with the end of its log
+   * @throws IOException if a process does not come up or ends too soon, with the end of its log; or
+   *     if streams were lost and the machine was too busy to avoid the router that leaves
    */
   public RestartReport run() throws IOException, InterruptedException {
     try (Backends backends = Backends.start(setup.ports(), setup.log("replicas"));
@@ -124,6 +126,7 @@ public final class RestartBench {
         restarts++;
       }
       LoadTimes times = running.await();
+      requireInTime(times);
       return new RestartReport(
           restarts,
           times.answered(0),
@@ -135,13 +138,24 @@ public final class RestartBench {
     }
   }
 
+  /** A router refuses what comes on a new connection when its delay is over. */
+  private void requireInTime(LoadTimes times) throws IOException {
+    long heard = TimeUnit.NANOSECONDS.toMillis(latestNanos);
+    long sent = TimeUnit.NANOSECONDS.toMillis(times.dueToSent(0).p999());
+    if (!times.failures(0).isEmpty() && Math.max(heard, sent) > plan.delayMillis()) {
+      throw new IOException(
+          "lost %s, but the machine is too busy to tell: the balancer heard that a router leaves after up to %,d ms, requests were sent up to %,d ms late, and routers wait for %,d ms; raise --delay-ms"
+              .formatted(times.failures(0), heard, sent, plan.delayMillis()));
+    }
+  }
+
   private void restart(Backends backends, TcpBalancer balancer)
       throws IOException, InterruptedException {
     ServedRouter leaving = routers.remove();
     long begin = System.nanoTime();
     leaving.close();
     progress.accept("a router left in %.1f s".formatted((System.nanoTime() - begin) / 1e9));
-    balancer.remove(leaving);
+    latestNanos = Math.max(latestNanos, balancer.remove(leaving) - begin);
     start(backends, balancer);
   }
 

@@ -26,15 +26,23 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Gives each new connection to one of the routers that are ready, in turns, and passes bytes on. It
- * asks every router for its readiness at an interval and knows nothing else of HTTP.
+ * asks every router for its readiness at an interval, one that answers late keeping no other from
+ * being asked, and knows nothing else of HTTP.
  *
  * <p>Thread-safe.
  */
 final class TcpBalancer implements AutoCloseable {
 
   private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-  private final ScheduledExecutorService checks = Executors.newSingleThreadScheduledExecutor();
+  private static final int ROUTERS = 2;
+
+  private final ScheduledExecutorService checks = Executors.newScheduledThreadPool(ROUTERS);
+  private final long checkMillis;
   private final Map<ServedRouter, Boolean> ready = new ConcurrentHashMap<>();
+
+  /** When each router was first found to be no longer ready. */
+  private final Map<ServedRouter, Long> unreadyNanos = new ConcurrentHashMap<>();
+
   private final Channel server;
   private int turn;
 
@@ -44,6 +52,7 @@ final class TcpBalancer implements AutoCloseable {
    * @param checkMillis time between two questions for readiness
    */
   TcpBalancer(long checkMillis) {
+    this.checkMillis = checkMillis;
     server =
         new ServerBootstrap()
             .group(loop)
@@ -60,8 +69,6 @@ final class TcpBalancer implements AutoCloseable {
             .bind(Gateway.loopback(0))
             .syncUninterruptibly()
             .channel();
-    var unused =
-        checks.scheduleWithFixedDelay(this::check, checkMillis, checkMillis, TimeUnit.MILLISECONDS);
   }
 
   InetSocketAddress address() {
@@ -71,20 +78,28 @@ final class TcpBalancer implements AutoCloseable {
   /** The router, which is ready, gets connections. */
   void add(ServedRouter router) {
     ready.put(router, true);
+    var unused = checks.schedule(() -> check(router), checkMillis, TimeUnit.MILLISECONDS);
   }
 
-  void remove(ServedRouter router) {
+  /** Forgets a router that has left; when it was found to be unready, or now if it never was. */
+  long remove(ServedRouter router) {
     ready.remove(router);
+    return unreadyNanos.getOrDefault(router, System.nanoTime());
   }
 
-  private void check() {
-    for (ServedRouter router : ready.keySet()) {
-      try {
-        boolean is = router.isReady();
-        ready.computeIfPresent(router, (known, was) -> is);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+  private void check(ServedRouter router) {
+    try {
+      boolean is = router.isReady();
+      if (is) {
+        unreadyNanos.remove(router);
+      } else {
+        unreadyNanos.putIfAbsent(router, System.nanoTime());
       }
+      if (ready.computeIfPresent(router, (known, was) -> is) != null) {
+        var unused = checks.schedule(() -> check(router), checkMillis, TimeUnit.MILLISECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
