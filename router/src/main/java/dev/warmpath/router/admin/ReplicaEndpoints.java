@@ -117,12 +117,27 @@ final class ReplicaEndpoints {
       return Reply.failed(
           409, "'" + replica.name() + "' is a replica of " + known.source() + " already");
     }
+    String sharing = otherAt(replica);
+    if (sharing != null) {
+      return Reply.failed(409, "'" + sharing + "' has the URL " + replica.url() + " already");
+    }
     FleetChange change = membership.put(Membership.ADMIN, replica);
     String refused = refusal(change, replica.name());
     if (refused != null) {
       return Reply.failed(400, "'" + replica.name() + "' is refused: " + refused);
     }
     return Reply.ok(changed(change));
+  }
+
+  private @Nullable String otherAt(ReplicaConfig replica) {
+    return membership.members().stream()
+        .filter(member -> !member.leaving())
+        .map(Member::config)
+        .filter(other -> other.url().equals(replica.url()))
+        .map(ReplicaConfig::name)
+        .filter(name -> !name.equals(replica.name()))
+        .findFirst()
+        .orElse(null);
   }
 
   private static @Nullable String refusal(FleetChange change, String name) {

@@ -7,6 +7,7 @@ import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.membership.NamedReplicas.Wanted;
 import dev.warmpath.router.membership.ReplicaCheck.Verdict;
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -23,6 +24,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -133,6 +135,10 @@ public final class Membership implements AutoCloseable {
   private final Set<String> drained = ConcurrentHashMap.newKeySet();
   private volatile Map<Replica, Member> members = Map.of();
   private volatile List<Refusal> refusals = List.of();
+
+  /** URLs that several replicas have, with the replicas' names. */
+  private Map<URI, List<String>> shared = Map.of();
+
   private String onlyModel = "";
   private boolean watching;
   private Map<Entry, Verdict> movedHosts = Map.of();
@@ -390,6 +396,7 @@ public final class Membership implements AutoCloseable {
                 refusal.source(),
                 refusal.reason()));
     refusals = change.refused();
+    warnOfSharedUrls();
     if (!change.isEmpty()) {
       environment
           .follower()
@@ -407,6 +414,24 @@ public final class Membership implements AutoCloseable {
           change.replaced(),
           change.adjusted());
     }
+  }
+
+  /** Two replicas behind one URL are one engine that is given twice the load. */
+  private void warnOfSharedUrls() {
+    Map<URI, List<String>> names =
+        entries.values().stream()
+            .filter(entry -> !entry.member().leaving())
+            .collect(
+                Collectors.groupingBy(
+                    entry -> entry.member().config().url(),
+                    Collectors.mapping(Entry::name, Collectors.toList())));
+    names.values().removeIf(sharing -> sharing.size() == 1);
+    names.forEach((url, sharing) -> {
+      if (!sharing.equals(shared.get(url))) {
+        LOG.warn("the replicas {} have one URL, {}: they are one engine", sharing, url);
+      }
+    });
+    shared = names;
   }
 
   /** From the fleet as it is to the fleet as it shall be. */

@@ -60,6 +60,17 @@ class ReplicaEndpointsTest {
   }
 
   @Test
+  void aUrlHasOneReplica() throws Exception {
+    try (Rig rig = new Rig(1)) {
+      String replica = "{\"name\":\"twin\",\"url\":\"" + rig.backends.get(0).url() + "\"}";
+      HttpResponse<byte[]> added = ask(rig, "POST", "", replica);
+      assertThat(added.statusCode()).isEqualTo(409);
+      assertThat(new String(added.body(), UTF_8)).contains("'r0' has the URL ");
+      assertThat(rig.router.fleet().replicas()).hasSize(1);
+    }
+  }
+
+  @Test
   void theFleetShowsThatAReplicaLeaves() throws Exception {
     try (Rig rig = new Rig(1);
         Backend other = new Backend(rig.vertx())) {
