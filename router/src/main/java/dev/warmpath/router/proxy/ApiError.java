@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Client.Verdict;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
+import dev.warmpath.router.proxy.limit.Connections;
 import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.requestlog.Decision;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
@@ -103,6 +104,10 @@ record ApiError(int status, String type, String code, String message, int retryS
     } else if (cause instanceof TooLongHttpHeaderException) {
       String message = "The request's headers are longer than " + headerBytes + " bytes.";
       return new ApiError(431, "invalid_request_error", "headers_too_large", message);
+    }
+    if (cause instanceof Connections.VersionException) {
+      String message = "The version of HTTP is neither 1.0, 1.1 nor 2.";
+      return new ApiError(505, "invalid_request_error", "http_version_unsupported", message);
     }
     String message = "The request is not valid HTTP.";
     return new ApiError(400, "invalid_request_error", "bad_request", message);

@@ -103,6 +103,7 @@ public final class ProxyVerticle extends VerticleBase {
     HttpServerOptions options = serverOptions();
     server = vertx.createHttpServer(tls == null ? options : tls.on(options));
     server.requestHandler(this::serve).invalidRequestHandler(this::refuseUnreadable);
+    server.connectionHandler(Connections::begin);
     server.exceptionHandler(e -> LOG.debug("a client's connection failed", e));
     watching = connections().watch(vertx);
     return server

@@ -147,6 +147,8 @@ class RequestHeadsTest {
         List.of("431", "headers_too_large", POST + "x: " + "y".repeat(5_000) + "\r\n\r\n"),
         List.of("431", "headers_too_large", POST + "x: y\r\n".repeat(2_000) + "\r\n\r\n"),
         List.of("414", "uri_too_long", "GET /" + "y".repeat(5_000) + " HTTP/1.1\r\n\r\n"),
+        List.of("505", "http_version_unsupported", POST.replace("1.1", "9.9") + "\r\n"),
+        List.of("505", "http_version_unsupported", POST.replace("1.1", "2.0") + "\r\n"),
         List.of("400", "bad_request", POST.replace("\r\n", "\n") + "\n"),
         List.of("400", "bad_request", POST + "x y: 1\r\n\r\n"),
         List.of("400", "bad_request", POST + "content-length: 1\r\ncontent-length: 2\r\n\r\n"),

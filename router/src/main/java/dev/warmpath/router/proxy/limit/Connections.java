@@ -1,15 +1,23 @@
 package dev.warmpath.router.proxy.limit;
 
+import static io.netty.handler.codec.http.HttpVersion.HTTP_1_0;
+import static io.netty.handler.codec.http.HttpVersion.HTTP_1_1;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.util.AttributeKey;
 import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.Vertx;
@@ -94,6 +102,11 @@ public final class Connections {
     ENHANCE_YOUR_CALM
   };
 
+  /**
+   * What is read at once of what has come, as it can be a thousand requests that are taken back.
+   */
+  private static final int PIECE_BYTES = 1 << 13;
+
   /** Above so many that are not read from yet, those whose clients have left are not begun. */
   private static final int MOST_UNREAD = 256;
 
@@ -150,6 +163,45 @@ public final class Connections {
     this.resets = new ResetBudget(resets, nanoClock);
     for (Closed reason : Closed.values()) {
       closed.put(reason, new LongAdder());
+    }
+  }
+
+  /**
+   * A head of a version that is neither HTTP/1.0 nor HTTP/1.1; Vert.x would answer it bare, and
+   * tell nobody.
+   */
+  public static final class VersionException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    VersionException(String version) {
+      super(version, null, false, false);
+    }
+  }
+
+  /** Makes heads of other versions ones that cannot be read. */
+  @ChannelHandler.Sharable
+  private static final class Versions extends ChannelInboundHandlerAdapter {
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      if (message instanceof HttpRequest head
+          && head.decoderResult().isSuccess()
+          && !head.protocolVersion().equals(HTTP_1_1)
+          && !head.protocolVersion().equals(HTTP_1_0)) {
+        head.setDecoderResult(
+            DecoderResult.failure(new VersionException(head.protocolVersion().text())));
+        head.setProtocolVersion(HTTP_1_1);
+      }
+      context.fireChannelRead(message);
+    }
+  }
+
+  private static final Versions VERSIONS = new Versions();
+
+  /** Reads what comes on a connection, whose protocol is known now, before Vert.x does. */
+  public static void begin(HttpConnection connection) {
+    ChannelHandlerContext vertx = ((ConnectionBase) connection).channelHandlerContext();
+    if (vertx.pipeline().get(HttpRequestDecoder.class) != null) {
+      vertx.pipeline().addBefore(vertx.name(), null, VERSIONS);
     }
   }
 
@@ -356,7 +408,13 @@ public final class Connections {
               .addListener(ChannelFutureListener.CLOSE);
         }
       }
-      if (ending) {
+      if (message instanceof ByteBuf bytes && bytes.readableBytes() > PIECE_BYTES) {
+        while (bytes.isReadable() && !ending) {
+          int piece = Math.min(PIECE_BYTES, bytes.readableBytes());
+          context.fireChannelRead(bytes.readRetainedSlice(piece));
+        }
+        bytes.release();
+      } else if (ending) {
         ReferenceCountUtil.release(message);
       } else {
         context.fireChannelRead(message);
