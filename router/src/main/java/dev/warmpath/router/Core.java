@@ -193,7 +193,7 @@ final class Core implements AutoCloseable {
         new Membership.Environment(
             fleet,
             followed,
-            this::judge,
+            check(),
             () -> running.get().fleet().drainMs(),
             environment.nanoClock(),
             work -> {
@@ -342,11 +342,21 @@ final class Core implements AutoCloseable {
     return bodies;
   }
 
-  /** Whoever names it: requests would come back here and circle. */
-  private ReplicaCheck.Verdict judge(String source, ReplicaConfig replica) {
-    return running.get().leadsHere(replica)
-        ? ReplicaCheck.Verdict.refused("its url is the router's own address")
-        : hosts.judge(source, replica);
+  private ReplicaCheck check() {
+    return new ReplicaCheck() {
+      /** Whoever names its own address: requests would come back here and circle. */
+      @Override
+      public Verdict judge(String source, ReplicaConfig replica) {
+        return running.get().leadsHere(replica)
+            ? Verdict.refused("its url is the router's own address")
+            : hosts.judge(source, replica);
+      }
+
+      @Override
+      public boolean mayFollow(ReplicaConfig replica, String host) {
+        return hosts.mayFollow(replica, host);
+      }
+    };
   }
 
   RouterMetrics metrics() {

@@ -4,6 +4,7 @@ import dev.warmpath.eventingest.EngineDialect;
 import dev.warmpath.eventingest.EngineId;
 import dev.warmpath.eventingest.EngineRules;
 import dev.warmpath.eventingest.EngineSource;
+import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.EngineView;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
@@ -52,9 +53,6 @@ public final class EventStreams implements EngineEvents {
 
   /** Follows the events of every rank, if the replica has any; of all or, if it throws, of none. */
   public void follow(ReplicaConfig replica, String model) {
-    if (replica.events() == null) {
-      return;
-    }
     if (replica.dialect().isUpperBound()) {
       upperBounds.add(replica.name());
     }
@@ -76,28 +74,25 @@ public final class EventStreams implements EngineEvents {
     }
   }
 
-  /** The event streams of a replica, one a rank; none if it has no events. */
+  /** The event streams of a replica, one for each rank that has an endpoint. */
   public static List<EngineSource> sources(ReplicaConfig replica, String model) {
-    String events = replica.events();
-    return events == null
-        ? List.of()
-        : IntStream.range(0, replica.ranks())
-            .mapToObj(rank -> source(replica, events, model, rank))
-            .toList();
-  }
-
-  static EngineSource source(ReplicaConfig replica, String events, String model, int rank) {
-    String replay = replica.replay();
-    int wireRank = replica.firstRank() + rank;
-    return new EngineSource(
-        new EngineId(replica.name(), rank),
-        model,
-        ReplicaConfig.ofRank(events, wireRank),
-        replica.bind(),
-        replay == null ? null : ReplicaConfig.ofRank(replay, wireRank),
-        rules(replica),
-        replica.hashSeed(),
-        wireRank);
+    List<EngineSource> sources = new ArrayList<>();
+    for (int rank = 0; rank < replica.ranks(); rank++) {
+      String events = replica.eventsOf(rank);
+      if (events != null) {
+        sources.add(
+            new EngineSource(
+                new EngineId(replica.name(), rank),
+                model,
+                events,
+                replica.bind(),
+                replica.replayOf(rank),
+                rules(replica),
+                replica.hashSeed(),
+                replica.firstRank() + rank));
+      }
+    }
+    return sources;
   }
 
   private static EngineRules rules(ReplicaConfig replica) {
@@ -161,25 +156,26 @@ public final class EventStreams implements EngineEvents {
 
   /** Clears what is known of a replica's caches; returns of how many engines. */
   int clear(String replica, String why) {
-    List<EngineId> engines = engines(replica);
+    List<EngineId> engines =
+        ingest.status().stream()
+            .map(EngineStatus::id)
+            .filter(engine -> engine.replica().equals(replica))
+            .toList();
     engines.forEach(engine -> ingest.cleared(engine, why));
     return engines.size();
   }
 
-  /** A replica that has left says nothing of another that has its name now. */
+  /**
+   * The replica's engines that are followed. One that has left says nothing of another that has its
+   * name now.
+   */
   private List<EngineId> engines(Replica replica) {
-    return replica.isGone() ? List.of() : engines(replica.name());
-  }
-
-  /** The replica's engines that are followed: all its ranks or none. */
-  private List<EngineId> engines(String replica) {
-    List<EngineId> engines = new ArrayList<>();
-    EngineId next = new EngineId(replica, 0);
-    while (ingest.view(next) != null) {
-      engines.add(next);
-      next = new EngineId(replica, engines.size());
-    }
-    return engines;
+    return replica.isGone()
+        ? List.of()
+        : IntStream.range(0, replica.ranks())
+            .mapToObj(rank -> new EngineId(replica.name(), rank))
+            .filter(engine -> ingest.view(engine) != null)
+            .toList();
   }
 
   @Override

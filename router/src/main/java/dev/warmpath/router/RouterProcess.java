@@ -408,6 +408,7 @@ public final class RouterProcess implements AutoCloseable {
         core.catalog(),
         path,
         core.streams(),
+        core.membership(),
         new FleetWatch(
             new FleetWatch.Sources(
                 core.fleet(),

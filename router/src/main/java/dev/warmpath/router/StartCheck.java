@@ -84,12 +84,11 @@ public final class StartCheck {
     boolean warned = false;
     for (int rank = 0; rank < replica.ranks(); rank++) {
       for (String key : List.of("events", "replay")) {
-        String endpoint = key.equals("events") ? replica.events() : replica.replay();
+        String endpoint = key.equals("events") ? replica.eventsOf(rank) : replica.replayOf(rank);
         if (endpoint == null) {
           continue;
         }
-        String ofRank =
-            ReplicaConfig.ofRank(endpoint, replica.firstRank() + rank).toLowerCase(Locale.ROOT);
+        String ofRank = endpoint.toLowerCase(Locale.ROOT);
         String use = "'%s' of rank %d of replica '%s'".formatted(key, rank, replica.name());
         String other = endpoints.putIfAbsent(ofRank, use);
         if (other != null && !warned) {

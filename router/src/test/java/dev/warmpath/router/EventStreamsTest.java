@@ -152,7 +152,7 @@ class EventStreamsTest {
         new EventIngest(new RunKvIndex(IndexLimits.unbounded(10)), Clocks.ofTheMachine())) {
       EventStreams streams = new EventStreams(ingest);
       for (int i = 0; i < replicas; i++) {
-        ingest.add(EventStreams.source(replica("vllm, name: r" + i), "inproc://nobody", "m", 0));
+        ingest.add(source("vllm, name: r" + i));
       }
       Replica replica = new Replica("r0", URI.create("http://h:1"), Set.of(), 1);
       for (int warmUp = 0; warmUp < 100; warmUp++) {
@@ -181,7 +181,7 @@ class EventStreamsTest {
   }
 
   private static EngineSource source(String dialect) throws ConfigException {
-    return EventStreams.source(replica(dialect), "tcp://127.0.0.1:2", "m", 0);
+    return EventStreams.sources(replica(dialect), "m").get(0);
   }
 
   private static ReplicaConfig replica(String dialect) throws ConfigException {

@@ -8,11 +8,15 @@ import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
 import dev.warmpath.router.config.read.Secret;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +27,12 @@ import org.jspecify.annotations.Nullable;
 public record ReplicaConfig(
     @Key("required | | Name in metrics, headers, admin answers.") String name,
     @Key("required | | Engine's base URL, `http://host:port` or `https://host:port`.") URI url,
-    @Key(" | | ZMQ endpoint of KV events; none: routed by load.") @Nullable String events,
-    @Key(" | | ZMQ endpoint that replays missed events.") @Nullable String replay,
+    @Key(
+            " | | ZMQ endpoint of KV events, one per rank separated by spaces (`-`: none), or `auto`:"
+                + " [asked for](running-with-vllm.md#data-parallelism); none: routed by load.")
+        @Nullable String events,
+    @Key(" | | ZMQ endpoint that replays missed events, or one per rank likewise.")
+        @Nullable String replay,
     @AdvancedKey("false | | Bind the events endpoint; the engine connects.") boolean bind,
     @Key("1 | 1 … 1024 | Data-parallel ranks behind `url`; rank r uses both ports plus r.")
         int ranks,
@@ -32,6 +40,10 @@ public record ReplicaConfig(
             "0 | 0 … 64511 | First data-parallel rank behind `url`: vLLM's"
                 + " `--data-parallel-start-rank`.")
         int firstRank,
+    @AdvancedKey(
+            "false | | Its `X-data-parallel-rank` counts the ranks of all nodes: vLLM's"
+                + " `VLLM_USE_RUST_FRONTEND=1`.")
+        boolean globalRanks,
     @AdvancedKey(
             "1.0 | 0.01 … 100.0 | Relative capacity; only `least-requests` and `power-of-two` use"
                 + " it.")
@@ -81,6 +93,11 @@ public record ReplicaConfig(
     /** TensorRT-LLM with sliding windows or state layers, of which its events do not tell. */
     TRTLLM_HYBRID;
 
+    /** Whether it is vLLM. */
+    public boolean isVllm() {
+      return this == VLLM || this == VLLM_EAGLE;
+    }
+
     /** Whether it follows SGLang's rules. */
     public boolean isSglang() {
       return this == SGLANG || this == SGLANG_HYBRID;
@@ -91,6 +108,17 @@ public record ReplicaConfig(
       return this == SGLANG_HYBRID || this == TRTLLM_HYBRID;
     }
   }
+
+  /** The value of {@link #events} by which the engine is asked. */
+  private static final String AUTO = "auto";
+
+  /** In a list of endpoints, that of a rank without any. */
+  private static final String NONE = "-";
+
+  private static final String ENDPOINT = "(tcp|ipc|inproc)://\\S+";
+  private static final String WITH_PORT = "tcp://\\S+:[0-9]{1,5}";
+
+  private static final int MAX_PORT = 65_535;
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
 
@@ -105,8 +133,17 @@ public record ReplicaConfig(
     if (upstream.hasTls() && !isHttps(url)) {
       throw new IllegalArgumentException("'tls-ca' and 'tls-cert' need a 'url' with https://");
     }
-    checkEndpoint("events", events, firstRank + ranks);
-    checkEndpoint("replay", replay, firstRank + ranks);
+    if (AUTO.equals(events)) {
+      if (replay != null || bind) {
+        throw new IllegalArgumentException("'replay' and 'bind' need an endpoint in 'events'");
+      }
+      if (!dialect.isVllm()) {
+        throw new IllegalArgumentException("'events: auto' needs dialect vllm");
+      }
+    } else {
+      checkEndpoints("events", events, firstRank, ranks);
+    }
+    checkEndpoints("replay", replay, firstRank, ranks);
     if (events == null && (replay != null || bind)) {
       throw new IllegalArgumentException("'replay' and 'bind' need 'events'");
     }
@@ -145,14 +182,93 @@ public record ReplicaConfig(
     return paths;
   }
 
-  /** An endpoint of rank {@code rank} of all nodes: its port is that of rank 0 plus the rank. */
-  public static String ofRank(String endpoint, int rank) {
-    int colon = endpoint.lastIndexOf(':');
-    if (rank == 0) {
-      return endpoint;
+  /** Whether the engine is asked where its events are; until it has answered there are none. */
+  public boolean asksForEvents() {
+    return AUTO.equals(events);
+  }
+
+  /** Where the events of one rank are, counted from 0 here; null if it has none. */
+  public @Nullable String eventsOf(int rank) {
+    return asksForEvents() ? null : endpoint(events, rank);
+  }
+
+  /** Where missed events of one rank are, counted from 0 here; null if nowhere. */
+  public @Nullable String replayOf(int rank) {
+    return endpoint(replay, rank);
+  }
+
+  /**
+   * One of several endpoints, or the only one with its port plus the rank's number among those of
+   * all nodes.
+   */
+  private @Nullable String endpoint(@Nullable String endpoints, int rank) {
+    if (endpoints == null) {
+      return null;
     }
-    return endpoint.substring(0, colon + 1)
-        + (Integer.parseInt(endpoint.substring(colon + 1)) + rank);
+    if (isList(endpoints)) {
+      String[] each = endpoints.split(" ", -1);
+      return rank >= each.length || each[rank].equals(NONE) ? null : each[rank];
+    }
+    int offset = firstRank + rank;
+    int colon = endpoints.lastIndexOf(':');
+    if (offset == 0) {
+      return endpoints;
+    }
+    if (!endpoints.matches(WITH_PORT)) {
+      return null;
+    }
+    int port = Integer.parseInt(endpoints.substring(colon + 1)) + offset;
+    return port > MAX_PORT ? null : endpoints.substring(0, colon + 1) + port;
+  }
+
+  private static boolean isList(@Nullable String endpoints) {
+    return endpoints != null && endpoints.indexOf(' ') >= 0;
+  }
+
+  /**
+   * The same with as many ranks as the engine has.
+   *
+   * @param first number of the first among those of all nodes
+   * @param count at least 1
+   */
+  public ReplicaConfig withRanks(int first, int count) {
+    if (first == firstRank && count == ranks) {
+      return this;
+    }
+    List<@Nullable String> live = new ArrayList<>();
+    List<@Nullable String> missed = new ArrayList<>();
+    for (int rank = 0; rank < count; rank++) {
+      live.add(endpoint(events, isList(events) ? rank : first - firstRank + rank));
+      missed.add(endpoint(replay, isList(replay) ? rank : first - firstRank + rank));
+    }
+    return with(list(first, live), list(first, missed), first, count);
+  }
+
+  /**
+   * The same with these endpoints, one a rank; null for a rank without.
+   *
+   * @param first number of the first rank among those of all nodes
+   */
+  public ReplicaConfig withEndpoints(
+      int first, List<@Nullable String> events, List<@Nullable String> replay) {
+    return with(list(first, events), list(first, replay), first, events.size());
+  }
+
+  /** The same without events. */
+  public ReplicaConfig withoutEvents() {
+    return with(null, null, firstRank, ranks);
+  }
+
+  /** A single endpoint would be that of rank 0 of all nodes. */
+  private static @Nullable String list(int first, List<@Nullable String> endpoints) {
+    if (endpoints.stream().allMatch(Objects::isNull)) {
+      return null;
+    }
+    String list =
+        endpoints.stream()
+            .map(endpoint -> endpoint == null ? NONE : endpoint)
+            .collect(Collectors.joining(" "));
+    return first > 0 && endpoints.size() == 1 ? list + " " + NONE : list;
   }
 
   /** The port of {@link #url}, that of its scheme when it names none. */
@@ -168,31 +284,42 @@ public record ReplicaConfig(
   public ReplicaConfig connectingTo(Map<String, String> addresses) {
     return addresses.isEmpty()
         ? this
-        : new ReplicaConfig(
-            name,
-            url,
-            connectingTo(addresses, events),
-            connectingTo(addresses, replay),
-            bind,
-            ranks,
-            firstRank,
-            weight,
-            dialect,
-            removals,
-            maxBlocks,
-            hashSeed,
-            eventFormat,
-            loras,
-            loadBackTokens,
-            models,
-            upstream);
+        : with(connectingTo(addresses, events), connectingTo(addresses, replay), firstRank, ranks);
+  }
+
+  private ReplicaConfig with(
+      @Nullable String events, @Nullable String replay, int firstRank, int ranks) {
+    return new ReplicaConfig(
+        name,
+        url,
+        events,
+        replay,
+        bind && events != null,
+        ranks,
+        firstRank,
+        globalRanks,
+        weight,
+        dialect,
+        removals,
+        maxBlocks,
+        hashSeed,
+        eventFormat,
+        loras,
+        loadBackTokens,
+        models,
+        upstream);
   }
 
   private static @Nullable String connectingTo(
-      Map<String, String> addresses, @Nullable String endpoint) {
-    if (endpoint == null) {
-      return null;
-    }
+      Map<String, String> addresses, @Nullable String endpoints) {
+    return endpoints == null
+        ? null
+        : Stream.of(endpoints.split(" ", -1))
+            .map(endpoint -> connected(addresses, endpoint))
+            .collect(Collectors.joining(" "));
+  }
+
+  private static String connected(Map<String, String> addresses, String endpoint) {
     int host = endpoint.indexOf("://") + 3;
     int port = endpoint.lastIndexOf(':');
     String address =
@@ -218,13 +345,37 @@ public record ReplicaConfig(
     }
   }
 
-  private static void checkEndpoint(String key, @Nullable String endpoint, int ranks) {
-    if (endpoint != null && !endpoint.matches("(tcp|ipc|inproc)://.+")) {
-      throw new IllegalArgumentException(
-          "'" + key + "' must be a ZMQ endpoint such as tcp://host:5557: '" + endpoint + "'");
+  private static void checkEndpoints(
+      String key, @Nullable String endpoints, int firstRank, int ranks) {
+    if (endpoints == null) {
+      return;
     }
-    if (endpoint != null && ranks > 1 && !endpoint.matches("tcp://.+:[0-9]{1,5}")) {
+    boolean isList = isList(endpoints);
+    String[] each = endpoints.split(" ", -1);
+    for (String endpoint : each) {
+      if (!endpoint.matches(ENDPOINT) && !(isList && endpoint.equals(NONE))) {
+        throw new IllegalArgumentException(
+            "'" + key + "' must be a ZMQ endpoint such as tcp://host:5557: '" + endpoint + "'");
+      }
+    }
+    if (isList && each.length < ranks) {
+      throw new IllegalArgumentException(
+          "'%s' must name one endpoint, or one for each of %d ranks: it names %d"
+              .formatted(key, ranks, each.length));
+    }
+    if (!isList && firstRank + ranks > 1) {
+      checkPorts(key, endpoints, firstRank + ranks - 1);
+    }
+  }
+
+  private static void checkPorts(String key, String endpoint, int lastRank) {
+    if (!endpoint.matches(WITH_PORT)) {
       throw new IllegalArgumentException("'" + key + "' of several ranks must be tcp://host:port");
+    }
+    int port = Integer.parseInt(endpoint.substring(endpoint.lastIndexOf(':') + 1));
+    if (port + lastRank > MAX_PORT) {
+      throw new IllegalArgumentException(
+          "'%s': the port of the last rank would be %d".formatted(key, port + lastRank));
     }
   }
 }

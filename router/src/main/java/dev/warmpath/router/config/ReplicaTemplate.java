@@ -89,7 +89,9 @@ public final class ReplicaTemplate implements MappedValue {
   private static String withPort(
       @Nullable ConfigNode endpoint, Map<String, String> address, int port) {
     String base =
-        endpoint == null ? "tcp://" + address.get("host") : String.valueOf(endpoint.value());
+        endpoint == null || "auto".equals(endpoint.value())
+            ? "tcp://" + address.get("host")
+            : String.valueOf(endpoint.value());
     return base.replaceFirst(":[0-9]+$", "") + ":" + port;
   }
 

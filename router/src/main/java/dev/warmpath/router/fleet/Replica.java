@@ -68,6 +68,7 @@ public final class Replica {
   private volatile long respondedNanos = NEVER;
   private volatile long metricsNanos = NEVER;
   private volatile boolean draining;
+  private volatile boolean globalRanks;
   private final AtomicInteger requests = new AtomicInteger();
   private volatile int limit = NO_LIMIT;
   private volatile long gpuBlocks;
@@ -121,7 +122,7 @@ public final class Replica {
     return baseUrl;
   }
 
-  /** How many ranks it has; here they count from 0, as its request header does. */
+  /** How many ranks it has; here they count from 0. */
   public int ranks() {
     return ranks;
   }
@@ -129,6 +130,15 @@ public final class Replica {
   /** What its first rank is called by events and metrics, which count the ranks of all nodes. */
   public int firstRank() {
     return firstRank;
+  }
+
+  /** What its request header calls one of its ranks: with vLLM's Rust front end as of all nodes. */
+  public int headerRank(int rank) {
+    return globalRanks ? firstRank + rank : rank;
+  }
+
+  public void globalRanks(boolean are) {
+    globalRanks = are;
   }
 
   public Set<String> models() {

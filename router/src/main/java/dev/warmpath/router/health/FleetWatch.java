@@ -139,8 +139,15 @@ public final class FleetWatch {
     if (!isUnconnected) {
       log.well(Kind.CONNECTION, name, now);
     } else if (replica.isWell()) {
-      log.wrong(Kind.CONNECTION, name, stream.reason(), now);
+      log.wrong(Kind.CONNECTION, name, stream.reason() + otherNode(stream), now);
     }
+  }
+
+  /** What to do for a rank that runs on another node than its HTTP port. */
+  private String otherNode(EngineStatus stream) {
+    return wereExact.stream().anyMatch(one -> one.replica().equals(stream.id().replica()))
+        ? "; if the rank runs on another node, name its endpoint in 'events'"
+        : "";
   }
 
   private void modelsWithoutReplica(long now) {

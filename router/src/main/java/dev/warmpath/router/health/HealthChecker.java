@@ -5,6 +5,7 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Replica.Check;
+import dev.warmpath.router.membership.EventSources;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
 import io.netty.channel.ConnectTimeoutException;
@@ -17,6 +18,7 @@ import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -26,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Asks every replica at an interval whether it is well, over connections of its own so that load
- * does not starve the checks, what models it serves, and what its metrics say of its lifetime. A
- * replica's models are known before it comes up.
+ * does not starve the checks, what models it serves, where its events are, and what its metrics say
+ * of its lifetime. A replica's models and ranks are known before it comes up.
  *
  * <p>Confined to its event loop.
  */
@@ -40,8 +42,12 @@ public final class HealthChecker extends VerticleBase {
 
   private static final int ANSWER_LIMIT_BYTES = 4 << 20;
 
-  /** A replica that is up is asked for its models at every so many checks. */
+  /** A replica that is up is asked for its models and event sources at every so many checks. */
   private static final int CHECKS_A_LIST = 5;
+
+  private static final int OK = 200;
+  private static final int NOT_FOUND = 404;
+  private static final int NOT_ALLOWED = 405;
 
   private final Supplier<RouterConfig> config;
   private final Fleet fleet;
@@ -50,6 +56,7 @@ public final class HealthChecker extends VerticleBase {
   private final Function<Replica, String> healthPath;
   private final Map<Replica, Checked> checked = new HashMap<>();
   private final EngineEvents engineEvents;
+  private final EventSources.Listener eventSources;
   private final FleetWatch watch;
   private final LongSupplier nanoClock;
 
@@ -78,6 +85,7 @@ public final class HealthChecker extends VerticleBase {
    * @param healthPath the path that tells the health of a replica by its status
    * @param engineEvents told what the replicas' health and metrics give away of their lifetimes and
    *     caches
+   * @param eventSources told what engines say of their ranks and events
    * @param watch looks at the fleet as often as it is checked
    * @param nanoClock the clock that {@link Replica#responded} is told
    */
@@ -88,12 +96,14 @@ public final class HealthChecker extends VerticleBase {
       ModelCatalog catalog,
       Function<Replica, String> healthPath,
       EngineEvents engineEvents,
+      EventSources.Listener eventSources,
       FleetWatch watch,
       LongSupplier nanoClock) {
     this.watch = watch;
     this.nanoClock = nanoClock;
     this.config = config;
     this.engineEvents = engineEvents;
+    this.eventSources = eventSources;
     this.fleet = fleet;
     this.upstreams = upstreams;
     this.catalog = catalog;
@@ -156,14 +166,16 @@ public final class HealthChecker extends VerticleBase {
             new Checked(new Streak(), new RestartDetector(r, engineEvents), new OtherLoadWatch(r)));
   }
 
-  private void check(Replica replica, boolean turnForModels) {
-    boolean asksModels = turnForModels || replica.health() == Replica.Health.DOWN;
+  private void check(Replica replica, boolean turnForLists) {
+    boolean asksLists = turnForLists || replica.health() == Replica.Health.DOWN;
     get(replica, healthPath.apply(replica))
         .transform((body, failure) -> {
           boolean mayServe = failure == null || kind(failure) == Check.UNANSWERED;
           Future<Void> found =
               failure == null ? Future.succeededFuture() : Future.failedFuture(failure);
-          return asksModels && mayServe ? models(replica).compose(asked -> found) : found;
+          return asksLists && mayServe
+              ? models(replica).compose(asked -> eventSources(replica)).compose(asked -> found)
+              : found;
         })
         .onComplete(done -> {
           Checked state = checked.get(replica);
@@ -240,7 +252,9 @@ public final class HealthChecker extends VerticleBase {
   private void saw(Replica replica, Checked state, EngineMetrics metrics) {
     replica.metricsRead(nanoClock.getAsLong());
     replica.asleep(metrics.asleep());
-    state.restarts.saw(metrics);
+    if (state.restarts.saw(metrics)) {
+      state.checks = 0; // the next check asks for what may have changed
+    }
     LearnedLimit.saw(replica, metrics, config.get().limits().engineWaiting());
     state.others.saw(metrics, config.get().health().otherLoad());
   }
@@ -256,6 +270,40 @@ public final class HealthChecker extends VerticleBase {
         .onFailure(e -> catalog.missed(replica, problem(e, config.get().health().timeoutMs())))
         .<Void>mapEmpty()
         .otherwiseEmpty();
+  }
+
+  /**
+   * Asks where its events are, and waits until that is taken into account. A replica without an
+   * answer keeps what is known of it.
+   */
+  private Future<Void> eventSources(Replica replica) {
+    if (client == null || !eventSources.isAsked(replica)) {
+      return Future.succeededFuture();
+    }
+    return client
+        .get(replica, "/kv_event_sources", config.get().health().timeoutMs())
+        .map(HealthChecker::sources)
+        .otherwise(Optional.empty())
+        .compose(told ->
+            told.isEmpty()
+                ? Future.succeededFuture(false)
+                : Future.fromCompletionStage(
+                    eventSources.told(replica, told.get()), vertx.getOrCreateContext()))
+        .onSuccess(changed -> {
+          if (changed) {
+            checkAll(); // another replica has its place, which is down until it is checked
+          }
+        })
+        .mapEmpty();
+  }
+
+  /** What an answer says; empty if it is none, as that of an engine that starts. */
+  private static Optional<EventSources> sources(EngineClient.Answer answer) {
+    if (answer.status() == OK) {
+      return EventSources.read(answer.body());
+    }
+    boolean hasNoPath = answer.status() == NOT_FOUND || answer.status() == NOT_ALLOWED;
+    return hasNoPath ? Optional.of(EventSources.UNTOLD) : Optional.empty();
   }
 
   /** Asks, once more if a connection that was kept had ended meanwhile. */
@@ -274,7 +322,7 @@ public final class HealthChecker extends VerticleBase {
     return client
         .get(replica, path, config.get().health().timeoutMs())
         .compose(answer ->
-            answer.status() == 200
+            answer.status() == OK
                 ? Future.succeededFuture(answer.buffer())
                 : Future.failedFuture("status " + answer.status()));
   }

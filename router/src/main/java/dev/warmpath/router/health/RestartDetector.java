@@ -24,18 +24,21 @@ final class RestartDetector {
     this.engineEvents = engineEvents;
   }
 
-  /** The metrics are these now. */
-  void saw(EngineMetrics metrics) {
+  /** The metrics are these now; returns whether they are another process's. */
+  boolean saw(EngineMetrics metrics) {
+    boolean restarted = false;
     if (metrics.asleep() && !last.asleep()) {
       engineEvents.cleared(replica, "the engine sleeps");
     }
     if (alike(metrics, last)) {
-      settle(metrics);
+      restarted = settle(metrics);
     }
     last = metrics;
+    return restarted;
   }
 
-  private void settle(EngineMetrics metrics) {
+  private boolean settle(EngineMetrics metrics) {
+    boolean restarted = true;
     boolean known = !Double.isNaN(settled.startSeconds());
     if (known && differs(settled.startSeconds(), metrics.startSeconds())) {
       engineEvents.restarted(replica, "the process started at another time");
@@ -44,6 +47,7 @@ final class RestartDetector {
         && !settled.cacheConfig().equals(metrics.cacheConfig())) {
       engineEvents.restarted(replica, "the cache was configured anew");
     } else {
+      restarted = false;
       engineEvents.unchanged(replica);
     }
     if (!Double.isNaN(metrics.startSeconds())) {
@@ -59,6 +63,7 @@ final class RestartDetector {
             metrics.asleep(),
             metrics.cacheConfig() == null ? settled.cacheConfig() : metrics.cacheConfig(),
             metrics.ranks());
+    return restarted;
   }
 
   private static boolean alike(EngineMetrics one, EngineMetrics other) {

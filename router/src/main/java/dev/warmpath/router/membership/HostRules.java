@@ -71,11 +71,32 @@ public final class HostRules implements ReplicaCheck {
     return new Verdict(null, addresses, true);
   }
 
+  /**
+   * Only at the replica's own addresses, or where the key allows it: that private networks are
+   * allowed by default is for those who add replicas, not for engines.
+   */
+  @Override
+  public boolean mayFollow(ReplicaConfig replica, String host) {
+    String bare = host(host);
+    if (!AddressRange.isAddress(bare)) {
+      return false; // a name may stand for something else when it is connected to
+    }
+    try {
+      InetAddress named = lookup.all(bare)[0];
+      return List.of(lookup.all(host(replica.url().getHost()))).contains(named)
+          || (!allowed.isEmpty() && isAllowed(bare, named));
+    } catch (UnknownHostException e) {
+      return false;
+    }
+  }
+
   private static Set<String> hosts(ReplicaConfig replica) {
     Set<String> hosts = new LinkedHashSet<>();
     hosts.add(host(replica.url().getHost()));
-    hosts.add(host(replica.events()));
-    hosts.add(host(replica.replay()));
+    for (int rank = 0; rank < replica.ranks(); rank++) {
+      hosts.add(host(replica.eventsOf(rank)));
+      hosts.add(host(replica.replayOf(rank)));
+    }
     hosts.remove("");
     return hosts;
   }

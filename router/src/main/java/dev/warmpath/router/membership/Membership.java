@@ -17,6 +17,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -39,9 +41,12 @@ import org.slf4j.LoggerFactory;
  * runs on. Another weight, or other models, change nothing else, except that its events are
  * followed anew if their blocks are another model's.
  *
+ * <p>What an engine says of its ranks and events ({@link EventSources}) goes over what is
+ * configured, as if that had changed.
+ *
  * <p>Thread-safe. Changes may wait for the index writer, so they are not for event loops.
  */
-public final class Membership implements AutoCloseable {
+public final class Membership implements AutoCloseable, EventSources.Listener {
 
   /** The source of the configured replicas. */
   public static final String CONFIGURATION = "configuration";
@@ -51,6 +56,9 @@ public final class Membership implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
   private static final long LOOK_MILLIS = 100;
+
+  /** So many problems of one engine's answer are logged. */
+  private static final int MOST_PROBLEMS = 4;
 
   /** A replica that was added at run time is found again so long after its host has moved. */
   private static final long LOOKUP_MILLIS = 5_000;
@@ -104,6 +112,14 @@ public final class Membership implements AutoCloseable {
       ThreadFactory threads) {}
 
   /**
+   * What the engine of a replica has said.
+   *
+   * @param asked the replica as it is named
+   * @param hosts that it names and that may be followed
+   */
+  private record Told(ReplicaConfig asked, EventSources sources, Set<String> hosts) {}
+
+  /**
    * A replica of the fleet, as it is now.
    *
    * @param model of its blocks
@@ -132,6 +148,8 @@ public final class Membership implements AutoCloseable {
   private final NamedReplicas named = new NamedReplicas();
   private final Map<String, ReplicaSource> sources = new ConcurrentHashMap<>();
   private final Map<String, Entry> entries = new LinkedHashMap<>();
+  private final Map<String, Told> told = new HashMap<>();
+  private final Map<String, List<String>> shownProblems = new HashMap<>();
   private final Set<String> drained = ConcurrentHashMap.newKeySet();
   private volatile Map<Replica, Member> members = Map.of();
   private volatile List<Refusal> refusals = List.of();
@@ -185,7 +203,7 @@ public final class Membership implements AutoCloseable {
         lookups.scheduleWithFixedDelay(
             this::lookUpHostsSafely, LOOKUP_MILLIS, LOOKUP_MILLIS, TimeUnit.MILLISECONDS);
     sources.forEach(this::follow);
-    if (sources.isEmpty()) {
+    if (sources.isEmpty() && configured.stream().noneMatch(ReplicaConfig::asksForEvents)) {
       environment.follower().allKnown();
     } else {
       later(environment.follower()::allKnown, FIRST_LOOKS_MILLIS);
@@ -302,6 +320,7 @@ public final class Membership implements AutoCloseable {
   private FleetChange apply() {
     NamedReplicas.Merged merged = named.merged(this::judge);
     Map<String, Wanted> wanted = merged.wanted();
+    wanted.replaceAll((name, one) -> one.described(describe(one.named())));
     Difference difference = new Difference();
     wanted.values().forEach(difference::see);
     entries.values().stream()
@@ -319,7 +338,7 @@ public final class Membership implements AutoCloseable {
     Entry known = entries.get(replica.name());
     if (known == null
         || known.member().leaving()
-        || !known.member().config().equals(replica)
+        || !known.member().named().equals(replica)
         || !known.member().source().equals(source)) {
       return environment.check().judge(source, replica);
     }
@@ -330,6 +349,99 @@ public final class Membership implements AutoCloseable {
     Map<String, List<String>> addresses = new HashMap<>();
     known.addresses().forEach((host, address) -> addresses.put(host, List.of(address)));
     return new Verdict(null, addresses, true);
+  }
+
+  /** The replica as its engine describes it, as far as it was asked. */
+  private ReplicaConfig describe(ReplicaConfig named) {
+    Told known = told.get(named.name());
+    return known == null || !isSameEngine(known.asked(), named)
+        ? named
+        : known.sources().describe(named, known.hosts()::contains).replica();
+  }
+
+  /** One that connects to an endpoint that is bound here knows nothing that matters. */
+  @Override
+  public boolean isAsked(Replica replica) {
+    Member member = members.get(replica);
+    return member != null
+        && member.named().events() != null
+        && !member.named().bind()
+        && member.named().dialect().isVllm();
+  }
+
+  @Override
+  public CompletionStage<Boolean> told(Replica replica, EventSources sources) {
+    CompletableFuture<Boolean> done = new CompletableFuture<>();
+    later(
+        () -> {
+          boolean changed = false;
+          try {
+            changed = learn(replica, sources);
+          } finally {
+            done.complete(changed);
+          }
+        },
+        0);
+    return done;
+  }
+
+  /** Whether the fleet has changed by it. */
+  private boolean learn(Replica replica, EventSources sources) {
+    Member member = members.get(replica);
+    if (member == null || isKnown(member.named(), sources)) {
+      return false;
+    }
+    Set<String> hosts =
+        sources.hosts().stream()
+            .filter(host -> environment.check().mayFollow(member.named(), host))
+            .collect(Collectors.toSet());
+    return learn(replica, new Told(member.named(), sources, hosts));
+  }
+
+  private synchronized boolean isKnown(ReplicaConfig named, EventSources sources) {
+    Told known = told.get(named.name());
+    return known != null && known.sources().equals(sources) && isSameEngine(known.asked(), named);
+  }
+
+  private synchronized boolean learn(Replica replica, Told now) {
+    Member member = members.get(replica);
+    if (member == null || member.leaving() || !isSameEngine(member.named(), now.asked())) {
+      return false;
+    }
+    String name = replica.name();
+    Told before = told.put(name, now);
+    try {
+      FleetChange change = apply();
+      shown(name, now.sources().describe(member.named(), now.hosts()::contains));
+      return !change.isEmpty();
+    } catch (RuntimeException e) {
+      told.remove(name);
+      if (before != null) {
+        told.put(name, before);
+      }
+      throw e;
+    }
+  }
+
+  private void shown(String name, EventSources.Described described) {
+    List<String> problems = described.problems();
+    if (problems.isEmpty()) {
+      ReplicaConfig now = described.replica();
+      LOG.info(
+          "replica {}: {} ranks from rank {} on, events at {}",
+          name,
+          now.ranks(),
+          now.firstRank(),
+          now.eventsOf(0));
+    } else if (!problems.equals(shownProblems.get(name))) {
+      problems.stream()
+          .limit(MOST_PROBLEMS)
+          .forEach(problem -> LOG.warn("replica {}: its engine {}", name, problem));
+      if (problems.size() > MOST_PROBLEMS) {
+        LOG.warn("replica {}: {} more of this kind", name, problems.size() - MOST_PROBLEMS);
+      }
+    }
+    shownProblems.put(name, problems);
   }
 
   private void lookUpHostsSafely() {
@@ -351,7 +463,7 @@ public final class Membership implements AutoCloseable {
     }
     for (Entry entry : named) {
       Member member = entry.member();
-      Verdict now = environment.check().judge(member.source(), member.config());
+      Verdict now = environment.check().judge(member.source(), member.named());
       boolean moved =
           now.refusal() != null
               || !connected(entry.addresses(), now.addresses()).equals(entry.addresses());
@@ -531,13 +643,14 @@ public final class Membership implements AutoCloseable {
             config.ranks(),
             config.firstRank());
     replica.weight(config.weight());
+    replica.globalRanks(config.globalRanks());
     replica.draining(drained.contains(config.name()));
     Entry known = entries.get(config.name());
     Map<String, String> addresses =
         connected(known == null ? Map.of() : known.addresses(), wanted.addresses());
     String host = config.url().getHost().toLowerCase(Locale.ROOT);
     environment.follower().entering(replica, config, addresses.get(host));
-    Member member = new Member(wanted.source(), config, replica, false);
+    Member member = new Member(wanted.source(), wanted.named(), config, replica, false);
     entries.put(config.name(), new Entry(member, config.blockModel(onlyModel), 0, addresses));
     return replica;
   }
@@ -551,7 +664,7 @@ public final class Membership implements AutoCloseable {
       replica.models(Set.copyOf(now.models())); // else the engine has told its models itself
     }
     replica.draining(drained.contains(now.name()));
-    Member member = new Member(wanted.source(), now, replica, false);
+    Member member = new Member(wanted.source(), wanted.named(), now, replica, false);
     entries.put(now.name(), new Entry(member, now.blockModel(onlyModel), 0, known.addresses()));
   }
 
@@ -562,7 +675,7 @@ public final class Membership implements AutoCloseable {
     entries.put(
         known.name(),
         new Entry(
-            new Member(member.source(), member.config(), member.replica(), true),
+            new Member(member.source(), member.named(), member.config(), member.replica(), true),
             known.model(),
             environment.nanoClock().getAsLong() + patience,
             known.addresses()));
@@ -602,6 +715,8 @@ public final class Membership implements AutoCloseable {
   private void remove(Entry entry) {
     Replica replica = entry.member().replica();
     entries.remove(entry.name());
+    told.remove(entry.name());
+    shownProblems.remove(entry.name());
     drained.remove(entry.name());
     environment.fleet().change(List.of(replica), List.of());
     environment.follower().unfollow(entry.member().config());

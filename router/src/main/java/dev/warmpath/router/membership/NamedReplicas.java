@@ -20,9 +20,20 @@ final class NamedReplicas {
    * A replica that shall be there.
    *
    * @param source that names it first
+   * @param named as that describes it
+   * @param config the same, with what its engine says
    * @param addresses that may be connected to, by its hosts' names
    */
-  record Wanted(String source, ReplicaConfig config, Map<String, List<String>> addresses) {}
+  record Wanted(
+      String source,
+      ReplicaConfig named,
+      ReplicaConfig config,
+      Map<String, List<String>> addresses) {
+
+    Wanted described(ReplicaConfig byEngine) {
+      return new Wanted(source, named, byEngine, addresses);
+    }
+  }
 
   /**
    * What all sources together name.
@@ -78,7 +89,8 @@ final class NamedReplicas {
                   : Verdict.refused("the name is taken by a replica of " + earlier.source());
           String reason = verdict.refusal();
           if (reason == null) {
-            merged.wanted.put(replica.name(), new Wanted(source, replica, verdict.addresses()));
+            merged.wanted.put(
+                replica.name(), new Wanted(source, replica, replica, verdict.addresses()));
           } else {
             merged.refused.add(new Refusal(source, replica.name(), reason));
           }

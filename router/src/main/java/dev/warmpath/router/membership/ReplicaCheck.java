@@ -41,4 +41,13 @@ public interface ReplicaCheck {
    * @param source where it was named
    */
   Verdict judge(String source, ReplicaConfig replica);
+
+  /**
+   * Whether events may be followed at a host that the replica's engine names.
+   *
+   * @param host an address or a name, in lower case
+   */
+  default boolean mayFollow(ReplicaConfig replica, String host) {
+    return false;
+  }
 }

@@ -145,7 +145,8 @@ final class Attempt {
     }
     headers.set(RequestIds.HEADER, requestId);
     if (replica.ranks() > 1) {
-      headers.set("x-data-parallel-rank", Integer.toString(assignment.dpRank()));
+      headers.set(
+          "x-data-parallel-rank", Integer.toString(replica.headerRank(assignment.dpRank())));
     }
     trace(headers);
     return upstream

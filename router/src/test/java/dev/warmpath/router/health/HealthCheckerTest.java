@@ -9,6 +9,7 @@ import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.membership.EventSources;
 import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.router.watch.FileWatch;
 import io.netty.channel.ConnectTimeoutException;
@@ -22,6 +23,7 @@ import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
@@ -80,6 +82,7 @@ class HealthCheckerTest {
             catalog,
             r -> "/health",
             new Told(heard),
+            new NothingTold(),
             new FleetWatch(
                 new FleetWatch.Sources(
                     fleet, catalog, List::of, List::of, List::of, name -> null, System::nanoTime)),
@@ -110,6 +113,19 @@ class HealthCheckerTest {
 
   private static String words(Throwable failure) {
     return HealthChecker.kind(failure) + " " + HealthChecker.problem(failure, 70);
+  }
+
+  private static final class NothingTold implements EventSources.Listener {
+
+    @Override
+    public boolean isAsked(Replica replica) {
+      return false;
+    }
+
+    @Override
+    public CompletionStage<Boolean> told(Replica replica, EventSources sources) {
+      throw new AssertionError("not asked");
+    }
   }
 
   private record Told(BlockingQueue<String> heard) implements EngineEvents {

@@ -46,6 +46,9 @@ public final class Backend implements AutoCloseable {
   public volatile String metrics = "process_start_time_seconds 1.7e9\n";
   public volatile int health = 200;
 
+  /** What {@code /kv_event_sources} answers; null for 404. */
+  public volatile String eventSources;
+
   /** Leaves health checks without an answer. */
   public volatile boolean healthHangs;
 
@@ -109,6 +112,10 @@ public final class Backend implements AutoCloseable {
       }
       case "/v1/models" -> request.response().end(models);
       case "/metrics" -> request.response().end(metrics);
+      case "/kv_event_sources" -> {
+        String told = eventSources;
+        request.response().setStatusCode(told == null ? 404 : 200).end(told == null ? "" : told);
+      }
       default -> {
         Map<String, String> seen = new ConcurrentHashMap<>();
         request.headers().forEach((k, v) -> seen.put(k.toLowerCase(java.util.Locale.ROOT), v));

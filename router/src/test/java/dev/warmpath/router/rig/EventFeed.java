@@ -18,10 +18,17 @@ public final class EventFeed implements AutoCloseable {
   private final ZContext context = new ZContext(1);
   private final ZMQ.Socket socket = context.createSocket(SocketType.PUB);
   private final String endpoint;
+  private final int rank;
   private long sequence;
   private long hashes;
 
   public EventFeed() {
+    this(0);
+  }
+
+  /** The events of a data-parallel rank. */
+  public EventFeed(int rank) {
+    this.rank = rank;
     socket.setLinger(0);
     endpoint = "tcp://127.0.0.1:" + socket.bindToRandomPort("tcp://127.0.0.1");
   }
@@ -72,7 +79,7 @@ public final class EventFeed implements AutoCloseable {
           }
         }
       }
-      packer.packInt(0);
+      packer.packInt(rank);
       socket.sendMore("kv".getBytes(StandardCharsets.UTF_8));
       socket.sendMore(ByteBuffer.allocate(Long.BYTES).putLong(sequence++).array());
       socket.send(packer.toByteArray());

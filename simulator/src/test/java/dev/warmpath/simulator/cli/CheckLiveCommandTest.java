@@ -130,6 +130,18 @@ final class CheckLiveCommandTest {
     }
   }
 
+  /** The engine publishes where nobody told the router. */
+  @Test
+  void anEngineThatIsAskedForItsEventsIsPredictedExactly() throws Exception {
+    TamperedEngine.Chat honest = (engine, exchange) -> engine.pass(exchange, answer -> answer);
+    try (TamperedEngine engine = new TamperedEngine(BLOCKS, honest)) {
+      Run run = run(engine, "--replica", engine.replica().replaceFirst(",.*", ",events=auto"));
+
+      assertThat(run.count("exact")).as(run.toString()).isEqualTo(CHATS);
+      assertThat(run.exitCode()).isEqualTo(Exit.OK);
+    }
+  }
+
   @Test
   void stalledStreamIsAFailureAndTheRunGoesOn() throws Exception {
     AtomicInteger chats = new AtomicInteger();
@@ -180,7 +192,14 @@ final class CheckLiveCommandTest {
     System.setOut(new PrintStream(bytes, true, StandardCharsets.UTF_8));
     try {
       int exitCode = command.call();
-      return new Run(exitCode, new ObjectMapper().readTree(bytes.toByteArray()));
+      String report = // the process log may have lines there too
+          bytes
+              .toString(StandardCharsets.UTF_8)
+              .lines()
+              .filter(line -> line.startsWith("{"))
+              .findFirst()
+              .orElseThrow();
+      return new Run(exitCode, new ObjectMapper().readTree(report));
     } finally {
       System.setOut(out);
     }

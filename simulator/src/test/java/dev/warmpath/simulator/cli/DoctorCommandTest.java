@@ -366,6 +366,16 @@ final class DoctorCommandTest {
   }
 
   @Test
+  void anEngineThatIsAskedForItsEventsIsFollowed() throws Exception {
+    try (TamperedEngine engine = engine()) {
+      Run run = run("a=" + engine.url() + ",events=auto");
+
+      assertThat(run.levels("a")).as(run.toString()).containsOnly("ok");
+      assertThat(run.found("a", "events")).contains("events come from tcp://127.0.0.1:");
+    }
+  }
+
+  @Test
   void idleEngineWithoutRequests() throws Exception {
     try (TamperedEngine engine = engine()) {
       Run run = run(replica("a", engine), "--no-requests", IN_VAIN, "2");

@@ -2,6 +2,7 @@ package dev.warmpath.router.doctor.facts;
 
 import dev.warmpath.router.health.EngineMetrics;
 import dev.warmpath.router.health.ServedModel;
+import dev.warmpath.router.membership.EventSources.Source;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +28,7 @@ public record HttpFacts(
     String version,
     @Nullable List<ServedModel> models,
     EngineMetrics metrics,
-    @Nullable List<EventSource> sources,
+    @Nullable List<Source> sources,
     double clockAheadSeconds) {
 
   /** Of a replica that does not answer. */
@@ -72,7 +73,7 @@ public record HttpFacts(
   }
 
   /** Where {@code rank} publishes, if the engine says that. */
-  public Optional<EventSource> source(int rank) {
+  public Optional<Source> source(int rank) {
     return sources == null
         ? Optional.empty()
         : sources.stream().filter(source -> source.rank() == rank).findFirst();

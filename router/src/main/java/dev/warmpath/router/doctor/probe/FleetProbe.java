@@ -12,6 +12,8 @@ import dev.warmpath.router.doctor.facts.ReplicaFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts;
 import dev.warmpath.router.doctor.facts.Trial;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.membership.EventSources;
+import dev.warmpath.router.membership.HostRules;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
@@ -30,6 +32,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -85,7 +88,6 @@ public final class FleetProbe implements AutoCloseable {
     this.config = config;
     this.options = options;
     this.discovered = new DiscoveryProbe(config);
-    this.replicas = discovered.replicas();
     this.files = new FileWatch(config.files().pollMs());
     this.timeout = Duration.ofMillis(config.parity().timeoutMs());
     Upstreams upstreams = new Upstreams(config.upstream(), vertx, files);
@@ -95,11 +97,33 @@ public final class FleetProbe implements AutoCloseable {
             upstreams.newClient(
                 "doctor",
                 new EngineClient.Limits(config.timeouts()::connectMs, AT_ONCE, ANSWER_BYTES)));
+    this.replicas = describe(discovered.replicas(), upstreams);
     this.tokenizers = LoadedTokenizers.begin(config, System::nanoTime);
     this.streams = new StreamProbe(config);
     this.fleet = replicas.stream().map(replica -> replica(replica, upstreams)).toList();
     this.routes = new HttpProbe(http, timeout, Clocks.ofTheMachine());
     this.trials = new TrialProbe(http, streams, fleet, options.patience());
+  }
+
+  /** As a router would follow those whose engines are asked for their events. */
+  private List<ReplicaConfig> describe(List<ReplicaConfig> named, Upstreams upstreams) {
+    List<CompletableFuture<ReplicaConfig>> described =
+        named.stream().map(replica -> describe(replica, upstreams)).toList();
+    return described.stream().map(CompletableFuture::join).toList();
+  }
+
+  private CompletableFuture<ReplicaConfig> describe(ReplicaConfig named, Upstreams upstreams) {
+    if (!named.asksForEvents()) {
+      return CompletableFuture.completedFuture(named);
+    }
+    HostRules hosts = new HostRules(config.fleet().hostPatterns());
+    return http.get(replica(named, upstreams), "/kv_event_sources", timeout)
+        .handle((answer, failure) -> failure == null ? answer.body() : new byte[0])
+        .thenApplyAsync(body ->
+            EventSources.read(body)
+                .orElse(EventSources.UNTOLD)
+                .describe(named, host -> hosts.mayFollow(named, host))
+                .replica());
   }
 
   private static Replica replica(ReplicaConfig config, Upstreams upstreams) {
@@ -110,6 +134,7 @@ public final class FleetProbe implements AutoCloseable {
             Set.copyOf(config.models()),
             config.ranks(),
             config.firstRank());
+    replica.globalRanks(config.globalRanks());
     upstreams.add(replica, config.upstream(), null);
     return replica;
   }

@@ -5,11 +5,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.eventingest.Clocks;
 import dev.warmpath.router.doctor.facts.EngineKind;
-import dev.warmpath.router.doctor.facts.EventSource;
 import dev.warmpath.router.doctor.facts.HttpFacts;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineMetrics;
 import dev.warmpath.router.health.ServedModel;
+import dev.warmpath.router.membership.EventSources;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.upstream.EngineClient.Answer;
 import io.netty.channel.ConnectTimeoutException;
@@ -68,7 +68,10 @@ final class HttpProbe {
     Instant ended = clocks.wallClock().instant();
     String page = page(replica, "/metrics");
     EngineKind kind = kind(replica, page);
-    JsonNode sources = kind == EngineKind.VLLM ? json(replica, "/kv_event_sources") : null;
+    byte[] sources =
+        kind == EngineKind.VLLM
+            ? page(replica, "/kv_event_sources").getBytes(StandardCharsets.UTF_8)
+            : new byte[0];
     return new HttpFacts(
         null,
         path,
@@ -78,7 +81,7 @@ final class HttpProbe {
         version(replica, kind),
         ServedModel.read(page(replica, "/v1/models")).orElse(null),
         EngineMetrics.read(page.getBytes(StandardCharsets.UTF_8)),
-        sources == null ? null : EventSource.read(sources),
+        EventSources.read(sources).map(EventSources::ranks).orElse(null),
         clockAhead(health, ended));
   }
 

@@ -92,7 +92,9 @@ final class TrialProbe {
 
   private Answer send(Replica replica, int rank, TrialPrompt prompt) {
     Map<String, String> headers =
-        replica.ranks() > 1 ? Map.of("x-data-parallel-rank", Integer.toString(rank)) : Map.of();
+        replica.ranks() > 1
+            ? Map.of("x-data-parallel-rank", Integer.toString(replica.headerRank(rank)))
+            : Map.of();
     return http.post(replica, prompt.path(), prompt.bytes(), headers, REQUEST_LIMIT).join();
   }
 

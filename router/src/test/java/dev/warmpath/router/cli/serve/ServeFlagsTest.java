@@ -55,7 +55,7 @@ class ServeFlagsTest {
             SglangNamespaces.of(EventFormat.DYNAMO, Map.of("fr", "lora/fr", "en", "lora/en")));
     assertThat(a.sglang().loadBackTokens()).isZero();
     assertThat(a.models()).containsExactly("m", "n");
-    assertThat(ReplicaConfig.ofRank("tcp://h:5557", 2)).isEqualTo("tcp://h:5559");
+    assertThat(a.eventsOf(1)).isEqualTo("tcp://h:3");
     assertThat(config.replicas().get(1).events()).isNull();
   }
 

@@ -4,11 +4,11 @@ import dev.warmpath.eventingest.EngineSource;
 import dev.warmpath.router.doctor.check.Check;
 import dev.warmpath.router.doctor.check.Findings;
 import dev.warmpath.router.doctor.facts.EngineKind;
-import dev.warmpath.router.doctor.facts.EventSource;
 import dev.warmpath.router.doctor.facts.FleetFacts;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts;
 import dev.warmpath.router.doctor.facts.Trial;
+import dev.warmpath.router.membership.EventSources.Source;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +31,7 @@ public final class EventsCheck implements Check {
   }
 
   private static void withoutEvents(ReplicaFacts replica, Findings into) {
-    Optional<EventSource> source = replica.http().source(replica.config().firstRank());
+    Optional<Source> source = replica.http().source(replica.config().firstRank());
     into.warn(
         replica.name(),
         "it has no `events`, so it is chosen by load alone",
@@ -108,7 +108,7 @@ public final class EventsCheck implements Check {
     if (replica.http().sources() != null && replica.http().sources().isEmpty()) {
       return "its events are off: " + start(replica);
     }
-    Optional<EventSource> told = replica.http().source(source.wireRank());
+    Optional<Source> told = replica.http().source(source.wireRank());
     if (told.isPresent() && !port(told.get().endpoint()).equals(port(source.endpoint()))) {
       return "it says that it publishes at %s: events: %s"
           .formatted(told.get().endpoint(), endpoint(replica, told.get().endpoint()));
@@ -123,11 +123,11 @@ public final class EventsCheck implements Check {
   }
 
   private static void ranks(ReplicaFacts replica, Findings into) {
-    List<EventSource> sources = replica.http().sources();
+    List<Source> sources = replica.http().sources();
     if (sources == null || sources.isEmpty()) {
       return;
     }
-    int first = sources.stream().mapToInt(EventSource::rank).min().orElse(0);
+    int first = sources.stream().mapToInt(Source::rank).min().orElse(0);
     boolean hidden = sources.size() > replica.config().ranks();
     if (first != replica.config().firstRank() || hidden) {
       into.fail(

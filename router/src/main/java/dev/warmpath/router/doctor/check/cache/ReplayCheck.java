@@ -2,11 +2,11 @@ package dev.warmpath.router.doctor.check.cache;
 
 import dev.warmpath.router.doctor.check.Check;
 import dev.warmpath.router.doctor.check.Findings;
-import dev.warmpath.router.doctor.facts.EventSource;
 import dev.warmpath.router.doctor.facts.FleetFacts;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts.ReplayFacts;
+import dev.warmpath.router.membership.EventSources.Source;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -75,8 +75,8 @@ public final class ReplayCheck implements Check {
   }
 
   private static String remedy(ReplicaFacts replica, int rank) {
-    Optional<EventSource> told = replica.http().source(replica.config().firstRank() + rank);
-    String endpoint = told.map(EventSource::replayEndpoint).orElse(null);
+    Optional<Source> told = replica.http().source(replica.config().firstRank() + rank);
+    String endpoint = told.map(Source::replayEndpoint).orElse(null);
     return endpoint == null
         ? "add \"replay_endpoint\":\"tcp://*:5657\" to the engine's --kv-events-config, and"
             + " `replay`"
