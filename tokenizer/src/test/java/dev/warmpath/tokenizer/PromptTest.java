@@ -191,6 +191,21 @@ class PromptTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      value = {
+        "{'prompt': [1]} | true",
+        "{'prompt': [1], 'kv_transfer_params': {'do_remote_prefill': true}} | true",
+        "{'prompt': [1], 'kv_transfer_params': {'max_offload_tokens': 0}} | true",
+        "{'prompt': [1], 'kv_transfer_params': {'max_load_tokens': null}} | true",
+        "{'prompt': [1], 'kv_transfer_params': {'max_load_tokens': 0}} | false",
+        "{'prompt': [1], 'kv_transfer_params': {'kv_load_tiers': ['cpu']}} | false"
+      })
+  void aRequestMayLimitWhatIsLoaded(String body, boolean readsSlowTiers) {
+    assertThat(tokens(body).readsSlowTiers()).isEqualTo(readsSlowTiers);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
       value = {"2 | left | 3 4", "2 | right | 1 2", "4 | left | 1 2 3 4", "9 | right | 1 2 3 4"})
   void truncationKeepsOneEnd(int tokens, String side, String kept) {
     String body =
