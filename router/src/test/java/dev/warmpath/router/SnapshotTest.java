@@ -145,8 +145,18 @@ class SnapshotTest {
   @Test
   void damagedSnapshotIsCountedAndTheRouterStarts() throws Exception {
     Files.write(dir.resolve("index.wpsnap"), new byte[] {1, 2, 3});
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.warmpath");
+    logger.addAppender(log);
     try (RouterProcess router = RouterProcess.start(config())) {
       Rig.until(() -> metric(router, "warmpath_snapshots_refused_total{reason=\"damaged\"}") == 1);
+      logger.detachAppender(log);
+      assertThat(log.list)
+          .filteredOn(line -> line.getLevel() == Level.WARN)
+          .extracting(ILoggingEvent::getFormattedMessage)
+          .anyMatch(line -> line.matches("snapshot .*index.wpsnap is refused, damaged: .+"))
+          .anyMatch(line -> line.contains("the index starts empty"));
       assertThat(scrape(router))
           .contains("warmpath_snapshot_writes_total{result=\"written\"} 0.0")
           .doesNotContain("warmpath_recovery_share");

@@ -83,6 +83,9 @@ public final class RestoredState {
     Content content = null;
     try {
       content = reader.read(limits);
+      if (content == null && !reader.refused().isEmpty()) {
+        LOG.warn("no snapshot can be used: the index starts empty, and engines are learned anew");
+      }
       refused = Map.copyOf(reader.refused());
     } finally {
       if (content == null) {
