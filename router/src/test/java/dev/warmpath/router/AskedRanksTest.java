@@ -9,6 +9,7 @@ import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.EventFeed;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.Vertx;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,7 @@ import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A router that asks an engine for its data-parallel ranks and where their events are. */
 class AskedRanksTest {
@@ -99,6 +101,34 @@ class AskedRanksTest {
       });
       assertThat(asked).containsExactly("0", "1");
     }
+  }
+
+  /** It is asked after the start, and what an earlier process knew of it waits for that. */
+  @Test
+  void whatAnEarlierRouterKnewIsFound(@TempDir Path folder) throws Exception {
+    engine.eventSources = sources(first, second);
+    UnaryOperator<ConfigTree> keeping =
+        tree ->
+            replica(Map.of("events", "auto"))
+                .apply(tree)
+                .set("snapshot.dir", folder.toString(), "test")
+                .set("snapshot.interval-ms", 100, "test");
+    try (Rig rig = new Rig(0, keeping, 1)) {
+      Rig.until(() -> {
+        first.stored(1);
+        second.stored(1);
+        return blocks(rig).values().stream().filter(held -> held > 0).count() == 2;
+      });
+    }
+    try (Rig rig = new Rig(0, keeping, 1)) {
+      Rig.until(() -> rig.metrics().containsKey(fate("no_replay")));
+      Rig.until(() -> rig.metrics().get(fate("no_replay")) == 2);
+      assertThat(rig.metrics().getOrDefault(fate("not_configured"), 0.0)).isZero();
+    }
+  }
+
+  private static String fate(String fate) {
+    return "warmpath_recovery_engines{fate=\"" + fate + "\"}";
   }
 
   @Test

@@ -31,7 +31,8 @@ public final class EnginePrompt {
       PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
       Tokens tokens =
           new Tokens(List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
-      return tokens.in(HiddenNamespace.extraKey(body));
+      Tokens named = tokens.in(HiddenNamespace.extraKey(body));
+      return PromptOptions.limitsLoads(body) ? named.onGpuOnly() : named;
     } catch (InexactPromptException e) {
       return Inexact.of(e);
     }

@@ -103,7 +103,8 @@ public final class ModelTokenizer implements AutoCloseable {
     try {
       RequestPrompt prompt = requests.read(kind, body, loraName);
       Tokens tokens = tokens(prompt.content(), prompt.options(), prompt.keys());
-      return tokens.in(HiddenNamespace.extraKey(body));
+      Tokens named = tokens.in(HiddenNamespace.extraKey(body));
+      return PromptOptions.limitsLoads(body) ? named.onGpuOnly() : named;
     } catch (InexactPromptException e) {
       return Inexact.of(e);
     }

@@ -126,6 +126,15 @@ record PromptOptions(
     return top.isMissingNode() || !top.isNull();
   }
 
+  /**
+   * Whether the request limits what an offloading connector of vLLM loads for it. By how much the
+   * hit shrinks depends on the connector's own sizes.
+   */
+  static boolean limitsLoads(ObjectNode body) {
+    JsonNode transfer = body.path("kv_transfer_params");
+    return transfer.hasNonNull("max_load_tokens") || transfer.hasNonNull("kv_load_tiers");
+  }
+
   private static boolean singleChoice(ObjectNode body) {
     long choices = Math.max(Fields.integer(body, "n", 1), Fields.integer(body, "best_of", 1));
     boolean beams = Fields.flag(body, "use_beam_search", false);

@@ -27,6 +27,7 @@ public sealed interface PromptResult {
     private final boolean comparable;
     private final @Nullable String text;
     private final @Nullable String extraKey;
+    private final boolean readsSlowTiers;
 
     /**
      * A prompt of these tokens.
@@ -57,24 +58,33 @@ public sealed interface PromptResult {
       this.comparable = comparable;
       this.text = text;
       this.extraKey = null;
+      this.readsSlowTiers = true;
       if (sequences.isEmpty() || (comparable && sequences.size() > 1)) {
         throw new IllegalArgumentException(
             "comparable=" + comparable + " sequences=" + sequences.size());
       }
     }
 
-    private Tokens(Tokens plain, String extraKey) {
+    private Tokens(Tokens plain, @Nullable String extraKey, boolean readsSlowTiers) {
       this.sequences = plain.sequences;
       this.keys = plain.keys;
       this.readsCache = plain.readsCache;
       this.comparable = plain.comparable;
       this.text = plain.text;
       this.extraKey = extraKey;
+      this.readsSlowTiers = readsSlowTiers;
     }
 
     /** The same prompt in the name space that SGLang opens for an {@code extra_key}, if any. */
     public Tokens in(@Nullable String extraKey) {
-      return extraKey == null ? this : new Tokens(this, extraKey);
+      return extraKey == null ? this : new Tokens(this, extraKey, readsSlowTiers);
+    }
+
+    /**
+     * The same prompt of a request that limits what is loaded from slower memory than the GPU's.
+     */
+    public Tokens onGpuOnly() {
+      return new Tokens(this, extraKey, false);
     }
 
     /**
@@ -103,6 +113,11 @@ public sealed interface PromptResult {
     /** False when the engine computes the whole prompt anew whatever it holds. */
     public boolean readsCache() {
       return readsCache;
+    }
+
+    /** False when nothing is to be counted on that slower memory than the GPU's holds. */
+    public boolean readsSlowTiers() {
+      return readsSlowTiers;
     }
 
     /**

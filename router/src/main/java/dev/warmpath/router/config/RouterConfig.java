@@ -485,6 +485,11 @@ public record RouterConfig(
                   + " `x-api-key`, `api-key`, `cookie`) to replicas; `auto`: if neither"
                   + " `auth.keys-file` nor the replica's `api-key-file` is set.")
           String passCredentials,
+      @AdvancedKey(
+              "auto | auto, always, never | Pass `kv_transfer_params` of answers, in which engines"
+                  + " name hosts and blocks; `auto`: if the request has them. Else they are"
+                  + " empty.")
+          String passTransferParams,
       @AdvancedKey("true | | Add response header `x-warmpath-replica`.") boolean replica,
       @AdvancedKey(
               "false | | Add `x-warmpath-cached-tokens`, the predicted cached tokens; reveals what"

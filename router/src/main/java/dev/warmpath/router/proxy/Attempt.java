@@ -9,6 +9,7 @@ import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.head.Headers;
 import dev.warmpath.router.proxy.head.RequestIds;
 import dev.warmpath.router.proxy.limit.TimeLimit;
+import dev.warmpath.router.proxy.usage.TransferParams;
 import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.proxy.usage.UsageScanner;
 import dev.warmpath.router.trace.RequestTrace;
@@ -90,6 +91,7 @@ final class Attempt {
   private @Nullable HttpClientRequest upstream;
   private @Nullable HttpClientResponse answer;
   private @Nullable UsageScanner usage;
+  private @Nullable TransferParams hidden;
 
   /** What the replica says instead of a stream that the exchange has begun for it. */
   private @Nullable Buffer refusal;
@@ -214,6 +216,7 @@ final class Attempt {
       refusal = Buffer.buffer();
     } else {
       usage = UsageScanner.of(contentType(found));
+      hidden = exchange.hidesTransfers() ? new TransferParams() : null;
       exchange.timeline().answered(usage);
     }
     found.handler(exchange.guarded(this::chunk));
@@ -281,9 +284,11 @@ final class Attempt {
     if (!begun) {
       begin();
     }
-    scan(chunk, now);
+    byte[] bytes = chunk.getBytes();
+    scan(bytes, now);
+    boolean isChanged = hidden != null && hidden.empty(bytes);
     HttpServerResponse down = exchange.response();
-    down.write(chunk);
+    down.write(isChanged ? Buffer.buffer(bytes) : chunk);
     exchange.wrote(now);
     if (down.writeQueueFull()) {
       pauseFor(down);
@@ -295,11 +300,11 @@ final class Attempt {
     into.appendBuffer(chunk, 0, Math.min(room, chunk.length()));
   }
 
-  private void scan(Buffer chunk, long now) {
+  private void scan(byte[] chunk, long now) {
     UsageScanner scanner = Objects.requireNonNull(usage);
     int before = scanner.contentEvents();
     boolean onlyComments = !scanner.begun();
-    scanner.feed(chunk.getBytes());
+    scanner.feed(chunk);
     if (onlyComments && scanner.begun() && isGood()) {
       proxy.listener().firstByte(exchange.route(), assignment.replica(), exchange.elapsedNanos());
     }

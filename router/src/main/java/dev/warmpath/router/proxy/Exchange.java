@@ -186,6 +186,7 @@ final class Exchange {
   private DispatchResult.@Nullable Queued queued;
   private PromptPool.@Nullable Ticket ticket;
   private @Nullable PreparedRequest prepared;
+  private boolean hidesTransfers;
   private @Nullable Attempt attempt;
 
   /** Whether the response was begun as a stream before any replica's byte. */
@@ -369,6 +370,11 @@ final class Exchange {
     return prepared != null && prepared.streamed();
   }
 
+  /** Whether the client gets the answer's {@code kv_transfer_params} empty. */
+  boolean hidesTransfers() {
+    return hidesTransfers;
+  }
+
   private void awaitKeepAlive() {
     int intervalMs = proxy.config().timeouts().sseKeepAliveMs();
     if (intervalMs > 0 && !isOver()) {
@@ -438,6 +444,7 @@ final class Exchange {
   private void promptRead(PromptStage.Result read) {
     ticket = null;
     prepared = read.request();
+    hidesTransfers = read.hidesTransfers();
     timeline.read(read.pieces());
     if (route.kind() != null && isStreamed()) {
       awaitKeepAlive();

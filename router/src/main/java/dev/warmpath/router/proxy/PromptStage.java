@@ -10,6 +10,7 @@ import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.body.BodyFields;
 import dev.warmpath.router.proxy.path.Route;
+import dev.warmpath.router.proxy.usage.TransferParams;
 import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.tokenizer.RequestKind;
@@ -32,12 +33,14 @@ final class PromptStage {
    * @param refusal why no engine was asked for, or null
    * @param placed null if no engine was asked for
    * @param pieces of the prompt, for the decision log
+   * @param hidesTransfers whether the client gets the answer's {@code kv_transfer_params} empty
    */
   record Result(
       PreparedRequest request,
       @Nullable ApiError refusal,
       @Nullable DispatchResult placed,
-      @Nullable BlockChain pieces) {}
+      @Nullable BlockChain pieces,
+      boolean hidesTransfers) {}
 
   private final Exchange exchange;
   private final ProxyContext proxy;
@@ -100,7 +103,15 @@ final class PromptStage {
     if (trace != null) {
       trace.decided(word(placed));
     }
-    return new Result(request, refusal, placed, pieces);
+    return new Result(request, refusal, placed, pieces, hidesTransfers());
+  }
+
+  /** A client that sends such parameters knows the engines, as a sidecar of them does. */
+  private boolean hidesTransfers() {
+    String passes = proxy.config().headers().passTransferParams();
+    return route.kind() != null
+        && !passes.equals("always")
+        && (passes.equals("never") || !TransferParams.areNamedIn(body));
   }
 
   /**

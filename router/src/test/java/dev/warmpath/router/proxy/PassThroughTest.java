@@ -55,6 +55,33 @@ class PassThroughTest {
     }
   }
 
+  /** vLLM 0.33 names hosts and blocks of engines at the end of a stream. */
+  @Test
+  void hostsOfEnginesGoDownOnlyToWhoSentSome() throws Exception {
+    String params = "{\"remote_host\":\"10.0.0.7\",\"remote_block_ids\":[1,2]}";
+    String event = "data: {\"choices\":[],\"kv_transfer_params\":%s}\n\n".formatted(params);
+    String plain = "{\"model\":\"m\"}";
+    String own = "{\"model\":\"m\",\"kv_transfer_params\":{\"do_remote_decode\":true}}";
+    String empty = event.replace(params, "{" + " ".repeat(params.length() - 2) + "}");
+    Buffer sent = Buffer.buffer(event);
+    backend.script =
+        (request, body) ->
+            backend.stream(request, List.of(sent.slice(0, 40), sent.slice(40, sent.length())));
+    assertThat(new String(rig.chat(plain).body(), UTF_8)).isEqualTo(empty);
+    assertThat(new String(rig.chat(own).body(), UTF_8)).isEqualTo(event);
+
+    backend.script = (request, body) -> request.response().end(event.substring(6));
+    assertThat(new String(rig.chat(plain).body(), UTF_8)).isEqualTo(empty.substring(6));
+    for (String passes : List.of("always", "never")) {
+      rig.write(tree -> tree.set("headers.pass-transfer-params", passes, "test"));
+      rig.router.reload("test");
+      assertThat(new String(rig.chat(own).body(), UTF_8))
+          .isEqualTo(passes.equals("always") ? event.substring(6) : empty.substring(6));
+    }
+    rig.write(tree -> tree);
+    rig.router.reload("test");
+  }
+
   @Test
   void whatIsNotJsonGoesUpToo() throws Exception {
     for (byte[] body :

@@ -36,10 +36,11 @@ final class Contender {
       hostTokens = 0;
     }
 
-    void read(PrefixMatches matches, EngineView view) {
+    void read(PrefixMatches matches, EngineView view, boolean slowTiers) {
       asked = true;
       tokens = view.slowTier().reused(matches, view.slot());
       gpuTokens = Math.min(tokens, matches.tokens(view.slot(), StorageTier.GPU));
+      tokens = slowTiers ? tokens : gpuTokens;
       int local = Math.min(tokens, matches.tokens(view.slot(), StorageTier.CPU));
       hostTokens = Math.max(0, local - gpuTokens);
     }
@@ -154,9 +155,13 @@ final class Contender {
     };
   }
 
-  /** What the index shows of the prompt. */
-  void matched(PrefixMatches matches) {
-    match.read(matches, view);
+  /**
+   * What the index shows of the prompt.
+   *
+   * @param slowTiers whether what slower memory than the GPU's holds counts
+   */
+  void matched(PrefixMatches matches, boolean slowTiers) {
+    match.read(matches, view, slowTiers);
   }
 
   /** For how many tokens its GPU has room; 0 if that is not known. */

@@ -186,7 +186,7 @@ public final class Dispatcher {
     Selection selection = selections.get();
     try {
       selection.gather(table(), request, excluded, engineEvents, Selection.PassedOver.NONE);
-      selection.match(index);
+      selection.match(index, request.prompt());
       return assign(selection, request);
     } finally {
       selection.release();
@@ -394,7 +394,7 @@ public final class Dispatcher {
     long now = nanos();
     Explanation.Builder explanation = new Explanation.Builder(chooser.name(), request.prompt());
     selection.gather(table(), request, Set.of(), engineEvents, explanation);
-    selection.match(index);
+    selection.match(index, request.prompt());
     RoutingRequest routed = routed(selection, request, turns.get(), now);
     return fillCandidates(selection, request, now, explanation)
         ? explanation.chosen(chooser, others, routed, selection)

@@ -177,7 +177,7 @@ final class Selection {
   }
 
   /** Asks the index, once for each chain. */
-  void match(KvIndex index) {
+  void match(KvIndex index, Prompt prompt) {
     for (int i = 0; i < contenders; i++) {
       Contender first = pool.get(i);
       if (first.isMatched() || !first.isIndexed()) {
@@ -188,7 +188,7 @@ final class Selection {
       for (int j = i; j < contenders; j++) {
         Contender contender = pool.get(j);
         if (contender.chain() == chain && contender.isIndexed()) {
-          contender.matched(matches);
+          contender.matched(matches, prompt.readsSlowTiers());
         }
       }
     }

@@ -115,6 +115,11 @@ public final class Prompt {
     return blocks != null || (tokens != null && tokens.readsCache());
   }
 
+  /** Whether what slower memory than the GPU's holds counts. */
+  public boolean readsSlowTiers() {
+    return tokens == null || tokens.readsSlowTiers();
+  }
+
   /** Whether the engine's figure speaks about the tokens known here. */
   public boolean comparable() {
     return blocks != null || (tokens != null && tokens.comparable());

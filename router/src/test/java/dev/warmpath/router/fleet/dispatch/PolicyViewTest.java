@@ -45,6 +45,17 @@ class PolicyViewTest {
         .containsExactly("r0 144 host 48 disk 64", "r1 72 host 72 disk 0", "r2 0 host 0 disk 0");
   }
 
+  /** vLLM's {@code max_load_tokens} and {@code kv_load_tiers}. */
+  @Test
+  void onlyTheGpuCountsForARequestThatLimitsLoads() {
+    world.store("r0", 2, prompt(160));
+    world.store("r0", 5, prompt(160), StorageTier.CPU);
+    world.store("r1", 9, prompt(160), StorageTier.CPU);
+    world.dispatcher.explain(request(prompt(160).onGpuOnly()));
+    assertThat(recorder.shown)
+        .containsExactly("r0 32 host 0 disk 0", "r1 0 host 0 disk 0", "r2 0 host 0 disk 0");
+  }
+
   @Test
   void whatIsOnItsWayCountsAsHeldOnTheGpu() {
     world.store("r0", 4, prompt(160), StorageTier.CPU);
