@@ -344,7 +344,7 @@ final class Core implements AutoCloseable {
 
   private ReplicaCheck check() {
     return new ReplicaCheck() {
-      /** Whoever names its own address: requests would come back here and circle. */
+      // whoever names its own address: requests would come back here and circle
       @Override
       public Verdict judge(String source, ReplicaConfig replica) {
         return running.get().leadsHere(replica)

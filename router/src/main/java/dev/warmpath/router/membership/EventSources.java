@@ -165,8 +165,8 @@ public record EventSources(@Nullable List<Source> ranks) {
     int first = ranks.get(0).rank();
     int last = ranks.get(ranks.size() - 1).rank();
     if (last - first + 1 != ranks.size() || ranks.size() > MOST_RANKS || last > LAST_RANK) {
-      String odd = "names ranks that no engine has: %d from %d to %d";
-      String problem = odd.formatted(ranks.size(), first, last);
+      String problem =
+          "names ranks that no engine has: %d from %d to %d".formatted(ranks.size(), first, last);
       return asked.asksForEvents()
           ? without(asked, problem)
           : new Described(asked, List.of(problem));
@@ -175,7 +175,7 @@ public record EventSources(@Nullable List<Source> ranks) {
     boolean isSet = !asked.asksForEvents() || asked.ranks() > 1 || asked.firstRank() > 0;
     if (isSet && (asked.ranks() != ranks.size() || asked.firstRank() != first)) {
       problems.add(
-          "has %d ranks from rank %d on, configured are %d from rank %d on: the engine's count"
+          "has %d ranks from rank %d on, configured are %d from rank %d on: the engine's are taken"
               .formatted(ranks.size(), first, asked.ranks(), asked.firstRank()));
     }
     return asked.asksForEvents()

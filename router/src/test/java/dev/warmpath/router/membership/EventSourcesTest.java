@@ -137,7 +137,7 @@ class EventSourcesTest {
     assertThat(endpoints(more)).containsExactly("tcp://nat:5557", "tcp://nat:5558");
     assertThat(more.problems())
         .containsExactly(
-            "has 2 ranks from rank 0 on, configured are 1 from rank 0 on: the engine's count");
+            "has 2 ranks from rank 0 on, configured are 1 from rank 0 on: the engine's are taken");
 
     EventSources.Described moved = describe(TWO, "events: 'tcp://nat:6557', ranks: 2");
     assertThat(endpoints(moved)).containsExactly("tcp://nat:6557", "tcp://nat:6558");
