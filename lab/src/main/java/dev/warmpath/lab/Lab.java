@@ -1,8 +1,7 @@
 package dev.warmpath.lab;
 
 import dev.warmpath.lab.chaos.ChaosCommand;
-import dev.warmpath.lab.cli.bench.BenchCommand;
-import dev.warmpath.lab.goldens.CompareTokensCommand;
+import dev.warmpath.lab.tokens.CompareTokensCommand;
 import dev.warmpath.router.cli.Main;
 import picocli.CommandLine;
 

@@ -26,7 +26,7 @@ class ArchitectureTest {
           .that()
           .resideInAPackage("dev.warmpath.lab..")
           .and()
-          .resideOutsideOfPackage("dev.warmpath.lab.bench.gateway..")
+          .resideOutsideOfPackage("dev.warmpath.lab.gateway")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("io.netty..");

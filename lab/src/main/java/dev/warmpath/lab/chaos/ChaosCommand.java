@@ -2,8 +2,6 @@ package dev.warmpath.lab.chaos;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.warmpath.lab.chaos.day.DayReport;
-import dev.warmpath.lab.chaos.day.OrdinaryDay;
 import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.router.cli.Exit;
 import dev.warmpath.router.cli.WarmpathCommand;

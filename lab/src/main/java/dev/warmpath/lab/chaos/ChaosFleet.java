@@ -1,6 +1,5 @@
 package dev.warmpath.lab.chaos;
 
-import dev.warmpath.lab.chaos.engine.ChaosEngine;
 import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;

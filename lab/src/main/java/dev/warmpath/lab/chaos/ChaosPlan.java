@@ -1,7 +1,5 @@
 package dev.warmpath.lab.chaos;
 
-import dev.warmpath.lab.chaos.client.ClientBehaviour;
-import dev.warmpath.lab.chaos.client.Questions;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
@@ -14,7 +12,7 @@ import java.util.Random;
  * @param seconds of load; the end of the run takes up to a minute more
  * @param seed the same seed gives the same questions, faults and clients at the same times
  */
-public record ChaosPlan(int seconds, long seed) {
+record ChaosPlan(int seconds, long seed) {
 
   static final String MODEL = "warmpath-chaos";
   static final int ENGINES = 3;
@@ -45,7 +43,7 @@ public record ChaosPlan(int seconds, long seed) {
     }
   }
 
-  public ChaosPlan {
+  ChaosPlan {
     if (seconds < 5 || seconds > 86_400) {
       throw new IllegalArgumentException("a run takes from 5 seconds to a day");
     }

@@ -2,9 +2,7 @@ package dev.warmpath.lab.chaos;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
-import dev.warmpath.lab.chaos.client.Verdict;
-import dev.warmpath.lab.chaos.client.Verdict.Kind;
-import dev.warmpath.lab.chaos.engine.EngineFault;
+import dev.warmpath.lab.chaos.Verdict.Kind;
 import dev.warmpath.simulator.statistics.Distribution;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -18,7 +16,7 @@ import java.util.TreeMap;
  *
  * <p>Thread-safe.
  */
-public final class ChaosReport {
+final class ChaosReport {
 
   private final ChaosPlan plan;
   private final Map<Phase, Map<Kind, Integer>> counts = new EnumMap<>(Phase.class);
@@ -68,17 +66,17 @@ public final class ChaosReport {
   }
 
   /** Whether nothing hung, leaked or was wrong, and every engine serves again. */
-  public synchronized boolean passed() {
+  synchronized boolean passed() {
     return count(Kind.HUNG) + count(Kind.WRONG) + leaked + lost == 0;
   }
 
   /** Requests that ended so, over all phases. */
-  public synchronized int count(Kind kind) {
+  synchronized int count(Kind kind) {
     return counts.values().stream().mapToInt(kinds -> kinds.getOrDefault(kind, 0)).sum();
   }
 
   /** The figures, into {@code root}. */
-  public synchronized void json(ObjectNode root) {
+  synchronized void json(ObjectNode root) {
     int requests = 0;
     for (Kind kind : Kind.values()) {
       requests += count(kind);
@@ -106,7 +104,7 @@ public final class ChaosReport {
   }
 
   /** The figures for people. */
-  public synchronized String table() {
+  synchronized String table() {
     StringBuilder table = new StringBuilder();
     line(
         table,

@@ -1,15 +1,7 @@
 package dev.warmpath.lab.chaos;
 
 import dev.warmpath.lab.chaos.ChaosPlan.Phase;
-import dev.warmpath.lab.chaos.client.ChaosClient;
-import dev.warmpath.lab.chaos.client.ClientBehaviour;
-import dev.warmpath.lab.chaos.client.Question;
-import dev.warmpath.lab.chaos.client.Questions;
-import dev.warmpath.lab.chaos.client.Verdict;
-import dev.warmpath.lab.chaos.client.Verdict.Kind;
-import dev.warmpath.lab.chaos.engine.ChaosEngine;
-import dev.warmpath.lab.chaos.engine.FaultInjector;
-import dev.warmpath.lab.chaos.engine.FaultPlan;
+import dev.warmpath.lab.chaos.Verdict.Kind;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import java.io.IOException;
 import java.time.Duration;
@@ -31,7 +23,7 @@ import java.util.stream.Collectors;
  *
  * <p>Confined to one thread; runs once.
  */
-public final class ChaosRun {
+final class ChaosRun {
 
   private static final int MOST_AT_ONCE = 600;
 
@@ -49,7 +41,7 @@ public final class ChaosRun {
   /**
    * @param findings gets one line for each thing that must not be
    */
-  public ChaosRun(ChaosPlan plan, Consumer<String> findings) {
+  ChaosRun(ChaosPlan plan, Consumer<String> findings) {
     this.plan = plan;
     this.findings = findings;
     report = new ChaosReport(plan);
@@ -60,7 +52,7 @@ public final class ChaosRun {
    *
    * @throws IOException if the fleet does not work even before anything is done to it
    */
-  public ChaosReport run() throws IOException, InterruptedException {
+  ChaosReport run() throws IOException, InterruptedException {
     try (ModelTokenizer tokenizer = ModelTokenizer.embedded();
         ChaosFleet fleet = new ChaosFleet(tokenizer, plan)) {
       fleet.awaitReady();

@@ -1,6 +1,5 @@
 package dev.warmpath.lab.chaos;
 
-import dev.warmpath.lab.chaos.engine.ChaosEngine;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.simulator.engine.EngineLoad;

@@ -1,11 +1,5 @@
 package dev.warmpath.lab.chaos;
 
-import dev.warmpath.lab.chaos.client.ChaosClient;
-import dev.warmpath.lab.chaos.client.ClientBehaviour;
-import dev.warmpath.lab.chaos.client.Question;
-import dev.warmpath.lab.chaos.client.Questions;
-import dev.warmpath.lab.chaos.client.Verdict;
-import dev.warmpath.lab.chaos.engine.ChaosEngine;
 import dev.warmpath.router.routing.policy.Policies;
 import java.util.Map;
 import java.util.Random;

@@ -1,0 +1,56 @@
+package dev.warmpath.lab.bench;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Where a bench of several processes writes: flags for the logs and for the form of its report.
+ *
+ * <p>Confined to the main thread.
+ */
+public final class BenchOutput {
+
+  @SuppressWarnings("NullAway.Init")
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(names = "--dir", description = "Where logs of the processes go; default: temporary.")
+  private @Nullable Path directory;
+
+  @Option(
+      names = "--json",
+      description = "Print one JSON object on the last line of the output; prose goes to stderr.")
+  private boolean json;
+
+  /** The folder for logs, which exists; without {@code --dir} one that ends with this process. */
+  public Path directory(String prefix) throws IOException {
+    return directory == null ? TemporaryFolder.create(prefix) : Files.createDirectories(directory);
+  }
+
+  /** Shows a line of progress. */
+  public void progress(String line) {
+    say(spec.commandLine().getErr(), line);
+  }
+
+  /** Prints a report: its table, and its JSON if that is wanted. */
+  public void report(Consumer<PrintWriter> table, ObjectNode figures) {
+    PrintWriter out = spec.commandLine().getOut();
+    table.accept(json ? spec.commandLine().getErr() : out);
+    if (json) {
+      say(out, figures.toString());
+    }
+  }
+
+  private static void say(PrintWriter to, String line) {
+    to.println(line);
+    to.flush();
+  }
+}

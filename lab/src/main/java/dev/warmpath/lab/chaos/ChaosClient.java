@@ -1,0 +1,131 @@
+package dev.warmpath.lab.chaos;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.warmpath.lab.chaos.Verdict.Kind;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sends requests over plain sockets, well or badly, and judges what comes back.
+ *
+ * <p>Thread-safe; each call takes one thread.
+ */
+final class ChaosClient implements AutoCloseable {
+
+  static final String PATH = "/v1/chat/completions";
+
+  private static final int MOST_PAUSE_MILLIS = 250;
+
+  private final Patience patience;
+  private final Connections connections;
+
+  /**
+   * How long a client waits.
+   *
+   * @param hungMillis without a byte, until a request counts as hung
+   * @param stallMillis that a client reads nothing which {@link ClientBehaviour#STALLS}
+   */
+  record Patience(int hungMillis, int stallMillis) {}
+
+  private record Request(Question question, ClientBehaviour behaviour, String id) {
+
+    byte[] bytes() {
+      String body = question.body();
+      String all =
+          ("POST %s HTTP/1.1\r\nhost: chaos\r\ncontent-type: application/json\r\n"
+                  + "x-request-id: %s\r\ncontent-length: %d\r\n\r\n%s")
+              .formatted(PATH, id, body.length(), body);
+      int left = behaviour.sendsHalf() ? body.length() / 2 : 0;
+      return all.substring(0, all.length() - left).getBytes(UTF_8);
+    }
+  }
+
+  /**
+   * @param port of the router, on the loopback interface
+   */
+  ChaosClient(int port, Patience patience) {
+    this.patience = patience;
+    connections = new Connections(port, patience.hungMillis());
+  }
+
+  /**
+   * Sends one request and stays or leaves.
+   *
+   * @param id letters and digits; no other request has it
+   */
+  Verdict send(Question question, ClientBehaviour behaviour, String id, Random random)
+      throws InterruptedException {
+    try {
+      Connections.Connection connection =
+          behaviour == ClientBehaviour.PATIENT
+              ? connections.take()
+              : connections.open(behaviour.wantsLongAnswer());
+      try {
+        return send(connection, new Request(question, behaviour, id), random);
+      } catch (IOException e) {
+        connection.end(false);
+        return Verdict.of(Kind.WRONG, "the connection: " + e);
+      }
+    } catch (IOException e) {
+      return Verdict.of(Kind.WRONG, "connecting: " + e);
+    }
+  }
+
+  private Verdict send(Connections.Connection connection, Request request, Random random)
+      throws IOException, InterruptedException {
+    long start = System.nanoTime();
+    connection.socket().getOutputStream().write(request.bytes());
+    ClientBehaviour behaviour = request.behaviour;
+    if (!behaviour.isJudged()) {
+      return leave(connection, behaviour, random);
+    }
+    if (behaviour == ClientBehaviour.STALLS) {
+      TimeUnit.MILLISECONDS.sleep(patience.stallMillis());
+    }
+    PacedStream in = new PacedStream(connection.in(), behaviour == ClientBehaviour.READS_SLOWLY);
+    HttpAnswer answer = HttpAnswer.read(in);
+    return judge(connection, request, answer)
+        .with(answer.header("x-warmpath-replica"), in.firstMillis(start));
+  }
+
+  @Override
+  public void close() {
+    connections.close();
+  }
+
+  private Verdict judge(Connections.Connection connection, Request request, HttpAnswer answer)
+      throws IOException {
+    if (answer.end() == HttpAnswer.End.WHOLE && connection.in().available() > 0) {
+      connection.end(false);
+      return Classifier.wrong("bytes behind the answer", answer);
+    }
+    if (request.behaviour == ClientBehaviour.PATIENT && answer.keepsAlive()) {
+      connections.keep(connection);
+    } else {
+      connection.end(false);
+    }
+    if (request.behaviour != ClientBehaviour.SILENT_MID_BODY) {
+      return Classifier.judge(request.question, request.id, answer);
+    }
+    return Classifier.judgeHalf(answer);
+  }
+
+  /** Leaves after a while, with a reset every second time. */
+  private Verdict leave(Connections.Connection connection, ClientBehaviour behaviour, Random random)
+      throws IOException, InterruptedException {
+    try {
+      if (behaviour == ClientBehaviour.LEAVES_MID_STREAM && connection.in().read() < 0) {
+        return Verdict.of(Kind.WRONG, "closed without an answer");
+      }
+      TimeUnit.MILLISECONDS.sleep(random.nextInt(MOST_PAUSE_MILLIS));
+      return Verdict.of(Kind.LEFT, behaviour.name());
+    } catch (SocketTimeoutException e) {
+      return Verdict.of(Kind.HUNG, "no first byte");
+    } finally {
+      connection.end(random.nextBoolean());
+    }
+  }
+}

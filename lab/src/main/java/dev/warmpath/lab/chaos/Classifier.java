@@ -1,0 +1,113 @@
+package dev.warmpath.lab.chaos;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.lab.chaos.HttpAnswer.End;
+import dev.warmpath.lab.chaos.Verdict.Kind;
+
+/** Compares an answer with the only right one. A pure function of what was seen on the socket. */
+final class Classifier {
+
+  static final ObjectMapper JSON =
+      new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+
+  private Classifier() {}
+
+  /**
+   * Judges a whole request's answer.
+   *
+   * @param requestId sent as {@code x-request-id}; engines make it part of their answers' ids
+   */
+  static Verdict judge(Question question, String requestId, HttpAnswer answer) {
+    if (answer.end() == End.SILENT) {
+      return Verdict.of(Kind.HUNG, "nothing came after " + shown(answer));
+    } else if (answer.end() == End.MALFORMED) {
+      return wrong("malformed: " + answer.detail(), answer);
+    } else if (answer.status() == 0) {
+      return wrong("closed without an answer", answer);
+    } else if (answer.status() != 200) {
+      return error(answer);
+    } else if (EngineFault.RUBBISH.equals(answer.body())) {
+      return Verdict.of(Kind.CLEAR_ERROR, "not JSON, as the engine sent it");
+    } else if (question.streamed()) {
+      return new EventStream(question, requestId, answer).judge();
+    }
+    return whole(question, requestId, answer);
+  }
+
+  /** Judges the answer to half a body: an error, or the end of the connection. */
+  static Verdict judgeHalf(HttpAnswer answer) {
+    if (answer.end() == End.SILENT) {
+      return Verdict.of(Kind.HUNG, "half a body still waits");
+    } else if (answer.status() == 0 && answer.end() == End.CUT) {
+      return Verdict.of(Kind.CLEAR_ERROR, "half a body, closed");
+    } else if (answer.status() == 200 || answer.end() == End.MALFORMED) {
+      return wrong("half a body", answer);
+    }
+    return error(answer);
+  }
+
+  static Verdict wrong(String why, HttpAnswer answer) {
+    return Verdict.of(Kind.WRONG, why + ": " + shown(answer));
+  }
+
+  /** The JSON of a text, or a missing node. */
+  static JsonNode json(String text) {
+    try {
+      return JSON.readTree(text);
+    } catch (JsonProcessingException e) {
+      return JSON.missingNode();
+    }
+  }
+
+  static boolean isError(JsonNode body) {
+    JsonNode error = body.path("error");
+    return !error.path("message").asText("").isBlank() && !error.path("type").asText("").isBlank();
+  }
+
+  private static Verdict error(HttpAnswer answer) {
+    String status = "status " + answer.status();
+    if (answer.end() == End.CUT) {
+      return Verdict.of(Kind.CLEAR_ERROR, status + ", cut off");
+    }
+    JsonNode body = json(answer.body());
+    if (!isError(body)) {
+      return wrong("an error without OpenAI's JSON", answer);
+    }
+    boolean asksToWait = answer.header("retry-after").matches("\\d+");
+    boolean busy = answer.status() == 429 || answer.status() == 503;
+    String reason = status + " " + body.path("error").path("code").asText("");
+    return Verdict.of(busy && asksToWait ? Kind.REFUSED : Kind.CLEAR_ERROR, reason);
+  }
+
+  private static Verdict whole(Question question, String requestId, HttpAnswer answer) {
+    if (answer.end() == End.CUT) {
+      return Verdict.of(Kind.CLEAR_ERROR, "a body that is cut off");
+    }
+    JsonNode body = json(answer.body());
+    JsonNode choice = body.path("choices").path(0);
+    if (!body.path("id").asText("").contains("-" + requestId + "-")) {
+      return wrong("the answer to another request", answer);
+    } else if (!choice.path("message").path("content").asText("").equals(question.answer())) {
+      return wrong("another text than '" + question.answer() + "'", answer);
+    } else if (!choice.path("finish_reason").isTextual() || !body.path("usage").isObject()) {
+      return wrong("no end", answer);
+    }
+    return Verdict.of(Kind.COMPLETED, "");
+  }
+
+  private static String shown(HttpAnswer answer) {
+    String body = answer.body();
+    String end = body.length() <= 600 ? body : "… " + body.substring(body.length() - 600);
+    return "status %d, %d characters, %s %s, %s: %s"
+        .formatted(
+            answer.status(),
+            body.length(),
+            answer.end(),
+            answer.detail(),
+            answer.headers(),
+            end.replace("\n", "\\n"));
+  }
+}

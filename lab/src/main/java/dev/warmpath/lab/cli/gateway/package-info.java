@@ -1,5 +1,0 @@
-/** The command {@code warmpath bench gateway} and its flags. */
-@NullMarked
-package dev.warmpath.lab.cli.gateway;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,127 @@
+package dev.warmpath.lab.fleet;
+
+import dev.warmpath.simulator.load.ChatClient;
+import dev.warmpath.simulator.load.SessionReport;
+import dev.warmpath.simulator.load.SessionRun;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Measures routers one after the other: in each round, which has its seed, every router gets the
+ * same chat sessions in front of engines that have just been started. The order changes from round
+ * to round. Engines and routers are processes of their own; the load is in this one.
+ *
+ * <p>Confined to its caller.
+ */
+final class FleetBench {
+
+  private static final Duration REQUEST_IDLE = Duration.ofSeconds(60);
+  private static final Duration PROBE_IDLE = Duration.ofSeconds(5);
+  private static final Duration START_LIMIT = Duration.ofMinutes(2);
+  private static final long POLL_MILLIS = 200;
+  private static final double WARM_UP_SPEED = 20;
+  private static final String PROBE =
+      """
+      {"model":"%s","messages":[{"role":"user","content":"Hi"}],"max_tokens":2,"stream":true}\
+      """
+          .formatted(FleetBenchPlan.MODEL);
+
+  private final FleetBenchPlan plan;
+  private final FleetSetup setup;
+  private final Consumer<String> progress;
+  private final List<FleetCell> cells = new ArrayList<>();
+  private final List<FleetReport.Failure> failures = new ArrayList<>();
+
+  FleetBench(FleetBenchPlan plan, FleetSetup setup, Consumer<String> progress) {
+    this.plan = plan;
+    this.setup = setup;
+    this.progress = progress;
+  }
+
+  /**
+   * Runs all turns. A router that does not come up, or ends, loses this turn only.
+   *
+   * @throws IOException if an engine does not come up or ends too soon; with the end of its log
+   */
+  FleetReport run() throws IOException, InterruptedException {
+    warmUp();
+    for (int round = 0; round < plan.seeds().size(); round++) {
+      List<BenchRouter> order = new ArrayList<>(setup.routers());
+      Collections.rotate(order, -round);
+      for (BenchRouter router : order) {
+        turn(router, plan.seeds().get(round));
+      }
+    }
+    List<String> names = setup.routers().stream().map(BenchRouter::name).toList();
+    return new FleetReport(names, cells, failures);
+  }
+
+  /** Lets this process compile the load before it is measured; the first turn would pay for it. */
+  private void warmUp() throws IOException, InterruptedException {
+    progress.accept("warming up the load");
+    FleetBenchPlan fast =
+        new FleetBenchPlan(
+            1, plan.blocks(), plan.blockSizeTokens(), WARM_UP_SPEED, 20, 2, 0, 0, List.of(0L));
+    try (EngineProcesses engine = EngineProcesses.start(fast, setup)) {
+      String url = "http://127.0.0.1:" + engine.ports().get(0).http();
+      var unused = new SessionRun(fast.load(0), client(url), System::nanoTime).run();
+    }
+  }
+
+  private void turn(BenchRouter router, long seed) throws IOException, InterruptedException {
+    progress.accept(
+        "seed %d, %s: starting %d engines".formatted(seed, router.name(), plan.engines()));
+    try (EngineProcesses engines = EngineProcesses.start(plan, setup)) {
+      measure(router, seed, engines);
+      engines.requireAlive();
+    }
+  }
+
+  private void measure(BenchRouter router, long seed, EngineProcesses engines)
+      throws InterruptedException {
+    try (BenchRouter.Running running =
+        router.start(engines.ports(), setup.log(router.name() + "-" + seed))) {
+      awaitAnswer(router.name(), running);
+      TimeUnit.MILLISECONDS.sleep((long) (1e3 * plan.settleSeconds()));
+      SessionReport report = run(running.url(), seed);
+      running.requireAlive();
+      FleetCell cell = new FleetCell(router.name(), seed, report);
+      cells.add(cell);
+      progress.accept(cell.line());
+    } catch (IOException e) {
+      String error = String.valueOf(e.getMessage());
+      failures.add(new FleetReport.Failure(router.name(), seed, error));
+      progress.accept("seed %d, %s is left out: %s".formatted(seed, router.name(), error));
+    }
+  }
+
+  private SessionReport run(String url, long seed) throws InterruptedException {
+    return new SessionRun(plan.load(seed), client(url), System::nanoTime).run();
+  }
+
+  private static ChatClient client(String url) {
+    return new ChatClient(url, REQUEST_IDLE, System::nanoTime);
+  }
+
+  /** Waits until one chat is answered. */
+  private static void awaitAnswer(String name, BenchRouter.Running router)
+      throws IOException, InterruptedException {
+    ChatClient client = new ChatClient(router.url(), PROBE_IDLE, System::nanoTime);
+    long begin = System.nanoTime();
+    String error = client.send(PROBE).error();
+    while (error != null) {
+      router.requireAlive();
+      if (System.nanoTime() - begin > START_LIMIT.toNanos()) {
+        throw new IOException(
+            "%s answered no chat within %d s: %s".formatted(name, START_LIMIT.toSeconds(), error));
+      }
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      error = client.send(PROBE).error();
+    }
+  }
+}

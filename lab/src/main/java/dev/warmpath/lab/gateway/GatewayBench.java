@@ -1,0 +1,154 @@
+package dev.warmpath.lab.gateway;
+
+import dev.warmpath.lab.bench.ProcFiles;
+import dev.warmpath.lab.bench.ServedRouter;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Measures our router and its peers: rounds in which each gateway has its turn in each cell, then a
+ * router that has just started, and one that is idle.
+ *
+ * <p>Stub replicas and router are processes of their own; the load is in this one.
+ *
+ * <p>Confined to its caller.
+ */
+final class GatewayBench {
+
+  private static final String FALLBACKS = "warmpath_fallbacks_total{";
+  private static final long PEER_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long POLL_MILLIS = 500;
+  private static final int IDLE_REPLICAS = 16;
+  private static final double SETTLING = 0.25; // of the idle time, before it
+
+  private final GatewayPlan plan;
+  private final GatewaySetup setup;
+  private final Consumer<String> progress;
+  private final ProcFiles proc;
+  private double secondsToReady = Double.NaN;
+  private double fallbacks;
+  private long seed;
+
+  /**
+   * @throws IOException if the system shows no CPU times of processes
+   */
+  GatewayBench(GatewayPlan plan, GatewaySetup setup, Consumer<String> progress) throws IOException {
+    this.plan = plan;
+    this.setup = setup;
+    this.progress = progress;
+    proc = ProcFiles.ofTheMachine();
+  }
+
+  /**
+   * Runs it all.
+   *
+   * @throws IOException if a process does not come up or ends too soon; with the end of its log
+   */
+  GatewayReport run() throws IOException, InterruptedException {
+    try (Backends backends = Backends.start(setup.ports(), setup.log("replicas"));
+        TurnRunner runner = new TurnRunner(proc)) {
+      progress.accept(
+          "stub replicas of model %s listen on 127.0.0.1, ports %s"
+              .formatted(Backends.MODEL, backends.ports()));
+      List<Gateway> peers = peers(runner);
+      runner.warmUp(Gateway.direct(backends.ports()), plain(plan.warmUp()));
+      List<Turn> turns = plan.cells().isEmpty() ? List.of() : turns(runner, backends, peers);
+      backends.answer(AnswerShape.PLAIN);
+      ColdStart cold = plan.cold() == 0 ? null : cold(runner, backends);
+      double idle = plan.idle() == 0 ? Double.NaN : idle(runner);
+      return new GatewayReport(turns, (long) fallbacks, cold, idle, secondsToReady);
+    }
+  }
+
+  private List<Gateway> peers(TurnRunner runner) throws IOException, InterruptedException {
+    List<Gateway> peers = new ArrayList<>();
+    for (PeerAddress address : setup.peers()) {
+      long begin = System.nanoTime();
+      while (!runner.answers(address.socketAddress(), plain(0))) {
+        if (System.nanoTime() - begin > PEER_LIMIT_NANOS) {
+          throw new IOException(address.name() + " answered no request within a minute");
+        }
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      }
+      peers.add(Gateway.of(address, proc));
+    }
+    return peers;
+  }
+
+  private List<Turn> turns(TurnRunner runner, Backends backends, List<Gateway> peers)
+      throws IOException, InterruptedException {
+    try (ServedRouter router = router(backends, "router")) {
+      secondsToReady = router.awaitReady();
+      router.awaitExact();
+      List<Gateway> gateways = new ArrayList<>(List.of(gateway(router)));
+      gateways.addAll(peers);
+      for (Gateway gateway : gateways) {
+        progress.accept("warming up " + gateway.name());
+        runner.warmUp(gateway, plain(plan.warmUp()));
+      }
+      gateways.add(0, Gateway.direct(backends.ports()));
+      double before = router.metric(FALLBACKS);
+      List<Turn> turns = turns(runner, backends, router, gateways);
+      fallbacks = router.metric(FALLBACKS) - before;
+      return turns;
+    }
+  }
+
+  private List<Turn> turns(
+      TurnRunner runner, Backends backends, ServedRouter router, List<Gateway> gateways)
+      throws IOException, InterruptedException {
+    try {
+      return new Rounds(plan, runner, progress).run(gateways, backends);
+    } catch (IOException e) {
+      router.requireAlive();
+      throw e;
+    }
+  }
+
+  private ColdStart cold(TurnRunner runner, Backends backends)
+      throws IOException, InterruptedException {
+    progress.accept("a router that has just started");
+    List<ByteBuf> requests = plain(plan.cold());
+    try (ServedRouter router = router(backends, "cold-router")) {
+      secondsToReady = router.awaitReady();
+      return runner.cold(gateway(router), requests);
+    }
+  }
+
+  private double idle(TurnRunner runner) throws IOException, InterruptedException {
+    progress.accept("an idle router");
+    List<Integer> ports = Collections.nCopies(IDLE_REPLICAS, 0);
+    try (Backends many = Backends.start(ports, setup.log("idle-replicas"));
+        ServedRouter router = router(many, "idle-router")) {
+      router.awaitReady();
+      router.awaitExact();
+      runner.idle(gateway(router), SETTLING * plan.idle());
+      return runner.idle(gateway(router), plan.idle());
+    }
+  }
+
+  private ServedRouter router(Backends backends, String log) throws IOException {
+    List<String> flags = new ArrayList<>(List.of("--set", "parity.enabled=false"));
+    flags.addAll(setup.serveFlags());
+    return new ServedRouter(
+        Backends.MODEL, backends.replicas(), setup.tokenizer(), flags, setup.log(log));
+  }
+
+  private static Gateway gateway(ServedRouter router) {
+    return new Gateway(
+        GatewayReport.OURS, List.of(Gateway.loopback(router.port())), Set.of(router.pid()));
+  }
+
+  /** Plain small chats at the full rate. */
+  private List<ByteBuf> plain(double seconds) {
+    int count = (int) Math.max(1, seconds * GatewayPlan.FULL_RATE);
+    seed++;
+    return GatewayCell.PLAIN.requests(Backends.MODEL, count, -seed);
+  }
+}

@@ -1,0 +1,137 @@
+package dev.warmpath.lab.gateway;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.lab.bench.Percentiles;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that was measured.
+ *
+ * @param turns in any order
+ * @param cold null if it was left out
+ * @param idleMillis CPU milliseconds a second of an idle router; NaN if it was left out
+ * @param fallbacks requests of the turns that our router routed without knowing their prompts
+ * @param secondsToReady from the start of the router's process; NaN if none was started
+ */
+record GatewayReport(
+    List<Turn> turns,
+    long fallbacks,
+    @Nullable ColdStart cold,
+    double idleMillis,
+    double secondsToReady) {
+
+  /** The name of the turns without a gateway. */
+  static final String DIRECT = "direct";
+
+  /** The name of our router. */
+  static final String OURS = "warmpath";
+
+  private static final String LINE = "%-15s %-14s %8s %17s %8s %8s %8s %9s %9s %7s %5s%n";
+
+  GatewayReport {
+    turns = List.copyOf(turns);
+  }
+
+  /** Whether our router answered all requests of the measured parts as it should. */
+  boolean isFlawless() {
+    return turns.stream().noneMatch(turn -> turn.gateway().equals(OURS) && turn.errors() > 0);
+  }
+
+  void print(PrintWriter to) {
+    if (!turns.isEmpty()) {
+      to.printf(
+          LINE,
+          "cell",
+          "gateway",
+          "cpu us",
+          "(min-max)",
+          "first p50",
+          "p99",
+          "added p50",
+          "due p50",
+          "p99",
+          "n",
+          "busy");
+    }
+    cells().forEach(figures -> print(to, figures));
+    if (fallbacks > 0) {
+      to.printf("%d requests were routed without their prompts%n", fallbacks);
+    }
+    if (!Double.isNaN(secondsToReady)) {
+      to.printf("ready after %.2f s%n", secondsToReady);
+    }
+    if (cold != null) {
+      cold.print(to);
+    }
+    if (!Double.isNaN(idleMillis)) {
+      to.printf("idle: %.1f ms CPU a second%n", idleMillis);
+    }
+    to.flush();
+  }
+
+  ObjectNode json() {
+    ObjectNode root = new ObjectMapper().createObjectNode();
+    ArrayNode list = root.putArray("cells");
+    cells().forEach(figures -> figures.put(list.addObject()));
+    root.put("fallbacks", fallbacks);
+    if (cold != null) {
+      cold.put(root.putObject("cold"));
+    }
+    put(root, "idleCpuMillisPerSecond", idleMillis, 10);
+    put(root, "secondsToReady", secondsToReady, 100);
+    return root;
+  }
+
+  private static void put(ObjectNode to, String name, double value, int parts) {
+    if (!Double.isNaN(value)) {
+      to.put(name, (double) Math.round(value * parts) / parts);
+    }
+  }
+
+  private static void print(PrintWriter to, GatewayFigures figures) {
+    to.printf(
+        LINE,
+        figures.cell(),
+        figures.gateway(),
+        figures.hasCpu() ? "%.0f".formatted(figures.cpuMicros().median()) : "",
+        figures.hasCpu()
+            ? "(%.0f-%.0f)".formatted(figures.cpuMicros().min(), figures.cpuMicros().max())
+            : "",
+        "%.0f".formatted(figures.micros(Turn::sentToFirstByte, Percentiles::p50)),
+        "%.0f".formatted(figures.micros(Turn::sentToFirstByte, Percentiles::p99)),
+        "%.0f".formatted(figures.addedMicros(Percentiles::p50)),
+        "%.0f".formatted(figures.micros(Turn::dueToLastByte, Percentiles::p50)),
+        "%.0f".formatted(figures.micros(Turn::dueToLastByte, Percentiles::p99)),
+        figures.answered(),
+        "%.2f".formatted(figures.busyShare()));
+    if (figures.errors() > 0) {
+      to.printf("  %d errors: %s%n", figures.errors(), figures.failures());
+    }
+  }
+
+  /** In the order of the first round. */
+  private List<GatewayFigures> cells() {
+    Map<String, Map<String, List<Turn>>> cells = new LinkedHashMap<>();
+    for (Turn turn : turns) {
+      cells
+          .computeIfAbsent(turn.cell(), cell -> new LinkedHashMap<>())
+          .computeIfAbsent(turn.gateway(), gateway -> new ArrayList<>())
+          .add(turn);
+    }
+    List<GatewayFigures> figures = new ArrayList<>();
+    for (Map<String, List<Turn>> gateways : cells.values()) {
+      Map<Integer, Turn> direct = new HashMap<>();
+      gateways.getOrDefault(DIRECT, List.of()).forEach(turn -> direct.put(turn.round(), turn));
+      gateways.values().forEach(turns -> figures.add(new GatewayFigures(turns, direct)));
+    }
+    return figures;
+  }
+}

@@ -1,0 +1,48 @@
+package dev.warmpath.lab.gateway;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Sends open loads: one thread keeps their time, another one does all input and output.
+ *
+ * <p>Thread-safe.
+ */
+final class LoadClient implements AutoCloseable {
+
+  private static final long HEAD_START_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+  private final int connections;
+
+  /**
+   * @param connections most connections to one target; beyond, requests wait for one
+   */
+  LoadClient(int connections) {
+    this.connections = connections;
+  }
+
+  /** Begins a load shortly after this call; it must be closed. */
+  RunningLoad start(OpenLoad load) {
+    long begin = System.nanoTime() + HEAD_START_NANOS;
+    Schedule schedule = new Schedule(begin, load.perSecond(), load.requests().size());
+    RunningLoad running = new RunningLoad(load, schedule, loop.next(), connections);
+    running.begin(new OpenLoop(System::nanoTime, LoadClient::parkUntil));
+    return running;
+  }
+
+  @Override
+  public void close() {
+    loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+  }
+
+  private static void parkUntil(long nanos) throws InterruptedException {
+    LockSupport.parkNanos(nanos - System.nanoTime());
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+  }
+}

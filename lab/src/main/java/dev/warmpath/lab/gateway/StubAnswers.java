@@ -1,0 +1,113 @@
+package dev.warmpath.lab.gateway;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * All that a stub replica ever sends, as bytes made beforehand.
+ *
+ * <p>Thread-safe; the buffers must be duplicated to be written.
+ */
+final class StubAnswers {
+
+  private static final String JSON = "application/json";
+
+  private final Map<String, ByteBuf> pages = new HashMap<>();
+  private final ByteBuf plain;
+  private final ByteBuf streamHead;
+  private final ByteBuf chunk;
+  private final ByteBuf streamEnd;
+  private final ByteBuf notFound = response("404 Not Found", JSON, "{\"detail\":\"Not Found\"}");
+
+  StubAnswers(String model, long gpuBlocks) {
+    page("/health", JSON, "");
+    page("/v1/models", JSON, models(model));
+    page("/version", JSON, "{\"version\":\"0.32.0\"}");
+    page("/metrics", "text/plain; version=0.0.4", new StubMetrics(model, gpuBlocks).page());
+    page("/model_info", JSON, info(model));
+    page("/get_model_info", JSON, info(model));
+    page("/server_info", JSON, info(model));
+    page("/get_server_info", JSON, info(model));
+    plain = response("200 OK", JSON, completion(model));
+    String text = chunk(model, "{\"content\":\" word\"}", "null");
+    streamHead =
+        bytes(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
+                + "transfer-encoding: chunked\r\n\r\n"
+                + framed(chunk(model, "{\"role\":\"assistant\",\"content\":\"\"}", "null")));
+    chunk = bytes(framed(text));
+    streamEnd = bytes(framed(chunk(model, "{}", "\"stop\"") + "data: [DONE]\n\n") + "0\r\n\r\n");
+  }
+
+  /** The whole response to a {@code GET}. */
+  ByteBuf page(String path) {
+    return pages.getOrDefault(path, notFound);
+  }
+
+  /** A whole response with half a kilobyte of JSON. */
+  ByteBuf plain() {
+    return plain;
+  }
+
+  /** The head of a stream and its first event, which names the role. */
+  ByteBuf streamHead() {
+    return streamHead;
+  }
+
+  /** One event with text. */
+  ByteBuf chunk() {
+    return chunk;
+  }
+
+  /** The last events of a stream and its end. */
+  ByteBuf streamEnd() {
+    return streamEnd;
+  }
+
+  ByteBuf notFound() {
+    return notFound;
+  }
+
+  private void page(String path, String type, String body) {
+    pages.put(path, response("200 OK", type, body));
+  }
+
+  private static ByteBuf response(String status, String type, String body) {
+    return bytes(
+        "HTTP/1.1 %s\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n%s"
+            .formatted(status, type, body.getBytes(UTF_8).length, body));
+  }
+
+  private static ByteBuf bytes(String text) {
+    byte[] bytes = text.getBytes(UTF_8);
+    return Unpooled.unreleasableBuffer(Unpooled.directBuffer(bytes.length).writeBytes(bytes));
+  }
+
+  private static String framed(String events) {
+    return "%x\r\n%s\r\n".formatted(events.getBytes(UTF_8).length, events);
+  }
+
+  private static String models(String model) {
+    return "{\"object\":\"list\",\"data\":[{\"id\":\"%s\",\"object\":\"model\",\"created\":1,\"owned_by\":\"stub\",\"max_model_len\":1048576}]}"
+        .formatted(model);
+  }
+
+  private static String info(String model) {
+    return "{\"model_path\":\"%1$s\",\"tokenizer_path\":\"%1$s\",\"served_model_name\":\"%1$s\",\"is_generation\":true,\"tp_size\":1,\"dp_size\":1}"
+        .formatted(model);
+  }
+
+  private static String completion(String model) {
+    return "{\"id\":\"chatcmpl-0\",\"object\":\"chat.completion\",\"created\":1,\"model\":\"%s\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"%s\"},\"logprobs\":null,\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":512,\"total_tokens\":552,\"completion_tokens\":40,\"prompt_tokens_details\":null}}"
+        .formatted(model, " word".repeat(40));
+  }
+
+  private static String chunk(String model, String delta, String finish) {
+    return "data: {\"id\":\"chatcmpl-0\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"%s\",\"choices\":[{\"index\":0,\"delta\":%s,\"logprobs\":null,\"finish_reason\":%s}]}\n\n"
+        .formatted(model, delta, finish);
+  }
+}

@@ -1,0 +1,135 @@
+package dev.warmpath.lab.gateway;
+
+import dev.warmpath.lab.bench.CpuTime;
+import dev.warmpath.lab.bench.MachineTime;
+import dev.warmpath.lab.bench.ProcFiles;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sends loads through gateways and reads what they cost.
+ *
+ * <p>Confined to the thread of the bench.
+ */
+final class TurnRunner implements AutoCloseable {
+
+  private static final int CONNECTIONS = 1_024;
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final ProcFiles proc;
+  private final LoadClient client = new LoadClient(CONNECTIONS);
+
+  TurnRunner(ProcFiles proc) {
+    this.proc = proc;
+  }
+
+  /** Clock, CPU time of a gateway and of the machine, at one moment. */
+  private record Reading(long nanos, CpuTime cpu, MachineTime machine) {}
+
+  /** The measured part of a load: the requests from {@code first} on. */
+  private record Window(Reading begin, Reading end, LoadTimes times, int first) {
+
+    Turn turn(int round, GatewayCell cell, Gateway gateway) {
+      return new Turn(
+          round,
+          cell.name(),
+          gateway.name(),
+          times.answered(first),
+          times.failures(first),
+          gateway.pids().isEmpty() ? Double.NaN : cpuMicrosPerRequest(),
+          times.sentToFirstByte(first),
+          times.dueToFirstByte(first),
+          times.dueToLastByte(first),
+          times.dueToSent(first),
+          end.machine.busyShareSince(begin.machine));
+    }
+
+    private double cpuMicrosPerRequest() {
+      int answers = times.answeredBetween(begin.nanos, end.nanos);
+      return end.cpu.nanosSince(begin.cpu) / 1e3 / Math.max(1, answers);
+    }
+  }
+
+  /**
+   * Measures a gateway; the requests before {@code first} are not counted. CPU time is that of the
+   * measured part, over the answers that ended in it.
+   */
+  Turn turn(int round, GatewayCell cell, Gateway gateway, List<ByteBuf> requests, int first)
+      throws IOException, InterruptedException {
+    read(gateway); // fails before there is any load if its process has ended
+    try (RunningLoad load =
+        start(gateway.addresses(), requests, cell.shape().streams(), cell.perSecond())) {
+      sleepUntil(load.schedule().dueNanos(first));
+      Reading begin = read(gateway);
+      sleepUntil(load.schedule().dueNanos(requests.size()));
+      Reading end = read(gateway);
+      return new Window(begin, end, load.await(), first).turn(round, cell, gateway);
+    }
+  }
+
+  /** Sends plain chats at the full rate, and forgets how that went. */
+  void warmUp(Gateway gateway, List<ByteBuf> requests) throws InterruptedException {
+    run(gateway.addresses(), requests, GatewayPlan.FULL_RATE);
+  }
+
+  /** Whether something answers one plain chat. */
+  boolean answers(InetSocketAddress address, List<ByteBuf> request) throws InterruptedException {
+    return run(List.of(address), request, 1).answered(0) > 0;
+  }
+
+  /** Measures a router that has just become ready, under the full rate of plain chats. */
+  ColdStart cold(Gateway gateway, List<ByteBuf> requests) throws IOException, InterruptedException {
+    Reading begin = read(gateway);
+    LoadTimes times = run(gateway.addresses(), requests, GatewayPlan.FULL_RATE);
+    Reading end = read(gateway);
+    long deadline = times.schedule().dueNanos(requests.size()) + GRACE_NANOS;
+    double cpuMicros = end.cpu.nanosSince(begin.cpu) / 1e3;
+    return new ColdStart(
+        begin.cpu.nanosSince(CpuTime.ZERO) / 1e9,
+        (double) times.answeredBetween(begin.nanos, deadline) / requests.size(),
+        times.answered(0),
+        times.dueToLastByte(0),
+        cpuMicros / Math.max(1, times.answered(0)),
+        times.failures(0));
+  }
+
+  /** CPU milliseconds a second of a gateway without requests. */
+  double idle(Gateway gateway, double seconds) throws IOException, InterruptedException {
+    Reading begin = read(gateway);
+    sleepUntil(begin.nanos + (long) (seconds * 1e9));
+    Reading end = read(gateway);
+    return 1e3 * end.cpu.nanosSince(begin.cpu) / (end.nanos - begin.nanos);
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  /** A whole load of plain chats. */
+  private LoadTimes run(List<InetSocketAddress> targets, List<ByteBuf> requests, double perSecond)
+      throws InterruptedException {
+    try (RunningLoad load = start(targets, requests, false, perSecond)) {
+      return load.await();
+    }
+  }
+
+  private RunningLoad start(
+      List<InetSocketAddress> targets, List<ByteBuf> requests, boolean streamed, double perSecond) {
+    return client.start(new OpenLoad(targets, requests, streamed, perSecond, LIMIT));
+  }
+
+  private Reading read(Gateway gateway) throws IOException {
+    return new Reading(System.nanoTime(), proc.cpuTime(gateway.pids()), proc.machineTime());
+  }
+
+  private static void sleepUntil(long nanos) throws InterruptedException {
+    TimeUnit.NANOSECONDS.sleep(nanos - System.nanoTime());
+  }
+}

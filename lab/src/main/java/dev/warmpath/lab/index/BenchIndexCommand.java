@@ -1,0 +1,139 @@
+package dev.warmpath.lab.index;
+
+import dev.warmpath.kvindex.IndexLimits;
+import dev.warmpath.kvindex.runs.RunKvIndex;
+import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.Exit;
+import dev.warmpath.router.cli.WarmpathCommand;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code warmpath bench index}: measures an index on a corpus of events and queries.
+ *
+ * <p>Confined to the main thread.
+ */
+@Command(
+    name = "index",
+    description = {
+      "Replays a corpus into an index and checks every answer's sum against what a model of plain",
+      "sets answers. Ends with 1 when a sum differs."
+    },
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Examples:",
+      "  warmpath bench index",
+      "  warmpath bench index --cell B --engines 1024",
+      "  warmpath bench index --corpus mooncake16.wpix --rounds 5 --json",
+      "  warmpath bench index --cell B --engines 16 --trace conversation.jsonl.gz --write b.wpix"
+    })
+public final class BenchIndexCommand implements WarmpathCommand {
+
+  private static final int ORPHANS_PER_ENGINE = 1 << 16;
+
+  @SuppressWarnings("NullAway.Init")
+  @Spec
+  private CommandSpec spec;
+
+  @Mixin private CorpusFlags flags = new CorpusFlags();
+
+  @Option(
+      names = "--write",
+      paramLabel = "FILE.wpix",
+      description = "Write the corpus to a file, print its exact sums, and end.")
+  private @Nullable Path written;
+
+  @Option(names = "--rounds", defaultValue = "5", description = "Rounds (${DEFAULT-VALUE}).")
+  private int rounds;
+
+  @Option(
+      names = "--warm-up",
+      paramLabel = "SECONDS",
+      defaultValue = "5",
+      description = "How long to warm the JVM up on other corpora (${DEFAULT-VALUE}).")
+  private int warmUpSeconds;
+
+  @Option(
+      names = "--json",
+      description = "Print one JSON object on the last line of the output; prose goes to stderr.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    if (rounds < 1) {
+      throw CommandException.usage("--rounds: must be at least 1");
+    }
+    CorpusSource source = flags.source();
+    if (written != null) {
+      return write(source, written);
+    }
+    Corpus corpus = read(source);
+    BenchReport report = warmBench().run(corpus, rounds);
+    report.print(json ? spec.commandLine().getErr() : spec.commandLine().getOut());
+    if (json) {
+      printLast(report.json().toString());
+    }
+    return report.exact() ? Exit.OK : Exit.FAILED;
+  }
+
+  private Corpus read(CorpusSource source) {
+    Corpus corpus = CorpusFlags.read(source);
+    say("%s: %d events, %d queries".formatted(corpus.name(), corpus.events(), corpus.queries()));
+    return corpus;
+  }
+
+  private IndexBench warmBench() throws InterruptedException {
+    IndexBench bench =
+        new IndexBench(
+            () -> new RunKvIndex(IndexLimits.unbounded(ORPHANS_PER_ENGINE)),
+            BenchIndexCommand::daemon,
+            this::say);
+    say("warming up for " + warmUpSeconds + " s on other corpora");
+    bench.warmUp(
+        Corpora.warmUp().stream().map(CorpusFlags::read).toList(),
+        TimeUnit.SECONDS.toNanos(warmUpSeconds));
+    return bench;
+  }
+
+  private int write(CorpusSource source, Path file) {
+    if (!source.shape().equals(CorpusShape.SIMPLE)) {
+      throw CommandException.usage("WPIX has no groups: " + source.name() + " cannot be written");
+    }
+    try (WpixWriter writer = WpixWriter.create(file)) {
+      ExactAnswers answers = source.feed(writer);
+      printLast(
+          "%s: memberships %d, interleaved %s, final %s"
+              .formatted(file, answers.memberships(), answers.interleaved(), answers.atEnd()));
+      return Exit.OK;
+    } catch (IOException e) {
+      throw CorpusFlags.problem(source, e);
+    }
+  }
+
+  private void printLast(String line) {
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(line);
+    out.flush();
+  }
+
+  private void say(String line) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println(line);
+    err.flush();
+  }
+
+  private static Thread daemon(Runnable work) {
+    Thread thread = new Thread(work, "warmpath-writer");
+    thread.setDaemon(true);
+    return thread;
+  }
+}

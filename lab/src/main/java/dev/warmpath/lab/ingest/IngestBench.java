@@ -1,0 +1,135 @@
+package dev.warmpath.lab.ingest;
+
+import dev.warmpath.eventingest.Clocks;
+import dev.warmpath.lab.bench.Meters;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Measures the way of events from the bytes of a socket into an index.
+ *
+ * <p>Confined to the measuring thread.
+ */
+final class IngestBench {
+
+  /**
+   * What is measured.
+   *
+   * @param engines that send
+   * @param eventBlocks of one pass, of all engines together
+   * @param filling whether the caches are not full yet; full, each block stored evicts one
+   * @param nanos that the passes of each kind take together, at least
+   * @param pacedRate event blocks per second at which waits are timed; 0 for half of what the
+   *     sockets took
+   */
+  record Plan(int engines, int eventBlocks, boolean filling, long nanos, double pacedRate) {}
+
+  private static final int WARM_UPS = 2;
+
+  /** More before the passes in which single moments count: compilers would be among them. */
+  private static final int PACED_WARM_UPS = 8;
+
+  private static final double LOAD = 0.5;
+  private static final int DIGITS = 3;
+  private static final double NANOS_PER_MICRO = 1e3;
+
+  private final Plan plan;
+  private final Clocks clocks;
+  private final Consumer<String> progress;
+  private final Meters meters = new Meters();
+
+  IngestBench(Plan plan, Clocks clocks, Consumer<String> progress) {
+    this.plan = plan;
+    this.clocks = clocks;
+    this.progress = progress;
+  }
+
+  IngestReport run() {
+    List<PassResult> filling = warmRounds("in process, filling", passInProcess(corpus(true)));
+    IngestCorpus corpus = corpus(plan.filling());
+    List<PassResult> inProcess =
+        plan.filling() ? filling : warmRounds("in process", passInProcess(corpus));
+    List<PassResult> zmq = warmRounds("zmq", () -> flood(corpus));
+    double half = LOAD * PassResult.median(zmq, PassResult::blocksPerSecond);
+    return new IngestReport(plan.engines(), inProcess, filling, zmq, paced(corpus, half));
+  }
+
+  private IngestReport.Paced paced(IngestCorpus corpus, double half) {
+    Histogram unused = new Histogram(DIGITS);
+    warmUp("zmq, paced", PACED_WARM_UPS, () -> paced(corpus, half, unused, unused));
+    double rate = plan.pacedRate() > 0 ? plan.pacedRate() : half;
+    Histogram visible = new Histogram(DIGITS);
+    Histogram late = new Histogram(DIGITS);
+    List<PassResult> took = rounds("zmq, paced", () -> paced(corpus, rate, visible, late));
+    return new IngestReport.Paced(
+        took, visible.getTotalCount(), micros(visible, 50), micros(visible, 99), micros(late, 99));
+  }
+
+  private IngestCorpus corpus(boolean filling) {
+    IngestCorpus corpus = IngestCorpus.of(plan.engines(), plan.eventBlocks(), filling);
+    progress.accept(
+        "%d engines, %,d event blocks in %,d bytes, %,d held at the end"
+            .formatted(
+                corpus.engines(), corpus.eventBlocks(), corpus.bytes(), corpus.heldBlocks()));
+    System.gc(); // else the first collections in each pass would copy the corpus
+    return corpus;
+  }
+
+  private List<PassResult> warmRounds(String what, Supplier<PassResult> round) {
+    warmUp(what, WARM_UPS, round);
+    return rounds(what, round);
+  }
+
+  private void warmUp(String what, int rounds, Supplier<PassResult> round) {
+    for (int i = 0; i < rounds; i++) {
+      if (!round.get().exact()) {
+        progress.accept(what + ", not warm yet: NOT EXACT");
+      }
+    }
+  }
+
+  private List<PassResult> rounds(String what, Supplier<PassResult> round) {
+    List<PassResult> all = new ArrayList<>();
+    long nanos = 0;
+    while (nanos < plan.nanos()) {
+      PassResult took = round.get();
+      nanos += took.wallNanos();
+      all.add(took);
+      progress.accept(
+          "%s: %.2f M blocks/s, %.2f M/CPU s%s"
+              .formatted(
+                  what,
+                  took.blocksPerSecond() / 1e6,
+                  took.blocksPerCpuSecond() / 1e6,
+                  took.exact() ? "" : ", NOT EXACT"));
+    }
+    return all;
+  }
+
+  private Supplier<PassResult> passInProcess(IngestCorpus corpus) {
+    return () -> new InProcessPass(meters).run(corpus, clocks.nanoClock());
+  }
+
+  private PassResult flood(IngestCorpus corpus) {
+    try (ZmqPass pass = new ZmqPass(corpus, meters, clocks)) {
+      return pass.flood();
+    }
+  }
+
+  private PassResult paced(
+      IngestCorpus corpus, double blocksPerSecond, Histogram visible, Histogram late) {
+    try (ZmqPass pass = new ZmqPass(corpus, meters, clocks)) {
+      PassResult took = pass.pace(blocksPerSecond);
+      visible.add(pass.visibleNanos());
+      late.add(pass.lateNanos());
+      return took;
+    }
+  }
+
+  private static double micros(Histogram histogram, double percentile) {
+    return histogram.getValueAtPercentile(percentile) / NANOS_PER_MICRO;
+  }
+}

@@ -1,0 +1,170 @@
+package dev.warmpath.lab.ingest;
+
+import dev.warmpath.eventingest.Clocks;
+import dev.warmpath.eventingest.EngineStatus;
+import dev.warmpath.eventingest.follow.EventIngest;
+import dev.warmpath.lab.bench.Meters;
+import dev.warmpath.simulator.live.publish.BatchPublisher;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The whole way: sockets that send what the engines say, over the loopback into an {@link
+ * EventIngest}.
+ *
+ * <p>One thread sends for all engines in turns. Without a rate it stays at most a window ahead of
+ * the index; with one, batches are due by a schedule fixed beforehand, blocks evenly spaced, and
+ * what is timed begins behind a fifth of them: until then caches, tables and code warm up.
+ *
+ * <p>Confined to the measuring thread.
+ */
+final class ZmqPass implements AutoCloseable {
+
+  private static final int WINDOW_BLOCKS = 1 << 15;
+  private static final int DIGITS = 3;
+  private static final int WARM_UP_PART = 5;
+  private static final long NAP_NANOS = 50_000;
+  private static final long PATIENCE_NANOS = 60_000_000_000L;
+
+  private final IngestCorpus corpus;
+  private final Meters meters;
+  private final BatchPublisher publisher;
+  private final WatchedIndex index;
+  private final Set<Long> strangers;
+  private final EventIngest ingest;
+  private final Histogram lateNanos = new Histogram(DIGITS);
+  private long sentBlocks;
+
+  /** Connects all engines; their first batch, an empty one, is through. */
+  ZmqPass(IngestCorpus corpus, Meters meters, Clocks clocks) {
+    this.corpus = corpus;
+    this.meters = meters;
+    publisher = new BatchPublisher(corpus.engines());
+    index = new WatchedIndex(IngestCorpus.index(), corpus, meters::nanos);
+    strangers = meters.threads();
+    ingest = new EventIngest(index, clocks);
+    for (int engine = 0; engine < corpus.engines(); engine++) {
+      ingest.add(IngestCorpus.source(engine, publisher.endpoint(engine)));
+    }
+    greet();
+  }
+
+  /** Sends everything, as fast as it is applied. */
+  PassResult flood() {
+    long cpuNanos = ingestCpuNanos();
+    long nanos = meters.nanos();
+    for (int batch = 1; batch < corpus.longest(); batch++) {
+      for (int engine = 0; engine < corpus.engines(); engine++) {
+        awaitAtMostAhead(WINDOW_BLOCKS);
+        send(engine, batch);
+      }
+    }
+    return took(nanos, cpuNanos);
+  }
+
+  /** Sends everything at a rate. */
+  PassResult pace(double blocksPerSecond) {
+    for (EngineFeed feed : corpus.feeds()) {
+      feed.probes().forEach(probe -> probe.due(0));
+    }
+    long cpuNanos = ingestCpuNanos();
+    long nanos = meters.nanos();
+    int[] nextProbe = new int[corpus.engines()];
+    long warmUpBlocks = corpus.eventBlocks() / WARM_UP_PART;
+    for (int batch = 1; batch < corpus.longest(); batch++) {
+      for (int engine = 0; engine < corpus.engines(); engine++) {
+        long due = nanos + (long) (1e9 * sentBlocks / blocksPerSecond);
+        boolean timed = sentBlocks >= warmUpBlocks;
+        EngineFeed feed = corpus.feeds().get(engine);
+        nextProbe[engine] = markDue(feed, batch, nextProbe[engine], timed ? due : 0);
+        awaitTime(due);
+        if (timed) {
+          lateNanos.recordValue(meters.nanos() - due);
+        }
+        send(engine, batch);
+      }
+    }
+    return took(nanos, cpuNanos);
+  }
+
+  /** From the moment at which a probe was due until it was visible. */
+  Histogram visibleNanos() {
+    return index.visibleNanos();
+  }
+
+  /** From the moment at which a batch was due until it was sent: what the sender alone waited. */
+  Histogram lateNanos() {
+    return lateNanos;
+  }
+
+  @Override
+  public void close() {
+    ingest.close();
+    publisher.close();
+  }
+
+  private PassResult took(long beganNanos, long beganCpuNanos) {
+    awaitAtMostAhead(0);
+    long nanos = meters.nanos() - beganNanos;
+    long cpuNanos = ingestCpuNanos() - beganCpuNanos;
+    ingest.settle();
+    boolean exact = index.unanswered() == 0 && InProcessPass.isExact(corpus, index);
+    return new PassResult(corpus.eventBlocks(), nanos, cpuNanos, exact);
+  }
+
+  private static int markDue(EngineFeed feed, int batch, int probe, long due) {
+    int next = probe;
+    while (next < feed.probes().size() && feed.probes().get(next).batch() <= batch) {
+      feed.probes().get(next++).due(due);
+    }
+    return next;
+  }
+
+  private void send(int engine, int batch) {
+    EngineFeed feed = corpus.feeds().get(engine);
+    if (batch < feed.batches()) {
+      publisher.send(engine, batch, feed.payloads()[batch]);
+      sentBlocks += feed.eventBlocks()[batch];
+    }
+  }
+
+  /** Sends the empty batch 0 until it is heard: before that, a subscriber may not be there yet. */
+  private void greet() {
+    long deadline = meters.nanos() + PATIENCE_NANOS;
+    while (ingest.status().stream().map(EngineStatus::lastSequence).anyMatch(last -> last < 0)) {
+      for (int engine = 0; engine < corpus.engines(); engine++) {
+        publisher.send(engine, 0, corpus.feeds().get(engine).payloads()[0]);
+      }
+      LockSupport.parkNanos(200 * NAP_NANOS);
+      requireBefore(deadline);
+    }
+  }
+
+  private void awaitAtMostAhead(int blocks) {
+    long deadline = 0;
+    while (sentBlocks - index.appliedBlocks() > blocks) {
+      LockSupport.parkNanos(NAP_NANOS);
+      deadline = deadline == 0 ? meters.nanos() + PATIENCE_NANOS : deadline;
+      requireBefore(deadline);
+    }
+  }
+
+  private void requireBefore(long deadline) {
+    if (meters.nanos() > deadline) {
+      throw new IllegalStateException(
+          "applied=%d of sent=%d, and no more for a minute"
+              .formatted(index.appliedBlocks(), sentBlocks));
+    }
+  }
+
+  private void awaitTime(long due) {
+    for (long ahead = due - meters.nanos(); ahead > 0; ahead = due - meters.nanos()) {
+      LockSupport.parkNanos(ahead);
+    }
+  }
+
+  private long ingestCpuNanos() {
+    return meters.cpuNanosOfThreadsBut(strangers);
+  }
+}

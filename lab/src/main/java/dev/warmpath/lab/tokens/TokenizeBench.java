@@ -1,0 +1,218 @@
+package dev.warmpath.lab.tokens;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.tokenizer.chat.ChatOptions;
+import dev.warmpath.tokenizer.chat.ChatOptions.Harmony;
+import dev.warmpath.tokenizer.chat.ChatRenderer;
+import dev.warmpath.tokenizer.chat.ChatTexts;
+import dev.warmpath.tokenizer.encode.IncrementalEncoder;
+import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
+import dev.warmpath.tokenizer.files.EmbeddedFiles;
+import dev.warmpath.tokenizer.files.ModelFiles;
+import dev.warmpath.tokenizer.harmony.HarmonyChats;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Measures what requests cost on their way to tokens and block hashes, in CPU time of one thread,
+ * against plain encoding of whole prompts in the same run.
+ *
+ * <p>Confined to one thread.
+ */
+final class TokenizeBench implements AutoCloseable {
+
+  /** How much is measured. */
+  record Plan(int requests, int warmUpTurns, int turns, int coldPrompts, int renders) {}
+
+  private static final int CHAT_CHARS = 400_000;
+  private static final int MESSAGE_CHARS = 2_000;
+  private static final int TURN_CHARS = 1_000;
+  private static final int COLD_CHARS = 32_000;
+  private static final int WHOLE_EVERY = 8;
+  private static final int WARM_CHAT_CHARS = 150_000;
+  private static final long CACHE_BYTES = 128L << 20;
+  private static final long BODY_BYTES = 64L << 20;
+  private static final long HASH_SEED = 0x7a11;
+  private static final ChatOptions PINNED =
+      ChatOptions.defaults().with(new Harmony("2026-01-01", false));
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  private final Plan plan;
+  private final AgentTexts texts;
+  private final IncrementalEncoder encoder;
+  private final Pipeline pipeline;
+  private final Consumer<String> progress;
+  private final String template;
+
+  /**
+   * @param cpuNanos CPU time of the calling thread
+   */
+  TokenizeBench(
+      ModelFiles files,
+      AgentTexts texts,
+      Plan plan,
+      LongSupplier cpuNanos,
+      Consumer<String> progress) {
+    this.plan = plan;
+    this.texts = texts;
+    this.progress = progress;
+    boolean harmony = HarmonyChats.fits(files);
+    boolean own = !files.templates().isEmpty();
+    template = harmony ? "harmony" : own ? "own" : "embedded";
+    ChatTexts chats =
+        harmony ? new HarmonyChats(PINNED) : renderer(own ? files : EmbeddedFiles.read());
+    EncodeBudget budget = new EncodeBudget(CACHE_BYTES, EncodeBudget.CHECK_TEXTS);
+    encoder =
+        harmony
+            ? IncrementalEncoder.withSpecials(
+                files.tokenizer(), chats.specialIds(), budget, HASH_SEED)
+            : IncrementalEncoder.of(files.tokenizer(), budget, HASH_SEED);
+    pipeline = new Pipeline(chats, encoder, BODY_BYTES, cpuNanos);
+  }
+
+  private static ChatTexts renderer(ModelFiles files) {
+    return ChatRenderer.of(files.templates(), files.specialTokens(), ChatOptions.defaults());
+  }
+
+  /** Runs all parts; the report's {@code mismatches} add up to nothing if all was exact. */
+  ObjectNode run() {
+    ObjectNode report = MAPPER.createObjectNode();
+    report.put("placement", encoder.placement().kind() + ": " + encoder.placement().reason());
+    report.put("template", template);
+    report.put("threads", 1);
+    report.put("warmUpTurns", plan.warmUpTurns());
+    warmUp();
+    report.set("render", renders());
+    report.set("growing400kB", growing(ascii(third(1))));
+    report.set("growing400kBWide", growing(third(2)));
+    report.set("cold8k", cold());
+    report.set("workload", workload());
+    return report;
+  }
+
+  @Override
+  public void close() {
+    encoder.close();
+  }
+
+  /** Chats of other texts than those measured; their words stay known, as in a running router. */
+  private void warmUp() {
+    progress.accept("warming up with " + plan.warmUpTurns() + " turns");
+    TextStream stream = new TextStream(third(0));
+    Pipeline.Took took = new Pipeline.Took();
+    int done = 0;
+    while (done < plan.warmUpTurns()) {
+      GrowingChat chat = new GrowingChat(stream).growTo(2, TURN_CHARS);
+      for (; chat.chars() < WARM_CHAT_CHARS && done < plan.warmUpTurns(); done++) {
+        pipeline.read(chat.turn(TURN_CHARS).json(), took);
+      }
+    }
+    pipeline.readWhole(new GrowingChat(stream).growTo(20, TURN_CHARS).json(), took);
+  }
+
+  /** The answers in three parts: one to warm up with, two to grow chats of. */
+  private String third(int index) {
+    String all = texts.outputs();
+    int from = all.length() / 3 * index;
+    int to = all.length() / 3 * (index + 1);
+    return all.substring(startOfPair(all, from), startOfPair(all, to));
+  }
+
+  private ObjectNode workload() {
+    List<String> inputs = texts.inputs();
+    int count = Math.min(plan.requests(), inputs.size());
+    progress.accept("reading " + count + " recorded calls");
+    pipeline.forget();
+    Pipeline.Took took = new Pipeline.Took();
+    long chars = 0;
+    for (int i = 0; i < count; i++) {
+      GrowingChat chat = new GrowingChat(new TextStream(inputs.get(i) + "  "));
+      byte[] body = chat.growTo(1, inputs.get(i).length()).json();
+      chars += inputs.get(i).length();
+      pipeline.read(body, took);
+      if (i % WHOLE_EVERY == 0) {
+        pipeline.readWhole(body, took);
+      }
+    }
+    ObjectNode node = MAPPER.createObjectNode().put("requests", count).put("chars", chars);
+    node.set("usCpu", steps(took));
+    return node.put("wholeUsCpu", took.whole.medianMicros()).put("mismatches", took.mismatches);
+  }
+
+  private ObjectNode renders() {
+    progress.accept("rendering");
+    TextStream stream = new TextStream(ascii(texts.outputs()));
+    Samples three = new Samples();
+    Samples many = new Samples();
+    byte[] small = new GrowingChat(stream).growTo(3, 500).json();
+    byte[] large = new GrowingChat(stream).growTo(200, 200).json();
+    pipeline.renderOnly(small, 5 * plan.renders(), plan.renders(), three);
+    pipeline.renderOnly(large, plan.renders(), plan.renders(), many);
+    ObjectNode node = MAPPER.createObjectNode().put("n", plan.renders());
+    node.put("messages3UsCpu", three.medianMicros()).put("messages3UsCpuP90", three.micros(0.9));
+    return node.put("messages200UsCpu", many.medianMicros())
+        .put("messages200UsCpuP90", many.micros(0.9));
+  }
+
+  private ObjectNode cold() {
+    progress.accept("encoding " + plan.coldPrompts() + " unknown prompts");
+    TextStream stream = new TextStream(texts.outputs());
+    Pipeline.Took took = new Pipeline.Took();
+    for (int i = 0; i < plan.coldPrompts(); i++) {
+      pipeline.encodeCold(stream.next(COLD_CHARS), took);
+    }
+    ObjectNode node = MAPPER.createObjectNode().put("n", plan.coldPrompts());
+    node.put("chars", COLD_CHARS).put("tokens", took.tokens);
+    node.put("msCpu", took.all.medianMillis()).put("wholeMsCpu", took.whole.medianMillis());
+    return node.put("mismatches", took.mismatches);
+  }
+
+  private ObjectNode growing(String text) {
+    progress.accept("growing a chat beyond 400 kB");
+    TextStream stream = new TextStream(text);
+    GrowingChat chat = new GrowingChat(stream).growToChars(CHAT_CHARS, MESSAGE_CHARS);
+    pipeline.read(chat.json(), new Pipeline.Took());
+    Pipeline.Took took = new Pipeline.Took();
+    for (int i = 0; i < plan.turns(); i++) {
+      byte[] body = chat.turn(TURN_CHARS).json();
+      pipeline.read(body, took);
+      if (i % WHOLE_EVERY == 0) {
+        pipeline.readWhole(body, took);
+      }
+    }
+    ObjectNode node = MAPPER.createObjectNode().put("chars", chat.chars());
+    node.put("tokens", took.tokens).put("newCharsPerTurn", 2 * TURN_CHARS);
+    node.put("turns", plan.turns());
+    node.put("nextTurnMsCpu", took.all.medianMillis());
+    node.put("nextTurnMsCpuP10", took.all.millis(0.1));
+    node.put("nextTurnMsCpuP90", took.all.millis(0.9));
+    node.put("parseMsCpu", took.parse.medianMillis());
+    node.put("renderMsCpu", took.render.medianMillis());
+    node.put("encodeMsCpu", took.encode.medianMillis());
+    node.put("hashMsCpu", took.hash.medianMillis());
+    node.put("wholePromptMsCpu", took.whole.medianMillis()).put("wholePrompts", took.whole.count());
+    return node.put("mismatches", took.mismatches);
+  }
+
+  private static ObjectNode steps(Pipeline.Took took) {
+    return MAPPER
+        .createObjectNode()
+        .put("parse", took.parse.medianMicros())
+        .put("render", took.render.medianMicros())
+        .put("encode", took.encode.medianMicros())
+        .put("hash", took.hash.medianMicros())
+        .put("all", took.all.medianMicros())
+        .put("allP90", took.all.micros(0.9));
+  }
+
+  private static String ascii(String text) {
+    return text.replaceAll("[^\\x00-\\x7f]", "-");
+  }
+
+  private static int startOfPair(String text, int at) {
+    boolean inside = at > 0 && at < text.length() && Character.isLowSurrogate(text.charAt(at));
+    return inside ? at - 1 : at;
+  }
+}

@@ -1,0 +1,117 @@
+package dev.warmpath.lab.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.cli.CommandException;
+import dev.warmpath.router.cli.Exit;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+@EnabledOnOs(OS.LINUX)
+class BenchGatewayCommandTest {
+
+  @TempDir private Path dir;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  /** The peer is a stub of this process, which passes for a gateway in front of the others. */
+  @Test
+  @Timeout(180)
+  void measuresOurRouterAndAPeer() throws Exception {
+    try (StubServer peer = new StubServer("m", List.of(0))) {
+      String beside = "peer=http://127.0.0.1:" + peer.ports().get(0);
+      String[] flags = {
+        "--short",
+        "--json",
+        "--cells=2k-plain",
+        "--rounds=2",
+        "--seconds=0.3",
+        "--lead-in=0.1",
+        "--warm-up=0.1",
+        "--cold=0",
+        "--idle=0",
+        "--set=tokenizing.deadline-ms=60000",
+        "--beside=" + beside
+      };
+      assertThat(run(flags)).as(err.toString()).isEqualTo(Exit.OK);
+    }
+    List<String> lines = out.toString().lines().toList();
+    JsonNode json = new ObjectMapper().readTree(lines.get(lines.size() - 1));
+    assertThat(json.path("cells")).hasSize(3);
+    for (JsonNode cell : json.path("cells")) {
+      assertThat(cell.path("n").asInt()).isEqualTo(180);
+      assertThat(cell.path("errors").asInt()).isZero();
+      assertThat(cell.path("firstByteMicros").path("p50").asDouble()).isPositive();
+      if (cell.path("name").asText().equals("warmpath")) {
+        assertThat(cell.path("cpuMicrosPerRequest").path("median").asDouble()).isPositive();
+      }
+    }
+    assertThat(json.path("cells").findValuesAsText("name"))
+        .containsExactly("direct", "warmpath", "peer");
+    assertThat(json.path("secondsToReady").asDouble()).isPositive();
+    assertThat(json.path("fallbacks").asInt()).isZero();
+  }
+
+  @Test
+  @Timeout(60)
+  void portThatIsTakenIsNamed() throws Exception {
+    try (StubServer other = new StubServer("m", List.of(0))) {
+      String port = Integer.toString(other.ports().get(0));
+      assertThatThrownBy(() -> run("--short", "--backends", "0," + port))
+          .isInstanceOf(CommandException.class)
+          .hasMessageContaining("port " + port);
+    }
+  }
+
+  @Test
+  @Timeout(120)
+  void routerThatDoesNotComeUpShowsItsLog() {
+    assertThatThrownBy(() -> run("--short", "--warm-up=0", "--set", "policy.name=wrong"))
+        .isInstanceOf(CommandException.class)
+        .hasMessageStartingWith("the router ended with 2:")
+        .hasMessageContaining("policy.name");
+  }
+
+  @Test
+  void wrongUsageIsNamed() {
+    assertMisused("no cell '3k-plain'; there are [2k-plain", "--cells=3k-plain");
+    assertMisused("no cell 'x'", "--rate=x=3");
+    assertMisused("perSecond=0.0", "--rate=2k-plain=0");
+    assertMisused("400k-plain has 999900 requests", "--rate=400k-plain=55550");
+    assertMisused("the warm-up has 201000 requests", "--warm-up=201");
+    assertMisused("rounds=0", "--rounds=0");
+    assertMisused("seconds=-1.0", "--cold=-1");
+    assertMisused("must be NAME=http://HOST:PORT", "--beside=haproxy");
+    assertMisused("port 70000", "--backends=70000");
+  }
+
+  private void assertMisused(String message, String... args) {
+    assertThatThrownBy(() -> run(args))
+        .isInstanceOf(CommandException.class)
+        .hasMessageContaining(message);
+  }
+
+  private int run(String... args) throws Exception {
+    BenchGatewayCommand command = new BenchGatewayCommand();
+    CommandLine line = new CommandLine(command);
+    line.setOut(new PrintWriter(out, true));
+    line.setErr(new PrintWriter(err, true));
+    List<String> all = new ArrayList<>(List.of(args));
+    all.add("--dir=" + dir);
+    line.parseArgs(all.toArray(String[]::new));
+    return command.call();
+  }
+}
