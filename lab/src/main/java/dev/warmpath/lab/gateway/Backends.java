@@ -1,9 +1,15 @@
 package dev.warmpath.lab.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.warmpath.lab.bench.ChildProcess;
 import dev.warmpath.lab.bench.JavaCommand;
 import dev.warmpath.simulator.live.Ports;
+import dev.warmpath.simulator.live.publish.EventPublisher;
+import dev.warmpath.simulator.live.publish.PublisherOptions;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,5 +76,55 @@ final class Backends implements AutoCloseable {
   @Override
   public void close() {
     process.close();
+  }
+
+  /**
+   * The process of the stub replicas: {@code MODEL PORT…}. Each replica has event sockets as well,
+   * which stay silent. It prints one line with the ports, {@code HTTP/EVENTS/REPLAY} for each; then
+   * each line of its input names an {@link AnswerShape}, and is printed when it holds. It ends with
+   * its input.
+   *
+   * <p>Confined to its main thread.
+   */
+  static final class StubReplicas {
+
+    private StubReplicas() {}
+
+    public static void main(String[] args) {
+      try {
+        serve(args);
+        System.exit(0); // whatever threads the sockets have
+      } catch (IOException e) {
+        System.err.println(e.getMessage());
+        System.exit(1);
+      }
+    }
+
+    private static void serve(String[] args) throws IOException {
+      List<Integer> asked = Stream.of(args).skip(1).map(Integer::valueOf).toList();
+      try (StubServer server = new StubServer(args[0], asked)) {
+        List<String> ports = new ArrayList<>();
+        for (int port : server.ports()) {
+          EventPublisher events =
+              new EventPublisher(PublisherOptions.DEFAULT, 0, 0, true, StubReplicas::seconds);
+          ports.add("%d/%d/%d".formatted(port, events.livePort(), events.replayPort()));
+        }
+        say(String.join(" ", ports));
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+        for (String line = input.readLine(); line != null; line = input.readLine()) {
+          server.answer(AnswerShape.valueOf(line));
+          say(line);
+        }
+      }
+    }
+
+    private static void say(String line) {
+      System.out.println(line);
+      System.out.flush();
+    }
+
+    private static double seconds() {
+      return System.currentTimeMillis() / 1e3;
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.warmpath.lab.ingest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.lab.ingest.RecoveryEngine.Conversation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

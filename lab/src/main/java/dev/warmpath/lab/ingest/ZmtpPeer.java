@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.live.publish;
+package dev.warmpath.lab.ingest;
 
 import java.io.EOFException;
 import java.io.IOException;

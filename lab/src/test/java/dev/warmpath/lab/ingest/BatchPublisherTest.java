@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.live.publish;
+package dev.warmpath.lab.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

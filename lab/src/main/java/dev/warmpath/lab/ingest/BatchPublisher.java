@@ -1,4 +1,4 @@
-package dev.warmpath.simulator.live.publish;
+package dev.warmpath.lab.ingest;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the sending thread.
  */
-public final class BatchPublisher implements AutoCloseable {
+final class BatchPublisher implements AutoCloseable {
 
   private final List<ServerSocketChannel> listeners = new ArrayList<>();
   private final List<@Nullable ZmtpPeer> peers = new ArrayList<>();
 
   /** Listens for each engine, on ports of the loopback that are free. */
-  public BatchPublisher(int engines) {
+  BatchPublisher(int engines) {
     try {
       for (int i = 0; i < engines; i++) {
         ServerSocketChannel listener = ServerSocketChannel.open();
