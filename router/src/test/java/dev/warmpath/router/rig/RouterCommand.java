@@ -36,6 +36,10 @@ public final class RouterCommand implements AutoCloseable {
       List<String> options, List<String> arguments, Map<String, String> environment) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    if (Runtime.version().feature() >= 23) { // as the launcher does
+      command.add("--enable-native-access=ALL-UNNAMED");
+      command.add("--sun-misc-unsafe-memory-access=allow");
+    }
     command.addAll(options);
     command.add("-Dlogback.configurationFile=logback.xml"); // not that of the tests
     command.add("-cp");
