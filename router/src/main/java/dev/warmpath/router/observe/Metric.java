@@ -46,7 +46,7 @@ public enum Metric {
   CONNECTIONS_CLOSED_TOTAL(
       Type.COUNTER,
       "Client connections closed: limit (too many), idle (no request in time), broken (reset by the"
-          + " client or unreadable), resets (too many requests taken back).",
+          + " client, left before it was read, or unreadable), resets (too many requests taken back).",
       "reason"),
   REJECTED_TOTAL(Type.COUNTER, "Errors answered by the router itself.", "code"),
   RETRIES_TOTAL(Type.COUNTER, "Retries at another replica.", "cause"),
