@@ -99,6 +99,7 @@ final class FleetReport {
     to.put("url", replica.baseUrl().toString());
     to.put("health", lower(replica.health()));
     to.put("asleep", replica.asleep());
+    to.put("stuck", replica.isStuck());
     to.put("problem", replica.problem());
     to.put("checkProblem", replica.checkProblem());
     to.put("draining", replica.draining());

@@ -39,15 +39,22 @@ public final class Replica {
   /** For so long a byte of a response, or a metrics page, shows that a replica is alive. */
   public static final long ALIVE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+  /**
+   * For so long nothing may move at a replica whose metrics count tokens while requests wait for
+   * their first byte there.
+   */
+  public static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(30);
+
   /** The {@link #limit} of a replica of which nothing was learned. */
   public static final int NO_LIMIT = Integer.MAX_VALUE;
 
   /** The {@link #illness} of a replica of which nothing came since it joined. */
-  public static final int UNTRIED = 4;
+  public static final int UNTRIED = 5;
 
   private static final int SLOW = 1;
   private static final int FAILING = 2;
-  private static final int ASLEEP = 3;
+  private static final int STUCK = 3;
+  private static final int ASLEEP = 4;
   private static final long NEVER = Long.MIN_VALUE;
 
   /** A busy stream writes its time so often. */
@@ -67,6 +74,9 @@ public final class Replica {
   private volatile @Nullable String checkProblem;
   private volatile long respondedNanos = NEVER;
   private volatile long metricsNanos = NEVER;
+  private final AtomicInteger unanswered = new AtomicInteger();
+  private volatile long movedNanos = NEVER;
+  private volatile boolean stuck;
   private volatile boolean draining;
   private volatile boolean globalRanks;
   private final AtomicInteger requests = new AtomicInteger();
@@ -188,7 +198,34 @@ public final class Replica {
 
   /** Whether it gets requests as usual, as far as its health is concerned. */
   public boolean isWell() {
-    return health == Health.UP && !asleep;
+    return health == Health.UP && !asleep && !stuck;
+  }
+
+  /**
+   * Whether requests wait there and nothing moves, though its health check may pass. Until a byte
+   * of a response comes or its metrics count on, it gets one request at a time, unless no other
+   * replica is well.
+   */
+  public boolean isStuck() {
+    return stuck;
+  }
+
+  /** Its metrics show that it computes. */
+  public void moved(long nowNanos) {
+    movedNanos = stamp(nowNanos);
+    stuck = false;
+  }
+
+  /**
+   * It is stuck if requests wait for their first byte, and for so long none came of any response,
+   * nor did its metrics count on.
+   */
+  public void findStuck(long limitNanos, long nowNanos) {
+    if (unanswered.get() > 0
+        && !isRecent(movedNanos, nowNanos, limitNanos)
+        && !isRecent(respondedNanos, nowNanos, limitNanos)) {
+      stuck = true;
+    }
   }
 
   /**
@@ -202,7 +239,10 @@ public final class Replica {
     if (asleep) {
       return ASLEEP;
     }
-    return health == Health.UP ? 0 : lastCheck == Check.UNANSWERED ? SLOW : FAILING;
+    if (health == Health.DOWN) {
+      return lastCheck == Check.UNANSWERED ? SLOW : FAILING;
+    }
+    return stuck && unanswered.get() > 0 ? STUCK : 0;
   }
 
   /** Why it does not get requests as usual, for operators; null if it is well. */
@@ -211,7 +251,10 @@ public final class Replica {
       String why = checkProblem;
       return why == null ? "it was not checked yet" : why;
     }
-    return asleep ? "its engines sleep" : null;
+    if (asleep) {
+      return "its engines sleep";
+    }
+    return stuck ? "requests wait there, and it answers none" : null;
   }
 
   /** What the last health check found. */
@@ -238,10 +281,13 @@ public final class Replica {
     }
   }
 
-  /** A byte of a response to a request came, if only to refuse it (4xx). */
+  /** A byte of a response's body came, if only to refuse the request (4xx). */
   public void responded(long nowNanos) {
     if (nowNanos - respondedNanos > STAMP_NANOS || respondedNanos == NEVER) {
       respondedNanos = stamp(nowNanos);
+    }
+    if (stuck) {
+      stuck = false;
     }
   }
 
@@ -258,7 +304,7 @@ public final class Replica {
    * @param nowNanos of the clock that {@link #responded} is told
    */
   public boolean isResponding(long nowNanos) {
-    return isRecent(respondedNanos, nowNanos);
+    return isRecent(respondedNanos, nowNanos, ALIVE_NANOS);
   }
 
   /**
@@ -267,11 +313,13 @@ public final class Replica {
    * such a replica is no fault of it.
    */
   public boolean isAlive(long nowNanos) {
-    return lastCheck == Check.PASSED || isResponding(nowNanos) || isRecent(metricsNanos, nowNanos);
+    return lastCheck == Check.PASSED
+        || isResponding(nowNanos)
+        || isRecent(metricsNanos, nowNanos, ALIVE_NANOS);
   }
 
-  private static boolean isRecent(long stampNanos, long nowNanos) {
-    return stampNanos != NEVER && nowNanos - stampNanos < ALIVE_NANOS;
+  private static boolean isRecent(long stampNanos, long nowNanos, long withinNanos) {
+    return stampNanos != NEVER && nowNanos - stampNanos < withinNanos;
   }
 
   private static long stamp(long nowNanos) {
@@ -306,10 +354,18 @@ public final class Replica {
     return rankRequests.get(rank);
   }
 
-  /** A request is about to be sent there. */
-  public void began(int rank) {
+  /** A request is about to be sent there, which then waits for its first byte. */
+  public void began(int rank, long nowNanos) {
+    if (unanswered.getAndIncrement() == 0) {
+      movedNanos = stamp(nowNanos);
+    }
     requests.incrementAndGet();
     rankRequests.incrementAndGet(rank);
+  }
+
+  /** One of those has its first byte, or is over without one. */
+  public void answered() {
+    unanswered.decrementAndGet();
   }
 
   /** One of those is over. */

@@ -4,6 +4,7 @@ import dev.warmpath.router.fleet.ReportedLoad;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -17,12 +18,14 @@ import org.jspecify.annotations.Nullable;
  * @param asleep whether the engine sleeps ({@code vllm:engine_sleep_state}), which empties its
  *     cache
  * @param cacheConfig the labels of {@code vllm:cache_config_info}, null if there are none
+ * @param tokens prompt and answer tokens that were computed; NaN if the page does not count them
  * @param ranks the load of each data-parallel rank that the page names; of rank 0 what names none
  */
 public record EngineMetrics(
     double startSeconds,
     boolean asleep,
     @Nullable String cacheConfig,
+    double tokens,
     Map<Integer, ReportedLoad> ranks) {
 
   private enum Load {
@@ -57,6 +60,13 @@ public record EngineMetrics(
           Map.entry("nv_trt_llm_request_metrics/scheduled", Load.RUNNING),
           Map.entry("nv_trt_llm_kv_cache_block_metrics/fraction", Load.KV_USE));
 
+  private static final Set<String> TOKENS =
+      Set.of(
+          "vllm:prompt_tokens_total",
+          "vllm:generation_tokens_total",
+          "sglang:prompt_tokens_total",
+          "sglang:generation_tokens_total");
+
   /** Where Triton puts what others have in the name. */
   private static final Pattern TRITON_KIND =
       Pattern.compile("(?:request_type|kv_cache_block_type)=\"([a-z_]+)\"");
@@ -68,7 +78,8 @@ public record EngineMetrics(
   private static final String FIRST_LETTERS = "pvstn";
 
   /** Of a page that says nothing. */
-  public static final EngineMetrics NONE = new EngineMetrics(Double.NaN, false, null, Map.of());
+  public static final EngineMetrics NONE =
+      new EngineMetrics(Double.NaN, false, null, Double.NaN, Map.of());
 
   private static final Pattern NUMBER = Pattern.compile("[0-9]{1,15}");
 
@@ -84,7 +95,11 @@ public record EngineMetrics(
     }
     reading.line(page, from, page.length);
     return new EngineMetrics(
-        reading.startSeconds, reading.asleep, reading.cacheConfig, Map.copyOf(reading.ranks));
+        reading.startSeconds,
+        reading.asleep,
+        reading.cacheConfig,
+        reading.tokens,
+        Map.copyOf(reading.ranks));
   }
 
   /** What was found so far; pages are long, and few lines matter. */
@@ -92,6 +107,7 @@ public record EngineMetrics(
     private double startSeconds = Double.NaN;
     private boolean asleep;
     private @Nullable String cacheConfig;
+    private double tokens = Double.NaN;
     private final Map<Integer, ReportedLoad> ranks = new HashMap<>();
 
     void line(byte[] page, int from, int to) {
@@ -123,6 +139,9 @@ public record EngineMetrics(
       Load load =
           LOADS.get(name.startsWith("nv_") && kind.find() ? name + "/" + kind.group(1) : name);
       double value = number(line.substring(Math.max(end, labels)));
+      if (TOKENS.contains(name) && value >= 0) {
+        tokens = Double.isNaN(tokens) ? value : tokens + value;
+      }
       if (load != null && value >= 0) {
         Matcher rank = RANK.matcher(line);
         int number = rank.find() ? Integer.parseInt(rank.group(1)) : 0;
@@ -130,6 +149,18 @@ public record EngineMetrics(
         ranks.put(number, known.and(load.of(value)));
       }
     }
+  }
+
+  /**
+   * Whether its engines computed something between an earlier page and this one: tokens, or blocks
+   * of a long prompt. Requests that end show nothing; they may have been given up.
+   */
+  boolean movedSince(EngineMetrics earlier) {
+    ReportedLoad was = earlier.all();
+    ReportedLoad is = all();
+    return Double.compare(tokens, earlier.tokens) != 0
+        || is.running() > was.running()
+        || is.kvUse() > was.kvUse();
   }
 
   /** Requests in the queues of all ranks; NaN if the page does not say. */

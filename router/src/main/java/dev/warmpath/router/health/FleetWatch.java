@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at the whole fleet after each round of health checks and logs what an operator has to know:
- * replicas that are down or asleep, engines whose circuit is open, event streams that broke, models
- * without a replica or a tokenizer. What lasts is logged once ({@link TroubleLog}).
+ * replicas that are down, stuck or asleep, engines whose circuit is open, event streams that broke,
+ * models without a replica or a tokenizer. What lasts is logged once ({@link TroubleLog}).
  *
  * <p>Confined to one thread.
  */

@@ -19,6 +19,7 @@ import java.net.UnknownHostException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -67,6 +68,7 @@ public final class HealthChecker extends VerticleBase {
     private final OtherLoadWatch others;
     private boolean asking;
     private int checks;
+    private EngineMetrics metrics = EngineMetrics.NONE;
 
     Checked(Streak streak, RestartDetector restarts, OtherLoadWatch others) {
       this.streak = streak;
@@ -156,7 +158,12 @@ public final class HealthChecker extends VerticleBase {
         state.asking = true;
         check(replica, state.checks++ % CHECKS_A_LIST == 0);
       }
+      replica.findStuck(firstByteNanos(), nanoClock.getAsLong());
     }
+  }
+
+  private long firstByteNanos() {
+    return TimeUnit.MILLISECONDS.toNanos(config.get().timeouts().firstByteMs());
   }
 
   private Checked checked(Replica replica) {
@@ -250,13 +257,25 @@ public final class HealthChecker extends VerticleBase {
   }
 
   private void saw(Replica replica, Checked state, EngineMetrics metrics) {
-    replica.metricsRead(nanoClock.getAsLong());
+    long now = nanoClock.getAsLong();
+    replica.metricsRead(now);
+    findStuck(replica, state, metrics, now);
     replica.asleep(metrics.asleep());
     if (state.restarts.saw(metrics)) {
       state.checks = 0; // the next check asks for what may have changed
     }
     LearnedLimit.saw(replica, metrics, config.get().limits().engineWaiting());
     state.others.saw(metrics, config.get().health().otherLoad());
+  }
+
+  private static void findStuck(
+      Replica replica, Checked state, EngineMetrics metrics, long nowNanos) {
+    if (metrics.movedSince(state.metrics)) {
+      replica.moved(nowNanos);
+    } else if (!Double.isNaN(metrics.tokens())) {
+      replica.findStuck(Replica.STUCK_NANOS, nowNanos);
+    }
+    state.metrics = metrics;
   }
 
   /** Asks for the models; a replica without an answer to that keeps what is known of it. */

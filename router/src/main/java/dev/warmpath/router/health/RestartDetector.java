@@ -62,6 +62,7 @@ final class RestartDetector {
             Double.isNaN(metrics.startSeconds()) ? settled.startSeconds() : metrics.startSeconds(),
             metrics.asleep(),
             metrics.cacheConfig() == null ? settled.cacheConfig() : metrics.cacheConfig(),
+            metrics.tokens(),
             metrics.ranks());
     return restarted;
   }

@@ -67,6 +67,7 @@ final class Attempt {
   /** Between two looks at a replica whose silence is over a limit. */
   private static final long LOOK_AGAIN_MS = 500;
 
+  private static final String STREAM = "text/event-stream";
   private static final long UNKNOWN = Long.MIN_VALUE;
   private static final int UNAVAILABLE = 503;
   private static final int LONGEST_REFUSAL_BYTES = 1 << 16;
@@ -197,8 +198,8 @@ final class Attempt {
       return;
     }
     answer = found;
-    if (isOwnAnswer()) {
-      assignment.responded(now());
+    if (isOwnAnswer() && !contentType(found).startsWith(STREAM)) {
+      assignment.responded(now()); // a stream's head comes before the engine has the request
     }
     found.exceptionHandler(exchange.guarded(e -> broken())); // first, or a reset is logged
     if (RETRYABLE.contains(found.statusCode())) {
@@ -230,7 +231,7 @@ final class Attempt {
   /** Whether comments can stand between its events. */
   private static boolean isReadableStream(HttpClientResponse found) {
     return found.statusCode() == 200
-        && contentType(found).startsWith("text/event-stream")
+        && contentType(found).startsWith(STREAM)
         && "identity"
             .equals(Objects.requireNonNullElse(found.getHeader("content-encoding"), "identity"));
   }

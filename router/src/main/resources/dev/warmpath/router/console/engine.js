@@ -39,7 +39,7 @@ function sections(row) {
     ['Replica', [
       ['Name', replica.name],
       ['URL', replica.url],
-      ['Health', replica.health + (replica.asleep ? ', asleep' : '') + (replica.draining ? ', draining' : '')],
+      ['Health', replica.health + (replica.asleep ? ', asleep' : '') + (replica.stuck ? ', stuck' : '') + (replica.draining ? ', draining' : '')],
       ['Last health check', replica.checkProblem ?? 'passed'],
       ['Models', replica.models.join(', ')],
       ['Named by', replica.source ?? '–'],

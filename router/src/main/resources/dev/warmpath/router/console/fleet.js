@@ -11,7 +11,7 @@ const FILTERS = {
   all: ['All engines', () => true],
   attention: ['Needs attention', (row) => row.state.level !== 'good'],
   draining: ['Draining', (row) => row.replica.draining],
-  down: ['Down or circuit open', (row) => row.replica.health !== 'up' || row.replica.asleep || row.circuit !== 'closed'],
+  down: ['Down or circuit open', (row) => row.replica.health !== 'up' || row.replica.asleep || row.replica.stuck || row.circuit !== 'closed'],
   distrust: ['Trust not exact', (row) => row.trust !== 'exact'],
   waiting: ['Requests waiting', (row) => (row.waiting ?? 0) > 0],
 };

@@ -2,6 +2,7 @@
 
 const DOWN = {level: 'bad', sign: '✕', label: 'down', why: 'It gets no requests while another replica of its model is well.'};
 const ASLEEP = {level: 'bad', sign: '☾', label: 'asleep', why: 'Its engines sleep. It gets no requests while another replica of its model is awake.'};
+const STUCK = {level: 'bad', sign: '!', label: 'stuck', why: 'It gets one request at a time while another replica of its model is well, until it answers one.'};
 const LEAVING = {level: 'note', sign: '↓', label: 'leaving', why: 'It was removed, and leaves when its requests have ended.'};
 const DRAINING = {level: 'note', sign: '↓', label: 'draining', why: 'It gets no new requests until it is resumed.'};
 const OPEN = {level: 'bad', sign: '!', label: 'circuit open', why: 'It gets no requests while another engine can take them.'};
@@ -21,6 +22,9 @@ function state(replica, engine) {
   }
   if (replica.asleep) {
     return ASLEEP;
+  }
+  if (replica.stuck) {
+    return because(replica.problem, STUCK);
   }
   const state = circuit(engine);
   return state === 'open' ? because(engine.problem, OPEN) : state === 'half_open' ? because(engine.problem, HALF_OPEN) : knowledge(engine.events);

@@ -18,7 +18,9 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
 import java.net.URI;
+import java.net.http.HttpResponse;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
@@ -29,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -264,6 +267,129 @@ class FleetWatchTest {
       assertThat(sleeper.bodies).hasSize(1);
       sleeper.metrics = awake;
       Rig.until(() -> of("INFO replica r0").size() == 1);
+    }
+  }
+
+  private static String counted(int tokens) {
+    return "process_start_time_seconds 1.7e9\nvllm:generation_tokens_total{engine=\"0\"} "
+        + tokens
+        + "\nvllm:num_requests_running{engine=\"0\"} 1\n";
+  }
+
+  private static void metricsRead(Backend backend) {
+    int before = backend.metricsReads.get();
+    Rig.until(() -> backend.metricsReads.get() > before + CHECKS);
+  }
+
+  @Test
+  void anEngineThatHangsWithAGoodCheckIsToldAndAvoided() throws Exception {
+    try (Rig rig = rig(2, tree -> tree)) {
+      Backend hung = rig.backends.get(0);
+      List<HttpServerRequest> held = new CopyOnWriteArrayList<>();
+      hung.metrics = counted(5);
+      hung.script = (request, body) -> held.add(request);
+      metricsRead(hung);
+      CompletableFuture<HttpResponse<byte[]>> waiting = hold(rig, hung, BODY);
+      pass(29);
+      metricsRead(hung);
+      assertThat(of("replica r0")).isEmpty();
+      pass(1);
+      Rig.until(() -> of("replica r0").size() == 1);
+      assertThat(of("replica r0"))
+          .containsExactly("WARN replica r0: requests wait there, and it answers none");
+      assertThat(rig.up()).as("its health check passes").isEqualTo(2);
+      assertThat(fleet(rig)).contains("\"stuck\":true,\"problem\":\"requests wait there");
+      onlyTheOther(rig, hung);
+      assertThat(waiting).as("its request is left to it").isNotDone();
+
+      waiting.cancel(true);
+      Rig.until(() -> rig.router.fleet().replicas().get(0).requests() == 0);
+      CompletableFuture<HttpResponse<byte[]>> probe = hold(rig, hung, BODY);
+      onlyTheOther(rig, hung);
+      assertThat(of("INFO replica r0")).isEmpty();
+      held.get(1).response().end("{}");
+      assertThat(probe.join().statusCode()).isEqualTo(200);
+      Rig.until(() -> of("INFO replica r0: well again").size() == 1);
+    }
+  }
+
+  /** Sends requests until this backend has one more, which it does not answer. */
+  private static CompletableFuture<HttpResponse<byte[]>> hold(
+      Rig rig, Backend backend, String body) {
+    int before = backend.bodies.size();
+    while (true) {
+      CompletableFuture<HttpResponse<byte[]>> answer = rig.chatLater(body);
+      Rig.until(() -> answer.isDone() || backend.bodies.size() > before);
+      if (!answer.isDone()) {
+        return answer;
+      }
+    }
+  }
+
+  private static void onlyTheOther(Rig rig, Backend avoided) {
+    int before = avoided.bodies.size();
+    for (int i = 0; i < 10; i++) {
+      assertThat(chat(rig)).isEqualTo(200);
+    }
+    assertThat(avoided.bodies).hasSize(before);
+  }
+
+  @Test
+  void theHeadsOfStreamsDoNotShowThatAnEngineComputes() throws Exception {
+    try (Rig rig = rig(2, tree -> tree)) {
+      Backend hung = rig.backends.get(0);
+      hung.metrics = counted(5);
+      AtomicInteger heads = new AtomicInteger();
+      hung.script =
+          (request, body) ->
+              request
+                  .response()
+                  .setChunked(true)
+                  .putHeader("content-type", "text/event-stream")
+                  .writeHead()
+                  .onSuccess(sent -> heads.incrementAndGet());
+      metricsRead(hung);
+      hold(rig, hung, STREAM);
+      pass(20);
+      hold(rig, hung, STREAM);
+      Rig.until(() -> heads.get() == 2);
+      metricsRead(hung);
+      pass(10);
+      metricsRead(hung);
+      checks(hung);
+      assertThat(of("WARN replica r0: requests wait there")).hasSize(1);
+    }
+  }
+
+  @Test
+  void anEngineWhoseTokensCountOnIsNotStuck() throws Exception {
+    try (Rig rig = rig(2, tree -> tree)) {
+      Backend slow = rig.backends.get(0);
+      slow.metrics = counted(5);
+      slow.script = (request, body) -> {};
+      metricsRead(slow);
+      hold(rig, slow, BODY);
+      for (int i = 0; i < 5; i++) {
+        pass(20);
+        slow.metrics = counted(6 + i);
+        metricsRead(slow);
+      }
+      assertThat(of("replica r0")).isEmpty();
+    }
+  }
+
+  @Test
+  void anEngineWithoutCountersHasUntilFirstByteMs() throws Exception {
+    try (Rig rig = rig(2, tree -> tree.set("timeouts.first-byte-ms", 100_000, "test"))) {
+      Backend hung = rig.backends.get(0);
+      hung.script = (request, body) -> {};
+      hold(rig, hung, BODY);
+      pass(90);
+      checks(hung);
+      assertThat(of("replica r0")).isEmpty();
+      pass(10);
+      Rig.until(() -> of("WARN replica r0: requests wait there").size() == 1);
+      onlyTheOther(rig, hung);
     }
   }
 

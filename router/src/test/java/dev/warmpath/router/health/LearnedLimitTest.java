@@ -58,7 +58,7 @@ class LearnedLimitTest {
 
   private void inFlight(int requests) {
     for (int i = 0; i < requests; i++) {
-      replica.began(0);
+      replica.began(0, 0);
     }
   }
 

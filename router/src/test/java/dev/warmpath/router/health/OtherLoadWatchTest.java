@@ -27,7 +27,7 @@ class OtherLoadWatchTest {
   @Test
   void ownRequestsAreNotOthers() {
     for (int i = 0; i < 6; i++) {
-      replica.began(0);
+      replica.began(0, 0);
     }
     see(vllm(5, 1, 0.5));
     see(vllm(5, 1, 0.5));
@@ -40,8 +40,8 @@ class OtherLoadWatchTest {
   @Test
   void ownRequestsOfBothMomentsCount() {
     page(vllm(3, 0, 0.1));
-    replica.began(0);
-    replica.began(0);
+    replica.began(0, 0);
+    replica.began(0, 0);
     watch.asks();
     replica.ended(0);
     replica.ended(0);
@@ -66,7 +66,7 @@ class OtherLoadWatchTest {
   void ranksHaveTheirOwn() {
     Replica two = new Replica("b", URI.create("http://b"), Set.of(), 2);
     OtherLoadWatch both = new OtherLoadWatch(two);
-    two.began(1);
+    two.began(1, 0);
     String page =
         "vllm:num_requests_running{engine=\"0\",model_name=\"m\"} 2.0\n"
             + "vllm:num_requests_running{engine=\"1\",model_name=\"m\"} 4.0\n"

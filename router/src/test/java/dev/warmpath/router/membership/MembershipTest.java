@@ -101,8 +101,8 @@ class MembershipTest {
     set("admin", "{name: a, url: 'http://h:1'}", "{name: b, url: 'http://h:2'}");
     Replica a = replica("a");
     Replica b = replica("b");
-    a.began(0);
-    b.began(0);
+    a.began(0, 0);
+    b.began(0, 0);
     set("admin");
     assertThat(a.draining()).isTrue();
     b.ended(0);
@@ -121,7 +121,7 @@ class MembershipTest {
   void oneThatIsNamedAgainWhileItLeavesStays() throws Exception {
     set("admin", "{name: a, url: 'http://h:1'}");
     Replica a = replica("a");
-    a.began(0);
+    a.began(0, 0);
     set("admin");
     FleetChange change = set("admin", "{name: a, url: 'http://h:1'}");
     assertThat(change.adjusted()).containsExactly("a");
@@ -133,7 +133,7 @@ class MembershipTest {
   void anotherEngineOfTheNameTakesThePlaceAtOnce() throws Exception {
     set("admin", "{name: a, url: 'http://h:1'}");
     Replica old = replica("a");
-    old.began(0);
+    old.began(0, 0);
     assertThat(set("admin", "{name: a, url: 'http://h:9'}").replaced()).containsExactly("a");
     assertThat(old.isGone()).isTrue();
     assertThat(replica("a").baseUrl().getPort()).isEqualTo(9);

@@ -53,6 +53,7 @@ public final class Backend implements AutoCloseable {
   public volatile boolean healthHangs;
 
   public final AtomicInteger healthChecks = new AtomicInteger();
+  public final AtomicInteger metricsReads = new AtomicInteger();
 
   /** Does something with the head of a completions request, whose body is not read then. */
   public volatile Consumer<HttpServerRequest> onHead;
@@ -111,7 +112,10 @@ public final class Backend implements AutoCloseable {
         }
       }
       case "/v1/models" -> request.response().end(models);
-      case "/metrics" -> request.response().end(metrics);
+      case "/metrics" -> {
+        metricsReads.incrementAndGet();
+        request.response().end(metrics);
+      }
       case "/kv_event_sources" -> {
         String told = eventSources;
         request.response().setStatusCode(told == null ? 404 : 200).end(told == null ? "" : told);

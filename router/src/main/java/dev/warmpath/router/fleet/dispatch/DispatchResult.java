@@ -30,6 +30,8 @@ public sealed interface DispatchResult
     DRAINING,
     /** Its health checks fail. It is still taken where no replica is well. */
     DOWN,
+    /** Requests wait there and nothing moves. It is still taken where no replica is well. */
+    STUCK,
     /** Its engines sleep. It is still taken where no replica is well. */
     ASLEEP,
     /** It has failed this request already. */

@@ -14,6 +14,7 @@ import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.PromptBlocks;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -54,6 +55,7 @@ final class Selection {
     void because(String engine, Cause cause);
   }
 
+  private static final Set<Cause> RETRIED = EnumSet.of(Cause.DOWN, Cause.STUCK, Cause.ASLEEP);
   private static final int MODELS_UNKNOWN = Replica.UNTRIED + 1;
 
   private final List<Contender> pool = new ArrayList<>();
@@ -73,7 +75,7 @@ final class Selection {
       EngineEvents engineEvents,
       PassedOver passedOver) {
     gatherOnce(table, request, excluded, engineEvents, passedOver);
-    if (contenders == 0 && (nearest == Cause.DOWN || nearest == Cause.ASLEEP)) {
+    if (contenders == 0 && RETRIED.contains(nearest)) {
       gatherOnce(table, request, excluded, engineEvents, passedOver); // one may just have changed
     }
     blocks.chain = firstChain();
@@ -166,7 +168,10 @@ final class Selection {
       return isExcluded ? Cause.EXCLUDED : null;
     }
     if (isExcluded || own != illness || replica.illness() == Replica.UNTRIED) {
-      return replica.health() == Replica.Health.DOWN ? Cause.DOWN : Cause.ASLEEP;
+      if (replica.health() == Replica.Health.DOWN) {
+        return Cause.DOWN;
+      }
+      return replica.asleep() ? Cause.ASLEEP : Cause.STUCK;
     }
     return null;
   }

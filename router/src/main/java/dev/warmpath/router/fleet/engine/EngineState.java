@@ -138,7 +138,7 @@ public final class EngineState {
     BlockChain chain = demand.chain();
     ClaimTable.Claim claim =
         chain == null ? null : expected.claim(chain, demand.heldBlocks(), nowNanos);
-    replica.began(dpRank);
+    replica.began(dpRank, nowNanos);
     return new Reservation(share, claim, ejection.chosen(), nowNanos, chain);
   }
 
@@ -167,7 +167,15 @@ public final class EngineState {
   /** It began an answer, if only to refuse the request as wrong: it is alive. */
   public synchronized void answered(Reservation reservation) {
     if (!reservation.over) {
+      markAnswered(reservation);
       ejection.answered();
+    }
+  }
+
+  private void markAnswered(Reservation reservation) {
+    if (!reservation.answered) {
+      reservation.answered = true;
+      replica.answered();
     }
   }
 
@@ -205,6 +213,7 @@ public final class EngineState {
     reservation.over = true;
     boolean prefilled = !load.isQueued(reservation.share, nowNanos);
     load.remove(reservation.share, nowNanos);
+    markAnswered(reservation);
     replica.ended(dpRank);
     boolean completed = outcome == Outcome.COMPLETED;
     endClaim(reservation, completed || (prefilled && outcome == Outcome.CANCELLED), nowNanos);

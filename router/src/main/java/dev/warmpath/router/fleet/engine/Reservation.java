@@ -15,6 +15,7 @@ public final class Reservation {
   final boolean probe;
   final long sinceNanos;
   final @Nullable BlockChain chain;
+  boolean answered;
   boolean firstToken;
   boolean over;
 
