@@ -154,7 +154,7 @@ final class RestartTest {
     try (TestPublisher publisher = new TestPublisher(3);
         Second second = Second.reading(snapshot(publisher, R))) {
       second.ingest.add(source(R, publisher, "m", publisher.replayEndpoint()));
-      second.close();
+      second.ingest.close();
       assertThat(second.ingest.whileStill(snapshot -> {})).isFalse();
     }
   }
