@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.read.ConfigException;
@@ -22,6 +25,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class MembershipTest {
 
@@ -276,6 +280,39 @@ class MembershipTest {
     @Override
     public void close() {
       closed = true;
+    }
+  }
+
+  @Test
+  void replicasOfOneUrlAreOneWarningUntilTheyChange() throws Exception {
+    List<String> warnings = new CopyOnWriteArrayList<>();
+    AppenderBase<ILoggingEvent> appender =
+        new AppenderBase<>() {
+          @Override
+          protected void append(ILoggingEvent event) {
+            if (event.getFormattedMessage().contains("one URL")) {
+              warnings.add(event.getLevel() + " " + event.getFormattedMessage());
+            }
+          }
+        };
+    Logger logger = (Logger) LoggerFactory.getLogger(Membership.class);
+    appender.start();
+    logger.addAppender(appender);
+    try {
+      String a = "{name: a, url: 'http://h:1'}";
+      String c = "{name: c, url: 'http://h:1'}";
+      set("admin", a, "{name: b, url: 'http://h:2'}");
+      assertThat(warnings).isEmpty();
+      set("admin", a, c);
+      String both = "WARN the replicas [a, c] have one URL, http://h:1: they are one engine";
+      assertThat(warnings).containsExactly(both);
+      set("admin", a, c, "{name: d, url: 'http://h:4'}");
+      assertThat(warnings).as("known already").hasSize(1);
+      set("admin", a);
+      set("admin", a, c);
+      assertThat(warnings).as("again").containsExactly(both, both);
+    } finally {
+      logger.detachAppender(appender);
     }
   }
 

@@ -201,6 +201,25 @@ class TunnelTest {
   }
 
   @Test
+  void theProcessEndsOneThatItsReplicaHasAcceptedAndItsClientHasNot() throws Exception {
+    try (Rig rig = new Rig(1);
+        RawClient client = new RawClient(rig.router.port())) {
+      accept(rig, socket -> {});
+      client.write(
+          "GET /v1/realtime HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+              + "sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+              + "content-length: 1\r\n\r\n");
+      Rig.until(() -> ups.size() == 1);
+      rig.router.close();
+      assertThat(client.readToEnd()).doesNotContain(" 101 ");
+      Rig.until(() -> ups.get(0).isClosed());
+      assertThat(ups.get(0).closeStatusCode()).isEqualTo((short) 1_001);
+      assertThat(rig.inFlight()).isZero();
+      assertThat(rig.router.serving()).isZero();
+    }
+  }
+
+  @Test
   void aReloadLetsAReplicaHaveMore() throws Exception {
     try (Rig rig = new Rig(1, tree -> tree.set("limits.replica-requests", 1, "test"))) {
       accept(rig, socket -> {});
