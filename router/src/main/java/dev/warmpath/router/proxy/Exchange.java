@@ -24,6 +24,7 @@ import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import io.netty.buffer.Unpooled;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -33,6 +34,7 @@ import io.vertx.core.http.HttpClosedException;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.core.internal.buffer.BufferInternal;
 import java.util.HashSet;
 import java.util.Objects;
 import java.util.Set;
@@ -500,7 +502,9 @@ final class Exchange {
     timeline.dispatched(assignment);
     tried.add(assignment.replica().name());
     attempt = new Attempt(this, proxy, loop, assignment);
-    attempt.start(request, requestId, Buffer.buffer(body.whole()));
+    // not a copy, since room was taken for one; nobody writes to it
+    Buffer shared = BufferInternal.buffer(Unpooled.wrappedBuffer(body.whole()));
+    attempt.start(request, requestId, shared);
   }
 
   /**
