@@ -1,8 +1,5 @@
 package dev.warmpath.router.health;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.prompt.Tokenizers;
@@ -24,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class ModelCatalog implements Tokenizers.Adapters {
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Fleet fleet;
   private final Predicate<Replica> joinsNames;
@@ -121,7 +116,7 @@ public final class ModelCatalog implements Tokenizers.Adapters {
    * @param shown whether a model is listed, by its name there
    */
   public @Nullable String list(Predicate<String> shown) {
-    Map<String, JsonNode> entries = new LinkedHashMap<>();
+    Map<String, String> entries = new LinkedHashMap<>();
     boolean anyUp = false;
     for (Replica replica : fleet.replicas()) {
       if (replica.health() == Replica.Health.UP || replica.isOnlySlow()) {
@@ -134,9 +129,7 @@ public final class ModelCatalog implements Tokenizers.Adapters {
     if (!anyUp) {
       return null;
     }
-    ObjectNode root = JSON.createObjectNode().put("object", "list");
-    root.putArray("data").addAll(entries.values());
-    return root.toString();
+    return "{\"object\":\"list\",\"data\":[" + String.join(",", entries.values()) + "]}";
   }
 
   /** The entry of one model there; null if no replica that is up serves it. */
@@ -146,7 +139,7 @@ public final class ModelCatalog implements Tokenizers.Adapters {
         .flatMap(replica -> of(replica).stream())
         .filter(model -> model.id().equals(id))
         .findFirst()
-        .map(model -> model.entry().toString())
+        .map(ServedModel::entry)
         .orElse(null);
   }
 

@@ -1,9 +1,12 @@
 package dev.warmpath.router.health;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -17,37 +20,78 @@ import org.jspecify.annotations.Nullable;
  * @param id the name that requests use
  * @param name the name that events use
  * @param parent the base model when this is an adapter, else null
- * @param entry the entry as the engine gave it; not to be changed
+ * @param maxTokens its longest prompt with its answer; 0 if it does not say
+ * @param entry the entry as the engine gave it, as JSON
  */
-public record ServedModel(String id, String name, @Nullable String parent, JsonNode entry) {
+public record ServedModel(
+    String id, String name, @Nullable String parent, int maxTokens, String entry) {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+  /** A longer list is none: what is kept of an entry may be many times its length. */
+  private static final int MOST_MODELS = 10_000;
 
-  /** Reads an answer; empty if it is not a list of models. */
+  private static final JsonFactory JSON = new JsonFactory();
+
+  /**
+   * Reads an answer, without a tree, whose size nobody could tell before; empty if it is not a list
+   * of models.
+   */
   public static Optional<List<ServedModel>> read(String answer) {
-    JsonNode data;
-    try {
-      data = JSON.readTree(answer).path("data");
-    } catch (JsonProcessingException e) {
-      return Optional.empty();
-    }
-    if (!data.isArray()) {
-      return Optional.empty();
-    }
-    List<ServedModel> models = new ArrayList<>();
-    for (JsonNode entry : data) {
-      if (entry.path("id").isTextual()) {
-        models.add(of(entry));
+    List<ServedModel> models = null;
+    try (JsonParser from = JSON.createParser(answer)) {
+      if (from.nextToken() != JsonToken.START_OBJECT) {
+        return Optional.empty();
       }
+      while (from.nextToken() != JsonToken.END_OBJECT) {
+        boolean isData = from.currentName().equals("data");
+        if (from.nextToken() == JsonToken.START_ARRAY && isData) {
+          models = models(from);
+        } else {
+          models = isData ? null : models;
+          from.skipChildren();
+        }
+      }
+    } catch (IOException e) {
+      return Optional.empty();
     }
-    boolean isForeign = models.isEmpty() && !data.isEmpty();
-    return isForeign ? Optional.empty() : Optional.of(models);
+    return Optional.ofNullable(models);
   }
 
-  private static ServedModel of(JsonNode entry) {
-    JsonNode parent = entry.path("parent");
-    String id = entry.path("id").textValue();
-    return new ServedModel(id, id, parent.isTextual() ? parent.textValue() : null, entry);
+  /** Null if they are too many, or entries but no models. */
+  private static @Nullable List<ServedModel> models(JsonParser from) throws IOException {
+    List<ServedModel> models = new ArrayList<>();
+    int entries = 0;
+    for (; from.nextToken() != JsonToken.END_ARRAY; entries++) {
+      ServedModel model =
+          from.currentToken() == JsonToken.START_OBJECT && entries < MOST_MODELS ? of(from) : null;
+      from.skipChildren();
+      if (model != null) {
+        models.add(model);
+      }
+    }
+    boolean isForeign = models.isEmpty() && entries > 0;
+    return isForeign || entries > MOST_MODELS ? null : models;
+  }
+
+  /** The object that begins here; null if it names no model. */
+  private static @Nullable ServedModel of(JsonParser from) throws IOException {
+    String id = null;
+    String parent = null;
+    int maxTokens = 0;
+    StringWriter entry = new StringWriter();
+    try (JsonGenerator to = JSON.createGenerator(entry)) {
+      to.writeStartObject();
+      while (from.nextToken() != JsonToken.END_OBJECT) {
+        String field = from.currentName();
+        String text = from.nextToken() == JsonToken.VALUE_STRING ? from.getText() : null;
+        id = field.equals("id") ? text : id;
+        parent = field.equals("parent") ? text : parent;
+        maxTokens = field.equals("max_model_len") ? (int) from.getValueAsDouble() : maxTokens;
+        to.writeFieldName(field);
+        to.copyCurrentStructure(from);
+      }
+      to.writeEndObject();
+    }
+    return id == null ? null : new ServedModel(id, id, parent, maxTokens, entry.toString());
   }
 
   /**
@@ -59,7 +103,26 @@ public record ServedModel(String id, String name, @Nullable String parent, JsonN
       return this;
     }
     String joined = parent + ":" + name;
-    ObjectNode listed = entry.deepCopy();
-    return new ServedModel(joined, name, parent, listed.put("id", joined));
+    StringWriter listed = new StringWriter();
+    try (JsonParser from = JSON.createParser(entry);
+        JsonGenerator to = JSON.createGenerator(listed)) {
+      from.nextToken();
+      to.writeStartObject();
+      while (from.nextToken() != JsonToken.END_OBJECT) {
+        boolean isId = from.currentName().equals("id");
+        to.writeFieldName(from.currentName());
+        from.nextToken();
+        if (isId) {
+          from.skipChildren();
+          to.writeString(joined);
+        } else {
+          to.copyCurrentStructure(from);
+        }
+      }
+      to.writeEndObject();
+    } catch (IOException e) {
+      throw new UncheckedIOException("entry=" + entry.length() + " characters", e);
+    }
+    return new ServedModel(joined, name, parent, maxTokens, listed.toString());
   }
 }

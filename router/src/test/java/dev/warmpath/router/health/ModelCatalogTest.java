@@ -2,11 +2,17 @@ package dev.warmpath.router.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
+import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** By which names requests reach a model, and which are adapters. */
 class ModelCatalogTest {
@@ -55,6 +61,68 @@ class ModelCatalogTest {
     fleet.remove("a");
     catalog.learn(replica, ServedModel.read(LISTED).orElseThrow());
     assertThat(catalog.baseOf("fr")).isNull();
+  }
+
+  @Test
+  void anEntryIsPassedOnAsItWasGiven() {
+    String more =
+        "\"created\":17,\"max_model_len\":8,\"permission\":[{\"id\":\"p\",\"a\":[1.5,null]}]";
+    String list =
+        "{ \"object\": \"list\", \"data\": [7, {\"id\": \"fr\\u00e9\", \"parent\":\"m\", "
+            + more
+            + "}]}";
+    ModelCatalog catalog = catalog(true);
+    List<ServedModel> read = ServedModel.read(list).orElseThrow();
+    assertThat(read.get(0).maxTokens()).isEqualTo(8);
+    catalog.learn(replica, read);
+    String entry = "{\"id\":\"m:fr\u00e9\",\"parent\":\"m\"," + more + "}";
+    assertThat(catalog.entry("m:fr\u00e9")).isEqualTo(entry);
+    assertThat(catalog.list(name -> true))
+        .isEqualTo("{\"object\":\"list\",\"data\":[" + entry + "]}");
+    assertThat(catalog.list(name -> false)).isEqualTo("{\"object\":\"list\",\"data\":[]}");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "[]",
+        "7",
+        "{}",
+        "{\"data\":{}}",
+        "{\"data\":[{\"id\":\"m\"}]",
+        "{\"data\":[{\"id\":\"m\"}],\"data\":7}",
+        "{\"data\":[{\"id\":7}]}",
+        "{\"data\":[7]}",
+        "<html>"
+      })
+  void whatIsNoListOfModelsIsNone(String answer) {
+    assertThat(ServedModel.read(answer)).isEmpty();
+  }
+
+  @Test
+  void aListMayBeEmptyAndHasABound() {
+    assertThat(ServedModel.read("{\"data\":[]}").orElseThrow()).isEmpty();
+    String entry = "{\"id\":\"m\"}";
+    assertThat(ServedModel.read(list(Collections.nCopies(10_000, entry))).orElseThrow())
+        .hasSize(10_000);
+    assertThat(ServedModel.read(list(Collections.nCopies(10_001, entry)))).isEmpty();
+  }
+
+  private static String list(List<String> entries) {
+    return "{\"data\":[" + String.join(",", entries) + "]}";
+  }
+
+  /** A tree of it would be many times its length. */
+  @Test
+  void aLongAnswerIsReadWithoutATree() {
+    String nested = String.join(",", Collections.nCopies((4 << 20) / 3, "{}"));
+    String answer = "{\"x\":[" + nested + "],\"data\":[{\"id\":\"m\"}]}";
+    assertThat(ServedModel.read(answer)).isPresent();
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    assertThat(ServedModel.read(answer).orElseThrow()).hasSize(1);
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(answer.length());
   }
 
   private ModelCatalog catalog(boolean joinsNames) {

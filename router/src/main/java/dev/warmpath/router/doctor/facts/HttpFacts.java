@@ -64,12 +64,7 @@ public record HttpFacts(
 
   /** Longest prompt and answer of its models; 0 if it does not say. */
   public int maxModelTokens() {
-    return models == null
-        ? 0
-        : models.stream()
-            .mapToInt(model -> model.entry().path("max_model_len").asInt())
-            .max()
-            .orElse(0);
+    return models == null ? 0 : models.stream().mapToInt(ServedModel::maxTokens).max().orElse(0);
   }
 
   /** Where {@code rank} publishes, if the engine says that. */
