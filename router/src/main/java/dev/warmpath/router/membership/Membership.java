@@ -427,12 +427,11 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
     List<String> problems = described.problems();
     if (problems.isEmpty()) {
       ReplicaConfig now = described.replica();
-      LOG.info(
-          "replica {}: {} ranks from rank {} on, events at {}",
-          name,
-          now.ranks(),
-          now.firstRank(),
-          now.eventsOf(0));
+      String ranks =
+          now.ranks() == 1
+              ? "rank " + now.firstRank()
+              : "ranks %d to %d".formatted(now.firstRank(), now.firstRank() + now.ranks() - 1);
+      LOG.info("replica {}: {}, events at {}", name, ranks, now.eventsOf(0));
     } else if (!problems.equals(shownProblems.get(name))) {
       problems.stream()
           .limit(MOST_PROBLEMS)
