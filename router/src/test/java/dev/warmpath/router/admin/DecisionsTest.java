@@ -261,11 +261,12 @@ class DecisionsTest {
     return rig;
   }
 
-  /** Adds the replica "told", which is the first backend once more, with events. */
+  /** Adds the replica "told", which is the first backend by another name of its host, with events. */
   private static int addWithEvents(Rig rig, EventFeed feed) throws Exception {
     String body =
         "{\"name\":\"told\",\"url\":\"%s\",\"events\":\"%s\",\"models\":[\"m\"]}"
-            .formatted(rig.backends.get(0).url(), feed.endpoint());
+            .formatted(
+                rig.backends.get(0).url().replace("127.0.0.1", "localhost"), feed.endpoint());
     int status = rig.send(adminPost(rig, "/admin/replicas", body)).statusCode();
     Rig.until(() -> rig.up() == rig.backends.size() + 1);
     return status;
