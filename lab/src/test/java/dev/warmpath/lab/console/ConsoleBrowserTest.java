@@ -130,7 +130,11 @@ class ConsoleBrowserTest {
 
   @Test
   void removingAsksFirst() throws Exception {
-    fleet.admin("replicas", "{\"name\":\"spare\",\"url\":\"" + fleet.engine(0).url() + "\"}");
+    fleet.admin(
+        "replicas",
+        "{\"name\":\"spare\",\"url\":\""
+            + fleet.engine(0).url().toString().replace("127.0.0.1", "localhost")
+            + "\"}");
     desktop("fleet?engine=spare");
     browser.awaitText("Remove…").click();
     browser.press(Keys.ESCAPE);

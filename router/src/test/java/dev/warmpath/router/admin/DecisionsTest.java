@@ -261,7 +261,9 @@ class DecisionsTest {
     return rig;
   }
 
-  /** Adds the replica "told", which is the first backend by another name of its host, with events. */
+  /**
+   * Adds the replica "told", which is the first backend by another name of its host, with events.
+   */
   private static int addWithEvents(Rig rig, EventFeed feed) throws Exception {
     String body =
         "{\"name\":\"told\",\"url\":\"%s\",\"events\":\"%s\",\"models\":[\"m\"]}"
