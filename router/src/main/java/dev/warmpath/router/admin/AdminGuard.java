@@ -3,7 +3,7 @@ package dev.warmpath.router.admin;
 import dev.warmpath.router.auth.AdminKey;
 import dev.warmpath.router.auth.Secrets;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.proxy.head.RequestHead;
+import dev.warmpath.router.proxy.RequestHead;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.regex.Pattern;

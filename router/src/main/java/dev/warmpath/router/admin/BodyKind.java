@@ -1,8 +1,8 @@
 package dev.warmpath.router.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.router.proxy.path.Route;
-import dev.warmpath.router.proxy.path.Routes;
+import dev.warmpath.router.proxy.Route;
+import dev.warmpath.router.proxy.Routes;
 import dev.warmpath.tokenizer.RequestKind;
 import java.util.List;
 import java.util.Set;

@@ -6,8 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.auth.Client.Verdict;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
-import dev.warmpath.router.proxy.limit.Connections;
-import dev.warmpath.router.proxy.path.Route;
 import dev.warmpath.router.requestlog.Decision;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;

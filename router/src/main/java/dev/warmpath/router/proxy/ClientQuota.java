@@ -2,7 +2,6 @@ package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.proxy.usage.Usage;
 import dev.warmpath.router.routing.RoutingRequest;
 import java.util.Collection;
 import java.util.function.LongSupplier;

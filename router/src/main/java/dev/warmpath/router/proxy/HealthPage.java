@@ -1,6 +1,5 @@
 package dev.warmpath.router.proxy;
 
-import dev.warmpath.router.proxy.limit.Lifecycle;
 import io.vertx.core.http.HttpServerResponse;
 
 /**

@@ -9,8 +9,6 @@ import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.body.BodyFields;
-import dev.warmpath.router.proxy.path.Route;
-import dev.warmpath.router.proxy.usage.TransferParams;
 import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.tokenizer.RequestKind;

@@ -2,8 +2,6 @@ package dev.warmpath.router.proxy;
 
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.proxy.path.Route;
-import dev.warmpath.router.proxy.usage.Usage;
 import org.jspecify.annotations.Nullable;
 
 /**

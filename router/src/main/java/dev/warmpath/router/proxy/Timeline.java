@@ -4,8 +4,6 @@ import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
-import dev.warmpath.router.proxy.usage.Usage;
-import dev.warmpath.router.proxy.usage.UsageScanner;
 import dev.warmpath.router.requestlog.Decision;
 import java.util.Locale;
 import java.util.function.LongSupplier;

@@ -1,7 +1,7 @@
 package dev.warmpath.router.doctor.facts;
 
 import dev.warmpath.eventingest.EngineId;
-import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.router.proxy.Usage;
 import org.jspecify.annotations.Nullable;
 
 /**

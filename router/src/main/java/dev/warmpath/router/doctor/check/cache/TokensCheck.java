@@ -5,7 +5,7 @@ import dev.warmpath.router.doctor.check.Findings;
 import dev.warmpath.router.doctor.facts.FleetFacts;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
 import dev.warmpath.router.doctor.facts.Trial;
-import dev.warmpath.router.proxy.usage.Usage;
+import dev.warmpath.router.proxy.Usage;
 import dev.warmpath.router.tokenize.parity.ParityResult;
 import dev.warmpath.router.tokenize.parity.ProbeComparison;
 import dev.warmpath.router.tokenize.parity.TokenDifference;
