@@ -1,11 +1,11 @@
 package dev.warmpath.router;
 
 import dev.warmpath.router.config.DiscoveryConfig;
-import dev.warmpath.router.discovery.FileLook;
-import dev.warmpath.router.discovery.Look;
-import dev.warmpath.router.discovery.PolledSource;
-import dev.warmpath.router.discovery.dns.DnsLook;
-import dev.warmpath.router.discovery.kubernetes.KubernetesLook;
+import dev.warmpath.router.members.DnsLook;
+import dev.warmpath.router.members.FileLook;
+import dev.warmpath.router.members.KubernetesLook;
+import dev.warmpath.router.members.Look;
+import dev.warmpath.router.members.PolledSource;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongSupplier;

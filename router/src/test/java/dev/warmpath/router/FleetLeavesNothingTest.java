@@ -3,7 +3,7 @@ package dev.warmpath.router;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.membership.Membership;
+import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.rig.Rig;
 import java.lang.ref.WeakReference;
 import java.util.Map;

@@ -7,7 +7,7 @@ import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
-import dev.warmpath.router.membership.Membership;
+import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.Tokenizers;
 import dev.warmpath.router.proxy.BodyRoom;

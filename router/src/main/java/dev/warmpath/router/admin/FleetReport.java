@@ -13,7 +13,7 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.ReportedLoad;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
-import dev.warmpath.router.membership.Member;
+import dev.warmpath.router.members.Member;
 import dev.warmpath.router.watch.WatchedFile;
 import java.util.HashMap;
 import java.util.Locale;

@@ -9,8 +9,6 @@ import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
 import dev.warmpath.router.config.read.Reloadable;
-import dev.warmpath.router.host.HostPattern;
-import dev.warmpath.router.host.OwnAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Collection;

@@ -5,7 +5,7 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.Replica.Check;
-import dev.warmpath.router.membership.EventSources;
+import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.Upstreams;
 import io.netty.channel.ConnectTimeoutException;

@@ -1,6 +1,6 @@
 package dev.warmpath.router.observe;
 
-import dev.warmpath.router.discovery.SourceStatus;
+import dev.warmpath.router.members.SourceStatus;
 
 /** How a source of replicas stands. */
 public final class DiscoveryMetrics {

@@ -9,7 +9,7 @@ import dev.warmpath.router.config.UpstreamConfig;
 import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.membership.EventSources;
+import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.router.watch.FileWatch;
 import io.netty.channel.ConnectTimeoutException;

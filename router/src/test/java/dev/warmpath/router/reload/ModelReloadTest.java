@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.membership.Membership;
+import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.EventFeed;
 import dev.warmpath.router.rig.Load;

@@ -10,7 +10,7 @@ import dev.warmpath.router.RouterProcess;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.membership.Membership;
+import dev.warmpath.router.members.Membership;
 import dev.warmpath.simulator.capture.verify.CaptureVerifier;
 import dev.warmpath.simulator.capture.verify.VerifyReport;
 import dev.warmpath.simulator.engine.EngineConfig;

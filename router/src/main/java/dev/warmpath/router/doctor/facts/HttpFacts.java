@@ -2,7 +2,7 @@ package dev.warmpath.router.doctor.facts;
 
 import dev.warmpath.router.health.EngineMetrics;
 import dev.warmpath.router.health.ServedModel;
-import dev.warmpath.router.membership.EventSources.Source;
+import dev.warmpath.router.members.EventSources.Source;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -9,7 +9,7 @@ import dev.warmpath.router.doctor.facts.HttpFacts;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.health.EngineMetrics;
 import dev.warmpath.router.health.ServedModel;
-import dev.warmpath.router.membership.EventSources;
+import dev.warmpath.router.members.EventSources;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.upstream.EngineClient.Answer;
 import io.netty.channel.ConnectTimeoutException;

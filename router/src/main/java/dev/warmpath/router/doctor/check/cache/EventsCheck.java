@@ -8,7 +8,7 @@ import dev.warmpath.router.doctor.facts.FleetFacts;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts;
 import dev.warmpath.router.doctor.facts.Trial;
-import dev.warmpath.router.membership.EventSources.Source;
+import dev.warmpath.router.members.EventSources.Source;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

@@ -6,7 +6,7 @@ import dev.warmpath.router.doctor.facts.FleetFacts;
 import dev.warmpath.router.doctor.facts.ReplicaFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts;
 import dev.warmpath.router.doctor.facts.StreamFacts.ReplayFacts;
-import dev.warmpath.router.membership.EventSources.Source;
+import dev.warmpath.router.members.EventSources.Source;
 import java.time.Duration;
 import java.util.Optional;
 

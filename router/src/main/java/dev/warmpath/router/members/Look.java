@@ -1,0 +1,26 @@
+package dev.warmpath.router.members;
+
+import java.io.IOException;
+
+/**
+ * One way to find replicas: a file, DNS, an orchestrator. {@link PolledSource} decides when to
+ * look.
+ *
+ * <p>Confined to the thread of its source, but for {@link #close}.
+ */
+public interface Look extends AutoCloseable {
+
+  /**
+   * Looks once, in bounded time.
+   *
+   * @throws IOException if what there is now cannot be known; its message says why
+   */
+  Found look() throws IOException;
+
+  /** Takes what is to be run, by any thread, when there may be something new. */
+  default void onChange(Runnable wake) {}
+
+  /** Lets go of what looking needs; a look that runs may fail. */
+  @Override
+  default void close() {}
+}
