@@ -10,17 +10,12 @@ import java.util.regex.Pattern;
  * <p>Immutable.
  */
 public record ApiKeyConfig(
-    @Key("required | | Client's name in metrics and logs.") String name,
-    @Key("required | | Hexadecimal SHA-256 of its keys; several while one is replaced.")
-        List<String> sha256,
-    @Key(" | | Allowed models, one of which each request must name; empty: all.")
-        List<String> models,
-    @Key(
-            "0 | -1000000 … 1000000 | Queue priority, lower first; `queue.priority-header` can only worsen it.")
-        int priority,
-    @Key("0 | 0 … 1000000000 | Max requests a minute; 0: any.") int requestsPerMinute,
-    @Key("0 | 0 … 2000000000 | Max tokens a minute, prompts and answers; 0: any.")
-        int tokensPerMinute) {
+    @Key(required = true) String name,
+    @Key(required = true) List<String> sha256,
+    @Key List<String> models,
+    @Key(standard = "0", min = -1_000_000, max = 1_000_000) int priority,
+    @Key(standard = "0", max = 1_000_000_000) int requestsPerMinute,
+    @Key(standard = "0", max = 2_000_000_000) int tokensPerMinute) {
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
   private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");

@@ -8,7 +8,4 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-public record AuthConfig(
-    @Key(
-            " | | Hashes of clients' API keys ([security](security.md#api-keys)); none: open to everybody.")
-        @Nullable String keysFile) {}
+public record AuthConfig(@Key @Nullable String keysFile) {}

@@ -1,6 +1,5 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -14,30 +13,20 @@ import org.jspecify.annotations.Nullable;
  * @param replica what makes a replica of a found address
  */
 public record DiscoveryConfig(
-    @Key("required | | Kind of [source](discovery.md).") Kind kind,
-    @Key(" | | Name in metrics and logs; none: its kind.") @Nullable String source,
-    @Key(" | | `file`: YAML or JSON list of replicas.") @Nullable String file,
-    @Key(" | | `dns`: name with one address per replica; needs `port`.") @Nullable String host,
-    @Key(
-            " | | `dns`, instead of `host`: name with one SRV record per replica, `_http._tcp.vllm.default.svc`.")
-        @Nullable String srv,
-    @AdvancedKey(" | | `dns`: DNS server, `ADDRESS:PORT`; none: the system's.")
-        @Nullable String server,
-    @AdvancedKey("3 | 1 … 1000 | `dns`: empty answers in a row that remove its replicas.")
-        int emptyLooks,
-    @Key(" | | `kubernetes`: the Service's namespace; none: the router's.")
-        @Nullable String namespace,
-    @Key(" | | `kubernetes`: Service name.") @Nullable String service,
-    @Key(" | | `kubernetes`: label selector of EndpointSlices, instead of or beside `service`.")
-        @Nullable String selector,
-    @Key(" | | `kubernetes`: Service's port name; none: its only port, or `port`.")
-        @Nullable String portName,
-    @Key("0 | 0 … 65535 | `dns` with `host`, `kubernetes`: engines' port.") int port,
-    @Key(
-            "0 | 0 … 86400000 | Polling interval; 0: `file` 2 s; `dns` 5 s, with longer TTLs up to 30 s; `kubernetes` 30 s beside its watch.")
-        int intervalMs,
-    @Key(" | | `dns`, `kubernetes`: [template](discovery.md#the-template) of each replica.")
-        ReplicaTemplate replica) {
+    @Key(required = true) Kind kind,
+    @Key @Nullable String source,
+    @Key @Nullable String file,
+    @Key @Nullable String host,
+    @Key @Nullable String srv,
+    @Key(advanced = true) @Nullable String server,
+    @Key(standard = "3", min = 1, max = 1000, advanced = true) int emptyLooks,
+    @Key @Nullable String namespace,
+    @Key @Nullable String service,
+    @Key @Nullable String selector,
+    @Key @Nullable String portName,
+    @Key(standard = "0", max = 65_535) int port,
+    @Key(standard = "0", max = 86_400_000) int intervalMs,
+    @Key ReplicaTemplate replica) {
 
   /** Where a source looks. */
   public enum Kind {

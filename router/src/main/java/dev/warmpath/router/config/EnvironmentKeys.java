@@ -2,7 +2,6 @@ package dev.warmpath.router.config;
 
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.config.read.ConfigKey;
-import dev.warmpath.router.config.read.ConfigKeys;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -32,7 +31,7 @@ public final class EnvironmentKeys {
 
   private static Map<String, ConfigKey> byVariable() {
     Map<String, ConfigKey> keys = new TreeMap<>();
-    for (ConfigKey key : ConfigKeys.of(RouterConfig.class).all()) {
+    for (ConfigKey key : ConfigKey.all(RouterConfig.class)) {
       if (!key.section().endsWith("[]")) {
         keys.put(variable(key), key);
       }
@@ -70,7 +69,7 @@ public final class EnvironmentKeys {
     LISTS.forEach(list -> known.add(PREFIX + list.toUpperCase(Locale.ROOT)));
     for (String name : new TreeMap<>(environment).keySet()) {
       if (name.startsWith(PREFIX) && !OTHERS.matcher(name).matches() && !known.contains(name)) {
-        String nearest = ConfigKeys.nearest(name, known);
+        String nearest = ConfigKey.nearest(name, known);
         warnings.add("ignored: " + name + " sets no key; the nearest is " + nearest);
       }
     }

@@ -12,11 +12,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record ListenTls(
-    @Key(" | | PEM certificate chain of this port; none: no TLS ([security](security.md#tls)).")
-        @Nullable String tlsCert,
-    @Key(" | | PEM private key of `tls-cert`.") @Nullable String tlsKey,
-    @Key(" | | PEM CA of clients' certificates, which are then required.")
-        @Nullable String tlsClientCa) {
+    @Key @Nullable String tlsCert,
+    @Key @Nullable String tlsKey,
+    @Key @Nullable String tlsClientCa) {
 
   public ListenTls {
     if ((tlsCert == null) != (tlsKey == null)) {

@@ -1,6 +1,5 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
 import dev.warmpath.router.routing.policy.Policies;
 import java.time.DateTimeException;
@@ -16,19 +15,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record ModelConfig(
-    @Key("required | | Name in requests.") String name,
-    @Key(
-            "required | | Directory of tokenizer files, a `tokenizer.json`,"
-                + " `hf://ORGANISATION/NAME[@REVISION]` (downloaded unless in Hugging Face's"
-                + " cache), or `embedded`.")
-        String tokenizer,
-    @Key(" | | Other names in requests; its engines must serve them too (`--served-model-name`).")
-        List<String> aliases,
-    @Key(" | | Its policy; none: `policy.name`.") @Nullable String policy,
-    @AdvancedKey(
-            " | | [Options](policies.md#options) of `policy`, as `{stay-factor: 3}`; others have"
-                + " their defaults.")
-        Map<String, Double> policyOptions,
+    @Key(required = true) String name,
+    @Key(required = true) String tokenizer,
+    @Key List<String> aliases,
+    @Key @Nullable String policy,
+    @Key(advanced = true) Map<String, Double> policyOptions,
     Rendering rendering) {
 
   public ModelConfig {
@@ -55,34 +46,19 @@ public record ModelConfig(
 
   /** How a model's engines were started, as far as that changes their prompts. */
   public record Rendering(
-      @Key(" | | File of the engines' `--chat-template`; none: the model's own.")
-          @Nullable String chatTemplate,
-      @Key(" | | Quoted JSON object: engines' `--default-chat-template-kwargs`.")
-          @Nullable String chatTemplateKwargs,
+      @Key @Nullable String chatTemplate,
+      @Key @Nullable String chatTemplateKwargs,
+      @Key @Nullable String reasoningEffortMap,
       @Key(
-              " | | Quoted JSON object: engines' `--reasoning-effort-map` (vLLM 0.33), as"
-                  + " `'{\"medium\": \"low\"}'`.")
-          @Nullable String reasoningEffortMap,
-      @Key("auto | auto, string, openai | Engines' `--chat-template-content-format`.")
+              standard = "auto",
+              choices = {"auto", "string", "openai"})
           String contentFormat,
-      @AdvancedKey("false | | Engines' `--exclude-tools-when-tool-choice-none`.")
-          boolean excludeToolsWhenNone,
-      @AdvancedKey(
-              "false | | Engines' `--trust-request-chat-template`: render with the request's"
-                  + " template.")
-          boolean trustRequestTemplate,
-      @AdvancedKey(
-              " | | Engines' time zone, such as `Europe/Berlin`, for dates in prompts; none: this"
-                  + " machine's.")
-          @Nullable String timeZone,
-      @AdvancedKey(" | | gpt-oss: engines' `VLLM_SYSTEM_START_DATE`; none: the current date.")
-          @Nullable String startDate,
-      @AdvancedKey("false | | gpt-oss: engines' `VLLM_GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS`.")
-          boolean harmonySystemInstructions,
-      @AdvancedKey(
-              "0 | 0 … 100000000 | Engines' `--max-model-len`, for `truncate_prompt_tokens: -1`; 0:"
-                  + " such requests are routed by load.")
-          int maxModelLen) {
+      @Key(standard = "false", advanced = true) boolean excludeToolsWhenNone,
+      @Key(standard = "false", advanced = true) boolean trustRequestTemplate,
+      @Key(advanced = true) @Nullable String timeZone,
+      @Key(advanced = true) @Nullable String startDate,
+      @Key(standard = "false", advanced = true) boolean harmonySystemInstructions,
+      @Key(standard = "0", max = 100_000_000, advanced = true) int maxModelLen) {
 
     static final Rendering DEFAULT =
         new Rendering(null, null, null, "auto", false, false, null, null, false, 0);

@@ -4,9 +4,7 @@ import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
-import dev.warmpath.router.config.read.AdvancedKey;
 import dev.warmpath.router.config.read.Key;
-import dev.warmpath.router.config.read.Secret;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,57 +23,24 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record ReplicaConfig(
-    @Key("required | | Name in metrics, headers, admin answers.") String name,
-    @Key("required | | Engine's base URL, `http://host:port` or `https://host:port`.") URI url,
-    @Key(
-            " | | ZMQ endpoint of KV events, one per rank separated by spaces (`-`: none), or `auto`:"
-                + " [asked for](running-with-vllm.md#data-parallelism); none: routed by load.")
-        @Nullable String events,
-    @Key(" | | ZMQ endpoint that replays missed events, or one per rank likewise.")
-        @Nullable String replay,
-    @AdvancedKey("false | | Bind the events endpoint; the engine connects.") boolean bind,
-    @Key("1 | 1 … 1024 | Data-parallel ranks behind `url`; rank r uses both ports plus r.")
-        int ranks,
-    @AdvancedKey(
-            "0 | 0 … 64511 | First data-parallel rank behind `url`: vLLM's"
-                + " `--data-parallel-start-rank`.")
-        int firstRank,
-    @AdvancedKey(
-            "false | | Its `X-data-parallel-rank` counts the ranks of all nodes: vLLM's"
-                + " `VLLM_USE_RUST_FRONTEND=1`.")
-        boolean globalRanks,
-    @AdvancedKey(
-            "1.0 | 0.01 … 100.0 | Relative capacity; only `least-requests` and `power-of-two` use"
-                + " it.")
-        double weight,
-    @Key(
-            "vllm | | Kind of engine. `vllm-eagle`: vLLM to 0.32 with EAGLE or MTP; `…-hybrid`:"
-                + " sliding windows or state layers.")
-        Dialect dialect,
-    @AdvancedKey(
-            " | | A removal of a block announced several times removes one copy (`per-copy`), or"
-                + " all (`presence`); none: by dialect.")
-        @Nullable CopyCounting removals,
-    @AdvancedKey(
-            "0 | 0 … 1000000000 | Max blocks of one rank, all tiers and groups; 0: its GPU's, by"
-                + " `/metrics`.")
-        int maxBlocks,
-    @Secret
-        @AdvancedKey(
-            " | | Engine's `PYTHONHASHSEED`, to recognise its hashes; none: the usual ones.")
-        @Nullable String hashSeed,
-    @AdvancedKey(
-            "default | | SGLang: `format` of the engine's `--kv-events-config`; `dynamo` set"
-                + " wrongly overcounts.")
-        EventFormat eventFormat,
-    @AdvancedKey(" | | SGLang: its `--lora-paths`, each NAME=PATH; without adapters loaded later.")
-        List<String> loras,
-    @AdvancedKey(
-            SglangRules.LOAD_BACK_TOKENS
-                + " | 0 … 1000000 | SGLang: its `load_back_threshold`; shorter host hits stay"
-                + " there.")
+    @Key(required = true) String name,
+    @Key(required = true) URI url,
+    @Key @Nullable String events,
+    @Key @Nullable String replay,
+    @Key(standard = "false", advanced = true) boolean bind,
+    @Key(standard = "1", min = 1, max = 1024) int ranks,
+    @Key(standard = "0", max = 64_511, advanced = true) int firstRank,
+    @Key(standard = "false", advanced = true) boolean globalRanks,
+    @Key(standard = "1.0", min = 0.01, max = 100.0, advanced = true) double weight,
+    @Key(standard = "vllm") Dialect dialect,
+    @Key(advanced = true) @Nullable CopyCounting removals,
+    @Key(standard = "0", max = 1_000_000_000, advanced = true) int maxBlocks,
+    @Key(advanced = true, secret = true) @Nullable String hashSeed,
+    @Key(standard = "default", advanced = true) EventFormat eventFormat,
+    @Key(advanced = true) List<String> loras,
+    @Key(standard = "" + SglangRules.LOAD_BACK_TOKENS, max = 1_000_000, advanced = true)
         int loadBackTokens,
-    @Key(" | | Models it serves until its `/v1/models` answers; empty: all.") List<String> models,
+    @Key List<String> models,
     UpstreamConfig upstream) {
 
   /** Which engine's rules it follows. */

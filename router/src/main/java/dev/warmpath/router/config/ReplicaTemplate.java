@@ -5,7 +5,6 @@ import dev.warmpath.router.config.read.ConfigNode;
 import dev.warmpath.router.config.read.ConfigNode.Listing;
 import dev.warmpath.router.config.read.ConfigNode.Mapping;
 import dev.warmpath.router.config.read.ConfigNode.Scalar;
-import dev.warmpath.router.config.read.MappedValue;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-public final class ReplicaTemplate implements MappedValue {
+public final class ReplicaTemplate {
 
   private static final Pattern PLACEHOLDER = Pattern.compile("\\{([^{}]*)}");
 

@@ -1,7 +1,6 @@
 package dev.warmpath.router.config;
 
 import dev.warmpath.router.config.read.Key;
-import dev.warmpath.router.config.read.NamesFile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -13,12 +12,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public record UpstreamConfig(
-    @NamesFile @Key(" | | File with the engine's `--api-key`, sent with every request to it.")
-        @Nullable String apiKeyFile,
-    @NamesFile @Key(" | | PEM CA of the engine's certificate; none: Java's CAs.")
-        @Nullable String tlsCa,
-    @NamesFile @Key(" | | PEM client certificate for mTLS.") @Nullable String tlsCert,
-    @NamesFile @Key(" | | PEM private key of `tls-cert`.") @Nullable String tlsKey) {
+    @Key(namesFile = true) @Nullable String apiKeyFile,
+    @Key(namesFile = true) @Nullable String tlsCa,
+    @Key(namesFile = true) @Nullable String tlsCert,
+    @Key(namesFile = true) @Nullable String tlsKey) {
 
   public UpstreamConfig {
     if ((tlsCert == null) != (tlsKey == null)) {

@@ -3,10 +3,7 @@ package dev.warmpath.router.reload;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.config.read.ConfigKey;
-import dev.warmpath.router.config.read.ConfigKeys;
 import dev.warmpath.router.config.read.Records;
-import dev.warmpath.router.config.read.Reloadable;
-import dev.warmpath.router.config.read.Secret;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -60,7 +57,7 @@ public final class ConfigChanges {
       Object one = Records.value(before, component);
       Object other = Records.value(after, component);
       if (!Objects.equals(one, other)) {
-        compare(prefix, component, one, other, reloadable || isReloadable(component));
+        compare(prefix, component, one, other, reloadable || ConfigKey.isReloadable(component));
       }
     }
   }
@@ -79,7 +76,7 @@ public final class ConfigChanges {
     } else if (isSection(component)) {
       items(name, records(before), records(after), reloadable);
     } else {
-      boolean secret = component.isAnnotationPresent(Secret.class);
+      boolean secret = ConfigKey.isSecret(component);
       changes.add(
           new ConfigChange(
               name, secret ? HIDDEN : text(before), secret ? HIDDEN : text(after), reloadable));
@@ -116,13 +113,9 @@ public final class ConfigChanges {
     }
   }
 
-  private static boolean isReloadable(RecordComponent component) {
-    return component.isAnnotationPresent(Reloadable.class);
-  }
-
   /** Whether it is a list of sections. */
   private static boolean isSection(RecordComponent component) {
-    return ConfigKeys.isList(component) && component.getDeclaringRecord() == RouterConfig.class;
+    return ConfigKey.isList(component) && component.getDeclaringRecord() == RouterConfig.class;
   }
 
   private static Map<String, Record> records(@Nullable Object list) {
@@ -156,7 +149,7 @@ public final class ConfigChanges {
     for (RecordComponent component : running.getClass().getRecordComponents()) {
       Object now = Records.value(running, component);
       Object then = Records.value(next, component);
-      if (isReloadable(component)) {
+      if (ConfigKey.isReloadable(component)) {
         values.add(then);
       } else if (now instanceof Record one && then instanceof Record other) {
         values.add(merged(one, other));

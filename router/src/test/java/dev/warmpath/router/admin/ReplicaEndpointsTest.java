@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigKey;
-import dev.warmpath.router.config.read.ConfigKeys;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerResponse;
@@ -121,7 +120,7 @@ class ReplicaEndpointsTest {
   }
 
   static List<String> keysOfFiles() {
-    return ConfigKeys.of(RouterConfig.class).all().stream()
+    return ConfigKey.all(RouterConfig.class).stream()
         .filter(key -> key.section().equals("replicas[]"))
         .map(ConfigKey::name)
         .filter(name -> name.endsWith("-file") || name.startsWith("tls-"))

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.ConfigKeys;
+import dev.warmpath.router.config.read.ConfigKey;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -87,14 +87,14 @@ class EnvironmentKeysTest {
   @Test
   void everyKeyOutsideListsHasOneVariable() {
     long keys =
-        ConfigKeys.of(RouterConfig.class).all().stream()
+        ConfigKey.all(RouterConfig.class).stream()
             .filter(key -> !key.section().contains("[]"))
             .map(key -> key.path().replace('.', '_').replace('-', '_'))
             .distinct()
             .count();
     assertThat(keys)
         .isEqualTo(
-            ConfigKeys.of(RouterConfig.class).all().stream()
+            ConfigKey.all(RouterConfig.class).stream()
                 .filter(key -> !key.section().contains("[]"))
                 .count());
   }

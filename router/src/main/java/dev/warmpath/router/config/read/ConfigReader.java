@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConfigReader {
 
-  private final ConfigKeys keys;
+  private final Class<? extends Record> root;
   private final boolean mayNameFiles;
   private final List<String> problems = new ArrayList<>();
 
   private ConfigReader(Class<? extends Record> root, boolean mayNameFiles) {
-    this.keys = ConfigKeys.of(root);
+    this.root = root;
     this.mayNameFiles = mayNameFiles;
   }
 
@@ -38,7 +38,7 @@ public final class ConfigReader {
    */
   public static <T extends Record> T read(Class<T> root, Mapping given) throws ConfigException {
     ConfigReader reader = new ConfigReader(root, true);
-    Object config = reader.root(root, given);
+    Object config = reader.root(given);
     reader.throwProblems();
     return root.cast(Objects.requireNonNull(config));
   }
@@ -75,21 +75,21 @@ public final class ConfigReader {
     }
   }
 
-  private @Nullable Object root(Class<? extends Record> type, Mapping root) {
-    RecordComponent[] sections = type.getRecordComponents();
-    rejectUnknown(root, "", Stream.of(sections).map(ConfigKey::name).toList());
+  private @Nullable Object root(Mapping given) {
+    RecordComponent[] sections = root.getRecordComponents();
+    rejectUnknown(given, "", Stream.of(sections).map(ConfigKey::name).toList());
     List<@Nullable Object> values = new ArrayList<>();
     for (RecordComponent section : sections) {
-      ConfigNode node = root.given(ConfigKey.name(section));
-      values.add(ConfigKeys.isList(section) ? list(section, node) : section(section, node, root));
+      ConfigNode node = given.given(ConfigKey.name(section));
+      values.add(ConfigKey.isList(section) ? list(section, node) : section(section, node, given));
     }
-    return problems.isEmpty() ? construct(type, values, root.origin()) : null;
+    return problems.isEmpty() ? construct(root, values, given.origin()) : null;
   }
 
   private @Nullable Object section(
-      RecordComponent section, @Nullable ConfigNode node, Mapping root) {
-    ConfigNode found = node == null ? new Mapping(Map.of(), root.origin()) : node;
-    return section(ConfigKeys.type(section), ConfigKeys.path(section), found);
+      RecordComponent section, @Nullable ConfigNode node, Mapping given) {
+    ConfigNode found = node == null ? new Mapping(Map.of(), given.origin()) : node;
+    return section(ConfigKey.sectionType(section), ConfigKey.sectionPath(section), found);
   }
 
   private @Nullable List<@Nullable Object> list(
@@ -101,14 +101,14 @@ public final class ConfigReader {
     List<ConfigNode> items = node instanceof Listing listing ? listing.items() : List.of();
     List<@Nullable Object> records = new ArrayList<>();
     for (ConfigNode item : items) {
-      records.add(section(ConfigKeys.type(section), ConfigKeys.path(section), item));
+      records.add(section(ConfigKey.sectionType(section), ConfigKey.sectionPath(section), item));
     }
     return records;
   }
 
   private @Nullable Object section(Class<? extends Record> type, String path, ConfigNode node) {
     if (node instanceof Mapping mapping) {
-      rejectUnknown(mapping, path + ".", keys.section(path).keySet());
+      rejectUnknown(mapping, path + ".", ConfigKey.ofSection(root, path).keySet());
       return fields(type, path, mapping);
     }
     report(node.origin(), "'" + path + "' must hold keys and values");
@@ -120,7 +120,7 @@ public final class ConfigReader {
         .entries()
         .forEach((name, node) -> {
           if (!known.contains(name)) {
-            String nearest = prefix + ConfigKeys.nearest(name, known);
+            String nearest = prefix + ConfigKey.nearest(name, known);
             report(
                 node.origin(),
                 "unknown key '" + prefix + name + "'; did you mean '" + nearest + "'?");
@@ -139,7 +139,7 @@ public final class ConfigReader {
   }
 
   private @Nullable Object value(RecordComponent component, String path, Mapping mapping) {
-    ConfigKey key = keys.section(path).get(ConfigKey.name(component));
+    ConfigKey key = ConfigKey.ofSection(root, path).get(ConfigKey.name(component));
     return key == null
         ? fields(component.getType().asSubclass(Record.class), path, mapping)
         : value(key, mapping);
@@ -147,14 +147,14 @@ public final class ConfigReader {
 
   private @Nullable Object value(ConfigKey key, Mapping mapping) {
     ConfigNode node = mapping.given(key.name());
-    if (MappedValue.class.isAssignableFrom(key.type())) {
+    if (key.isMapped()) {
       return mapped(key, node == null ? new Mapping(Map.of(), mapping.origin()) : node);
     }
     if (node != null && key.namesFile() && !mayNameFiles) {
       report(node.origin(), "only the configuration may name files: '" + key.path() + "'");
       return null;
     }
-    ConfigKey file = keys.section(key.section()).get(key.fileName());
+    ConfigKey file = ConfigKey.ofSection(root, key.section()).get(key.fileName());
     if (file != null && mapping.given(file.name()) != null) {
       return secret(key, file, mapping);
     }

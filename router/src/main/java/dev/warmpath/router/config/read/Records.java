@@ -57,7 +57,8 @@ public final class Records {
   }
 
   /**
-   * A value of this type, a {@link MappedValue}.
+   * A value of a type that reads its own keys: by its public static {@code of}, which takes a
+   * mapping, empty if none is given.
    *
    * @throws ConfigException what the type has against the mapping
    */
