@@ -16,7 +16,7 @@ import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.FleetWatch;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.members.Membership;
-import dev.warmpath.router.members.PolledSource;
+import dev.warmpath.router.members.ReplicaSource;
 import dev.warmpath.router.observe.DiscoveryMetrics;
 import dev.warmpath.router.observe.FileMetrics;
 import dev.warmpath.router.observe.FleetCollector;
@@ -87,7 +87,7 @@ public final class RouterProcess implements AutoCloseable {
 
   private final RunningConfig running;
   private final MemoryBudget budget;
-  private final List<PolledSource> sources;
+  private final List<ReplicaSource> sources;
   private final Core core;
   private final Connections adminConnections;
   private final Vertx vertx;
@@ -126,7 +126,10 @@ public final class RouterProcess implements AutoCloseable {
             security.clientsTls());
     RouterMetrics metrics = new RouterMetrics();
     this.upstreams = new Upstreams(config.upstream(), vertx, files);
-    this.sources = ReplicaSources.of(config.discovery(), environment.nanoClock());
+    this.sources =
+        config.discovery().stream()
+            .map(source -> new ReplicaSource(source, environment.nanoClock()))
+            .toList();
     this.core = newCore(environment, metrics);
     this.reloader =
         new Reloader(
@@ -319,10 +322,10 @@ public final class RouterProcess implements AutoCloseable {
 
   private Core newCore(Environment environment, RouterMetrics metrics) {
     try {
-      return new Core(running, environment, metrics, upstreams, List.copyOf(sources));
+      return new Core(running, environment, metrics, upstreams, sources);
     } catch (RuntimeException e) {
       files.close();
-      sources.forEach(PolledSource::close);
+      sources.forEach(ReplicaSource::close);
       vertx.close();
       throw e;
     }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  */
 public final class ReplicaTemplate {
+
+  /** How the names of annotations begin that replace keys of a template. */
+  public static final String ANNOTATION = "warmpath.dev/";
+
+  private static final int MAX_PORT = 65_535;
 
   private static final Pattern PLACEHOLDER = Pattern.compile("\\{([^{}]*)}");
 
@@ -55,15 +61,17 @@ public final class ReplicaTemplate {
   /**
    * The replica at an address.
    *
-   * @param origin what errors call the address
-   * @param address values of the placeholders
-   * @param ports ports that replace those of the keys {@code events} and {@code replay}
-   * @param own keys that replace those of the template: text, Long or a list of text
-   * @throws ConfigException if that makes no replica, or a value is none of a host
+   * @param name what {@code {name}} stands for
+   * @param host address or host name, an IPv6 address without brackets
+   * @param annotations of what was found there: those called {@link #ANNOTATION}… replace keys of
+   *     the template, others are not looked at
+   * @throws ConfigException if that makes no replica, or an annotation makes no sense
    */
-  public ReplicaConfig replica(
-      String origin, Map<String, String> address, Map<String, Integer> ports, Map<String, ?> own)
+  public ReplicaConfig replica(String name, String host, int port, Map<String, String> annotations)
       throws ConfigException {
+    String origin = address(host, port);
+    Map<String, String> address =
+        Map.of("name", name, "host", bracketed(host), "port", Integer.toString(port));
     for (Map.Entry<String, String> value : address.entrySet()) {
       if (!VALUE.matcher(value.getValue()).matches()) {
         throw new ConfigException(
@@ -71,27 +79,68 @@ public final class ReplicaTemplate {
       }
     }
     Mapping replica = fill(new Mapping(keys.entries(), origin), address);
-    for (Map.Entry<String, ?> key : own.entrySet()) {
-      replica = replica.with(key.getKey(), ConfigNode.of(key.getValue(), origin));
-    }
-    for (Map.Entry<String, Integer> port : ports.entrySet()) {
-      String endpoint = withPort(replica.given(port.getKey()), address, port.getValue());
-      replica = replica.with(port.getKey(), new Scalar(endpoint, origin));
+    for (Map.Entry<String, String> annotation : annotations.entrySet()) {
+      if (annotation.getKey().startsWith(ANNOTATION)) {
+        try {
+          replica = annotated(replica, annotation, bracketed(host));
+        } catch (IllegalArgumentException e) {
+          throw new ConfigException("pod " + name, String.valueOf(e.getMessage()));
+        }
+      }
     }
     return replica(replica);
   }
 
-  private static ReplicaConfig replica(Mapping keys) throws ConfigException {
-    return ConfigTree.replicas(new Listing(List.of(keys), keys.origin()), true).get(0);
+  /** The address as refusals call it. */
+  public static String address(String host, int port) {
+    return bracketed(host) + ":" + port;
   }
 
-  private static String withPort(
-      @Nullable ConfigNode endpoint, Map<String, String> address, int port) {
+  private static String bracketed(String host) {
+    return host.indexOf(':') < 0 ? host : "[" + host + "]";
+  }
+
+  /** The keys with one of them as a pod's annotation tells it. */
+  private static Mapping annotated(
+      Mapping replica, Map.Entry<String, String> annotation, String host) {
+    String name = annotation.getKey();
+    String key = name.substring(ANNOTATION.length());
+    String text = annotation.getValue().strip();
+    return switch (key) {
+      case "events-port" -> withPort(replica, "events", host, number(name, text, MAX_PORT));
+      case "replay-port" -> withPort(replica, "replay", host, number(name, text, MAX_PORT));
+      case "ranks", "first-rank" -> with(replica, key, number(name, text, Integer.MAX_VALUE));
+      case "dialect" -> with(replica, key, text);
+      case "models" ->
+          with(replica, key, Stream.of(text.split(",", -1)).map(String::strip).toList());
+      default -> throw new IllegalArgumentException("'" + name + "' is unknown");
+    };
+  }
+
+  private static long number(String name, String text, int max) {
+    long number = text.matches("[0-9]{1,9}") ? Long.parseLong(text) : 0;
+    if (number < 1 || number > max) {
+      throw new IllegalArgumentException("'" + name + "' must be a number from 1: '" + text + "'");
+    }
+    return number;
+  }
+
+  private static Mapping with(Mapping replica, String key, Object value) {
+    return replica.with(key, ConfigNode.of(value, replica.origin()));
+  }
+
+  /** The endpoint with another port. */
+  private static Mapping withPort(Mapping replica, String key, String host, long port) {
+    ConfigNode endpoint = replica.given(key);
     String base =
         endpoint == null || "auto".equals(endpoint.value())
-            ? "tcp://" + address.get("host")
+            ? "tcp://" + host
             : String.valueOf(endpoint.value());
-    return base.replaceFirst(":[0-9]+$", "") + ":" + port;
+    return with(replica, key, base.replaceFirst(":[0-9]+$", "") + ":" + port);
+  }
+
+  private static ReplicaConfig replica(Mapping keys) throws ConfigException {
+    return ConfigTree.replicas(new Listing(List.of(keys), keys.origin()), true).get(0);
   }
 
   /** The given keys, and those that every replica needs. */

@@ -6,8 +6,9 @@ import dev.warmpath.router.members.DnsClient.Search;
 import dev.warmpath.router.members.DnsClient.Service;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -18,14 +19,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread of its source.
  */
-public final class DnsLook implements Look {
+final class DnsLook implements Look {
 
   private final DiscoveryConfig config;
   private final DnsClient dns;
   private boolean hadAddresses;
   private int emptyLooks;
 
-  public DnsLook(DiscoveryConfig config) {
+  DnsLook(DiscoveryConfig config) {
     this(config, Search.ofTheSystem());
   }
 
@@ -45,31 +46,32 @@ public final class DnsLook implements Look {
 
   @Override
   public Found look() throws IOException {
+    Found found = new Found();
     String srv = config.srv();
-    Answer<Address> answer = srv == null ? hosts(String.valueOf(config.host())) : services(srv);
-    checkEmpty(answer.records().isEmpty());
-    return Found.at(
-        answer.records(),
-        config.replica(),
-        List.of(),
-        TimeUnit.SECONDS.toMillis(answer.ttlSeconds()));
+    long ttlSeconds =
+        srv == null ? addHosts(found, String.valueOf(config.host())) : addServices(found, srv);
+    checkEmpty(found.isEmpty());
+    found.validMillis(TimeUnit.SECONDS.toMillis(ttlSeconds));
+    return found;
   }
 
-  private Answer<Address> hosts(String name) throws IOException {
+  private long addHosts(Found found, String name) throws IOException {
     Answer<String> answer = dns.addresses(name);
-    List<Address> addresses =
-        answer.records().stream()
-            .distinct()
-            .map(host -> new Address(Address.name(host), host, config.port()))
-            .toList();
-    return new Answer<>(addresses, answer.known(), answer.ttlSeconds());
+    answer.records().stream()
+        .distinct()
+        .sorted()
+        .forEach(host -> found.add(config.replica(), null, host, config.port(), Map.of()));
+    return answer.ttlSeconds();
   }
 
   /** A replica is named as its target is within its domain. */
-  private Answer<Address> services(String name) throws IOException {
+  private long addServices(Found found, String name) throws IOException {
     Answer<Service> answer = dns.services(name);
-    List<Address> addresses = new ArrayList<>();
-    for (Service service : answer.records()) {
+    List<Service> services =
+        answer.records().stream()
+            .sorted(Comparator.comparing(Service::target).thenComparingInt(Service::port))
+            .toList();
+    for (Service service : services) {
       List<String> hosts = answer.known().get(service.target());
       if (hosts == null) {
         hosts = dns.addresses(service.target()).records();
@@ -78,9 +80,9 @@ public final class DnsLook implements Look {
       hosts.stream()
           .sorted()
           .limit(1)
-          .forEach(host -> addresses.add(new Address(label, host, service.port())));
+          .forEach(host -> found.add(config.replica(), label, host, service.port(), Map.of()));
     }
-    return new Answer<>(addresses, answer.known(), answer.ttlSeconds());
+    return answer.ttlSeconds();
   }
 
   private void checkEmpty(boolean isEmpty) throws IOException {

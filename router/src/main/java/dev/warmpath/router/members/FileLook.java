@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread of its source.
  */
-public final class FileLook implements Look {
+final class FileLook implements Look {
 
   private final Path file;
   private final FileContents contents;
   private @Nullable Found found;
 
-  public FileLook(Path file) {
+  FileLook(Path file) {
     this.file = file;
     this.contents = new FileContents(List.of(file));
   }
@@ -37,7 +37,9 @@ public final class FileLook implements Look {
   private Found parsed(byte[] bytes) throws IOException {
     try {
       String name = file.toString();
-      return new Found(ConfigTree.replicas(YamlReader.text(bytes, name), name), List.of(), 0);
+      Found found = new Found();
+      ConfigTree.replicas(YamlReader.text(bytes, name), name).forEach(found::add);
+      return found;
     } catch (ConfigException e) {
       throw new IOException(String.join("; ", e.problems()), e);
     }

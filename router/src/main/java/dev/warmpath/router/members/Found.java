@@ -4,54 +4,83 @@ import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.ReplicaTemplate;
 import dev.warmpath.router.config.read.ConfigException;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a look found.
+ * What a look found; filled by it, and then changed no more.
  *
- * <p>Immutable.
- *
- * @param refused addresses that make no replica, each with the reason
- * @param validMillis how long it need not be looked for again; 0: as long as usual
+ * <p>Of two replicas with one name the first is taken: a look that finds addresses in any order
+ * sorts them before.
  */
-public record Found(List<ReplicaConfig> replicas, List<String> refused, long validMillis) {
+public final class Found {
 
-  public Found {
-    replicas = List.copyOf(replicas);
-    refused = List.copyOf(refused);
+  private final Map<String, ReplicaConfig> replicas = new TreeMap<>();
+  private final List<String> refused = new ArrayList<>();
+  private long validMillis;
+
+  /** The replicas, ordered by name. */
+  public List<ReplicaConfig> replicas() {
+    return List.copyOf(replicas.values());
+  }
+
+  /** What makes no replica, each with the reason. */
+  public List<String> refused() {
+    return List.copyOf(refused);
+  }
+
+  /** How long it need not be looked for again; 0: as long as usual. */
+  long validMillis() {
+    return validMillis;
+  }
+
+  void validMillis(long millis) {
+    validMillis = millis;
+  }
+
+  /** Whether nothing was there, not even what makes no replica. */
+  boolean isEmpty() {
+    return replicas.isEmpty() && refused.isEmpty();
+  }
+
+  void add(ReplicaConfig replica) {
+    replicas.putIfAbsent(replica.name(), replica);
   }
 
   /**
-   * The replicas at some addresses, ordered by name. An address that makes none is refused alone;
-   * of two with one name the first is taken.
+   * Adds the replica at an address. One that makes none is refused alone.
    *
-   * @param refused addresses that were refused before
+   * @param name what {@code {name}} stands for; null if only the address is known
+   * @param annotations as of {@link ReplicaTemplate#replica}
+   * @return whether there is a replica now that was not there before
    */
-  public static Found at(
-      Collection<Address> addresses,
+  boolean add(
       ReplicaTemplate template,
-      Collection<String> refused,
-      long validMillis) {
-    Map<String, ReplicaConfig> replicas = new TreeMap<>();
-    List<String> problems = new ArrayList<>(refused);
-    List<Address> ordered =
-        addresses.stream()
-            .sorted(Comparator.comparing(Address::host).thenComparingInt(Address::port))
-            .toList();
-    for (Address address : ordered) {
-      try {
-        ReplicaConfig replica = address.replica(template);
-        if (replicas.putIfAbsent(replica.name(), replica) != null) {
-          problems.add(address + ": another address is named '" + replica.name() + "'");
-        }
-      } catch (ConfigException e) {
-        problems.addAll(e.problems());
+      @Nullable String name,
+      String host,
+      int port,
+      Map<String, String> annotations) {
+    try {
+      ReplicaConfig replica =
+          template.replica(name == null ? host.replace(':', '-') : name, host, port, annotations);
+      if (replicas.putIfAbsent(replica.name(), replica) == null) {
+        return true;
       }
+      refuse(
+          ReplicaTemplate.address(host, port)
+              + ": another address is named '"
+              + replica.name()
+              + "'");
+    } catch (ConfigException e) {
+      refused.addAll(e.problems());
     }
-    return new Found(List.copyOf(replicas.values()), problems, validMillis);
+    return false;
+  }
+
+  /** Refuses what makes no replica, for this reason. */
+  void refuse(String why) {
+    refused.add(why);
   }
 }

@@ -1,6 +1,7 @@
 package dev.warmpath.router.members;
 
 import dev.warmpath.router.config.DiscoveryConfig;
+import dev.warmpath.router.config.ReplicaTemplate;
 import dev.warmpath.router.members.ReadyEndpoints.Ready;
 import io.fabric8.kubernetes.api.model.ObjectReference;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceList;
@@ -8,33 +9,31 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.TreeMap;
 
 /**
  * Finds a replica behind each endpoint of a Service that is ready.
  *
  * <p>Each look lists the EndpointSlices; a watch only tells when to look again. So a lost event, a
- * watch that ended, was refused as too old or went silent costs no more than one interval. A pod is
- * read once, for its annotations.
+ * watch that ended, was refused as too old or went silent costs no more than one interval. A pod
+ * that makes a replica is read once, for its annotations.
  *
  * <p>Confined to the thread of its source, but for {@link #close}.
  */
-public final class KubernetesLook implements Look {
+final class KubernetesLook implements Look {
 
   private static final String OF_SERVICE = "kubernetes.io/service-name=";
 
   private final DiscoveryConfig config;
   private final KubernetesConnection connection;
-  private Map<String, Annotations> annotations = Map.of();
+  private Map<String, Map<String, String>> annotations = Map.of();
 
   /**
    * @param config of a source of kind kubernetes
    */
-  public KubernetesLook(DiscoveryConfig config) {
+  KubernetesLook(DiscoveryConfig config) {
     this(config, new KubernetesConnection(() -> Config.autoConfigure(null)));
   }
 
@@ -54,10 +53,11 @@ public final class KubernetesLook implements Look {
       KubernetesClient client = connection.client();
       String namespace = namespace(client);
       EndpointSliceList list = connection.slices(namespace, labels());
-      ReadyEndpoints slices = ReadyEndpoints.read(list.getItems(), config);
-      List<String> refused = new ArrayList<>(slices.refused());
-      List<Address> addresses = addresses(client, namespace, slices, refused);
-      return Found.at(addresses, config.replica(), refused, 0);
+      ReadyEndpoints endpoints = ReadyEndpoints.read(list.getItems(), config);
+      Found found = new Found();
+      endpoints.refused().forEach(found::refuse);
+      addReplicas(found, endpoints, client, namespace);
+      return found;
     } catch (KubernetesClientException e) {
       throw new IOException(why(e), e);
     }
@@ -77,42 +77,34 @@ public final class KubernetesLook implements Look {
     return String.valueOf(service == null ? selector : service);
   }
 
-  private List<Address> addresses(
-      KubernetesClient client, String namespace, ReadyEndpoints slices, List<String> refused) {
-    Map<String, Annotations> seen = new HashMap<>();
-    List<Address> addresses = new ArrayList<>();
-    for (Ready ready : slices.ready()) {
-      String name = ready.pod() == null ? Address.name(ready.host()) : ready.pod().getName();
-      try {
-        Annotations own = annotations(client, namespace, ready.pod());
-        if (ready.pod() != null) {
-          seen.put(uid(ready.pod()), own);
-        }
-        addresses.add(new Address(name, ready.host(), ready.port(), own.ports(), own.keys()));
-      } catch (IllegalArgumentException e) {
-        refused.add("pod " + name + ": " + e.getMessage());
+  private void addReplicas(
+      Found found, ReadyEndpoints endpoints, KubernetesClient client, String namespace) {
+    Map<String, Map<String, String>> seen = new HashMap<>();
+    for (Ready ready : endpoints.ready()) {
+      ObjectReference pod = ready.pod();
+      if (pod == null) {
+        found.add(config.replica(), null, ready.host(), ready.port(), Map.of());
+        continue;
+      }
+      Map<String, String> known = annotations.get(uid(pod));
+      Map<String, String> own = known == null ? read(client, namespace, pod) : known;
+      if (found.add(config.replica(), pod.getName(), ready.host(), ready.port(), own)) {
+        seen.put(uid(pod), own);
       }
     }
     annotations = seen;
-    return addresses;
-  }
-
-  private Annotations annotations(
-      KubernetesClient client, String namespace, @Nullable ObjectReference pod) {
-    if (pod == null) {
-      return Annotations.NONE;
-    }
-    Annotations known = annotations.get(uid(pod));
-    return known == null ? read(client, namespace, pod) : known;
   }
 
   /** A pod that is gone has none; its endpoint goes too. */
-  private static Annotations read(
+  private static Map<String, String> read(
       KubernetesClient client, String namespace, ObjectReference reference) {
     var pod = client.pods().inNamespace(namespace).withName(reference.getName()).get();
-    return pod == null || pod.getMetadata().getAnnotations() == null
-        ? Annotations.NONE
-        : Annotations.of(pod.getMetadata().getAnnotations());
+    Map<String, String> own = new TreeMap<>();
+    if (pod != null && pod.getMetadata().getAnnotations() != null) {
+      own.putAll(pod.getMetadata().getAnnotations());
+      own.keySet().removeIf(name -> !name.startsWith(ReplicaTemplate.ANNOTATION));
+    }
+    return own;
   }
 
   private static String uid(ObjectReference pod) {

@@ -1,14 +1,25 @@
 package dev.warmpath.router.members;
 
+import dev.warmpath.router.config.DiscoveryConfig;
 import java.io.IOException;
+import java.nio.file.Path;
 
 /**
- * One way to find replicas: a file, DNS, an orchestrator. {@link PolledSource} decides when to
+ * One way to find replicas: a file, DNS, an orchestrator. {@link ReplicaSource} decides when to
  * look.
  *
  * <p>Confined to the thread of its source, but for {@link #close}.
  */
 public interface Look extends AutoCloseable {
+
+  /** What looks where {@code source} says. */
+  static Look of(DiscoveryConfig source) {
+    return switch (source.kind()) {
+      case FILE -> new FileLook(Path.of(String.valueOf(source.file())));
+      case DNS -> new DnsLook(source);
+      case KUBERNETES -> new KubernetesLook(source);
+    };
+  }
 
   /**
    * Looks once, in bounded time.

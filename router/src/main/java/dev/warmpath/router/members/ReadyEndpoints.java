@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.api.model.discovery.v1.EndpointConditions;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointPort;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,8 +52,11 @@ final class ReadyEndpoints {
     return all;
   }
 
-  Collection<Ready> ready() {
-    return ready.values();
+  /** Ordered by host and port, whatever the order of the slices. */
+  List<Ready> ready() {
+    return ready.values().stream()
+        .sorted(Comparator.comparing(Ready::host).thenComparingInt(Ready::port))
+        .toList();
   }
 
   /** ReadyEndpoints that have no port for their endpoints, each with the reason. */

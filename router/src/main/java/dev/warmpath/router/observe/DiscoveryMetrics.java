@@ -1,13 +1,13 @@
 package dev.warmpath.router.observe;
 
-import dev.warmpath.router.members.SourceStatus;
+import dev.warmpath.router.members.ReplicaSource;
 
 /** How a source of replicas stands. */
 public final class DiscoveryMetrics {
 
   private DiscoveryMetrics() {}
 
-  public static void source(MetricValues to, SourceStatus now) {
+  public static void source(MetricValues to, ReplicaSource.Status now) {
     to.add(Metric.DISCOVERY_AGE_SECONDS, now.goodSeconds(), now.source());
     to.add(Metric.DISCOVERY_FAILURES_TOTAL, now.failures(), now.source());
     to.add(Metric.DISCOVERY_REPLICAS, now.replicas(), now.source());

@@ -13,16 +13,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ReplicaTemplateTest {
 
-  private static final Map<String, String> ADDRESS =
-      Map.of("name", "pod-0", "host", "10.0.0.1", "port", "8000");
-
   private static ReplicaTemplate template(String keys) throws ConfigException {
     String yaml = "discovery:\n  - kind: dns\n    srv: s\n    replica: {" + keys + "}\n";
     return ConfigTree.parse(yaml, "f.yaml").config().discovery().get(0).replica();
   }
 
   private static ReplicaConfig replica(ReplicaTemplate template) throws ConfigException {
-    return template.replica("here", ADDRESS, Map.of(), Map.of());
+    return template.replica("pod-0", "10.0.0.1", 8000, Map.of());
   }
 
   @Test
@@ -53,10 +50,15 @@ class ReplicaTemplateTest {
     ReplicaTemplate template = template("events: 'tcp://{host}:5557', dialect: vllm, models: [m]");
     ReplicaConfig replica =
         template.replica(
-            "here",
-            ADDRESS,
-            Map.of("events", 6001, "replay", 6101),
-            Map.of("dialect", "sglang", "ranks", 2L, "models", List.of("a", "b")));
+            "pod-0",
+            "10.0.0.1",
+            8000,
+            Map.of(
+                "warmpath.dev/events-port", "6001",
+                "warmpath.dev/replay-port", "6101",
+                "warmpath.dev/dialect", "sglang",
+                "warmpath.dev/ranks", "2",
+                "warmpath.dev/models", "a, b"));
     assertThat(replica.events()).isEqualTo("tcp://10.0.0.1:6001");
     assertThat(replica.replay()).isEqualTo("tcp://10.0.0.1:6101");
     assertThat(replica.dialect()).isEqualTo(ReplicaConfig.Dialect.SGLANG);
@@ -72,14 +74,8 @@ class ReplicaTemplateTest {
     assertThat(replica(template).upstream().apiKeyFile()).isEqualTo("/keys/pod-0");
     ConfigException e =
         catchThrowableOfType(
-            ConfigException.class,
-            () ->
-                template.replica(
-                    "here",
-                    Map.of("name", name, "host", "10.0.0.1", "port", "8000"),
-                    Map.of(),
-                    Map.of()));
-    assertThat(e.problems()).containsExactly("here: {name} may not be '" + name + "'");
+            ConfigException.class, () -> template.replica(name, "10.0.0.1", 8000, Map.of()));
+    assertThat(e.problems()).containsExactly("10.0.0.1:8000: {name} may not be '" + name + "'");
   }
 
   @Test
@@ -88,11 +84,34 @@ class ReplicaTemplateTest {
     ConfigException e =
         catchThrowableOfType(
             ConfigException.class,
-            () -> template.replica("10.0.0.1:8000", ADDRESS, Map.of(), Map.of("dialect", "other")));
+            () ->
+                template.replica(
+                    "pod-0", "10.0.0.1", 8000, Map.of("warmpath.dev/dialect", "other")));
     assertThat(e.problems())
         .singleElement()
         .asString()
         .startsWith("10.0.0.1:8000: 'replicas[].dialect' must be one of vllm,");
+  }
+
+  @Test
+  void anAnnotationThatMakesNoSenseNamesItselfAndThePod() throws ConfigException {
+    for (String value : List.of("many", "0", "65536", "-1", "")) {
+      assertThat(problems(Map.of("warmpath.dev/events-port", value)))
+          .containsExactly(
+              "pod pod-0: 'warmpath.dev/events-port' must be a number from 1: '" + value + "'");
+    }
+    assertThat(problems(Map.of("warmpath.dev/event-port", "1")))
+        .containsExactly("pod pod-0: 'warmpath.dev/event-port' is unknown");
+    assertThat(problems(Map.of("other/event-port", "1"))).isEmpty();
+  }
+
+  private static List<String> problems(Map<String, String> annotations) {
+    try {
+      ReplicaTemplate.DEFAULT.replica("pod-0", "10.0.0.1", 8000, annotations);
+      return List.of();
+    } catch (ConfigException e) {
+      return e.problems();
+    }
   }
 
   @Test

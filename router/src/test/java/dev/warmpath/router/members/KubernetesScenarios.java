@@ -37,7 +37,7 @@ abstract class KubernetesScenarios {
 
   private final Map<String, String> uids = new HashMap<>();
   private volatile List<ReplicaConfig> found;
-  private PolledSource source;
+  private ReplicaSource source;
 
   /** Creates or replaces an object; returns its uid. */
   abstract String put(HasMetadata object);
@@ -66,7 +66,7 @@ abstract class KubernetesScenarios {
           new KubernetesLook(
               ConfigTree.parse(yaml, "f.yaml").config().discovery().get(0),
               new KubernetesConnection(this::credentials));
-      source = new PolledSource("kubernetes", look, intervalMillis, System::nanoTime);
+      source = new ReplicaSource("kubernetes", look, intervalMillis, System::nanoTime);
       source.start(replicas -> found = replicas);
     } catch (ConfigException e) {
       throw new IllegalArgumentException(e);
@@ -81,7 +81,7 @@ abstract class KubernetesScenarios {
     start(KEYS);
   }
 
-  final PolledSource source() {
+  final ReplicaSource source() {
     return source;
   }
 

@@ -20,7 +20,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -236,15 +235,16 @@ class MembershipTest {
 
   @Test
   void followsSourcesUntilItIsClosed() throws Exception {
-    Found source = new Found();
+    Listed listed = new Listed();
+    ReplicaSource source = new ReplicaSource("test", listed, 5, System::nanoTime);
     membership.begin(replicas("{name: a, url: 'http://h:1'}"), "", List.of(source));
     assertThat(followed).as("others may still come").containsExactly("a 1");
-    source.found(replicas("{name: b, url: 'http://h:2'}"));
+    listed.now = replicas("{name: b, url: 'http://h:2'}");
     Rig.until(() -> names().equals(List.of("a", "b")));
-    source.found(List.of());
+    listed.now = List.of();
     Rig.until(() -> names().equals(List.of("a")));
     membership.close();
-    assertThat(source.closed).isTrue();
+    assertThat(listed.closed).isTrue();
   }
 
   @Test
@@ -253,27 +253,15 @@ class MembershipTest {
     assertThat(followed).containsExactly("a 1", "all");
   }
 
-  private static final class Found implements ReplicaSource {
-    private @Nullable Consumer<List<ReplicaConfig>> listener;
-    private boolean closed;
-
-    void found(List<ReplicaConfig> replicas) {
-      java.util.Objects.requireNonNull(listener).accept(replicas);
-    }
+  private static final class Listed implements Look {
+    private volatile List<ReplicaConfig> now = List.of();
+    private volatile boolean closed;
 
     @Override
-    public String name() {
-      return "test";
-    }
-
-    @Override
-    public void start(Consumer<List<ReplicaConfig>> found) {
-      listener = found;
-    }
-
-    @Override
-    public @Nullable String problem() {
-      return null;
+    public Found look() {
+      Found found = new Found();
+      now.forEach(found::add);
+      return found;
     }
 
     @Override

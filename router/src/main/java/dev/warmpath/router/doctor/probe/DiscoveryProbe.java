@@ -1,6 +1,5 @@
 package dev.warmpath.router.doctor.probe;
 
-import dev.warmpath.router.ReplicaSources;
 import dev.warmpath.router.config.DiscoveryConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
@@ -43,7 +42,7 @@ final class DiscoveryProbe {
   }
 
   private DiscoveryFacts look(DiscoveryConfig source) {
-    try (Look look = ReplicaSources.look(source)) {
+    try (Look look = Look.of(source)) {
       return take(source.name(), look.look());
     } catch (IOException e) {
       return new DiscoveryFacts(

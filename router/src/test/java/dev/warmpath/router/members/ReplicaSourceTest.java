@@ -7,6 +7,7 @@ import dev.warmpath.router.config.ReplicaTemplate;
 import dev.warmpath.router.rig.Rig;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -15,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class PolledSourceTest {
+class ReplicaSourceTest {
 
   private interface Step {
     Found look() throws IOException;
@@ -35,7 +36,7 @@ class PolledSourceTest {
         return now.look();
       };
 
-  private final PolledSource source = new PolledSource("test", look, 5, System::nanoTime);
+  private final ReplicaSource source = new ReplicaSource("test", look, 5, System::nanoTime);
 
   @AfterEach
   void close() {
@@ -43,9 +44,14 @@ class PolledSourceTest {
   }
 
   private static Found at(String... hosts) {
-    List<Address> addresses =
-        Stream.of(hosts).map(host -> new Address(Address.name(host), host, 8000)).toList();
-    return Found.at(addresses, ReplicaTemplate.DEFAULT, List.of(), 0);
+    Found found = new Found();
+    Stream.of(hosts)
+        .forEach(host -> found.add(ReplicaTemplate.DEFAULT, null, host, 8000, Map.of()));
+    return found;
+  }
+
+  private static void add(Found found, String name, String host) {
+    found.add(ReplicaTemplate.DEFAULT, name, host, 8000, Map.of());
   }
 
   private void start() {
@@ -82,7 +88,7 @@ class PolledSourceTest {
     });
     Rig.until(() -> "no answer".equals(source.problem()));
     untilLookedAgain();
-    SourceStatus failing = source.status();
+    ReplicaSource.Status failing = source.status();
     assertThat(failing.failures()).isGreaterThan(1);
     assertThat(failing.replicas()).isEqualTo(1);
     assertThat(failing.goodSeconds()).isPositive();
@@ -144,7 +150,7 @@ class PolledSourceTest {
             wake[0] = listener;
           }
         };
-    try (PolledSource slow = new PolledSource("slow", watched, 86_400_000, System::nanoTime)) {
+    try (ReplicaSource slow = new ReplicaSource("slow", watched, 86_400_000, System::nanoTime)) {
       slow.start(replicas -> found.add(replicas.stream().map(ReplicaConfig::name).toList()));
       assertThat(next()).containsExactly("10.0.0.1");
       wake[0].run();
@@ -155,12 +161,12 @@ class PolledSourceTest {
   @Test
   void anAddressThatMakesNoReplicaIsRefusedAlone() throws InterruptedException {
     steps.add(() -> {
-      List<Address> addresses =
-          List.of(
-              new Address("a", "10.0.0.1", 8000),
-              new Address("not a name", "10.0.0.2", 8000),
-              new Address("a", "10.0.0.3", 8000));
-      return Found.at(addresses, ReplicaTemplate.DEFAULT, List.of("pod b: why"), 0);
+      Found found = new Found();
+      found.refuse("pod b: why");
+      add(found, "a", "10.0.0.1");
+      add(found, "not a name", "10.0.0.2");
+      add(found, "a", "10.0.0.3");
+      return found;
     });
     start();
     assertThat(next()).containsExactly("a");
@@ -169,12 +175,10 @@ class PolledSourceTest {
 
   @Test
   void refusedAddressesNameWhatIsWrong() {
-    List<Address> addresses =
-        List.of(
-            new Address("a", "10.0.0.1", 8000),
-            new Address("not a name", "fd00::2", 8000),
-            new Address("a", "10.0.0.3", 8000));
-    Found found = Found.at(addresses, ReplicaTemplate.DEFAULT, List.of(), 0);
+    Found found = new Found();
+    add(found, "a", "10.0.0.1");
+    add(found, "a", "10.0.0.3");
+    add(found, "not a name", "fd00::2");
     assertThat(found.refused())
         .containsExactly(
             "10.0.0.3:8000: another address is named 'a'",
