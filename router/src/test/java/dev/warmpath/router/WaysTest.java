@@ -74,7 +74,7 @@ final class WaysTest {
         .collect(Collectors.toSet());
   }
 
-  /** By itself, or as what it extends or implements. */
+  /** By itself, as what is nested in it, or as what it extends or implements. */
   private static boolean isUsed(Set<JavaClass> here, Set<JavaClass> before) {
     Set<JavaClass> known = new HashSet<>(here);
     here.forEach(type -> known.addAll(type.getAllRawInterfaces()));
@@ -84,7 +84,7 @@ final class WaysTest {
         .filter(type -> before.stream().anyMatch(outer -> isIn(type, outer)))
         .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
         .map(Dependency::getTargetClass)
-        .anyMatch(known::contains);
+        .anyMatch(used -> known.stream().anyMatch(type -> isIn(used, type)));
   }
 
   /** Whether a class is another one, or nested in it. */

@@ -56,6 +56,11 @@ final class Attempt {
    *
    * While the client reads too slowly the replica is paused, and its silence is not its fault: the
    * time limit is then the client's.
+   *
+   * The leg of a request that is split over two engines (Exchange says how) is such an attempt too.
+   * Of a prefill nothing goes down: all of it is before the first byte, chunk() collects, and
+   * complete() hands what was collected to the exchange instead of ending it. The decode's is this
+   * table as it stands, with what the prefill left in its body.
    */
 
   /** Between two looks at a replica whose silence is over a limit. */

@@ -1,5 +1,6 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.auth.Client;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.Assignment;
@@ -9,8 +10,11 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.prompt.PromptPool;
+import dev.warmpath.router.prompt.ReadRequest;
+import dev.warmpath.router.prompt.body.BodyFields;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.requestlog.Decision;
+import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.trace.Tracing;
 import dev.warmpath.tokenizer.RequestKind;
@@ -22,13 +26,18 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClosedException;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.buffer.BufferInternal;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,7 +48,8 @@ import org.slf4j.LoggerFactory;
  * tokenized elsewhere, a replica chosen, and its response passed down; another replica is tried as
  * long as the client has not seen a byte.
  *
- * <p>Confined to its event loop.
+ * <p>Confined to its event loop, except {@link #decide} and {@link #leaveQueue}, which hand over to
+ * it.
  */
 final class Exchange {
 
@@ -52,7 +62,8 @@ final class Exchange {
    *
    *   state         holds                                        what limits its time
    *   BODY          room for what came                           silence (request-body-ms)
-   *   PROMPT        the body, a ticket of the prompt pool        deadline-ms, then ten times that
+   *   PROMPT        the body, a ticket of the prompt pool,       deadline-ms, then ten times that
+   *                 whose thread runs decide()
    *   QUEUED        the body, a place in the queue               queue.timeout-ms
    *   TRYING        the body until the answer's first byte,      the attempt's limits
    *                 an attempt with its assignment
@@ -61,6 +72,13 @@ final class Exchange {
    *
    * Every state may end: by an error of our own, by a client that goes, by the end of the process. A
    * place in the queue can have its turn before it was told: then PROMPT becomes TRYING.
+   *
+   * What an attempt goes through in TRYING is drawn in Attempt. Two upstream legs, a prefill at one
+   * engine and then the decode at another, would be one more state here, PREFILLING, before TRYING:
+   * its attempt passes nothing down (it collects its answer, as it does a refusal), and its last byte
+   * leads to TRYING with what the answer holds for the second leg, or to BACKING_OFF. The decode's
+   * place is reserved together with the prefill's, in "reserved", as in a back-off. I1 to I4 hold as
+   * they are; tries are counted, and replicas left out, for each leg on its own.
    *
    * I1  At most one attempt exists at a time; it owns exactly one assignment and finishes it. What
    *     is reserved for the next one during a back-off is the exchange's until that begins.
@@ -129,12 +147,91 @@ final class Exchange {
     }
   }
 
-  /** The event loop's own things. */
-  record Loop(Vertx vertx, Context context, Supplier<HttpClient> upstream, RequestIds ids) {
+  /**
+   * One event loop: its connections to the replicas, and the exchanges that are open on it. One
+   * timer looks at the time limits of all of them, and there is none while there are no exchanges.
+   */
+  static final class Loop {
+    private static final long NO_TIMER = -1;
+
+    private final ProxyContext proxy;
+    private final Vertx vertx;
+    private final Context context;
+    private final Supplier<HttpClient> upstream;
+    private final long tickMs;
+    private final RequestIds ids;
+    private final Set<Exchange> open = new LinkedHashSet<>();
+    private long timer = NO_TIMER;
+
+    /**
+     * A loop that serves nothing yet.
+     *
+     * @param upstream the connections to the replicas
+     * @param tickMs how late a time limit may be noticed
+     */
+    Loop(
+        ProxyContext proxy,
+        Vertx vertx,
+        Context context,
+        Supplier<HttpClient> upstream,
+        long tickMs) {
+      this.proxy = proxy;
+      this.vertx = vertx;
+      this.context = context;
+      this.upstream = upstream;
+      this.tickMs = tickMs;
+      this.ids = new RequestIds(proxy.random());
+    }
+
+    Vertx vertx() {
+      return vertx;
+    }
 
     /** The connections to the replicas. */
     HttpClient client() {
       return upstream.get();
+    }
+
+    /** A request's id: the client's own, or a new one. */
+    String requestId(HttpServerRequest request) {
+      return ids.accept(request.getHeader(RequestIds.HEADER));
+    }
+
+    /** Serves a request that was let in, until it leaves the process's count of those. */
+    void serve(Arrival arrival) {
+      Exchange exchange = new Exchange(proxy, this, arrival);
+      open.add(exchange);
+      if (timer == NO_TIMER) {
+        timer = vertx.setPeriodic(tickMs, id -> tick());
+      }
+      exchange.guarded(v -> exchange.start()).handle(null);
+    }
+
+    private void ended(Exchange exchange) {
+      open.remove(exchange);
+      proxy.admission().lifecycle().leave();
+    }
+
+    private void tick() {
+      if (open.isEmpty()) {
+        vertx.cancelTimer(timer);
+        timer = NO_TIMER;
+        return;
+      }
+      proxy.dispatcher().freed();
+      long now = proxy.nanoClock().getAsLong();
+      ArrayList<Exchange> late = new ArrayList<>(0);
+      for (Exchange exchange : open) {
+        if (exchange.isLate(now)) {
+          late.add(exchange);
+        }
+      }
+      late.forEach(exchange -> exchange.timeOut(now));
+    }
+
+    /** Cuts all of them off. */
+    void cut() {
+      new ArrayList<>(open).forEach(Exchange::cut);
     }
   }
 
@@ -154,7 +251,6 @@ final class Exchange {
   private final HttpServerResponse response;
   private final String requestId;
   private final long startNanos;
-  private final Runnable onEnd;
   private final RequestBody body;
   private final ClientQuota quota;
   private final TimeLimit limit = new TimeLimit();
@@ -162,6 +258,7 @@ final class Exchange {
   /** Time without a byte on the client's line; runs for a stream that is to be kept alive. */
   private final TimeLimit line = new TimeLimit();
 
+  /** The stored response that the request's path names, or null. */
   private final @Nullable String storedId;
 
   private final Timeline timeline = new Timeline(this::elapsedNanos);
@@ -188,7 +285,7 @@ final class Exchange {
   /** Waits for the end of a back-off. */
   private @Nullable Assignment reserved;
 
-  Exchange(ProxyContext proxy, Loop loop, Arrival arrival, Runnable onEnd) {
+  private Exchange(ProxyContext proxy, Loop loop, Arrival arrival) {
     this.proxy = proxy;
     this.loop = loop;
     this.route = arrival.route();
@@ -196,10 +293,9 @@ final class Exchange {
     this.uri = arrival.head().uri();
     this.quota = new ClientQuota(arrival.client(), proxy.nanoClock());
     this.response = request.response();
-    this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
+    this.requestId = loop.requestId(request);
     this.storedId = Routes.storedId(arrival.head().path());
     this.startNanos = proxy.nanoClock().getAsLong();
-    this.onEnd = onEnd;
     Tracing tracing = proxy.tracing();
     this.trace =
         tracing == null
@@ -209,7 +305,7 @@ final class Exchange {
         new RequestBody(proxy.admission().bodies(), proxy.config().limits().bodyBytes(), request);
   }
 
-  void start() {
+  private void start() {
     response.putHeader(RequestIds.HEADER, requestId);
     response.closeHandler(guarded(v -> clientGone()));
     response.exceptionHandler(guarded(this::connectionFailed));
@@ -274,15 +370,14 @@ final class Exchange {
     limit.start(limitMs, proxy.nanoClock().getAsLong(), due);
   }
 
-  /** Whether a time limit is over. */
-  boolean isLate(long nowNanos) {
+  private boolean isLate(long nowNanos) {
     return limit.isOver(nowNanos)
         || line.isOver(nowNanos)
         || (attempt != null && attempt.isLate(nowNanos));
   }
 
   /** Does what is due for its time limits. */
-  void timeOut(long nowNanos) {
+  private void timeOut(long nowNanos) {
     guarded(
             v -> {
               if (line.isOver(nowNanos)) {
@@ -318,7 +413,7 @@ final class Exchange {
     reject(error);
     RouterConfig now = proxy.config();
     UnreadBody.discard(
-        loop.vertx(),
+        loop.vertx,
         proxy.nanoClock(),
         request,
         now.timeouts().requestBodyMs(),
@@ -336,14 +431,100 @@ final class Exchange {
     }
     within(proxy.config().tokenizing().deadlineMs(), this::giveUpReading);
     RoutingHints hints = RoutingHeaders.of(proxy.config(), request.headers(), quota.client());
-    Context context = loop.context();
+    List<String> types = request.headers().getAll(HttpHeaders.CONTENT_TYPE);
+    String contentType = types.isEmpty() ? null : String.join(", ", types);
+    byte[] whole = body.whole();
+    Consumer<ReadRequest> read = found -> decide(found, hints, whole, contentType);
+    RequestKind kind = route.kind();
     ticket =
-        new PromptStage(this, proxy, quota)
-            .begin(
-                body.whole(),
-                hints,
-                result -> context.runOnContext(guarded(v -> promptRead(result))),
-                e -> context.runOnContext(v -> failed(e)));
+        kind == null || BodyFields.isForm(contentType)
+            ? proxy.prompts().readWithoutPrompt(whole, contentType, read)
+            : proxy.prompts().read(kind, whole, read);
+  }
+
+  /**
+   * Judges a request that was read by its client's quota, and asks for an engine. Called once on a
+   * thread of the prompt pool; what throws here ends the exchange too.
+   */
+  private void decide(
+      ReadRequest found, RoutingHints hints, byte[] whole, @Nullable String contentType) {
+    try {
+      ReadRequest read = route.computes() ? found : found.withoutWork();
+      String stored = keepsResponses() ? read.previousResponse() : storedId;
+      PreparedRequest request = read.prepare(hints);
+      if (stored != null) {
+        request = request.only(proxy.admission().responses().replica(stored));
+      }
+      ApiError refusal = refusal(read, request, stored, () -> models(whole, contentType));
+      BlockChain pieces = proxy.logs().wantsPieces() ? PromptPieces.of(request) : null;
+      boolean hides = mayHideTransfers(whole);
+      DispatchResult placed = ask(request, refusal);
+      PreparedRequest asked = request;
+      loop.context.runOnContext(
+          guarded(v -> {
+            prepared = asked;
+            hidesTransfers = hides;
+            decided(pieces, refusal, placed);
+          }));
+    } catch (RuntimeException | Error e) {
+      loop.context.runOnContext(v -> failed(e));
+    }
+  }
+
+  private Set<String> models(byte[] whole, @Nullable String contentType) {
+    return proxy.prompts().reader().models(whole, contentType);
+  }
+
+  /**
+   * The client of a stored response may see it, and needs no model for that; nobody else may, nor
+   * may a response go on from it.
+   */
+  private @Nullable ApiError refusal(
+      ReadRequest read,
+      PreparedRequest request,
+      @Nullable String stored,
+      Supplier<Set<String>> models) {
+    if (!read.readable()) {
+      return ApiError.overloaded("too many bodies wait to be read");
+    }
+    if (stored != null && !proxy.admission().responses().isOf(stored, quota.name())) {
+      return ApiError.responseNotFound();
+    }
+    return storedId != null ? quota.refusal(request) : quota.refusal(request, models);
+  }
+
+  /** A client that sends such parameters knows the engines, as a sidecar of them does. */
+  private boolean mayHideTransfers(byte[] whole) {
+    String passes = proxy.config().headers().passTransferParams();
+    return route.kind() != null
+        && !passes.equals("always")
+        && (passes.equals("never") || !TransferParams.areNamedIn(whole));
+  }
+
+  /** Asks for an engine, unless the request is refused. */
+  private @Nullable DispatchResult ask(PreparedRequest request, @Nullable ApiError refusal) {
+    if (trace != null) {
+      trace.deciding(request.model(), request.prompt().lengthTokens(), request.prompt().fallback());
+    }
+    DispatchResult placed = refusal == null ? admit(request) : null;
+    if (trace != null) {
+      trace.decided(word(placed));
+    }
+    return placed;
+  }
+
+  /** Without the replica that it needs another one may tell the client so. */
+  private DispatchResult admit(PreparedRequest request) {
+    DispatchResult result = proxy.dispatcher().admit(request, this::leaveQueue);
+    boolean isGone = result instanceof NoCandidate && request.onlyReplica() != null;
+    return isGone ? proxy.dispatcher().admit(request.only(null), this::leaveQueue) : result;
+  }
+
+  private static String word(@Nullable DispatchResult result) {
+    if (result instanceof Assignment assignment) {
+      return assignment.engine();
+    }
+    return result instanceof NoCandidate none ? none.cause().label() : "queued";
   }
 
   /** First the prompt is given up; if the rest cannot be read in ten times that, the request is. */
@@ -415,37 +596,35 @@ final class Exchange {
   }
 
   /** Whether the answer is a stored response, which its replica keeps. */
-  boolean keepsResponses() {
+  private boolean keepsResponses() {
     return route.kind() == RequestKind.RESPONSES;
   }
 
   /** It left the queue; called on any thread. */
-  void left(DispatchResult result) {
-    loop.context()
-        .runOnContext(
-            guarded(v -> {
-              queued = null;
-              timeline.left();
-              if (trace != null) {
-                trace.leftQueue();
-              }
-              proxy.listener().queued(elapsedNanos());
-              placed(result);
-            }));
+  private void leaveQueue(DispatchResult result) {
+    loop.context.runOnContext(
+        guarded(v -> {
+          queued = null;
+          timeline.left();
+          if (trace != null) {
+            trace.leftQueue();
+          }
+          proxy.listener().queued(elapsedNanos());
+          placed(result);
+        }));
   }
 
-  private void promptRead(PromptStage.Result read) {
+  private void decided(
+      @Nullable BlockChain pieces, @Nullable ApiError refusal, @Nullable DispatchResult placed) {
     ticket = null;
-    prepared = read.request();
-    hidesTransfers = read.hidesTransfers();
-    timeline.read(read.pieces());
+    timeline.read(pieces);
     if (route.kind() != null && isStreamed()) {
       awaitKeepAlive();
     }
-    if (read.placed() != null) {
-      placed(read.placed());
-    } else if (read.refusal() != null) {
-      reject(read.refusal());
+    if (placed != null) {
+      placed(placed);
+    } else if (refusal != null) {
+      reject(refusal);
     }
   }
 
@@ -537,7 +716,7 @@ final class Exchange {
     if (waitMs == 0) {
       beginReserved();
     } else {
-      loop.vertx().setTimer(waitMs, guarded(id -> beginReserved()));
+      loop.vertx.setTimer(waitMs, guarded(id -> beginReserved()));
     }
   }
 
@@ -556,11 +735,6 @@ final class Exchange {
     int doublings = Math.min(MOST_DOUBLINGS, timeline.attempts() - 1);
     long longest = Math.min(bounds.backoffLimitMs(), (long) bounds.backoffMs() << doublings);
     return longest == 0 ? 0 : proxy.random().nextLong(longest + 1);
-  }
-
-  /** The stored response that the request's path names, or null. */
-  @Nullable String storedId() {
-    return storedId;
   }
 
   HttpServerResponse response() {
@@ -643,7 +817,7 @@ final class Exchange {
   }
 
   /** The process ends: what has begun is cut off, with an error if one can still be said. */
-  void cut() {
+  private void cut() {
     guarded(v -> breakOff(ApiError.shuttingDown())).handle(null);
   }
 
@@ -697,8 +871,7 @@ final class Exchange {
       if (trace != null) {
         trace.ended(status, timeline.outcome(status, ending));
       }
-      Timeline.Ended ended = new Timeline.Ended(status, ending);
-      proxy.logs().ended(timeline.decision(asked(), prepared, ended), prepared);
+      proxy.logs().ended(timeline.decision(asked(), prepared, status, ending), prepared);
     } finally {
       letGo();
     }
@@ -729,6 +902,6 @@ final class Exchange {
       reserved = null;
     }
     body.drop();
-    onEnd.run();
+    loop.ended(this);
   }
 }

@@ -66,7 +66,6 @@ public final class ProxyVerticle extends VerticleBase {
   private int connectionsPerReplica;
   private Exchange.@Nullable Loop loop;
   private long watching = -1;
-  private @Nullable Exchanges exchanges;
   private final Set<Tunnel> tunnels = new HashSet<>();
   private @Nullable WebSocketClient webSockets;
 
@@ -88,8 +87,7 @@ public final class ProxyVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     upstream = newClient(proxy.config().limits().replicaRequests());
-    exchanges = new Exchanges(vertx, proxy.nanoClock(), tickMs(), proxy.dispatcher()::freed);
-    loop = new Exchange.Loop(vertx, context, this::upstream, new RequestIds(proxy.random()));
+    loop = new Exchange.Loop(proxy, vertx, context, this::upstream, tickMs());
     webSockets = vertx.createWebSocketClient(webSocketOptions());
     ServerTls tls = proxy.admission().tls();
     HttpServerOptions options = serverOptions();
@@ -122,13 +120,13 @@ public final class ProxyVerticle extends VerticleBase {
   /** Cuts off every request that is still being served; may be called from any thread. */
   public void cut() {
     if (loop != null) {
-      loop.context().runOnContext(v -> cutAll());
+      context.runOnContext(v -> cutAll());
     }
   }
 
   private void cutAll() {
-    if (exchanges != null) {
-      exchanges.cut();
+    if (loop != null) {
+      loop.cut();
     }
     new ArrayList<>(tunnels).forEach(Tunnel::cut);
   }
@@ -336,7 +334,8 @@ public final class ProxyVerticle extends VerticleBase {
     } else if (route.equals(Routes.REALTIME)) {
       tunnel(arrival);
     } else {
-      exchange(arrival);
+      proxy.retries().earn();
+      Objects.requireNonNull(loop).serve(arrival);
     }
   }
 
@@ -377,19 +376,9 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private Decision.Request asked(HttpServerRequest request) {
-    String id = Objects.requireNonNull(loop).ids().accept(request.getHeader(RequestIds.HEADER));
+    String id = Objects.requireNonNull(loop).requestId(request);
     String path = Objects.requireNonNullElse(request.path(), "");
     return new Decision.Request(id, request.method().name(), path, null, null, null);
-  }
-
-  private void exchange(Exchange.Arrival arrival) {
-    Exchange.Loop own = Objects.requireNonNull(loop);
-    Exchange[] self = new Exchange[1];
-    Exchange exchange = new Exchange(proxy, own, arrival, () -> ended(self));
-    self[0] = exchange;
-    proxy.retries().earn();
-    Objects.requireNonNull(exchanges).add(exchange);
-    exchange.guarded(v -> exchange.start()).handle(null);
   }
 
   private void tunnel(Exchange.Arrival arrival) {
@@ -407,11 +396,6 @@ public final class ProxyVerticle extends VerticleBase {
     self[0] = tunnel;
     tunnels.add(tunnel);
     tunnel.start();
-  }
-
-  private void ended(Exchange[] exchange) {
-    Objects.requireNonNull(exchanges).remove(exchange[0]);
-    lifecycle().leave();
   }
 
   private void page(Route.Page page, HttpServerRequest request, @Nullable Client client) {

@@ -20,30 +20,15 @@ final class Timeline {
   private static final long NEVER = -1;
   private static final double NANOS_PER_MILLI = 1e6;
 
+  private final LongSupplier elapsedNanos;
+
   /** When each step was, in nanoseconds since the request's head. */
-  private static final class Moments {
-    private final LongSupplier elapsedNanos;
-    private long bodyNanos;
-    private long queuedNanos = NEVER;
-    private long waitNanos;
-    private long dispatchNanos = NEVER;
-    private long firstTokenNanos = NEVER;
+  private long bodyNanos;
 
-    Moments(LongSupplier elapsedNanos) {
-      this.elapsedNanos = elapsedNanos;
-    }
-
-    long now() {
-      return elapsedNanos.getAsLong();
-    }
-
-    Decision.Times times() {
-      return new Decision.Times(
-          millis(waitNanos), millis(dispatchNanos), millis(firstTokenNanos), millis(now()));
-    }
-  }
-
-  private final Moments moments;
+  private long queuedNanos = NEVER;
+  private long waitNanos;
+  private long dispatchNanos = NEVER;
+  private long firstTokenNanos = NEVER;
   private int attempts;
   private @Nullable Assignment assignment;
   private @Nullable UsageScanner answer;
@@ -54,17 +39,17 @@ final class Timeline {
    * @param elapsedNanos time since the request's head
    */
   Timeline(LongSupplier elapsedNanos) {
-    moments = new Moments(elapsedNanos);
+    this.elapsedNanos = elapsedNanos;
   }
 
   /** Its body has come. */
   void bodyEnded() {
-    moments.bodyNanos = moments.now();
+    bodyNanos = elapsedNanos.getAsLong();
   }
 
   /** The router's own time: since the body came, without the wait in the queue. */
   long routingNanos() {
-    return moments.now() - moments.bodyNanos - moments.waitNanos;
+    return elapsedNanos.getAsLong() - bodyNanos - waitNanos;
   }
 
   /** The prompt was read. */
@@ -74,14 +59,14 @@ final class Timeline {
 
   /** It waits in the queue. */
   void queued() {
-    moments.queuedNanos = moments.now();
+    queuedNanos = elapsedNanos.getAsLong();
   }
 
   /** It waits no more; without effect if it did not. */
   void left() {
-    if (moments.queuedNanos != NEVER) {
-      moments.waitNanos = moments.now() - moments.queuedNanos;
-      moments.queuedNanos = NEVER;
+    if (queuedNanos != NEVER) {
+      waitNanos = elapsedNanos.getAsLong() - queuedNanos;
+      queuedNanos = NEVER;
     }
   }
 
@@ -90,7 +75,7 @@ final class Timeline {
     attempts++;
     assignment = to;
     answer = null;
-    moments.dispatchNanos = moments.now();
+    dispatchNanos = elapsedNanos.getAsLong();
   }
 
   /** The engine's good answer is looked through by {@code scanner}. */
@@ -100,8 +85,8 @@ final class Timeline {
 
   /** A stream brought content; only the first time counts. */
   void firstToken() {
-    if (moments.firstTokenNanos == NEVER) {
-      moments.firstTokenNanos = moments.now();
+    if (firstTokenNanos == NEVER) {
+      firstTokenNanos = elapsedNanos.getAsLong();
     }
   }
 
@@ -132,17 +117,24 @@ final class Timeline {
    *
    * @param prepared null if its body was not read
    */
-  Decision decision(Decision.Request request, @Nullable PreparedRequest prepared, Ended ended) {
+  Decision decision(
+      Decision.Request request, @Nullable PreparedRequest prepared, int status, Ending ending) {
     left();
-    int status = ended.status;
-    Ending ending = ended.ending;
     return new Decision(
         request,
         assignment,
-        moments.times(),
+        times(),
         tokens(prepared, status),
         new Decision.Result(outcome(status, ending), status, code, attempts),
         pieces);
+  }
+
+  private Decision.Times times() {
+    return new Decision.Times(
+        millis(waitNanos),
+        millis(dispatchNanos),
+        millis(firstTokenNanos),
+        millis(elapsedNanos.getAsLong()));
   }
 
   private Decision.Tokens tokens(@Nullable PreparedRequest prepared, int status) {
@@ -158,9 +150,6 @@ final class Timeline {
         usage.answerTokens(),
         good.contentEvents());
   }
-
-  /** How the exchange ended. */
-  record Ended(int status, Ending ending) {}
 
   /** The word for it. */
   String outcome(int status, Ending ending) {

@@ -81,7 +81,7 @@ final class Tunnel {
         request.params(true).getAll("model").stream()
             .map(proxy.prompts().reader()::modelOf)
             .toList();
-    this.requestId = loop.ids().accept(request.getHeader(RequestIds.HEADER));
+    this.requestId = loop.requestId(request);
     this.startNanos = proxy.nanoClock().getAsLong();
     this.onEnd = onEnd;
   }
