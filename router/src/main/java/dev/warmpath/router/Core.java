@@ -34,10 +34,8 @@ import dev.warmpath.router.snapshot.SnapshotStatus;
 import dev.warmpath.router.tokenize.CacheSizes;
 import dev.warmpath.router.tokenize.LoadedTokenizers;
 import dev.warmpath.router.tokenize.parity.ParityWatch;
-import dev.warmpath.router.tokenize.parity.TokenComparison;
 import dev.warmpath.router.tokenize.remote.EngineDates;
 import dev.warmpath.router.tokenize.remote.RemotePrompts;
-import dev.warmpath.router.tokenize.remote.RemoteRendering;
 import dev.warmpath.router.upstream.Upstreams;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -75,8 +73,8 @@ final class Core implements AutoCloseable {
   private final Dispatcher dispatcher;
   private final Tokenizers models;
   private final ConfiguredModels configured;
-  private final @Nullable TokenComparison comparison;
-  private final @Nullable RemoteRendering remote;
+  private final @Nullable ParityWatch parity;
+  private final @Nullable RemotePrompts remote;
   private final BodyParser bodies;
   private final PromptPool prompts;
   private @Nullable SnapshotKeeper snapshotKeeper;
@@ -113,22 +111,20 @@ final class Core implements AutoCloseable {
             recording.events());
     this.streams = new EventStreams(ingest);
     this.membership = membership(environment);
-    this.comparison = comparison(environment);
+    this.parity = parity(environment);
     this.remote =
         config.tokenizing().asksEngines()
-            ? RemoteRendering.begin(
+            ? new RemotePrompts(
                 running,
                 upstreams,
-                http ->
-                    new RemotePrompts.Sources(
-                        fleet,
-                        models::adapterOf,
-                        new EngineDates(running, models::modelOf, environment.clock()),
-                        http,
-                        trees,
-                        budget.renderedBytes(),
-                        environment.nanoClock(),
-                        metrics::remote))
+                new RemotePrompts.Sources(
+                    fleet,
+                    models::adapterOf,
+                    new EngineDates(running, models::modelOf, environment.clock()),
+                    trees,
+                    budget.renderedBytes(),
+                    environment.nanoClock(),
+                    metrics::remote))
             : null;
     this.dispatcher =
         new Dispatcher(
@@ -216,25 +212,23 @@ final class Core implements AutoCloseable {
     return membership.config(replica).filter(known -> known.dialect().isSglang()).isPresent();
   }
 
-  private @Nullable TokenComparison comparison(Environment environment) {
+  private @Nullable ParityWatch parity(Environment environment) {
     return config.parity().enabled()
-        ? TokenComparison.begin(
+        ? new ParityWatch(
             running,
             upstreams,
-            http ->
-                new ParityWatch.Sources(
-                    fleet,
-                    tokenizers,
-                    models::modelOf,
-                    http,
-                    trees,
-                    budget.comparedBytes(),
-                    environment.nanoClock()))
+            new ParityWatch.Sources(
+                fleet,
+                tokenizers,
+                models::modelOf,
+                trees,
+                budget.comparedBytes(),
+                environment.nanoClock()))
         : null;
   }
 
   private DispatchListener listener() {
-    DispatchListener heard = comparison == null ? metrics : comparison.watch().before(metrics);
+    DispatchListener heard = parity == null ? metrics : parity.before(metrics);
     return recording.requests(heard);
   }
 
@@ -328,8 +322,8 @@ final class Core implements AutoCloseable {
     AtomicInteger count = new AtomicInteger();
     return new PromptPool(
         new PromptReader(models, bodies, trees, configured::modelOf),
-        comparison == null ? BodyWatch.NONE : comparison.watch(),
-        remote == null ? RemoteReader.NONE : remote.prompts(),
+        parity == null ? BodyWatch.NONE : parity,
+        remote == null ? RemoteReader.NONE : remote,
         config.tokenizing(),
         work -> {
           Thread thread = new Thread(work, "warmpath-tokenizer-" + count.incrementAndGet());
@@ -412,31 +406,31 @@ final class Core implements AutoCloseable {
 
   /** Compares our tokens with the engines'; null if that is not wanted. */
   @Nullable ParityWatch parity() {
-    return comparison == null ? null : comparison.watch();
+    return parity;
   }
 
   /** Asks engines for prompts; null if that is not wanted. */
   @Nullable RemotePrompts remote() {
-    return remote == null ? null : remote.prompts();
+    return remote;
   }
 
   private void removed(Replica replica) {
-    if (comparison != null) {
-      comparison.watch().restarted(replica);
+    if (parity != null) {
+      parity.restarted(replica);
     }
     if (remote != null) {
-      remote.prompts().removed(replica);
+      remote.removed(replica);
     }
     upstreams.remove(replica);
     metrics.forget(replica);
   }
 
   private void restarted(Replica replica) {
-    if (comparison != null) {
-      comparison.watch().restarted(replica);
+    if (parity != null) {
+      parity.restarted(replica);
     }
     if (remote != null) {
-      remote.prompts().restarted(replica);
+      remote.restarted(replica);
     }
   }
 
@@ -456,8 +450,8 @@ final class Core implements AutoCloseable {
   public void close() {
     membership.close();
     prompts.close();
-    if (comparison != null) {
-      comparison.close();
+    if (parity != null) {
+      parity.close();
     }
     if (remote != null) {
       remote.close();

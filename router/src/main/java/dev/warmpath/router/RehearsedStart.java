@@ -49,12 +49,9 @@ public final class RehearsedStart {
   /** Returns how many requests were answered. */
   static long warmUp(RouterConfig config, Environment environment) {
     long begin = environment.nanoClock().getAsLong();
-    WarmUp.Bounds bounds =
-        new WarmUp.Bounds(
-            TimeUnit.SECONDS.toNanos(config.warmUp().seconds()), config.warmUp().requests());
     WarmUp.Start start =
         (model, engine, events) -> router(ownConfig(config, model, engine, events));
-    long answered = new WarmUp(start, bounds, environment.nanoClock()).run();
+    long answered = new WarmUp(start, config.warmUp(), environment.nanoClock()).run();
     long millis = TimeUnit.NANOSECONDS.toMillis(environment.nanoClock().getAsLong() - begin);
     LOG.debug("warmed up with {} requests in {} ms", answered, millis);
     return answered;

@@ -5,7 +5,6 @@ import dev.warmpath.router.admin.AdminVerticle;
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
-import dev.warmpath.router.console.RecentDecisions;
 import dev.warmpath.router.console.history.Totals;
 import dev.warmpath.router.doctor.facts.HostFacts;
 import dev.warmpath.router.fleet.Fleet;
@@ -139,7 +138,7 @@ public final class RouterProcess implements AutoCloseable {
             result -> metrics.reloaded(result.label()),
             files);
     this.console = newConsole(metrics, environment);
-    core.dispatcher().keepScores(console.bounds().mostKept() > 0);
+    core.dispatcher().keepScores(config.admin().decisionsKept() > 0);
     this.admin = new AdminVerticle(adminContext(security.admin()));
     measure(metrics, security, environment);
     try {
@@ -186,12 +185,11 @@ public final class RouterProcess implements AutoCloseable {
   }
 
   private Console newConsole(RouterMetrics metrics, Environment environment) {
-    RouterConfig.Admin config = running().admin();
     return new Console(
         new Totals.Sources(
             metrics, core.dispatcher(), core.ingest()::status, environment.nanoClock()),
-        new RecentDecisions.Bounds(
-            config.decisionsKept(), budget.decisionBytes(), config.showPrompts()),
+        running().admin(),
+        budget.decisionBytes(),
         environment.clock());
   }
 
@@ -334,10 +332,7 @@ public final class RouterProcess implements AutoCloseable {
   private Connections connections(Environment environment, IntSupplier limit) {
     return new Connections(
         limit,
-        () -> {
-          RouterConfig.Timeouts now = running().timeouts();
-          return new Connections.Timeouts(now.requestHeadMs(), now.keepAliveMs());
-        },
+        () -> running().timeouts(),
         environment.nanoClock(),
         () -> RESETS_A_REQUEST * running().limits().requests());
   }

@@ -15,7 +15,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,8 +24,7 @@ import org.junit.jupiter.api.Test;
 class RehearsedStartTest {
 
   private static final int REQUESTS = 60;
-  private static final WarmUp.Bounds BOUNDS =
-      new WarmUp.Bounds(TimeUnit.SECONDS.toNanos(60), REQUESTS);
+  private static final RouterConfig.WarmUp BOUNDS = new RouterConfig.WarmUp(60, REQUESTS);
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final Environment machine = Environment.ofTheMachine();

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.admin.ReplicaEndpoints.Reply;
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.ConsoleStream;
 import dev.warmpath.router.console.RecentDecisions;
@@ -94,14 +95,14 @@ final class ConsoleEndpoints implements ConsoleStream.Source {
   }
 
   private ObjectNode settings() {
-    RecentDecisions.Bounds kept = admin.console().bounds();
+    RouterConfig.Admin config = admin.config().admin();
     return JsonNodeFactory.instance
         .objectNode()
         .put("policy", admin.dispatcher().policy().name())
         .put("version", RouterMetrics.version())
         .put("stepSeconds", Console.STEP_SECONDS)
-        .put("showPrompts", kept.keepsTokens())
-        .put("decisionsKept", kept.mostKept());
+        .put("showPrompts", config.showPrompts())
+        .put("decisionsKept", config.decisionsKept());
   }
 
   private static RecentDecisions.Query query(Parameters parameters) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.BlockChain;
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.console.history.EngineRates;
 import dev.warmpath.router.console.history.History;
 import dev.warmpath.router.console.history.Totals;
@@ -35,13 +36,23 @@ public final class Console implements RequestLogs.Recent {
   /** The longest history, in seconds. */
   public static final int HISTORY_SECONDS = History.STEPS * History.STEP_SECONDS;
 
+  private final RouterConfig.Admin config;
+  private final long decisionBytes;
   private final History history;
   private final RecentDecisions decisions;
   private final HotPrefixes prefixes;
 
-  public Console(Totals.Sources sources, RecentDecisions.Bounds bounds, Clock clock) {
+  /**
+   * Begins to remember.
+   *
+   * @param decisionBytes for the kept decisions
+   */
+  public Console(
+      Totals.Sources sources, RouterConfig.Admin config, long decisionBytes, Clock clock) {
+    this.config = config;
+    this.decisionBytes = decisionBytes;
     this.history = new History(sources, clock);
-    this.decisions = new RecentDecisions(bounds, clock);
+    this.decisions = new RecentDecisions(config, decisionBytes, clock);
     this.prefixes = new HotPrefixes(sources.nanoClock());
   }
 
@@ -73,8 +84,7 @@ public final class Console implements RequestLogs.Recent {
     BlockChain blocks = assignment == null ? null : assignment.blocks();
     int cached = decision.tokens().cached();
     if (request != null && blocks != null && cached > 0 && request.prompt().comparable()) {
-      PromptResult.Tokens tokens =
-          decisions.bounds().keepsTokens() ? request.prompt().tokens() : null;
+      PromptResult.Tokens tokens = config.showPrompts() ? request.prompt().tokens() : null;
       prefixes.add(
           request.model(),
           blocks,
@@ -88,17 +98,12 @@ public final class Console implements RequestLogs.Recent {
     return prefixes.hottest(most);
   }
 
-  /** How many decisions are kept, and what of them. */
-  public RecentDecisions.Bounds bounds() {
-    return decisions.bounds();
-  }
-
   /** The kept decisions that match, the newest first. */
   public ObjectNode decisions(RecentDecisions.Query query) {
     ObjectNode root = JsonNodeFactory.instance.objectNode();
     root.set("decisions", json(decisions.newest(query)));
     root.put("kept", decisions.fill().kept());
-    return root.put("maxKept", decisions.bounds().mostKept());
+    return root.put("maxKept", config.decisionsKept());
   }
 
   private static ArrayNode json(List<KeptDecision> shown) {
@@ -126,9 +131,9 @@ public final class Console implements RequestLogs.Recent {
   public void collect(MetricValues to) {
     RecentDecisions.Fill fill = decisions.fill();
     to.add(Metric.CONSOLE_DECISIONS, fill.kept());
-    to.add(Metric.CONSOLE_DECISIONS_LIMIT, decisions.bounds().mostKept());
+    to.add(Metric.CONSOLE_DECISIONS_LIMIT, config.decisionsKept());
     to.add(Metric.CONSOLE_DECISIONS_BYTES, fill.bytes());
-    to.add(Metric.CONSOLE_DECISIONS_MAX_BYTES, decisions.bounds().mostBytes());
+    to.add(Metric.CONSOLE_DECISIONS_MAX_BYTES, decisionBytes);
     to.add(Metric.CONSOLE_PREFIXES, prefixes.nodes());
   }
 }

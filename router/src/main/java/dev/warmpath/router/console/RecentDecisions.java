@@ -1,5 +1,6 @@
 package dev.warmpath.router.console;
 
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.requestlog.Decision;
 import java.time.Clock;
@@ -20,14 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecentDecisions {
 
-  /**
-   * What is kept.
-   *
-   * @param mostKept 0 keeps nothing
-   * @param keepsTokens whether token ids are kept, which are as good as text
-   */
-  public record Bounds(int mostKept, long mostBytes, boolean keepsTokens) {}
-
   /** How full it is. */
   record Fill(int kept, long bytes) {}
 
@@ -39,32 +32,30 @@ public final class RecentDecisions {
    */
   public record Query(int most, long before, Predicate<KeptDecision> matches) {}
 
-  private final Bounds bounds;
+  private final RouterConfig.Admin config;
+  private final long mostBytes;
   private final Clock clock;
   private final Deque<KeptDecision> kept = new ArrayDeque<>();
   private long bytes;
   private long lastId;
 
-  RecentDecisions(Bounds bounds, Clock clock) {
-    this.bounds = bounds;
+  RecentDecisions(RouterConfig.Admin config, long mostBytes, Clock clock) {
+    this.config = config;
+    this.mostBytes = mostBytes;
     this.clock = clock;
   }
 
-  Bounds bounds() {
-    return bounds;
-  }
-
   void add(Decision decision, @Nullable PreparedRequest request) {
-    if (bounds.mostKept() == 0) {
+    if (config.decisionsKept() == 0) {
       return;
     }
     long now = clock.millis();
-    KeptDecision made = KeptDecision.of(now, decision, request, bounds.keepsTokens());
+    KeptDecision made = KeptDecision.of(now, decision, request, config.showPrompts());
     synchronized (this) {
       KeptDecision next = made.as(++lastId);
       kept.addLast(next);
       bytes += next.bytes();
-      while (kept.size() > bounds.mostKept() || bytes > bounds.mostBytes()) {
+      while (kept.size() > config.decisionsKept() || bytes > mostBytes) {
         bytes -= kept.removeFirst().bytes();
       }
     }

@@ -3,6 +3,7 @@ package dev.warmpath.router.proxy;
 import static io.netty.handler.codec.http.HttpVersion.HTTP_1_0;
 import static io.netty.handler.codec.http.HttpVersion.HTTP_1_1;
 
+import dev.warmpath.router.config.RouterConfig;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -115,14 +116,6 @@ public final class Connections {
 
   private static final int CLOSE_WAIT = 8;
 
-  /**
-   * What connections may do.
-   *
-   * @param headMs from a connection's beginning to its first request's head
-   * @param keepAliveMs from a response's end to the next request's head
-   */
-  public record Timeouts(int headMs, int keepAliveMs) {}
-
   /** Why the router closed a connection. */
   public enum Closed {
     /** There were too many. */
@@ -141,7 +134,7 @@ public final class Connections {
   }
 
   private final IntSupplier limit;
-  private final Supplier<Timeouts> timeouts;
+  private final Supplier<RouterConfig.Timeouts> timeouts;
   private final LongSupplier nanoClock;
   private final ResetBudget resets;
   private final AtomicInteger count = new AtomicInteger();
@@ -156,7 +149,10 @@ public final class Connections {
    * @param resets how many requests a client may take back
    */
   public Connections(
-      IntSupplier limit, Supplier<Timeouts> timeouts, LongSupplier nanoClock, IntSupplier resets) {
+      IntSupplier limit,
+      Supplier<RouterConfig.Timeouts> timeouts,
+      LongSupplier nanoClock,
+      IntSupplier resets) {
     this.limit = limit;
     this.timeouts = timeouts;
     this.nanoClock = nanoClock;
@@ -273,8 +269,8 @@ public final class Connections {
    * @return the timer that does it
    */
   public long watch(Vertx vertx) {
-    Timeouts now = timeouts.get();
-    long shortest = Math.min(now.headMs(), now.keepAliveMs()) / LOOKS_A_TIMEOUT;
+    RouterConfig.Timeouts now = timeouts.get();
+    long shortest = Math.min(now.requestHeadMs(), now.keepAliveMs()) / LOOKS_A_TIMEOUT;
     long every = Math.max(SHORTEST_LOOK_MS, Math.min(shortest, LONGEST_LOOK_MS));
     return vertx.setPeriodic(every, id -> look());
   }
@@ -356,7 +352,7 @@ public final class Connections {
 
     private final Channel channel;
     private long idleNanos = nanoClock.getAsLong();
-    private long patienceNanos = TimeUnit.MILLISECONDS.toNanos(timeouts.get().headMs());
+    private long patienceNanos = TimeUnit.MILLISECONDS.toNanos(timeouts.get().requestHeadMs());
     private int requests;
     private boolean served;
     private boolean ending;

@@ -1,5 +1,6 @@
 package dev.warmpath.router.warmup;
 
+import dev.warmpath.router.config.RouterConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -54,23 +55,15 @@ public final class WarmUp {
     void close();
   }
 
-  /**
-   * How long it may take.
-   *
-   * @param nanos time
-   * @param requests how many are sent at most
-   */
-  public record Bounds(long nanos, int requests) {}
-
   /** There may be no folder that can be written to. */
   private static final FileSystemOptions NO_FILES =
       new FileSystemOptions().setFileCachingEnabled(false).setClassPathResolvingEnabled(false);
 
   private final Start start;
-  private final Bounds bounds;
+  private final RouterConfig.WarmUp bounds;
   private final LongSupplier nanoClock;
 
-  public WarmUp(Start start, Bounds bounds, LongSupplier nanoClock) {
+  public WarmUp(Start start, RouterConfig.WarmUp bounds, LongSupplier nanoClock) {
     this.start = start;
     this.bounds = bounds;
     this.nanoClock = nanoClock;
@@ -107,7 +100,7 @@ public final class WarmUp {
   /** Sends requests and publishes events until the bounds are reached. */
   private void drive(StubLoad load, StubEvents events, List<int[]> prompts)
       throws InterruptedException {
-    long deadline = nanoClock.getAsLong() + bounds.nanos();
+    long deadline = nanoClock.getAsLong() + TimeUnit.SECONDS.toNanos(bounds.seconds());
     events.awaitSubscriber(SUBSCRIBER_MILLIS);
     load.start();
     for (int published = 0; !load.isOver() && nanoClock.getAsLong() - deadline < 0; ) {

@@ -2,7 +2,9 @@ package dev.warmpath.router.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.warmpath.router.console.RecentDecisions.Bounds;
+import dev.warmpath.router.config.ConfigTree;
+import dev.warmpath.router.config.RouterConfig;
+import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.console.RecentDecisions.Query;
 import dev.warmpath.router.requestlog.Decision;
 import java.time.Clock;
@@ -14,7 +16,7 @@ class RecentDecisionsTest {
   private static final int MEGABYTE = 1 << 20;
 
   @Test
-  void theOldestGiveWay() {
+  void theOldestGiveWay() throws ConfigException {
     RecentDecisions recent = recent(3, MEGABYTE);
     for (int i = 0; i < 5; i++) {
       add(recent, "m");
@@ -28,7 +30,7 @@ class RecentDecisionsTest {
   }
 
   @Test
-  void bytesAreBounded() {
+  void bytesAreBounded() throws ConfigException {
     RecentDecisions recent = recent(1_000, 5 * MEGABYTE);
     String large = "m".repeat(MEGABYTE);
     for (int i = 0; i < 10; i++) {
@@ -43,7 +45,7 @@ class RecentDecisionsTest {
   }
 
   @Test
-  void noneAreKeptWhereNoneAreWanted() {
+  void noneAreKeptWhereNoneAreWanted() throws ConfigException {
     RecentDecisions recent = recent(0, MEGABYTE);
     add(recent, "m");
     assertThat(recent.fill().kept()).isZero();
@@ -51,7 +53,7 @@ class RecentDecisionsTest {
   }
 
   @Test
-  void newOnesComeInOrderAndOfManyTheNewest() {
+  void newOnesComeInOrderAndOfManyTheNewest() throws ConfigException {
     RecentDecisions recent = recent(100, MEGABYTE);
     for (int i = 0; i < 8; i++) {
       add(recent, "m");
@@ -61,8 +63,9 @@ class RecentDecisionsTest {
     assertThat(recent.since(8, 2)).isEmpty();
   }
 
-  private static RecentDecisions recent(int most, long bytes) {
-    return new RecentDecisions(new Bounds(most, bytes, false), Clock.systemUTC());
+  private static RecentDecisions recent(int most, long bytes) throws ConfigException {
+    RouterConfig config = ConfigTree.empty().set("admin.decisions-kept", most, "test").config();
+    return new RecentDecisions(config.admin(), bytes, Clock.systemUTC());
   }
 
   private static void add(RecentDecisions recent, String session) {

@@ -2,6 +2,7 @@ package dev.warmpath.router.tokenize.parity;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.DispatchListener;
@@ -14,6 +15,8 @@ import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.parity.ParityCheck.Question;
 import dev.warmpath.router.tokenize.parity.ParityCheck.Verdict;
 import dev.warmpath.router.tokenize.parity.RecentBodies.Body;
+import dev.warmpath.router.upstream.EngineClient;
+import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.tokenizer.ModelTokenizer;
 import dev.warmpath.tokenizer.RequestKind;
 import java.io.IOException;
@@ -32,6 +35,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,16 +56,12 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   private static final int MOST_WAITING = 16;
   private static final int LONGEST_BODY_BYTES = 1 << 20;
   private static final int EQUAL_TO_LEAVE = 20;
+  private static final int CONNECTIONS = 2;
+  private static final int ANSWER_BYTES = 16 << 20;
+  private static final int LONGEST_TICK_MILLIS = 500;
 
-  /**
-   * How often and how long. Immutable.
-   *
-   * @param tickMillis between two looks for engines to probe
-   * @param sampleNanos between two samples of one model's traffic, 0 for none
-   * @param retryNanos until an engine that did not answer is probed again
-   * @param timeout of one question
-   */
-  public record Times(long tickMillis, long sampleNanos, long retryNanos, Duration timeout) {}
+  /** Until an engine that did not answer is probed again. */
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   /**
    * What it looks at. Thread-safe.
@@ -72,13 +72,13 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
       Fleet fleet,
       LoadedTokenizers tokenizers,
       Function<@Nullable String, @Nullable String> modelOf,
-      EngineHttp http,
       TreeRoom trees,
       long bodiesBytes,
       LongSupplier nanoClock) {}
 
   private final Sources sources;
-  private final Times times;
+  private final EngineHttp http;
+  private final long sampleNanos;
   private final ParityCheck check;
   private final ScheduledExecutorService thread;
   private final ProbeBook book;
@@ -88,15 +88,31 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   private final AtomicInteger waiting = new AtomicInteger();
   private final AtomicInteger turn = new AtomicInteger();
 
-  public ParityWatch(Sources sources, Times times, ThreadFactory threads) {
+  /** Begins to compare, over connections of its own. */
+  public ParityWatch(Supplier<RouterConfig> running, Upstreams upstreams, Sources sources) {
+    RouterConfig config = running.get();
+    EngineClient.Limits limits =
+        new EngineClient.Limits(
+            () -> running.get().timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES);
     this.sources = sources;
-    this.times = times;
+    this.http =
+        new EngineHttp(thread("warmpath-parity-http"), upstreams.newClient("parity", limits));
+    this.sampleNanos = TimeUnit.MILLISECONDS.toNanos(config.parity().sampleIntervalMs());
     this.bodies = new RecentBodies(sources.bodiesBytes());
-    this.check = new ParityCheck(sources.http(), times.timeout());
-    this.book = new ProbeBook(times.retryNanos());
-    this.thread = Executors.newSingleThreadScheduledExecutor(threads);
+    this.check = new ParityCheck(http, Duration.ofMillis(config.parity().timeoutMs()));
+    this.book = new ProbeBook(RETRY_NANOS);
+    this.thread = Executors.newSingleThreadScheduledExecutor(thread("warmpath-parity"));
+    int tickMillis = Math.min(LONGEST_TICK_MILLIS, config.health().intervalMs());
     Future<?> unused =
-        thread.scheduleWithFixedDelay(this::tick, 0, times.tickMillis(), TimeUnit.MILLISECONDS);
+        thread.scheduleWithFixedDelay(this::tick, 0, tickMillis, TimeUnit.MILLISECONDS);
+  }
+
+  private static ThreadFactory thread(String name) {
+    return work -> {
+      Thread thread = new Thread(work, name);
+      thread.setDaemon(true);
+      return thread;
+    };
   }
 
   /** Hears of miscounts in the place of {@code next}, which it tells. */
@@ -261,13 +277,13 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   }
 
   private boolean sampleIsDue(String model) {
-    if (times.sampleNanos() == 0) {
+    if (sampleNanos == 0) {
       return false;
     }
     long now = sources.nanoClock().getAsLong();
     AtomicLong next = nextSample.computeIfAbsent(model, m -> new AtomicLong(now));
     long due = next.get();
-    return now - due >= 0 && next.compareAndSet(due, now + times.sampleNanos());
+    return now - due >= 0 && next.compareAndSet(due, now + sampleNanos);
   }
 
   void miscounted(Body body, Replica replica) {
@@ -319,5 +335,6 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
   @Override
   public void close() {
     thread.shutdownNow();
+    http.close();
   }
 }

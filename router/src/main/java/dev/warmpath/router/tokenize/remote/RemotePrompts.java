@@ -2,6 +2,7 @@ package dev.warmpath.router.tokenize.remote;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.prompt.ReadRequest;
@@ -10,7 +11,9 @@ import dev.warmpath.router.prompt.body.TreeRoom;
 import dev.warmpath.router.tokenize.engine.EngineHttp;
 import dev.warmpath.router.tokenize.engine.RenderCall;
 import dev.warmpath.router.tokenize.engine.TokenizeCall;
+import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.EngineClient.Answer;
+import dev.warmpath.router.upstream.Upstreams;
 import dev.warmpath.tokenizer.EnginePrompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
@@ -30,6 +33,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,9 +43,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class RemotePrompts implements RemoteReader {
+public final class RemotePrompts implements RemoteReader, AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int ANSWER_BYTES = 16 << 20;
+
+  /** As many prompts may be rendered by one replica at a time. */
+  private static final int CONNECTIONS = 64;
+
+  /** Two questions may follow one another, and reading took time before. */
+  private static final int QUESTIONS_IN_A_DEADLINE = 3;
+
   private static final Set<Integer> NOT_OFFERED = Set.of(401, 403, 404, 405, 501);
 
   /** What engines may know. */
@@ -70,7 +82,6 @@ public final class RemotePrompts implements RemoteReader {
       Fleet fleet,
       Function<String, @Nullable String> adapterOf,
       EngineDates dates,
-      EngineHttp http,
       TreeRoom trees,
       long cacheBytes,
       LongSupplier nanoClock,
@@ -81,19 +92,28 @@ public final class RemotePrompts implements RemoteReader {
       RequestKind kind, ObjectNode request, @Nullable BigInteger key, @Nullable String adapter) {}
 
   private final Sources sources;
+  private final EngineHttp http;
   private final Duration timeout;
   private final PromptCache cache;
   private final Map<String, Gate> gates = new ConcurrentHashMap<>();
   private final AtomicInteger turn = new AtomicInteger();
 
-  /**
-   * Asks the engines of the fleet.
-   *
-   * @param timeout of one question; two may be asked
-   */
-  public RemotePrompts(Sources sources, Duration timeout) {
+  /** Asks the engines of the fleet, over connections of its own. */
+  public RemotePrompts(Supplier<RouterConfig> running, Upstreams upstreams, Sources sources) {
+    EngineClient.Limits limits =
+        new EngineClient.Limits(
+            () -> running.get().timeouts().connectMs(), CONNECTIONS, ANSWER_BYTES);
     this.sources = sources;
-    this.timeout = timeout;
+    this.http =
+        new EngineHttp(
+            work -> {
+              Thread thread = new Thread(work, "warmpath-render-http");
+              thread.setDaemon(true);
+              return thread;
+            },
+            upstreams.newClient("render", limits));
+    int deadlineMs = running.get().tokenizing().deadlineMs();
+    this.timeout = Duration.ofMillis(Math.max(1, deadlineMs / QUESTIONS_IN_A_DEADLINE));
     this.cache = new PromptCache(sources.cacheBytes());
   }
 
@@ -206,9 +226,7 @@ public final class RemotePrompts implements RemoteReader {
   private CompletableFuture<int @Nullable []> call(
       Replica replica, String source, String path, byte[] body, Reading reading) {
     Gate gate = gate(replica, source);
-    return sources
-        .http()
-        .post(replica, path, body, timeout)
+    return http.post(replica, path, body, timeout)
         .handle((answer, failure) -> {
           if (answer == null) {
             gate.failed();
@@ -273,5 +291,10 @@ public final class RemotePrompts implements RemoteReader {
             .filter(replica -> replica.serves(model))
             .toList();
     return up.isEmpty() ? null : up.get(Math.floorMod(turn.getAndIncrement(), up.size()));
+  }
+
+  @Override
+  public void close() {
+    http.close();
   }
 }
