@@ -18,6 +18,7 @@ import dev.warmpath.router.members.HostRules;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.members.ReplicaCheck;
 import dev.warmpath.router.members.ReplicaSource;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.observe.MemoryCollector;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.prompt.BodyWatch;
@@ -59,7 +60,8 @@ final class Core implements AutoCloseable {
   private final TreeRoom trees;
   private final Supplier<RouterConfig> running;
   private final HostRules hosts;
-  private final RouterMetrics metrics;
+  private final Metrics metrics;
+  private final RouterMetrics counts;
   private final Upstreams upstreams;
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog;
@@ -86,7 +88,7 @@ final class Core implements AutoCloseable {
   Core(
       Supplier<RouterConfig> running,
       Environment environment,
-      RouterMetrics metrics,
+      Metrics metrics,
       Upstreams upstreams,
       List<ReplicaSource> sources) {
     this.config = running.get();
@@ -95,6 +97,7 @@ final class Core implements AutoCloseable {
     this.trees = new TreeRoom(budget.treeBytes());
     this.hosts = new HostRules(config.fleet().hostPatterns());
     this.metrics = metrics;
+    this.counts = new RouterMetrics(metrics);
     this.upstreams = upstreams;
     this.catalog = new ModelCatalog(fleet, this::isSglang);
     this.restored = readSnapshot(config, environment);
@@ -124,7 +127,7 @@ final class Core implements AutoCloseable {
                     trees,
                     budget.renderedBytes(),
                     environment.nanoClock(),
-                    metrics::remote))
+                    metrics.registry()))
             : null;
     this.dispatcher =
         new Dispatcher(
@@ -228,7 +231,7 @@ final class Core implements AutoCloseable {
   }
 
   private DispatchListener listener() {
-    DispatchListener heard = parity == null ? metrics : parity.before(metrics);
+    DispatchListener heard = parity == null ? counts : parity.before(counts);
     return recording.requests(heard);
   }
 
@@ -353,8 +356,12 @@ final class Core implements AutoCloseable {
     };
   }
 
-  RouterMetrics metrics() {
+  Metrics metrics() {
     return metrics;
+  }
+
+  RouterMetrics counts() {
+    return counts;
   }
 
   Fleet fleet() {
@@ -422,7 +429,7 @@ final class Core implements AutoCloseable {
       remote.removed(replica);
     }
     upstreams.remove(replica);
-    metrics.forget(replica);
+    counts.forget(replica);
   }
 
   private void restarted(Replica replica) {

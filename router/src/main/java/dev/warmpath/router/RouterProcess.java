@@ -16,12 +16,12 @@ import dev.warmpath.router.health.FleetWatch;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.members.Membership;
 import dev.warmpath.router.members.ReplicaSource;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.observe.DiscoveryMetrics;
 import dev.warmpath.router.observe.FileMetrics;
 import dev.warmpath.router.observe.FleetCollector;
 import dev.warmpath.router.observe.MemoryCollector;
-import dev.warmpath.router.observe.Metric;
-import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.observe.SecurityCollector;
 import dev.warmpath.router.observe.TokenizerCollector;
 import dev.warmpath.router.proxy.AcceptTransport;
@@ -123,7 +123,7 @@ public final class RouterProcess implements AutoCloseable {
             new StoredResponses(config.limits().storedResponses()),
             security.keys(),
             security.clientsTls());
-    RouterMetrics metrics = new RouterMetrics();
+    Metrics metrics = new Metrics().ofTheProcess();
     this.upstreams = new Upstreams(config.upstream(), vertx, files);
     this.sources =
         config.discovery().stream()
@@ -131,12 +131,7 @@ public final class RouterProcess implements AutoCloseable {
             .toList();
     this.core = newCore(environment, metrics);
     this.reloader =
-        new Reloader(
-            environment.loader(),
-            running,
-            core::reload,
-            result -> metrics.reloaded(result.label()),
-            files);
+        new Reloader(environment.loader(), running, core::reload, metrics.registry(), files);
     this.console = newConsole(metrics, environment);
     core.dispatcher().keepScores(config.admin().decisionsKept() > 0);
     this.admin = new AdminVerticle(adminContext(security.admin()));
@@ -161,7 +156,7 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private void measure(RouterMetrics metrics, PortSecurity security, Environment environment) {
+  private void measure(Metrics metrics, PortSecurity security, Environment environment) {
     metrics.add(collector()::collect);
     metrics.add(new SecurityCollector(files, security.keys(), security.certificates())::collect);
     metrics.add(new MemoryCollector(core.memory(environment.nanoClock()))::collect);
@@ -184,10 +179,10 @@ public final class RouterProcess implements AutoCloseable {
     }
   }
 
-  private Console newConsole(RouterMetrics metrics, Environment environment) {
+  private Console newConsole(Metrics metrics, Environment environment) {
     return new Console(
         new Totals.Sources(
-            metrics, core.dispatcher(), core.ingest()::status, environment.nanoClock()),
+            metrics.registry(), core.dispatcher(), core.ingest()::status, environment.nanoClock()),
         running().admin(),
         budget.decisionBytes(),
         environment.clock());
@@ -318,7 +313,7 @@ public final class RouterProcess implements AutoCloseable {
     core.close();
   }
 
-  private Core newCore(Environment environment, RouterMetrics metrics) {
+  private Core newCore(Environment environment, Metrics metrics) {
     try {
       return new Core(running, environment, metrics, upstreams, sources);
     } catch (RuntimeException e) {
@@ -376,7 +371,7 @@ public final class RouterProcess implements AutoCloseable {
             upstreams,
             core.prompts(),
             new RouterPages(core),
-            core.metrics(),
+            core.counts(),
             environment.random(),
             environment.nanoClock(),
             admission,

@@ -1,6 +1,7 @@
 package dev.warmpath.router;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -24,6 +25,7 @@ import java.util.Set;
 class ArchitectureTest {
 
   private static final String ROUTING = "dev.warmpath.router.routing..";
+  private static final String METRICS = "dev.warmpath.router.metrics..";
   private static final String FLEET = "dev.warmpath.router.fleet..";
 
   @ArchTest
@@ -110,6 +112,15 @@ class ArchitectureTest {
               "dev.warmpath.router.config..",
               "dev.warmpath.router.cli..",
               "dev.warmpath.simulator..");
+
+  @ArchTest
+  static final ArchRule METRICS_SEE_NO_OTHER_ROOM =
+      noClasses()
+          .that()
+          .resideInAPackage(METRICS)
+          .should()
+          .dependOnClassesThat(
+              resideInAPackage("dev.warmpath.router..").and(resideOutsideOfPackage(METRICS)));
 
   @ArchTest
   static final ArchRule THE_SIMULATOR_IS_NOT_SEEN =

@@ -9,7 +9,7 @@ import dev.warmpath.router.console.Console;
 import dev.warmpath.router.console.ConsoleStream;
 import dev.warmpath.router.console.RecentDecisions;
 import dev.warmpath.router.console.prefix.HotPrefixes;
-import dev.warmpath.router.observe.RouterMetrics;
+import dev.warmpath.router.metrics.Metrics;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -99,7 +99,7 @@ final class ConsoleEndpoints implements ConsoleStream.Source {
     return JsonNodeFactory.instance
         .objectNode()
         .put("policy", admin.dispatcher().policy().name())
-        .put("version", RouterMetrics.version())
+        .put("version", Metrics.version())
         .put("stepSeconds", Console.STEP_SECONDS)
         .put("showPrompts", config.showPrompts())
         .put("decisionsKept", config.decisionsKept());

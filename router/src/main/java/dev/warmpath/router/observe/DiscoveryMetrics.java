@@ -1,6 +1,8 @@
 package dev.warmpath.router.observe;
 
 import dev.warmpath.router.members.ReplicaSource;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 
 /** How a source of replicas stands. */
 public final class DiscoveryMetrics {

@@ -1,6 +1,8 @@
 package dev.warmpath.router.observe;
 
 import dev.warmpath.router.capture.CaptureStatus;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.requestlog.RequestLog;
 import dev.warmpath.router.trace.Tracing;
 

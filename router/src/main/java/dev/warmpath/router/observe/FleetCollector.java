@@ -15,6 +15,8 @@ import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.ModelPolicies;
 import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.proxy.Connections;
 import dev.warmpath.router.proxy.ProxyContext;

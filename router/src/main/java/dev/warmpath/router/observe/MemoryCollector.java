@@ -2,6 +2,8 @@ package dev.warmpath.router.observe;
 
 import dev.warmpath.eventingest.snapshot.Recovery;
 import dev.warmpath.eventingest.snapshot.file.SnapshotRefusedException.Reason;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.snapshot.SnapshotStatus;
 import java.util.Map;
 import java.util.function.LongSupplier;

@@ -2,15 +2,11 @@ package dev.warmpath.router.observe;
 
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.engine.EngineState;
+import dev.warmpath.router.metrics.Metric;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.distribution.CountAtBucket;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
@@ -24,49 +20,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Meters {
 
-  private static final Duration[] SHORT_BUCKETS = {
-    Duration.ofNanos(100_000),
-    Duration.ofNanos(200_000),
-    Duration.ofNanos(500_000),
-    Duration.ofMillis(1),
-    Duration.ofMillis(2),
-    Duration.ofMillis(5),
-    Duration.ofMillis(10),
-    Duration.ofMillis(20),
-    Duration.ofMillis(50),
-    Duration.ofMillis(100),
-    Duration.ofMillis(200),
-    Duration.ofMillis(500),
-    Duration.ofSeconds(1),
-    Duration.ofSeconds(5)
-  };
-
-  private static final Duration[] BUCKETS = {
-    Duration.ofMillis(1),
-    Duration.ofMillis(3),
-    Duration.ofMillis(10),
-    Duration.ofMillis(30),
-    Duration.ofMillis(100),
-    Duration.ofMillis(300),
-    Duration.ofSeconds(1),
-    Duration.ofSeconds(3),
-    Duration.ofSeconds(10),
-    Duration.ofSeconds(30),
-    Duration.ofSeconds(100),
-    Duration.ofSeconds(300)
-  };
-
   private record Key(
       Metric metric, @Nullable String first, @Nullable String second, @Nullable String third) {
 
-    List<Tag> tags() {
-      List<String> labels = metric.labels();
-      String[] values = {first, second, third};
-      List<Tag> tags = new ArrayList<>(labels.size());
-      for (int i = 0; i < labels.size(); i++) {
-        tags.add(Tag.of(labels.get(i), String.valueOf(values[i])));
-      }
-      return tags;
+    String[] values() {
+      return Stream.of(first, second, third)
+          .limit(metric.labels().size())
+          .map(String::valueOf)
+          .toArray(String[]::new);
     }
   }
 
@@ -112,53 +73,11 @@ final class Meters {
   }
 
   private Counter counter(Key key) {
-    return Counter.builder(key.metric.registered())
-        .description(key.metric.meaning())
-        .tags(key.tags())
-        .register(registry);
+    return key.metric.counter(registry, key.values());
   }
 
   private Timer timer(Key key) {
-    return Timer.builder(key.metric.registered())
-        .description(key.metric.meaning())
-        .serviceLevelObjectives(bounds(key.metric))
-        .tags(key.tags())
-        .register(registry);
-  }
-
-  private static Duration[] bounds(Metric metric) {
-    boolean isShort = metric == Metric.ROUTING_SECONDS || metric == Metric.INTER_TOKEN_SECONDS;
-    return isShort ? SHORT_BUCKETS : BUCKETS;
-  }
-
-  /** Shows {@code reader} each counter as it stands. */
-  void read(CounterReader reader) {
-    counters.forEach((key, counter) ->
-        reader.counter(key.metric, key.first, key.second, key.third, counter.count()));
-  }
-
-  /** The histograms of a metric as they stand, one for each value of its label. */
-  List<Buckets> buckets(Metric metric) {
-    return timers.entrySet().stream()
-        .filter(timer -> timer.getKey().metric == metric)
-        .map(timer -> buckets(timer.getKey(), timer.getValue()))
-        .toList();
-  }
-
-  private static Buckets buckets(Key key, Timer timer) {
-    Duration[] bounds = bounds(key.metric);
-    CountAtBucket[] reached = timer.takeSnapshot().histogramCounts();
-    double[] boundsMillis = new double[bounds.length];
-    long[] counts = new long[bounds.length + 1];
-    long before = 0;
-    for (int i = 0; i < bounds.length; i++) {
-      boundsMillis[i] = bounds[i].toNanos() / 1e6;
-      long now = Math.round(reached[i].count());
-      counts[i] = now - before;
-      before = now;
-    }
-    counts[bounds.length] = Math.max(0, timer.count() - before);
-    return new Buckets(key.first, boundsMillis, counts);
+    return key.metric.timer(registry, key.values());
   }
 
   /** Drops what was counted of a replica and its engines. */

@@ -6,91 +6,34 @@ import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.proxy.ProxyListener;
 import dev.warmpath.router.proxy.Route;
 import dev.warmpath.router.proxy.Usage;
 import dev.warmpath.tokenizer.body.FallbackCause;
-import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
-import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
-import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
-import io.micrometer.core.instrument.binder.system.UptimeMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.core.metrics.Histogram;
-import io.prometheus.metrics.model.registry.MultiCollector;
-import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what happens to requests, and holds the registry in which everything is scraped.
+ * Counts what happens to requests.
  *
  * <p>Thread-safe.
  */
-public final class RouterMetrics implements ProxyListener, DispatchListener, AutoCloseable {
-
-  /** Uneven on purpose: an error of one token is as telling as none of its size. */
-  private static final double[] ERROR_BOUNDS = {
-    -16_384, -4_096, -1_024, -256, -64, -16, -1, 0, 15, 63, 255, 1_023, 4_095, 16_383
-  };
+public final class RouterMetrics implements ProxyListener, DispatchListener {
 
   /** Stands for every model that the replica did not name, so that clients cannot add labels. */
   private static final String OTHER_MODEL = "other";
 
-  private final PrometheusMeterRegistry registry =
-      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final Meters meters = new Meters(registry);
-  private final Histogram predictionError =
-      Histogram.builder()
-          .name(Metric.PREDICTION_ERROR_TOKENS.exposed())
-          .help(Metric.PREDICTION_ERROR_TOKENS.meaning())
-          .labelNames(Metric.PREDICTION_ERROR_TOKENS.labels().toArray(String[]::new))
-          .withoutExemplars()
-          .classicOnly()
-          .classicUpperBounds(ERROR_BOUNDS)
-          .register(registry.getPrometheusRegistry());
+  private final Meters meters;
+  private final Histogram predictionError;
 
-  private final JvmGcMetrics collections = new JvmGcMetrics();
-
-  public RouterMetrics() {
-    Stream.of(
-            new JvmMemoryMetrics(),
-            new JvmThreadMetrics(),
-            new ProcessorMetrics(),
-            new FileDescriptorMetrics(),
-            new UptimeMetrics(),
-            collections)
-        .forEach(binder -> binder.bindTo(registry));
-    add(to -> to.add(Metric.BUILD_INFO, 1, version(), Runtime.version().toString()));
-  }
-
-  /** The version that runs; {@code dev} for classes that were not packed. */
-  public static String version() {
-    String version = RouterMetrics.class.getPackage().getImplementationVersion();
-    return version == null ? "dev" : version;
-  }
-
-  /** Adds gauges and counters that are read at each scrape. */
-  public void add(Consumer<MetricValues> source) {
-    MultiCollector collector =
-        () -> {
-          MetricValues now = new MetricValues();
-          source.accept(now);
-          return now.build();
-        };
-    registry.getPrometheusRegistry().register(collector);
-  }
-
-  /** Stops listening to the garbage collector. */
-  @Override
-  public void close() {
-    collections.close();
+  public RouterMetrics(Metrics metrics) {
+    meters = new Meters(metrics.registry());
+    predictionError = metrics.predictionErrors();
   }
 
   /** Drops what was counted of a replica and its engines. */
@@ -104,21 +47,6 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
     if (replica.isGone()) {
       forget(replica);
     }
-  }
-
-  /** Shows {@code reader} each counter of requests as it stands. */
-  public void read(CounterReader reader) {
-    meters.read(reader);
-  }
-
-  /** The histogram of {@code metric}, one for each value of its label. */
-  public List<Buckets> buckets(Metric metric) {
-    return meters.buckets(metric);
-  }
-
-  /** The metrics as text. */
-  public String scrape() {
-    return registry.scrape();
   }
 
   @Override
@@ -219,7 +147,7 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
     }
   }
 
-  void predicted(String engine, int predictedTokens, int actualTokens) {
+  public void predicted(String engine, int predictedTokens, int actualTokens) {
     int error = predictedTokens - actualTokens;
     String result = error == 0 ? "exact" : error > 0 ? "over" : "under";
     meters.count(Metric.PREDICTIONS_TOTAL, engine, result);
@@ -244,16 +172,6 @@ public final class RouterMetrics implements ProxyListener, DispatchListener, Aut
       meters.count(Metric.OUTCOMES_TOTAL, assignment.engine(), label(outcome));
       dropIfGone(assignment.replica());
     }
-  }
-
-  /** The configuration was read anew. */
-  public void reloaded(String result) {
-    meters.count(Metric.CONFIG_RELOADS_TOTAL, result);
-  }
-
-  /** An engine was asked for a prompt. */
-  public void remote(String source, String outcome) {
-    meters.count(Metric.REMOTE_PROMPTS_TOTAL, source, outcome);
   }
 
   private static String label(Enum<?> value) {

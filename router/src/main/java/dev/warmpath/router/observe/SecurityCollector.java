@@ -2,6 +2,8 @@ package dev.warmpath.router.observe;
 
 import dev.warmpath.router.auth.ApiKeys;
 import dev.warmpath.router.auth.Client;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.tls.ServerTls;
 import dev.warmpath.router.watch.FileWatch;
 import dev.warmpath.router.watch.WatchedFile;

@@ -1,5 +1,7 @@
 package dev.warmpath.router.observe;
 
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.MetricValues;
 import dev.warmpath.router.prompt.body.BodyParser;
 import dev.warmpath.router.tokenize.TokenizerStatus;
 import dev.warmpath.router.tokenize.TokenizerStatus.Download;

@@ -2,11 +2,12 @@ package dev.warmpath.router.reload;
 
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.watch.FileWatch;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,23 +40,23 @@ public final class Reloader {
   private final ConfigLoader loader;
   private final RunningConfig running;
   private final Apply apply;
-  private final Consumer<ReloadResult> done;
+  private final MeterRegistry meters;
 
   /**
    * @param running what holds; changed here alone
-   * @param done hears of every reload
+   * @param meters count every reload
    * @param files watches the configuration's file
    */
   public Reloader(
       ConfigLoader loader,
       RunningConfig running,
       Apply apply,
-      Consumer<ReloadResult> done,
+      MeterRegistry meters,
       FileWatch files) {
     this.loader = loader;
     this.running = running;
     this.apply = apply;
-    this.done = done;
+    this.meters = meters;
     Path file = loader.file();
     if (file != null) {
       files.follow(
@@ -78,7 +79,7 @@ public final class Reloader {
   private synchronized ReloadResult reload(String why, byte @Nullable [] content) {
     ReloadResult result = attempt(content);
     log(why, result);
-    done.accept(result);
+    Metric.CONFIG_RELOADS_TOTAL.counter(meters, result.label()).increment();
     return result;
   }
 

@@ -4,13 +4,11 @@ import dev.warmpath.eventingest.EngineStatus;
 import dev.warmpath.eventingest.count.StreamCounter;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.engine.EngineReport;
-import dev.warmpath.router.observe.Buckets;
-import dev.warmpath.router.observe.CounterReader;
-import dev.warmpath.router.observe.Metric;
-import dev.warmpath.router.observe.RouterMetrics;
+import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.routing.PrefillCost;
-import java.util.ArrayList;
-import java.util.Arrays;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +31,7 @@ public final class Totals {
 
   /** Where the counters are. */
   public record Sources(
-      RouterMetrics metrics,
+      MeterRegistry metrics,
       Dispatcher dispatcher,
       Supplier<List<EngineStatus>> streams,
       LongSupplier nanoClock) {}
@@ -45,7 +43,7 @@ public final class Totals {
 
   private final Sources sources;
   private Map<Object, Double> last = new HashMap<>();
-  private Map<Object, long[]> lastBuckets = new HashMap<>();
+  private Map<Object, Latencies> lastTimes = new HashMap<>();
   private double requests;
   private final Map<String, Double> refusals = new HashMap<>();
   private final Map<String, Double> picks = new HashMap<>();
@@ -63,26 +61,26 @@ public final class Totals {
   /** How everything stands now. */
   Reading read() {
     Pass pass = new Pass();
-    sources.metrics().read(pass);
+    pass.requests();
     Map<String, PrefillCost> costs = new HashMap<>();
     int inFlight = 0;
     for (EngineReport engine : sources.dispatcher().report()) {
       costs.put(engine.engine(), engine.state().prefillCost());
       inFlight += engine.state().load().requestsInFlight();
     }
-    pass.engines.forEach((name, growth) -> {
-      PrefillCost cost = costs.get(name);
-      if (cost != null) {
-        add(name, growth, cost);
-      }
-    });
+    pass.engines()
+        .forEach((name, growth) -> {
+          PrefillCost cost = costs.get(name);
+          if (cost != null) {
+            add(name, growth, cost);
+          }
+        });
     engines.keySet().retainAll(costs.keySet());
     double lagMillis = streams(pass);
+    firstBytes = firstBytes.plus(pass.times(Metric.FIRST_BYTE_SECONDS));
+    interTokens = interTokens.plus(pass.times(Metric.INTER_TOKEN_SECONDS));
     last = pass.seen;
-    Map<Object, long[]> seen = new HashMap<>();
-    firstBytes = grown(firstBytes, Metric.FIRST_BYTE_SECONDS, seen);
-    interTokens = grown(interTokens, Metric.INTER_TOKEN_SECONDS, seen);
-    lastBuckets = seen;
+    lastTimes = pass.seenTimes;
     return new Reading(
         sources.nanoClock().getAsLong(),
         requests,
@@ -94,25 +92,6 @@ public final class Totals {
         new Reading.Events(lagMillis, gaps, replays),
         new Reading.Load(inFlight, sources.dispatcher().queued()),
         engines);
-  }
-
-  private Latencies grown(Latencies before, Metric metric, Map<Object, long[]> seen) {
-    List<Buckets> histograms = sources.metrics().buckets(metric);
-    List<long[]> growth = new ArrayList<>();
-    for (Buckets histogram : histograms) {
-      long[] now = new long[histogram.buckets()];
-      Arrays.setAll(now, histogram::count);
-      Object name = Arrays.asList(metric, histogram.label());
-      long[] known = lastBuckets.get(name);
-      boolean goesOn = known != null && Arrays.stream(known).sum() <= Arrays.stream(now).sum();
-      seen.put(name, now);
-      long[] more = now.clone();
-      if (known != null && goesOn) {
-        Arrays.setAll(more, i -> Math.max(0, now[i] - known[i]));
-      }
-      growth.add(more);
-    }
-    return before.plus(histograms, growth);
   }
 
   /** The cached tokens are taken to be spread evenly over the requests. */
@@ -169,48 +148,71 @@ public final class Totals {
   }
 
   /** One walk over all counters. */
-  private final class Pass implements CounterReader {
+  private final class Pass {
 
     private final Map<Object, Double> seen = new HashMap<>();
-    private final Map<String, Growth> engines = new HashMap<>();
+    private final Map<Object, Latencies> seenTimes = new HashMap<>();
 
-    @Override
-    public void counter(
-        Metric metric,
-        @Nullable String first,
-        @Nullable String second,
-        @Nullable String third,
-        double value) {
-      switch (metric) {
-        case REQUESTS_TOTAL, REJECTED_TOTAL, ASSIGNMENTS_TOTAL -> {
-          double growth = growth(Arrays.asList(metric, first, second, third), value);
-          requests += metric == Metric.REQUESTS_TOTAL ? growth : 0;
-          add(refusals, first, metric == Metric.REJECTED_TOTAL ? growth : 0);
-          add(picks, third, metric == Metric.ASSIGNMENTS_TOTAL ? growth : 0);
-        }
-        case PROMPT_TOKENS_TOTAL, CACHED_TOKENS_TOTAL -> {
-          double[] pair = engine(second).of(first);
-          double growth = growth(Arrays.asList(metric, first, second), value);
-          int place = metric == Metric.PROMPT_TOKENS_TOTAL ? 0 : 1;
-          pair[place] = Math.max(0, pair[place]) + growth;
-        }
-        case PREDICTED_TOKENS_TOTAL -> {
-          double growth = growth(Arrays.asList(metric, first, second), value);
-          boolean isHit = "hit".equals(second);
-          engine(first).hit += isHit ? growth : 0;
-          engine(first).missed += isHit ? 0 : growth;
-        }
-        case OUTCOMES_TOTAL -> {
-          if ("completed".equals(second)) {
-            engine(first).completed += growth(Arrays.asList(metric, first, second), value);
-          }
-        }
-        default -> {}
+    void requests() {
+      for (Counter counter : counters(Metric.REQUESTS_TOTAL)) {
+        requests += growth(counter);
+      }
+      for (Counter counter : counters(Metric.REJECTED_TOTAL)) {
+        add(refusals, counter.getId().getTag("code"), growth(counter));
+      }
+      for (Counter counter : counters(Metric.ASSIGNMENTS_TOTAL)) {
+        add(picks, counter.getId().getTag("reason"), growth(counter));
       }
     }
 
-    private Growth engine(@Nullable String name) {
-      return engines.computeIfAbsent(String.valueOf(name), engine -> new Growth());
+    Map<String, Growth> engines() {
+      Map<String, Growth> engines = new HashMap<>();
+      for (Counter counter : counters(Metric.PROMPT_TOKENS_TOTAL)) {
+        model(engines, counter)[0] += growth(counter);
+      }
+      for (Counter counter : counters(Metric.CACHED_TOKENS_TOTAL)) {
+        double[] pair = model(engines, counter);
+        pair[1] = Math.max(0, pair[1]) + growth(counter);
+      }
+      for (Counter counter : counters(Metric.PREDICTED_TOKENS_TOTAL)) {
+        boolean isHit = "hit".equals(counter.getId().getTag("result"));
+        engine(engines, counter).hit += isHit ? growth(counter) : 0;
+        engine(engines, counter).missed += isHit ? 0 : growth(counter);
+      }
+      for (Counter counter : counters(Metric.OUTCOMES_TOTAL)) {
+        if ("completed".equals(counter.getId().getTag("outcome"))) {
+          engine(engines, counter).completed += growth(counter);
+        }
+      }
+      return engines;
+    }
+
+    private static double[] model(Map<String, Growth> engines, Counter counter) {
+      return engine(engines, counter).of(counter.getId().getTag("model"));
+    }
+
+    private static Growth engine(Map<String, Growth> engines, Counter counter) {
+      String name = String.valueOf(counter.getId().getTag("engine"));
+      return engines.computeIfAbsent(name, engine -> new Growth());
+    }
+
+    private Iterable<Counter> counters(Metric metric) {
+      return metric.in(sources.metrics()).counters();
+    }
+
+    /** The times that came since the last walk. */
+    Latencies times(Metric metric) {
+      Latencies all = Latencies.NONE;
+      for (Timer timer : metric.in(sources.metrics()).timers()) {
+        Latencies now = Latencies.of(timer);
+        seenTimes.put(timer.getId(), now);
+        all = all.plus(now.since(lastTimes.getOrDefault(timer.getId(), Latencies.NONE)));
+      }
+      return all;
+    }
+
+    private double growth(Counter counter) {
+      return growth(counter.getId(), counter.count());
     }
 
     private double growth(EngineStatus stream, StreamCounter counter) {

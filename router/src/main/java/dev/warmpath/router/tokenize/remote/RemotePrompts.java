@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.RemoteReader;
 import dev.warmpath.router.prompt.body.TreeRoom;
@@ -18,6 +19,7 @@ import dev.warmpath.tokenizer.EnginePrompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -67,12 +69,6 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
           FallbackCause.NOT_LOADED,
           FallbackCause.QUARANTINED);
 
-  /** Hears how asking went, by source and outcome; thread-safe. */
-  @FunctionalInterface
-  public interface Outcomes {
-    void count(String source, String outcome);
-  }
-
   /**
    * What it works with. Thread-safe.
    *
@@ -85,7 +81,7 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
       TreeRoom trees,
       long cacheBytes,
       LongSupplier nanoClock,
-      Outcomes outcomes) {}
+      MeterRegistry meters) {}
 
   /** A request that is asked about; without a key what is said of it is not remembered. */
   private record Asked(
@@ -178,7 +174,7 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
       throws IOException {
     int[] known = asked.key() == null ? null : cache.get(asked.key());
     if (known != null) {
-      sources.outcomes().count("memory", "ok");
+      count("memory", "ok");
       return CompletableFuture.completedFuture(prompt(asked, known));
     }
     Replica replica = someReplica(asked.request().path("model").asText(null));
@@ -193,7 +189,7 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
           .thenApply(ids -> ids == null ? null : remember(asked, ids));
     }
     if (!cuts) {
-      sources.outcomes().count("tokenize", "not_usable");
+      count("tokenize", "not_usable");
       return null;
     }
     return tokenize(replica, asked).thenApply(ids -> ids == null ? null : remember(asked, ids));
@@ -205,7 +201,7 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
 
   private CompletableFuture<int @Nullable []> tokenize(Replica replica, Asked asked) {
     if (!gate(replica, "tokenize").allows()) {
-      sources.outcomes().count("tokenize", "open_circuit");
+      count("tokenize", "open_circuit");
       return completed(null);
     }
     byte[] body = TokenizeCall.body(asked.request());
@@ -230,7 +226,7 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
         .handle((answer, failure) -> {
           if (answer == null) {
             gate.failed();
-            sources.outcomes().count(source, isTimeout(failure) ? "timeout" : "error");
+            count(source, isTimeout(failure) ? "timeout" : "error");
             return null;
           }
           return read(gate, source, answer, reading);
@@ -250,7 +246,7 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
       ids = answer.status() == 200 ? ids(answer, reading) : null;
       outcome = ids == null ? "not_usable" : "ok";
     }
-    sources.outcomes().count(source, outcome);
+    count(source, outcome);
     return ids;
   }
 
@@ -291,6 +287,10 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
             .filter(replica -> replica.serves(model))
             .toList();
     return up.isEmpty() ? null : up.get(Math.floorMod(turn.getAndIncrement(), up.size()));
+  }
+
+  private void count(String source, String outcome) {
+    Metric.REMOTE_PROMPTS_TOTAL.counter(sources.meters(), source, outcome).increment();
   }
 
   @Override

@@ -19,6 +19,7 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.proxy.Route;
@@ -44,7 +45,8 @@ class HistoryTest {
   private static final Route ROUTE = Routes.ALWAYS.find("/v1/completions").orElseThrow();
   private static final Instant BEGIN = Instant.ofEpochSecond(1_000_000);
 
-  private final RouterMetrics metrics = new RouterMetrics();
+  private final Metrics measured = new Metrics();
+  private final RouterMetrics metrics = new RouterMetrics(measured);
   private final Fleet fleet = new Fleet();
   private final List<EngineStatus> streams = new ArrayList<>();
   private final Dispatcher dispatcher =
@@ -58,12 +60,12 @@ class HistoryTest {
   private long nanos;
   private final History history =
       new History(
-          new Totals.Sources(metrics, dispatcher, () -> streams, () -> this.nanos),
+          new Totals.Sources(measured.registry(), dispatcher, () -> streams, () -> this.nanos),
           Clock.fixed(BEGIN, ZoneOffset.UTC));
 
   @AfterEach
   void close() {
-    metrics.close();
+    measured.close();
   }
 
   @Test

@@ -1,4 +1,4 @@
-package dev.warmpath.router.observe;
+package dev.warmpath.router.metrics;
 
 import dev.warmpath.eventingest.VisibleTimes;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
@@ -41,7 +41,7 @@ public final class MetricValues {
     }
   }
 
-  void add(Metric metric, VisibleTimes times) {
+  public void add(Metric metric, VisibleTimes times) {
     ClassicHistogramBuckets.Builder buckets = ClassicHistogramBuckets.builder();
     for (int i = 0; i < times.buckets(); i++) {
       buckets.bucket(times.boundSeconds(i), times.count(i));

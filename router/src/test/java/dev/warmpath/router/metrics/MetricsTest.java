@@ -1,9 +1,10 @@
-package dev.warmpath.router.observe;
+package dev.warmpath.router.metrics;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.count.StreamCounter;
+import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
@@ -105,11 +106,12 @@ class MetricsTest {
 
   @Test
   void predictionErrorsKeepTheirSign() {
-    RouterMetrics metrics = new RouterMetrics();
+    Metrics all = new Metrics();
+    RouterMetrics metrics = new RouterMetrics(all);
     metrics.predicted("e", 32, 16);
     metrics.predicted("e", 0, 16);
     metrics.predicted("e", 16, 16);
-    assertThat(metrics.scrape())
+    assertThat(all.scrape())
         .contains(
             "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"-16.0\"} 1",
             "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"0.0\"} 2",

@@ -1,5 +1,12 @@
-package dev.warmpath.router.observe;
+package dev.warmpath.router.metrics;
 
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.search.Search;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -266,6 +273,38 @@ public enum Metric {
     HISTOGRAM
   }
 
+  private static final Duration[] SHORT_BUCKETS = {
+    Duration.ofNanos(100_000),
+    Duration.ofNanos(200_000),
+    Duration.ofNanos(500_000),
+    Duration.ofMillis(1),
+    Duration.ofMillis(2),
+    Duration.ofMillis(5),
+    Duration.ofMillis(10),
+    Duration.ofMillis(20),
+    Duration.ofMillis(50),
+    Duration.ofMillis(100),
+    Duration.ofMillis(200),
+    Duration.ofMillis(500),
+    Duration.ofSeconds(1),
+    Duration.ofSeconds(5)
+  };
+
+  private static final Duration[] BUCKETS = {
+    Duration.ofMillis(1),
+    Duration.ofMillis(3),
+    Duration.ofMillis(10),
+    Duration.ofMillis(30),
+    Duration.ofMillis(100),
+    Duration.ofMillis(300),
+    Duration.ofSeconds(1),
+    Duration.ofSeconds(3),
+    Duration.ofSeconds(10),
+    Duration.ofSeconds(30),
+    Duration.ofSeconds(100),
+    Duration.ofSeconds(300)
+  };
+
   private static final String SEPARATOR = ",";
 
   private final Type type;
@@ -283,8 +322,46 @@ public enum Metric {
     return "warmpath_" + name().toLowerCase(Locale.ROOT);
   }
 
+  /**
+   * The counter with these values of its labels, in their order; shown from now on. Looked up: who
+   * counts often keeps it.
+   */
+  public Counter counter(MeterRegistry registry, String... labelValues) {
+    return Counter.builder(registered())
+        .description(meaning)
+        .tags(tags(labelValues))
+        .register(registry);
+  }
+
+  /** The same for a histogram of times. */
+  public Timer timer(MeterRegistry registry, String... labelValues) {
+    boolean isShort = this == ROUTING_SECONDS || this == INTER_TOKEN_SECONDS;
+    return Timer.builder(registered())
+        .description(meaning)
+        .serviceLevelObjectives(isShort ? SHORT_BUCKETS : BUCKETS)
+        .tags(tags(labelValues))
+        .register(registry);
+  }
+
+  /** The meters that count this, with whatever labels. */
+  public Search in(MeterRegistry registry) {
+    return registry.find(registered());
+  }
+
+  private List<Tag> tags(String... values) {
+    List<String> names = labels();
+    if (names.size() != values.length) {
+      throw new IllegalArgumentException("metric=" + this + " labels=" + values.length);
+    }
+    List<Tag> tags = new ArrayList<>(values.length);
+    for (int i = 0; i < values.length; i++) {
+      tags.add(Tag.of(names.get(i), values[i]));
+    }
+    return tags;
+  }
+
   /** The name to register under: the registry adds the suffix of counters and of times. */
-  String registered() {
+  private String registered() {
     return exposed().replaceFirst("(_total|_seconds)$", "");
   }
 

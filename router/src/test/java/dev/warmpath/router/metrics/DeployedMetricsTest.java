@@ -1,4 +1,4 @@
-package dev.warmpath.router.observe;
+package dev.warmpath.router.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
