@@ -1,5 +1,7 @@
 package dev.warmpath.router.proxy;
 
+import static java.util.Locale.ROOT;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -178,6 +180,20 @@ record ApiError(int status, String type, String code, String message, int retryS
     return new ApiError(429, limit, "rate_limit_exceeded", message, refusal.retrySeconds());
   }
 
+  /** For a body in another coding; the answer's header names those that are understood. */
+  static ApiError unsupportedCoding() {
+    String message =
+        "Of the header `Content-Encoding` these are understood, one at a time: "
+            + ContentCoding.UNDERSTOOD;
+    return new ApiError(415, "invalid_request_error", "unsupported_content_encoding", message);
+  }
+
+  static ApiError undecodable(ContentCoding coding) {
+    String message =
+        "The request body cannot be decoded as " + coding.name().toLowerCase(ROOT) + ".";
+    return new ApiError(400, "invalid_request_error", "bad_content_encoding", message);
+  }
+
   static ApiError tooLarge(int limitBytes) {
     String message = "The request body is larger than " + limitBytes + " bytes.";
     return new ApiError(413, "invalid_request_error", "body_too_large", message);
@@ -194,6 +210,11 @@ record ApiError(int status, String type, String code, String message, int retryS
   /** Too much is going on in the router itself. */
   static ApiError overloaded(String what) {
     return unavailable("overloaded", "The router is overloaded: " + what + ".");
+  }
+
+  /** Many bodies come at once. */
+  static ApiError noRoom() {
+    return overloaded("bodies of other requests take all the room there is");
   }
 
   /** The Java heap has no room for another request. */
@@ -267,6 +288,8 @@ record ApiError(int status, String type, String code, String message, int retryS
     }
     if (status == 401) {
       response.putHeader("www-authenticate", "Bearer");
+    } else if (status == 415) {
+      response.putHeader("accept-encoding", ContentCoding.UNDERSTOOD);
     }
     response.end(json(form));
   }

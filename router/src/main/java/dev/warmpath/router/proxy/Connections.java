@@ -32,6 +32,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -74,42 +75,21 @@ public final class Connections {
   private static final byte[] PREFACE = "PRI * HTTP/2".getBytes(StandardCharsets.US_ASCII);
 
   /** Empty settings, which come first, and GOAWAY before any stream (RFC 9113, 6.5 and 6.8). */
-  private static final byte[] CALM_DOWN = {
-    0,
-    0,
-    0,
-    4,
-    0,
-    0,
-    0,
-    0,
-    0, //
-    0,
-    0,
-    8,
-    7,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    ENHANCE_YOUR_CALM
-  };
+  private static final byte[] CALM_DOWN =
+      HexFormat.of().parseHex("000000040000000000" + "000008070000000000" + "000000000000000b");
 
   /**
    * What is read at once of what has come, as it can be a thousand requests that are taken back.
    */
   private static final int PIECE_BYTES = 1 << 13;
 
-  /** Above so many that are not read from yet, those whose clients have left are not begun. */
+  /**
+   * Above so many that are new and not read from yet, those whose clients have left are not begun.
+   */
   private static final int MOST_UNREAD = 256;
+
+  /** One from which nothing has come for so long keeps silent; it does not wait to be read. */
+  private static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** States of a connection in Linux' {@code tcp_states.h}. */
   private static final int CLOSE = 7;
@@ -279,8 +259,8 @@ public final class Connections {
     long now = nanoClock.getAsLong();
     for (Connection connection : open) {
       Channel channel = connection.channel;
-      if (channel.isRegistered() && channel.eventLoop().inEventLoop() && connection.isLate(now)) {
-        connection.close(Closed.IDLE);
+      if (channel.isRegistered() && channel.eventLoop().inEventLoop()) {
+        connection.look(now);
       }
     }
   }
@@ -368,8 +348,14 @@ public final class Connections {
       this.channel = channel;
     }
 
-    boolean isLate(long nowNanos) {
-      return requests == 0 && nowNanos - idleNanos >= patienceNanos;
+    private void look(long nowNanos) {
+      long idle = nowNanos - idleNanos;
+      if (idle >= SILENT_NANOS) {
+        countRead();
+      }
+      if (requests == 0 && idle >= patienceNanos) {
+        close(Closed.IDLE);
+      }
     }
 
     void close(Closed reason) {

@@ -31,6 +31,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.buffer.BufferInternal;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -251,7 +252,7 @@ final class Exchange {
   private final HttpServerResponse response;
   private final String requestId;
   private final long startNanos;
-  private final RequestBody body;
+  private RequestBody body;
   private final ClientQuota quota;
   private final TimeLimit limit = new TimeLimit();
 
@@ -313,7 +314,9 @@ final class Exchange {
     request.handler(guarded(this::bodyChunk));
     request.endHandler(guarded(v -> bodyEnd()));
     within(proxy.config().timeouts().requestBodyMs(), () -> refuse(ApiError.bodyTimeout()));
-    if (body.isDeclaredTooLarge()) {
+    if (ContentCoding.of(request.headers()) == ContentCoding.OTHER) {
+      refuse(ApiError.unsupportedCoding());
+    } else if (body.isDeclaredTooLarge()) {
       refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
     } else if (RequestHead.expectsContinue(request)) {
       response.writeContinue();
@@ -399,8 +402,7 @@ final class Exchange {
     switch (body.add(chunk)) {
       case TAKEN -> limit.flowed(chunk.length(), proxy.nanoClock().getAsLong());
       case TOO_LARGE -> refuse(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
-      case NO_ROOM ->
-          refuse(ApiError.overloaded("bodies of other requests take all the room there is"));
+      case NO_ROOM -> refuse(ApiError.noRoom());
     }
   }
 
@@ -421,6 +423,50 @@ final class Exchange {
   }
 
   private void bodyEnd() {
+    ContentCoding coding = ContentCoding.of(request.headers());
+    if (coding == ContentCoding.IDENTITY || body.isEmpty()) {
+      readPrompt();
+    } else if (state == State.BODY) {
+      decode(coding);
+    }
+  }
+
+  /** Replaces the body by what it stands for, which another thread finds out. */
+  private void decode(ContentCoding coding) {
+    byte[] coded = body.whole();
+    RequestBody bounds = body;
+    within(proxy.config().timeouts().requestBodyMs(), () -> reject(ApiError.bodyTimeout()));
+    loop.vertx()
+        .executeBlocking(() -> RequestBody.decode(coding, coded, bounds), false)
+        .onComplete(
+            guarded(end -> {
+              if (end.succeeded()) {
+                decoded(end.result());
+              } else if (end.cause() instanceof IOException) {
+                reject(ApiError.undecodable(coding));
+              } else {
+                failed(end.cause());
+              }
+            }));
+  }
+
+  private void decoded(RequestBody.Decoded decoded) {
+    if (state != State.BODY) {
+      decoded.body().drop();
+      return;
+    }
+    switch (decoded.taken()) {
+      case TAKEN -> {
+        body.drop();
+        body = decoded.body();
+        readPrompt();
+      }
+      case TOO_LARGE -> reject(ApiError.tooLarge(proxy.config().limits().bodyBytes()));
+      case NO_ROOM -> reject(ApiError.noRoom());
+    }
+  }
+
+  private void readPrompt() {
     if (state != State.BODY) {
       return;
     }

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which headers are passed on. Those of one connection (RFC 9110, 7.6.1) never are, in either
  * direction. Upwards neither are the ones that steer the engine, which are the router's to set,
- * {@code accept-encoding}, so that responses stay readable here, and credentials unless they are
- * meant for the engine. Downwards neither are an engine's CORS permissions: which pages may call
- * the router is not the engine's to say.
+ * {@code accept-encoding}, so that responses stay readable here, {@code content-encoding}, as
+ * bodies are decoded here, and credentials unless they are meant for the engine. Downwards neither
+ * are an engine's CORS permissions: which pages may call the router is not the engine's to say.
  *
  * <p>Immutable.
  */
@@ -39,6 +39,7 @@ final class Headers {
   private static final Set<String> NOT_UPWARDS =
       Set.of(
           "accept-encoding",
+          "content-encoding",
           "content-length",
           "expect",
           "host",

@@ -2,6 +2,9 @@ package dev.warmpath.router.proxy;
 
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.Arrays;
 import java.util.Optional;
 
@@ -13,6 +16,7 @@ import java.util.Optional;
 public final class RequestBody {
 
   private static final int FIRST_BYTES = 1 << 10;
+  private static final int PIECE_BYTES = 1 << 16;
   private static final byte[] EMPTY = new byte[0];
 
   /** What became of a chunk. */
@@ -29,9 +33,13 @@ public final class RequestBody {
   private int count;
 
   public RequestBody(BodyRoom room, int limitBytes, HttpServerRequest request) {
+    this(room, limitBytes, declaredBytes(request));
+  }
+
+  private RequestBody(BodyRoom room, int limitBytes, long declaredBytes) {
     this.room = room;
     this.limitBytes = limitBytes;
-    this.declaredBytes = declaredBytes(request);
+    this.declaredBytes = declaredBytes;
   }
 
   /** Its length as the client gives it, or 0. */
@@ -49,16 +57,58 @@ public final class RequestBody {
 
   public Taken add(Buffer chunk) {
     int more = chunk.length();
+    Taken taken = makeRoom(more);
+    if (taken == Taken.TAKEN) {
+      chunk.getBytes(bytes, count);
+      count += more;
+    }
+    return taken;
+  }
+
+  private Taken makeRoom(int more) {
     if (more > limitBytes - count) {
       return Taken.TOO_LARGE;
     }
     int needed = count + more;
-    if (needed > bytes.length && !grow(roomFor(needed)) && !grow(needed)) {
-      return Taken.NO_ROOM;
+    boolean fits = needed <= bytes.length || grow(roomFor(needed)) || grow(needed);
+    return fits ? Taken.TAKEN : Taken.NO_ROOM;
+  }
+
+  /** How decoding a body ended. */
+  record Decoded(Taken taken, RequestBody body) {}
+
+  /**
+   * What {@code whole} stands for in {@code coding}, within the same bounds; nothing is kept of it
+   * unless all is taken. It takes time, and belongs on no event loop.
+   *
+   * @param as has the bounds
+   * @throws IOException if it is damaged or ends early
+   */
+  static Decoded decode(ContentCoding coding, byte[] whole, RequestBody as) throws IOException {
+    RequestBody decoded = new RequestBody(as.room, as.limitBytes, 0);
+    boolean isKept = false;
+    try (InputStream plain = coding.decode(new ByteArrayInputStream(whole))) {
+      byte[] piece = new byte[PIECE_BYTES];
+      Taken taken = Taken.TAKEN;
+      for (int n = plain.read(piece); n >= 0 && taken == Taken.TAKEN; n = plain.read(piece)) {
+        taken = decoded.add(piece, n);
+      }
+      isKept = taken == Taken.TAKEN;
+      return new Decoded(taken, decoded);
+    } finally {
+      if (!isKept) {
+        decoded.drop();
+      }
     }
-    chunk.getBytes(bytes, count);
-    count += more;
-    return Taken.TAKEN;
+  }
+
+  private Taken add(byte[] piece, int length) {
+    Taken taken = makeRoom(length);
+    if (taken == Taken.TAKEN) {
+      System.arraycopy(piece, 0, bytes, count, length);
+      count += length;
+    }
+    return taken;
   }
 
   /** The room is taken for what is allocated, not for what has come. */
@@ -75,6 +125,10 @@ public final class RequestBody {
     long doubled = Math.max(FIRST_BYTES, 2L * bytes.length);
     long wanted = declaredBytes >= needed ? Math.min(declaredBytes, doubled) : doubled;
     return (int) Math.max(needed, Math.min(wanted, limitBytes));
+  }
+
+  boolean isEmpty() {
+    return count == 0;
   }
 
   /** All that was collected, not to be changed. */

@@ -9,6 +9,7 @@ import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.RawHttp2;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerResponse;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
@@ -250,20 +251,63 @@ class ConnectionsTest {
     List<RawClient> waiting = new ArrayList<>();
     try (Rig rig = new Rig(0)) {
       double before = rig.metrics().get(BROKEN);
-      for (int i = 0; i < 256; i++) {
-        waiting.add(new RawClient(rig.router.port()));
-      }
-      Rig.until(() -> rig.metrics().get("warmpath_connections") >= 256);
       Rig.until(() -> {
+        open(waiting, rig);
         openAndLeave(rig);
         return rig.metrics().get(BROKEN) > before;
       });
       assertThat(rig.get("/health/live").statusCode()).as("one who stays").isEqualTo(200);
     } finally {
-      for (RawClient client : waiting) {
-        client.close();
+      close(waiting);
+    }
+  }
+
+  /** Clients open connections beforehand; they wait for nothing. */
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void silentConnectionsDoNotWait() throws Exception {
+    List<RawClient> silent = new ArrayList<>();
+    try (Rig rig = new Rig(0, tree -> tree.set("timeouts.request-head-ms", 300_000, "test"))) {
+      open(silent, rig);
+      Rig.until(() -> areAnswered(rig, 200));
+      assertThat(rig.metrics().get("warmpath_connections")).isGreaterThanOrEqualTo(256);
+    } finally {
+      close(silent);
+    }
+  }
+
+  /** Requests that are whole when the router comes to their connections, most of them. */
+  private static boolean areAnswered(Rig rig, int requests) {
+    int answered = 0;
+    for (int i = 0; i < requests; i++) {
+      try (RawClient client = new RawClient(rig.router.port())) {
+        client.write("GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n").endOutput();
+        answered += client.readUntil("\r\n").contains(" 200 ") ? 1 : 0;
+      } catch (java.io.IOException e) {
+        // closed by the router
       }
     }
+    return answered == requests;
+  }
+
+  /** As many as the router takes for a storm, if they are new. */
+  private static void open(List<RawClient> clients, Rig rig) {
+    try {
+      close(clients);
+      for (int i = 0; i < 256; i++) {
+        clients.add(new RawClient(rig.router.port()));
+      }
+    } catch (java.io.IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    Rig.until(() -> rig.metrics().get("warmpath_connections") >= 256);
+  }
+
+  private static void close(List<RawClient> clients) throws java.io.IOException {
+    for (RawClient client : clients) {
+      client.close();
+    }
+    clients.clear();
   }
 
   private static void openAndLeave(Rig rig) {
