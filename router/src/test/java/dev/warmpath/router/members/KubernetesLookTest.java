@@ -6,6 +6,7 @@ import dev.warmpath.router.rig.Rig;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import io.vertx.core.net.SocketAddress;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -54,6 +55,23 @@ class KubernetesLookTest extends KubernetesScenarios {
   @Override
   String namespace() {
     return "test";
+  }
+
+  @Test
+  @DisplayName("a kubeconfig is read and written with the only YAML parser that there is")
+  void aKubeconfigIsRead() {
+    Config config =
+        Config.fromKubeconfig(
+            """
+            current-context: c
+            contexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]
+            clusters: [{name: k, cluster: {server: "https://api.example:6443"}}]
+            users: [{name: u, user: {username: operator}}]
+            """);
+    assertThat(config.getMasterUrl()).isEqualTo("https://api.example:6443/");
+    assertThat(config.getNamespace()).isEqualTo("n");
+    assertThat(config.getUsername()).isEqualTo("operator");
+    assertThat(Serialization.asYaml(Map.of("server", "s"))).contains("server");
   }
 
   @Test
