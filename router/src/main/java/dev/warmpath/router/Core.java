@@ -20,7 +20,6 @@ import dev.warmpath.router.members.ReplicaCheck;
 import dev.warmpath.router.members.ReplicaSource;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.observe.MemoryCollector;
-import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.prompt.BodyWatch;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.PromptReader;
@@ -40,6 +39,7 @@ import dev.warmpath.router.tokenize.remote.RemotePrompts;
 import dev.warmpath.router.upstream.Upstreams;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,7 +61,6 @@ final class Core implements AutoCloseable {
   private final Supplier<RouterConfig> running;
   private final HostRules hosts;
   private final Metrics metrics;
-  private final RouterMetrics counts;
   private final Upstreams upstreams;
   private final Fleet fleet = new Fleet();
   private final ModelCatalog catalog;
@@ -97,7 +96,6 @@ final class Core implements AutoCloseable {
     this.trees = new TreeRoom(budget.treeBytes());
     this.hosts = new HostRules(config.fleet().hostPatterns());
     this.metrics = metrics;
-    this.counts = new RouterMetrics(metrics);
     this.upstreams = upstreams;
     this.catalog = new ModelCatalog(fleet, this::isSglang);
     this.restored = readSnapshot(config, environment);
@@ -136,7 +134,8 @@ final class Core implements AutoCloseable {
             streams,
             Policies.named(config.policy().name(), config.policy().options()),
             limits(config),
-            new Dispatcher.Environment(environment.nanoClock(), environment.random(), listener()));
+            new Dispatcher.Environment(
+                environment.nanoClock(), environment.random(), metrics, listeners()));
     this.configured = new ConfiguredModels(models);
     configured.apply(config, config, dispatcher);
     this.bodies = new BodyParser(config.limits().jsonDepth(), CacheSizes.of(config).bodyBytes());
@@ -230,9 +229,12 @@ final class Core implements AutoCloseable {
         : null;
   }
 
-  private DispatchListener listener() {
-    DispatchListener heard = parity == null ? counts : parity.before(counts);
-    return recording.requests(heard);
+  private List<DispatchListener> listeners() {
+    List<DispatchListener> listeners = new ArrayList<>(recording.requests());
+    if (parity != null) {
+      listeners.add(parity.requests());
+    }
+    return listeners;
   }
 
   /** Begins to read what an earlier process has left; nobody waits for it. */
@@ -360,10 +362,6 @@ final class Core implements AutoCloseable {
     return metrics;
   }
 
-  RouterMetrics counts() {
-    return counts;
-  }
-
   Fleet fleet() {
     return fleet;
   }
@@ -429,7 +427,6 @@ final class Core implements AutoCloseable {
       remote.removed(replica);
     }
     upstreams.remove(replica);
-    counts.forget(replica);
   }
 
   private void restarted(Replica replica) {

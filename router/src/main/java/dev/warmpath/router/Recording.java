@@ -101,9 +101,9 @@ record Recording(
     return capture == null ? StreamTap.NONE : capture.events();
   }
 
-  /** Sees the dispatched requests, and passes them on. */
-  DispatchListener requests(DispatchListener next) {
-    return capture == null ? next : capture.requests(next);
+  /** What sees the dispatched requests. */
+  List<DispatchListener> requests() {
+    return capture == null ? List.of() : capture.requests();
   }
 
   /** Where metrics find how the capture stands, if there is one. */

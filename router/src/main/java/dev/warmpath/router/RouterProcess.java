@@ -31,6 +31,7 @@ import dev.warmpath.router.proxy.HealthPage;
 import dev.warmpath.router.proxy.HeapWatch;
 import dev.warmpath.router.proxy.Lifecycle;
 import dev.warmpath.router.proxy.ProxyContext;
+import dev.warmpath.router.proxy.ProxyMetrics;
 import dev.warmpath.router.proxy.ProxyVerticle;
 import dev.warmpath.router.proxy.RetryBudget;
 import dev.warmpath.router.proxy.Routes;
@@ -371,7 +372,7 @@ public final class RouterProcess implements AutoCloseable {
             upstreams,
             core.prompts(),
             new RouterPages(core),
-            core.counts(),
+            new ProxyMetrics(core.metrics().registry()),
             environment.random(),
             environment.nanoClock(),
             admission,

@@ -113,11 +113,11 @@ public final class FleetCapture implements AutoCloseable {
     return new EventTap(numbers, queue, quiet, nanoClock, longest);
   }
 
-  /** Hears the dispatcher, for {@code next} too, if requests are wanted; else {@code next}. */
-  public DispatchListener requests(DispatchListener next) {
+  /** What hears the dispatcher; nothing if requests are not wanted. */
+  public List<DispatchListener> requests() {
     return config.requests()
-        ? DispatchListener.both(new RequestTap(numbers, queue, quiet, nanoClock), next)
-        : next;
+        ? List.of(new RequestTap(numbers, queue, quiet, nanoClock))
+        : List.of();
   }
 
   public CaptureStatus status() {

@@ -5,7 +5,6 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.Prediction;
 import dev.warmpath.router.fleet.engine.Outcome;
-import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.trace.RequestTrace;
 import dev.warmpath.router.upstream.Upstream;
 import io.vertx.core.AsyncResult;
@@ -306,7 +305,7 @@ final class Attempt {
     boolean onlyComments = !scanner.begun();
     scanner.feed(chunk);
     if (onlyComments && scanner.begun() && isGood()) {
-      proxy.listener().firstByte(exchange.route(), assignment.replica(), exchange.elapsedNanos());
+      assignment.meters().recordFirstByte(exchange.elapsedNanos());
     }
     if (!named && scanner.id() != null && isGood()) {
       named = true;
@@ -322,7 +321,7 @@ final class Attempt {
         exchange.trace().firstToken();
       }
     } else if (contentNanos != UNKNOWN) {
-      proxy.listener().tokens(assignment.replica(), now - contentNanos);
+      assignment.meters().recordTokenGap(now - contentNanos);
     }
     contentNanos = now;
   }

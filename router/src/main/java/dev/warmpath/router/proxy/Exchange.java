@@ -12,7 +12,6 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.prompt.PromptPool;
 import dev.warmpath.router.prompt.ReadRequest;
 import dev.warmpath.router.prompt.body.BodyFields;
-import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.requestlog.PromptPieces;
 import dev.warmpath.router.trace.RequestTrace;
@@ -655,7 +654,7 @@ final class Exchange {
           if (trace != null) {
             trace.leftQueue();
           }
-          proxy.listener().queued(elapsedNanos());
+          proxy.metrics().recordQueueWait(elapsedNanos());
           placed(result);
         }));
   }
@@ -741,7 +740,7 @@ final class Exchange {
       return false;
     }
     proxy.retries().spend();
-    proxy.listener().retried(cause);
+    proxy.metrics().countRetry(cause);
     attempt = null;
     become(State.BACKING_OFF);
     backOff(assignment);
@@ -816,7 +815,7 @@ final class Exchange {
   /** A replica is about to get the request. */
   void sending() {
     if (timeline.attempts() == 1) {
-      proxy.listener().sent(timeline.routingNanos());
+      proxy.metrics().recordRouting(timeline.routingNanos());
     }
   }
 
@@ -835,7 +834,9 @@ final class Exchange {
   /** An engine has answered it whole. */
   void used(Assignment assignment, Usage usage) {
     String model = prepared == null ? null : prepared.model();
-    proxy.listener().usage(assignment, model, usage);
+    assignment
+        .meters()
+        .countTokens(model, usage.promptTokens(), usage.cachedTokens(), usage.answerTokens());
   }
 
   /** A replica's answer has begun: no other can be tried, the body is not needed any more. */
@@ -847,7 +848,7 @@ final class Exchange {
   void reject(ApiError error) {
     if (!isOver()) {
       timeline.rejected(error.code());
-      proxy.listener().rejected(error.code());
+      proxy.metrics().countRejection(error.code());
       endWith(error, committed ? Ending.CUT_OFF : Ending.COMPLETE);
     }
   }
@@ -912,7 +913,7 @@ final class Exchange {
     }
     become(State.OVER);
     try {
-      proxy.listener().ended(route, status, ending, elapsedNanos());
+      proxy.metrics().countEnd(route, status, ending, elapsedNanos());
       quota.over(timeline);
       if (trace != null) {
         trace.ended(status, timeline.outcome(status, ending));

@@ -29,7 +29,7 @@ public record ProxyContext(
     Upstreams upstreams,
     PromptPool prompts,
     Pages pages,
-    ProxyListener listener,
+    ProxyMetrics metrics,
     RandomGenerator random,
     LongSupplier nanoClock,
     Admission admission,

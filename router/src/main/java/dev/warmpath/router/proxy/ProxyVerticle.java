@@ -362,7 +362,7 @@ public final class ProxyVerticle extends VerticleBase {
   }
 
   private void decline(HttpServerRequest request, Form form, ApiError error) {
-    proxy.listener().rejected(error.code());
+    proxy.metrics().countRejection(error.code());
     proxy.logs().accessed(Decision.declined(asked(request), error.status(), error.code()));
     UnreadBody.announce(request);
     error.send(request.response(), form);

@@ -3,9 +3,7 @@ package dev.warmpath.router.proxy;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
-import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.requestlog.Decision;
-import java.util.Locale;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -157,13 +155,9 @@ final class Timeline {
       return "rejected";
     }
     if (ending != Ending.COMPLETE) {
-      return word(ending);
+      return ending.label();
     }
     return status < 400 ? "completed" : "error";
-  }
-
-  static String word(Ending ending) {
-    return ending.name().toLowerCase(Locale.ROOT);
   }
 
   private static double millis(long nanos) {

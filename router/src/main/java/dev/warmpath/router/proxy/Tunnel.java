@@ -7,7 +7,6 @@ import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.dispatch.RoutingHints;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
-import dev.warmpath.router.proxy.ProxyListener.Ending;
 import dev.warmpath.router.requestlog.Decision;
 import dev.warmpath.router.upstream.Upstream;
 import io.vertx.core.MultiMap;
@@ -171,7 +170,7 @@ final class Tunnel {
 
   private void refuse(ApiError error, @Nullable Outcome outcome) {
     if (!over) {
-      proxy.listener().rejected(error.code());
+      proxy.metrics().countRejection(error.code());
       end(outcome == null ? Outcome.CANCELLED : outcome, Ending.COMPLETE, error.status());
       request.resume();
       error.send(request.response(), ApiError.Form.OPENAI);
@@ -292,7 +291,7 @@ final class Tunnel {
     }
     long lasted = proxy.nanoClock().getAsLong() - startNanos;
     try {
-      proxy.listener().ended(Routes.REALTIME, status, ending, lasted);
+      proxy.metrics().countEnd(Routes.REALTIME, status, ending, lasted);
       proxy.logs().accessed(decision(status, ending, lasted));
     } finally {
       onEnd.run();
@@ -301,7 +300,7 @@ final class Tunnel {
 
   private Decision decision(int status, Ending ending, long lastedNanos) {
     boolean whole = ending == Ending.COMPLETE && status == SWITCHING;
-    String otherwise = ending == Ending.COMPLETE ? "rejected" : Timeline.word(ending);
+    String otherwise = ending == Ending.COMPLETE ? "rejected" : ending.label();
     return new Decision(
         new Decision.Request(requestId, "GET", Routes.REALTIME.path(), quota.name(), model(), null),
         assignment,

@@ -1,5 +1,7 @@
 package dev.warmpath.router.proxy;
 
+import dev.warmpath.router.fleet.engine.EngineMeters;
+
 /**
  * What an engine said about the tokens of a request that it has answered.
  *
@@ -12,7 +14,7 @@ package dev.warmpath.router.proxy;
 public record Usage(int promptTokens, int cachedTokens, int answerTokens) {
 
   /** The figure was not in the response. */
-  public static final int ABSENT = -1;
+  public static final int ABSENT = EngineMeters.ABSENT;
 
   /** Nothing was said. */
   public static final Usage NONE = new Usage(ABSENT, ABSENT, ABSENT);

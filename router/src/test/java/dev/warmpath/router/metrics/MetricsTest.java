@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.warmpath.eventingest.count.StreamCounter;
-import dev.warmpath.router.observe.RouterMetrics;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.buffer.Buffer;
@@ -102,26 +101,6 @@ class MetricsTest {
       assertThat(rig.metrics())
           .containsEntry("warmpath_inter_token_seconds_count{replica=\"r0\"}", 1.0);
     }
-  }
-
-  @Test
-  void predictionErrorsKeepTheirSign() {
-    Metrics all = new Metrics();
-    RouterMetrics metrics = new RouterMetrics(all);
-    metrics.predicted("e", 32, 16);
-    metrics.predicted("e", 0, 16);
-    metrics.predicted("e", 16, 16);
-    assertThat(all.scrape())
-        .contains(
-            "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"-16.0\"} 1",
-            "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"0.0\"} 2",
-            "warmpath_prediction_error_tokens_bucket{engine=\"e\",le=\"63.0\"} 3",
-            "warmpath_predictions_total{engine=\"e\",result=\"over\"} 1.0",
-            "warmpath_predictions_total{engine=\"e\",result=\"under\"} 1.0",
-            "warmpath_predictions_total{engine=\"e\",result=\"exact\"} 1.0",
-            "warmpath_predicted_tokens_total{engine=\"e\",result=\"hit\"} 32.0",
-            "warmpath_predicted_tokens_total{engine=\"e\",result=\"over\"} 16.0",
-            "warmpath_predicted_tokens_total{engine=\"e\",result=\"under\"} 16.0");
   }
 
   @Test

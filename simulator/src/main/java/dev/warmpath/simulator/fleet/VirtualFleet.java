@@ -13,13 +13,13 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.simulator.engine.EngineRequest;
 import dev.warmpath.simulator.fleet.EventHeap.Kind;
 import dev.warmpath.simulator.fleet.VirtualRequest.Question;
@@ -90,7 +90,7 @@ public final class VirtualFleet {
             new Dispatcher.Limits(
                 ExpectedBlocks.Limits.DEFAULT, plan.replicaRequests(), MOST_QUEUED),
             new Dispatcher.Environment(
-                () -> nowNanos, new SplittableRandom(plan.seed()), DispatchListener.NONE));
+                () -> nowNanos, new SplittableRandom(plan.seed()), new Metrics(), List.of()));
   }
 
   private void addEngine(int number) {

@@ -3,6 +3,7 @@ package dev.warmpath.router.fleet.dispatch;
 import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.EngineState;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
@@ -80,6 +81,11 @@ public final class Assignment implements DispatchResult {
     return engine.name();
   }
 
+  /** What is counted of the engine's requests. */
+  public EngineMeters meters() {
+    return engine.meters();
+  }
+
   public Prediction prediction() {
     return prediction;
   }
@@ -133,14 +139,18 @@ public final class Assignment implements DispatchResult {
     if (engine.isOver(reservation) || !reported.compareAndSet(false, true)) {
       return;
     }
-    DispatchListener listener = dispatcher.listener();
-    listener.reported(this, promptTokens, cachedTokens);
+    for (DispatchListener listener : dispatcher.listeners()) {
+      listener.reported(this, promptTokens, cachedTokens);
+    }
     if (prediction.predicts()) {
-      listener.compared(this, prediction.cachedTokens(), cachedTokens);
+      meters().countPrediction(prediction.cachedTokens(), cachedTokens);
     }
     BlockChain chain = reservation.chain();
     if (comparable && this.promptTokens != promptTokens) {
-      listener.miscounted(this, this.promptTokens, promptTokens);
+      meters().countMiscount();
+      for (DispatchListener listener : dispatcher.listeners()) {
+        listener.miscounted(this, this.promptTokens, promptTokens);
+      }
     } else if (comparable && chain != null) {
       ReportedReuse reuse =
           new ReportedReuse(
@@ -160,7 +170,10 @@ public final class Assignment implements DispatchResult {
   boolean giveBack(Outcome outcome) {
     boolean ended = engine.end(reservation, outcome, dispatcher.nanos());
     if (ended) {
-      dispatcher.listener().finished(this, outcome);
+      meters().countOutcome(outcome);
+      for (DispatchListener listener : dispatcher.listeners()) {
+        listener.finished(this, outcome);
+      }
     }
     return ended;
   }

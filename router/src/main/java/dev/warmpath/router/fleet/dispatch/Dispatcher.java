@@ -14,15 +14,21 @@ import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.engine.Reservation;
 import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Policy;
 import dev.warmpath.router.routing.RoutingRequest;
 import dev.warmpath.router.routing.Score;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -58,10 +64,19 @@ public final class Dispatcher {
    *
    * @param nanoClock counts nanoseconds from anywhere, as {@link System#nanoTime} does
    * @param random used once, for the seed of all draws
-   * @param listener hears what happens
+   * @param metrics where requests are counted
+   * @param listeners hear what happens, one after another
    */
   public record Environment(
-      LongSupplier nanoClock, RandomGenerator random, DispatchListener listener) {}
+      LongSupplier nanoClock,
+      RandomGenerator random,
+      Metrics metrics,
+      List<DispatchListener> listeners) {
+
+    public Environment {
+      listeners = List.copyOf(listeners);
+    }
+  }
 
   /**
    * Bounds of what is given out.
@@ -86,6 +101,8 @@ public final class Dispatcher {
   private volatile EngineTable table = EngineTable.EMPTY;
   private volatile boolean keepsScores;
   private final WaitingRequests waiting;
+  private final Map<Cause, Counter> unassigned = new ConcurrentHashMap<>();
+  private final Map<FallbackCause, Counter> fallbacks = new ConcurrentHashMap<>();
 
   public Dispatcher(
       Fleet fleet,
@@ -104,6 +121,7 @@ public final class Dispatcher {
     this.waiting =
         new WaitingRequests(
             () -> this.limits.queueRequests(), request -> assign(request, Set.of()));
+    fleet.onRemoval(gone -> table()); // what was counted of it goes at once
   }
 
   /** Whether assignments keep the scores of their choice, of {@value #MOST_SCORED} engines. */
@@ -150,7 +168,7 @@ public final class Dispatcher {
     }
     DispatchResult.Queued queued = waiting.add(request, later);
     if (queued == null) {
-      listener().unassigned(Cause.QUEUE_FULL);
+      countUnassigned(Cause.QUEUE_FULL);
       return new DispatchResult.NoCandidate(Cause.QUEUE_FULL);
     }
     waiting.drain(); // what made room before it was there gave it nothing
@@ -249,9 +267,27 @@ public final class Dispatcher {
 
   private DispatchResult noCandidate(Cause nearest) {
     if (nearest != Cause.FULL) {
-      listener().unassigned(nearest); // one that finds all full may wait
+      countUnassigned(nearest); // one that finds all full may wait
     }
     return new DispatchResult.NoCandidate(nearest);
+  }
+
+  private void countUnassigned(Cause cause) {
+    unassigned
+        .computeIfAbsent(cause, why -> Metric.UNASSIGNED_TOTAL.counter(registry(), why.label()))
+        .increment();
+  }
+
+  private void countFallback(FallbackCause cause) {
+    if (cause != FallbackCause.NO_PROMPT) {
+      fallbacks
+          .computeIfAbsent(cause, why -> Metric.FALLBACKS_TOTAL.counter(registry(), why.label()))
+          .increment();
+    }
+  }
+
+  private MeterRegistry registry() {
+    return environment.metrics().registry();
   }
 
   private boolean fillCandidates(
@@ -362,9 +398,12 @@ public final class Dispatcher {
       announceToStream(request, contender, assignment);
       FallbackCause fallback = request.prompt().fallback(contender.chain());
       if (fallback != null) {
-        listener().fallback(fallback);
+        countFallback(fallback);
       }
-      listener().assigned(request, grounds.policy(), grounds.reason(), assignment);
+      contender.engine().meters().countAssignment(grounds.policy(), grounds.reason());
+      for (DispatchListener listener : listeners()) {
+        listener.assigned(request, grounds.policy(), grounds.reason(), assignment);
+      }
     } catch (RuntimeException | Error e) {
       assignment.finished(Outcome.CANCELLED);
       throw e;
@@ -434,7 +473,7 @@ public final class Dispatcher {
   private synchronized EngineTable refreshed() {
     List<Replica> now = fleet.replicas();
     if (!table.isOf(now)) {
-      table = table.of(now, limits.expectedBlocks());
+      table = table.of(now, limits.expectedBlocks(), environment.metrics());
     }
     return table;
   }
@@ -447,7 +486,7 @@ public final class Dispatcher {
     return engineEvents;
   }
 
-  DispatchListener listener() {
-    return environment.listener();
+  List<DispatchListener> listeners() {
+    return environment.listeners();
   }
 }

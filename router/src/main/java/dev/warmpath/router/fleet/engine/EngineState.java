@@ -2,6 +2,7 @@ package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.Candidates;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
@@ -41,6 +42,7 @@ public final class EngineState {
   private final int dpRank;
   private final int number;
   private final String name;
+  private final EngineMeters meters;
   private final EngineLoad load = new EngineLoad();
   private final PrefillModel prefill = new PrefillModel();
   private final Ejection ejection = new Ejection();
@@ -51,11 +53,13 @@ public final class EngineState {
   /**
    * @param number stands for it in what policies remember; never reused
    */
-  public EngineState(Replica replica, int dpRank, int number, ExpectedBlocks.Limits limits) {
+  public EngineState(
+      Replica replica, int dpRank, int number, ExpectedBlocks.Limits limits, Metrics metrics) {
     this.replica = replica;
     this.dpRank = dpRank;
     this.number = number;
     this.name = name(replica, dpRank);
+    this.meters = new EngineMeters(replica, name, metrics);
     this.expected = new ExpectedBlocks(limits);
   }
 
@@ -75,6 +79,11 @@ public final class EngineState {
   /** The replica's name, with the rank behind it if it has several. */
   public String name() {
     return name;
+  }
+
+  /** What is counted of its requests. */
+  public EngineMeters meters() {
+    return meters;
   }
 
   /**

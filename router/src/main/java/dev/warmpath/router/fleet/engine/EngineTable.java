@@ -1,6 +1,7 @@
 package dev.warmpath.router.fleet.engine;
 
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.metrics.Metrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -24,8 +25,16 @@ public record EngineTable(List<Replica> replicas, List<List<EngineState>> engine
     return replicas == fleet;
   }
 
-  /** The table of another list of replicas; those that stay keep their state. */
-  public EngineTable of(List<Replica> now, ExpectedBlocks.Limits limits) {
+  /**
+   * The table of another list of replicas. Those that stay keep their state; what was counted of
+   * those that leave is dropped first, as others may come under their names.
+   */
+  public EngineTable of(List<Replica> now, ExpectedBlocks.Limits limits, Metrics metrics) {
+    for (int i = 0; i < replicas.size(); i++) {
+      if (!now.contains(replicas.get(i))) {
+        engines.get(i).forEach(engine -> engine.meters().forget());
+      }
+    }
     List<List<EngineState>> states = new ArrayList<>(now.size());
     int number = nextNumber;
     for (Replica replica : now) {
@@ -33,7 +42,7 @@ public record EngineTable(List<Replica> replicas, List<List<EngineState>> engine
       if (known >= 0) {
         states.add(engines.get(known));
       } else {
-        states.add(newStates(replica, number, limits));
+        states.add(newStates(replica, number, limits, metrics));
         number += replica.ranks();
       }
     }
@@ -41,9 +50,9 @@ public record EngineTable(List<Replica> replicas, List<List<EngineState>> engine
   }
 
   private static List<EngineState> newStates(
-      Replica replica, int firstNumber, ExpectedBlocks.Limits limits) {
+      Replica replica, int firstNumber, ExpectedBlocks.Limits limits, Metrics metrics) {
     return IntStream.range(0, replica.ranks())
-        .mapToObj(rank -> new EngineState(replica, rank, firstNumber + rank, limits))
+        .mapToObj(rank -> new EngineState(replica, rank, firstNumber + rank, limits, metrics))
         .toList();
   }
 }

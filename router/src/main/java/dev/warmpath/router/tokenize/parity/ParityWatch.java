@@ -115,9 +115,9 @@ public final class ParityWatch implements BodyWatch, AutoCloseable {
     };
   }
 
-  /** Hears of miscounts in the place of {@code next}, which it tells. */
-  public DispatchListener before(DispatchListener next) {
-    return DispatchListener.both(new ParityTap(this, bodies), next);
+  /** What hears of miscounts. */
+  public DispatchListener requests() {
+    return new ParityTap(this, bodies);
   }
 
   /** How comparisons of {@code model} went; null if no tokenizer is configured for it. */

@@ -16,12 +16,13 @@ import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
+import dev.warmpath.router.fleet.engine.EngineMeters;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
 import dev.warmpath.router.metrics.Metrics;
-import dev.warmpath.router.observe.RouterMetrics;
-import dev.warmpath.router.proxy.ProxyListener.Ending;
+import dev.warmpath.router.proxy.Ending;
+import dev.warmpath.router.proxy.ProxyMetrics;
 import dev.warmpath.router.proxy.Route;
 import dev.warmpath.router.proxy.Routes;
 import dev.warmpath.router.proxy.Usage;
@@ -46,7 +47,7 @@ class HistoryTest {
   private static final Instant BEGIN = Instant.ofEpochSecond(1_000_000);
 
   private final Metrics measured = new Metrics();
-  private final RouterMetrics metrics = new RouterMetrics(measured);
+  private final ProxyMetrics metrics = new ProxyMetrics(measured.registry());
   private final Fleet fleet = new Fleet();
   private final List<EngineStatus> streams = new ArrayList<>();
   private final Dispatcher dispatcher =
@@ -56,7 +57,7 @@ class HistoryTest {
           EngineEvents.NONE,
           Policies.named("round-robin", Map.of()),
           new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, 100, 10),
-          new Dispatcher.Environment(() -> this.nanos, new Random(1), metrics));
+          new Dispatcher.Environment(() -> this.nanos, new Random(1), measured, List.of()));
   private long nanos;
   private final History history =
       new History(
@@ -73,8 +74,8 @@ class HistoryTest {
     Replica replica = add("a");
     serve(replica, new Usage(1_000, 600, 10), 30);
     serve(replica, new Usage(1_000, 200, 10), 30);
-    metrics.rejected("overloaded");
-    metrics.ended(ROUTE, 429, Ending.COMPLETE, 1);
+    metrics.countRejection("overloaded");
+    metrics.countEnd(ROUTE, 429, Ending.COMPLETE, 1);
     pass(10);
     history.step();
 
@@ -91,20 +92,20 @@ class HistoryTest {
 
   @Test
   void timesAreReadFromTheBucketsOfTheStepAlone() {
-    Replica replica = add("a");
+    EngineMeters engine = assign(add("a")).meters();
     for (int i = 0; i < 100; i++) {
-      metrics.firstByte(ROUTE, replica, TimeUnit.SECONDS.toNanos(50));
+      engine.recordFirstByte(TimeUnit.SECONDS.toNanos(50));
     }
     pass(10);
     history.step();
     for (int i = 0; i < 90; i++) {
-      metrics.firstByte(ROUTE, replica, TimeUnit.MILLISECONDS.toNanos(20));
+      engine.recordFirstByte(TimeUnit.MILLISECONDS.toNanos(20));
     }
     for (int i = 0; i < 10; i++) {
-      metrics.firstByte(ROUTE, replica, TimeUnit.MILLISECONDS.toNanos(200));
-      metrics.tokens(replica, TimeUnit.MILLISECONDS.toNanos(9));
+      engine.recordFirstByte(TimeUnit.MILLISECONDS.toNanos(200));
+      engine.recordTokenGap(TimeUnit.MILLISECONDS.toNanos(9));
     }
-    metrics.firstByte(ROUTE, replica, TimeUnit.SECONDS.toNanos(1_000));
+    engine.recordFirstByte(TimeUnit.SECONDS.toNanos(1_000));
     pass(10);
     history.step();
 
@@ -169,7 +170,7 @@ class HistoryTest {
     Replica replica = add("a");
     for (int i = 0; i < 400; i++) {
       if (i % 100 == 99) {
-        metrics.rejected("code_" + i);
+        metrics.countRejection("code_" + i);
         serve(replica, new Usage(10, 5, 1), 1);
       }
       pass(10);
@@ -186,7 +187,7 @@ class HistoryTest {
   @Test
   void namesBeyondABoundAreCountedTogether() {
     for (int i = 0; i < 100; i++) {
-      metrics.rejected("code_" + i);
+      metrics.countRejection("code_" + i);
     }
     pass(10);
     history.step();
@@ -201,7 +202,6 @@ class HistoryTest {
     serve(first, new Usage(1_000, 500, 10), 10);
     history.now();
     fleet.remove("a");
-    metrics.forget(first);
     Replica second = add("a");
     serve(second, new Usage(100, 50, 10), 10);
     pass(10);
@@ -236,13 +236,13 @@ class HistoryTest {
     Replica silent = add("silent");
     serve(silent, new Usage(100, Usage.ABSENT, 1), 10);
     Assignment old = serve(replica, new Usage(1_000, 0, 1), 10);
-    metrics.compared(old, 1_000, 0);
+    old.meters().countPrediction(1_000, 0);
     pass(10);
     history.step();
     assertThat(history.rates("a")).isEqualTo(new EngineRates(0, 1));
     for (int i = 0; i < 30; i++) {
       Assignment assignment = serve(replica, new Usage(100, 80, 1), 10);
-      metrics.compared(assignment, 64, 80);
+      assignment.meters().countPrediction(64, 80);
       pass(10);
       history.step();
     }
@@ -258,16 +258,22 @@ class HistoryTest {
     return replica;
   }
 
-  /** One request from dispatch to its end. */
-  private Assignment serve(Replica replica, Usage usage, int firstByteMillis) {
+  private Assignment assign(Replica replica) {
     PreparedRequest request =
         new PreparedRequest("m", Prompt.of(null), null, false, 10, 0, null).only(replica.name());
-    Assignment assignment = (Assignment) dispatcher.assign(request, Set.of());
+    return (Assignment) dispatcher.assign(request, Set.of());
+  }
+
+  /** One request from dispatch to its end. */
+  private Assignment serve(Replica replica, Usage usage, int firstByteMillis) {
+    Assignment assignment = assign(replica);
     long nanos = TimeUnit.MILLISECONDS.toNanos(firstByteMillis);
-    metrics.firstByte(ROUTE, replica, nanos);
-    metrics.usage(assignment, "m", usage);
+    assignment.meters().recordFirstByte(nanos);
+    assignment
+        .meters()
+        .countTokens("m", usage.promptTokens(), usage.cachedTokens(), usage.answerTokens());
     assignment.finished(Outcome.COMPLETED);
-    metrics.ended(ROUTE, 200, Ending.COMPLETE, nanos);
+    metrics.countEnd(ROUTE, 200, Ending.COMPLETE, nanos);
     return assignment;
   }
 

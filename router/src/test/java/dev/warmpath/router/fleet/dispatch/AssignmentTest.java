@@ -9,11 +9,13 @@ import dev.warmpath.eventingest.ReportedReuse;
 import dev.warmpath.eventingest.Trust;
 import dev.warmpath.kvindex.StorageTier;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.router.routing.PrefillCost;
 import dev.warmpath.tokenizer.PromptResult;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,8 +50,11 @@ class AssignmentTest {
     assignment.finished(outcome);
     assertThat(load()).isEqualTo(before);
     assertThat(world.heard)
-        .filteredOn(line -> line.startsWith("finished") || line.startsWith("compared"))
+        .filteredOn(line -> line.startsWith("finished"))
         .containsExactly("finished r0 " + outcome);
+    assertThat(world.counted(Metric.OUTCOMES_TOTAL, "r0", outcome.name().toLowerCase(Locale.ROOT)))
+        .isEqualTo(1);
+    assertThat(Metric.PREDICTIONS_TOTAL.in(world.metrics.registry()).counters()).isEmpty();
     other.firstToken();
     other.firstToken();
     other.finished(outcome);
@@ -88,14 +93,18 @@ class AssignmentTest {
     assignment.usage(1000, 784);
     assignment.usage(1000, 0);
     assignment.finished(Outcome.COMPLETED);
-    assertThat(world.heard)
-        .containsExactly("assigned warm cache r0", "compared 800 784", "finished r0 COMPLETED");
+    assertThat(world.heard).containsExactly("assigned warm cache r0", "finished r0 COMPLETED");
+    assertThat(world.counted(Metric.PREDICTIONS_TOTAL, "r0", "over")).isEqualTo(1);
+    assertThat(world.counted(Metric.PREDICTED_TOKENS_TOTAL, "r0", "hit")).isEqualTo(784);
+    assertThat(world.counted(Metric.PREDICTED_TOKENS_TOTAL, "r0", "over")).isEqualTo(16);
   }
 
   @Test
   void aPromptThatTheEngineCountsOtherwiseIsReported() {
     world.assign(prompt(1000)).usage(1001, 0);
-    assertThat(world.heard).contains("miscounted 1000 1001", "compared 0 0");
+    assertThat(world.heard).contains("miscounted 1000 1001");
+    assertThat(world.counted(Metric.PROMPT_MISCOUNTS_TOTAL, "r0")).isEqualTo(1);
+    assertThat(world.counted(Metric.PREDICTIONS_TOTAL, "r0", "exact")).isEqualTo(1);
   }
 
   @Test

@@ -12,12 +12,14 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult.Cause;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.Prediction.Basis;
 import dev.warmpath.router.fleet.engine.Outcome;
+import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.routing.Load;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import java.net.URI;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -116,7 +118,7 @@ class DispatcherTest {
   }
 
   @Test
-  void withoutThePromptLoadDecidesAndTheCauseIsHeard() {
+  void withoutThePromptLoadDecidesAndTheCauseIsCounted() {
     world.with(2).store("r0", 50, prompt(1000));
     PromptResult inexact = new PromptResult.Inexact(FallbackCause.MULTIMODAL, "an image");
     Set<String> names =
@@ -124,16 +126,16 @@ class DispatcherTest {
             world.assign(inexact).replica().name(),
             world.assign(request("m", null)).replica().name());
     assertThat(names).containsExactlyInAnyOrder("r0", "r1");
-    assertThat(world.heard)
-        .filteredOn(line -> line.startsWith("fallback"))
-        .containsExactly("fallback multimodal", "fallback no_prompt");
+    assertThat(world.fallbacks())
+        .as("that of no prompt at all is no loss")
+        .isEqualTo(Map.of("multimodal", 1.0));
   }
 
   @Test
   void withoutReplicasThereIsNobody() {
     assertThat(world.dispatcher.assign(request(prompt(10)), Set.of()))
         .isEqualTo(new NoCandidate(Cause.NO_REPLICA));
-    assertThat(world.heard).containsExactly("unassigned no_replica");
+    assertThat(world.counted(Metric.UNASSIGNED_TOTAL, "no_replica")).isEqualTo(1);
   }
 
   @Test

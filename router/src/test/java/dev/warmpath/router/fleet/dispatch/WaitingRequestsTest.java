@@ -9,6 +9,7 @@ import dev.warmpath.router.fleet.dispatch.DispatchResult.NoCandidate;
 import dev.warmpath.router.fleet.dispatch.DispatchResult.Queued;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Metric;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -125,7 +126,7 @@ class WaitingRequestsTest {
       assertThat(admit("w" + i, 0, "x")).isInstanceOf(Queued.class);
     }
     assertThat(admit("one too many", 0, "y")).isEqualTo(new NoCandidate(Cause.QUEUE_FULL));
-    assertThat(world.heard).contains("unassigned queue_full");
+    assertThat(world.counted(Metric.UNASSIGNED_TOTAL, "queue_full")).isEqualTo(1);
   }
 
   @Test

@@ -24,9 +24,11 @@ import dev.warmpath.router.fleet.engine.EngineReport;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.engine.Outcome;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
-import dev.warmpath.tokenizer.body.FallbackCause;
+import io.micrometer.core.instrument.Counter;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +40,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** A fleet, an index, a clock that stands still, and a dispatcher among them. */
@@ -50,6 +53,7 @@ final class World {
   final Map<Replica, EngineView> views = new ConcurrentHashMap<>();
   final AtomicLong nanos = new AtomicLong();
   final List<String> heard = new CopyOnWriteArrayList<>();
+  final Metrics metrics = new Metrics();
   final List<String> given = new CopyOnWriteArrayList<>();
   final List<ReportedReuse> reuses = new CopyOnWriteArrayList<>();
   final Dispatcher dispatcher;
@@ -88,7 +92,8 @@ final class World {
             },
             Policies.named(policy, Map.of()),
             new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests, queueRequests),
-            new Dispatcher.Environment(nanos::get, new Random(3), new Ear(heard, () -> broken)));
+            new Dispatcher.Environment(
+                nanos::get, new Random(3), metrics, List.of(new Ear(heard, () -> broken))));
   }
 
   /** Adds replicas r0, r1, … that are up and whose index is exact and empty. */
@@ -217,6 +222,19 @@ final class World {
         .orElseThrow();
   }
 
+  /** How often this was counted. */
+  double counted(Metric metric, String... labelValues) {
+    return metric.counter(metrics.registry(), labelValues).count();
+  }
+
+  /** How often requests were routed without their prompt, by cause. */
+  Map<String, Double> fallbacks() {
+    return Metric.FALLBACKS_TOTAL.in(metrics.registry()).counters().stream()
+        .collect(
+            Collectors.toMap(
+                counter -> String.valueOf(counter.getId().getTag("cause")), Counter::count));
+  }
+
   void pass(long millis) {
     nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(millis));
   }
@@ -231,21 +249,6 @@ final class World {
         throw new IllegalStateException("broken");
       }
       heard.add("assigned " + policy + " " + reason + " " + assignment.engine());
-    }
-
-    @Override
-    public void unassigned(DispatchResult.Cause cause) {
-      heard.add("unassigned " + cause.label());
-    }
-
-    @Override
-    public void fallback(FallbackCause cause) {
-      heard.add("fallback " + cause.label());
-    }
-
-    @Override
-    public void compared(Assignment assignment, int predictedTokens, int actualTokens) {
-      heard.add("compared " + predictedTokens + " " + actualTokens);
     }
 
     @Override

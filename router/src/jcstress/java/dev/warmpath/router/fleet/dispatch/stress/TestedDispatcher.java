@@ -8,12 +8,12 @@ import dev.warmpath.router.fleet.EngineEvents;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.fleet.dispatch.Assignment;
-import dev.warmpath.router.fleet.dispatch.DispatchListener;
 import dev.warmpath.router.fleet.dispatch.DispatchResult;
 import dev.warmpath.router.fleet.dispatch.Dispatcher;
 import dev.warmpath.router.fleet.dispatch.PreparedRequest;
 import dev.warmpath.router.fleet.engine.ExpectedBlocks;
 import dev.warmpath.router.fleet.match.Prompt;
+import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.routing.policy.Policies;
 import dev.warmpath.tokenizer.PromptResult;
 import java.net.URI;
@@ -40,6 +40,7 @@ final class TestedDispatcher {
   private static final int BLOCK_TOKENS = 16;
   private static final int MAY_WAIT = 8;
   private static final KvIndex INDEX = new RunKvIndex(IndexLimits.unbounded(1));
+  private static final Metrics METRICS = new Metrics();
   private static final PromptResult[] PROMPTS = {prompt(0), prompt(1)};
 
   private final Fleet fleet = new Fleet();
@@ -63,7 +64,7 @@ final class TestedDispatcher {
             EngineEvents.NONE,
             Policies.named(policy, Map.of()),
             new Dispatcher.Limits(ExpectedBlocks.Limits.DEFAULT, replicaRequests, MAY_WAIT),
-            new Dispatcher.Environment(() -> 0, new Random(3), DispatchListener.NONE));
+            new Dispatcher.Environment(() -> 0, new Random(3), METRICS, List.of()));
   }
 
   private static PromptResult prompt(int number) {

@@ -1,0 +1,182 @@
+package dev.warmpath.router.fleet.engine;
+
+import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.metrics.Metric;
+import dev.warmpath.router.metrics.Metrics;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.prometheus.metrics.core.datapoints.DistributionDataPoint;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is counted of one engine's requests. Each series begins with its first count, and leaves the
+ * scrape with the engine.
+ *
+ * <p>Thread-safe.
+ */
+public final class EngineMeters {
+
+  /** The engine did not say how many tokens. */
+  public static final int ABSENT = -1;
+
+  /** Stands for every model that the replica did not name, so that clients cannot add labels. */
+  private static final String OTHER_MODEL = "other";
+
+  private final Replica replica;
+  private final String engine;
+  private final Metrics metrics;
+
+  /** Where new series are shown; one that shows nothing once the engine is gone. */
+  private MeterRegistry registry;
+
+  private boolean gone;
+  private final List<Meter> own = new ArrayList<>();
+
+  private final Map<String, Map<String, Counter>> assignments = new ConcurrentHashMap<>();
+  private final Map<Outcome, Counter> outcomes = new ConcurrentHashMap<>();
+  private final Map<String, Counter> promptTokens = new ConcurrentHashMap<>();
+  private final Map<String, Counter> cachedTokens = new ConcurrentHashMap<>();
+  private final Map<String, Counter> answerTokens = new ConcurrentHashMap<>();
+  private final Map<String, Counter> predictions = new ConcurrentHashMap<>();
+  private final Map<String, Counter> predictedTokens = new ConcurrentHashMap<>();
+  private volatile @Nullable DistributionDataPoint predictionErrors;
+  private volatile @Nullable Counter miscounts;
+  private volatile @Nullable Timer firstBytes;
+  private volatile @Nullable Timer tokenGaps;
+
+  EngineMeters(Replica replica, String engine, Metrics metrics) {
+    this.replica = replica;
+    this.engine = engine;
+    this.metrics = metrics;
+    this.registry = metrics.registry();
+  }
+
+  /** It was given a request. */
+  public void countAssignment(String policy, String reason) {
+    assignments
+        .computeIfAbsent(policy, name -> new ConcurrentHashMap<>())
+        .computeIfAbsent(reason, why -> counter(Metric.ASSIGNMENTS_TOTAL, engine, policy, why))
+        .increment();
+  }
+
+  public void countOutcome(Outcome outcome) {
+    outcomes
+        .computeIfAbsent(
+            outcome,
+            ended -> counter(Metric.OUTCOMES_TOTAL, engine, ended.name().toLowerCase(Locale.ROOT)))
+        .increment();
+  }
+
+  /** The first byte of a good response, no comment, came this long after the request. */
+  public void recordFirstByte(long sinceRequestNanos) {
+    Timer timer = firstBytes;
+    if (timer == null) {
+      timer = timer(Metric.FIRST_BYTE_SECONDS);
+      firstBytes = timer;
+    }
+    timer.record(sinceRequestNanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Another chunk of a stream brought parts of the answer, so long after the last one. */
+  public void recordTokenGap(long sinceLastNanos) {
+    Timer timer = tokenGaps;
+    if (timer == null) {
+      timer = timer(Metric.INTER_TOKEN_SECONDS);
+      tokenGaps = timer;
+    }
+    timer.record(sinceLastNanos, TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * A good response is complete. Figures that the engine did not report are {@link #ABSENT}.
+   *
+   * @param model the model that the request names, or null
+   */
+  public void countTokens(@Nullable String model, int prompt, int cached, int answer) {
+    String label = model != null && replica.models().contains(model) ? model : OTHER_MODEL;
+    countTokens(promptTokens, Metric.PROMPT_TOKENS_TOTAL, label, prompt);
+    countTokens(cachedTokens, Metric.CACHED_TOKENS_TOTAL, label, cached);
+    countTokens(answerTokens, Metric.ANSWER_TOKENS_TOTAL, label, answer);
+  }
+
+  private void countTokens(Map<String, Counter> known, Metric metric, String model, int tokens) {
+    if (tokens != ABSENT) {
+      known.computeIfAbsent(model, label -> counter(metric, label, engine)).increment(tokens);
+    }
+  }
+
+  /** It reported its cached tokens for a request that had a prediction. */
+  public void countPrediction(int predictedTokenCount, int actualTokenCount) {
+    int error = predictedTokenCount - actualTokenCount;
+    String result = error == 0 ? "exact" : error > 0 ? "over" : "under";
+    count(predictions, Metric.PREDICTIONS_TOTAL, result, 1);
+    int hit = Math.min(predictedTokenCount, actualTokenCount);
+    count(predictedTokens, Metric.PREDICTED_TOKENS_TOTAL, "hit", hit);
+    count(predictedTokens, Metric.PREDICTED_TOKENS_TOTAL, "over", predictedTokenCount - hit);
+    count(predictedTokens, Metric.PREDICTED_TOKENS_TOTAL, "under", actualTokenCount - hit);
+    DistributionDataPoint errors = predictionErrors();
+    if (errors != null) {
+      errors.observe(error);
+    }
+  }
+
+  private void count(Map<String, Counter> known, Metric metric, String label, int amount) {
+    known.computeIfAbsent(label, value -> counter(metric, engine, value)).increment(amount);
+  }
+
+  private @Nullable DistributionDataPoint predictionErrors() {
+    DistributionDataPoint known = predictionErrors;
+    return known == null ? newPredictionErrors() : known;
+  }
+
+  private synchronized @Nullable DistributionDataPoint newPredictionErrors() {
+    if (!gone) {
+      predictionErrors = metrics.predictionErrors().labelValues(engine);
+    }
+    return predictionErrors;
+  }
+
+  /** It counts a prompt's tokens otherwise than the router. */
+  public void countMiscount() {
+    Counter counter = miscounts;
+    if (counter == null) {
+      counter = counter(Metric.PROMPT_MISCOUNTS_TOTAL, engine);
+      miscounts = counter;
+    }
+    counter.increment();
+  }
+
+  private Counter counter(Metric metric, String... labelValues) {
+    return shown(shows -> metric.counter(shows, labelValues));
+  }
+
+  /** The ranks of a replica share its timers. */
+  private Timer timer(Metric metric) {
+    return shown(shows -> metric.timer(shows, replica.name()));
+  }
+
+  private synchronized <M extends Meter> M shown(Function<MeterRegistry, M> lookup) {
+    M meter = lookup.apply(registry);
+    own.add(meter);
+    return meter;
+  }
+
+  /** The engine has left: nothing of it is shown any more, whatever its last requests count. */
+  synchronized void forget() {
+    own.forEach(registry::remove);
+    own.clear();
+    metrics.predictionErrors().remove(engine);
+    registry = new CompositeMeterRegistry();
+    gone = true;
+  }
+}

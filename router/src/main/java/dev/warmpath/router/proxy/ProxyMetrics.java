@@ -1,0 +1,107 @@
+package dev.warmpath.router.proxy;
+
+import dev.warmpath.router.metrics.Metric;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is counted of requests, whoever answers them. What their engines do is counted by {@link
+ * dev.warmpath.router.fleet.engine.EngineMeters}.
+ *
+ * <p>Thread-safe; waits for nobody once a series is there.
+ */
+public final class ProxyMetrics {
+
+  /** What is counted of one path; counters by status and ending, each from its first count on. */
+  private static final class OfPath {
+
+    /** Statuses from 600 on are counted one by one without a place here. */
+    private static final int STATUSES = 600;
+
+    private final Timer duration;
+    private final AtomicReferenceArray<@Nullable Counter> ended =
+        new AtomicReferenceArray<>(STATUSES * Ending.values().length);
+
+    OfPath(Timer duration) {
+      this.duration = duration;
+    }
+  }
+
+  private final MeterRegistry registry;
+  private final Map<String, OfPath> paths = new ConcurrentHashMap<>();
+  private final Map<String, Counter> rejections = new ConcurrentHashMap<>();
+  private final Map<String, Counter> retries = new ConcurrentHashMap<>();
+  private final Timer routing;
+  private final Timer queueWait;
+
+  public ProxyMetrics(MeterRegistry registry) {
+    this.registry = registry;
+    this.routing = Metric.ROUTING_SECONDS.timer(registry);
+    this.queueWait = Metric.QUEUE_WAIT_SECONDS.timer(registry);
+  }
+
+  /**
+   * A request ended.
+   *
+   * @param status HTTP status that was sent, 499 if the client went before there was one
+   */
+  public void countEnd(Route route, int status, Ending ending, long durationNanos) {
+    OfPath path = paths.computeIfAbsent(route.path(), this::newPath);
+    ended(route, path, status, ending).increment();
+    path.duration.record(durationNanos, TimeUnit.NANOSECONDS);
+  }
+
+  private OfPath newPath(String path) {
+    return new OfPath(Metric.REQUEST_DURATION_SECONDS.timer(registry, path));
+  }
+
+  private Counter ended(Route route, OfPath path, int status, Ending ending) {
+    if (status < 0 || status >= OfPath.STATUSES) {
+      return newEnded(route, status, ending);
+    }
+    int place = ending.ordinal() * OfPath.STATUSES + status;
+    Counter counter = path.ended.get(place);
+    if (counter == null) {
+      counter = newEnded(route, status, ending);
+      path.ended.set(place, counter);
+    }
+    return counter;
+  }
+
+  private Counter newEnded(Route route, int status, Ending ending) {
+    return Metric.REQUESTS_TOTAL.counter(
+        registry, route.path(), Integer.toString(status), ending.label());
+  }
+
+  /**
+   * A request is sent to its first replica.
+   *
+   * @param nanos from its last byte, without its wait in the queue
+   */
+  void recordRouting(long nanos) {
+    routing.record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** A request left the queue, so long after it came. */
+  void recordQueueWait(long sinceRequestNanos) {
+    queueWait.record(sinceRequestNanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** Another replica is tried. */
+  void countRetry(String cause) {
+    retries.computeIfAbsent(cause, why -> Metric.RETRIES_TOTAL.counter(registry, why)).increment();
+  }
+
+  /** The router answered by itself. */
+  public void countRejection(String code) {
+    rejections
+        .computeIfAbsent(code, error -> Metric.REJECTED_TOTAL.counter(registry, error))
+        .increment();
+  }
+}
