@@ -56,6 +56,7 @@ class TracingTest {
       send(rig, SAMPLED);
       rig.untilIdle();
     }
+    Rig.until(() -> collector.spans.size() >= 4);
     assertThat(collector.spans)
         .extracting(Collector.Span::name)
         .containsExactlyInAnyOrder("POST /v1/completions", "tokenize", "decide", "upstream");
@@ -96,6 +97,7 @@ class TracingTest {
       send(rig, SAMPLED);
       rig.untilIdle();
     }
+    Rig.until(() -> collector.spans.size() >= 5);
     List<Collector.Span> tries =
         collector.spans.stream().filter(span -> span.name().equals("upstream")).toList();
     assertThat(tries)
@@ -134,6 +136,7 @@ class TracingTest {
       send(rig, SAMPLED);
       rig.untilIdle();
     }
+    Rig.until(() -> !collector.keys.isEmpty());
     assertThat(collector.keys).containsOnly("abc");
     Files.writeString(headers, "abc\n");
     assertThatThrownBy(
