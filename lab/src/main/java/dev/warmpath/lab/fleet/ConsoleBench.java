@@ -3,6 +3,7 @@ package dev.warmpath.lab.fleet;
 import dev.warmpath.lab.bench.CpuTime;
 import dev.warmpath.lab.bench.ProcFiles;
 import dev.warmpath.lab.bench.ServedRouter;
+import dev.warmpath.router.cli.CommandException;
 import dev.warmpath.simulator.engine.EngineConfig;
 import dev.warmpath.simulator.engine.StepCost;
 import dev.warmpath.simulator.engine.cache.KvCacheConfig;
@@ -60,6 +61,8 @@ final class ConsoleBench {
   private static final int CLIENTS = 16;
   private static final int CACHE_BLOCKS = 600;
   private static final double SPEED = 20;
+  private static final int REST_SECONDS = 5;
+  private static final double AS_BEFORE = 0.9;
   private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private final int engines;
@@ -118,16 +121,34 @@ final class ConsoleBench {
   private Figures measure(ServedRouter router, ProcFiles proc)
       throws IOException, InterruptedException {
     look(router, () -> TimeUnit.SECONDS.sleep(2L * seconds)); // compiles
+    awaitRest(router, proc);
     List<Double> idle = new ArrayList<>();
     List<Double> viewed = new ArrayList<>();
     for (int round = 0; round < rounds; round++) {
-      idle.add(millisPerSecond(router, proc));
-      look(router, () -> viewed.add(millisPerSecond(router, proc)));
+      idle.add(millisPerSecond(router, proc, seconds));
+      look(router, () -> viewed.add(millisPerSecond(router, proc, seconds)));
       progress.accept(
           "idle %.1f, with a viewer %.1f ms CPU a second"
               .formatted(idle.get(round), viewed.get(round)));
     }
     return new Figures(idle, viewed);
+  }
+
+  /** What the router does without a viewer falls until its compiler has nothing left to do. */
+  private void awaitRest(ServedRouter router, ProcFiles proc)
+      throws IOException, InterruptedException {
+    long sinceNanos = System.nanoTime();
+    double before = millisPerSecond(router, proc, REST_SECONDS);
+    for (double now = millisPerSecond(router, proc, REST_SECONDS);
+        now < AS_BEFORE * before;
+        now = millisPerSecond(router, proc, REST_SECONDS)) {
+      if (System.nanoTime() - sinceNanos > LIMIT.toNanos()) {
+        throw CommandException.failed(
+            "the router does not come to rest: %.1f, then %.1f ms CPU a second without a viewer"
+                .formatted(before, now));
+      }
+      before = now;
+    }
   }
 
   private interface Measurement {
@@ -153,7 +174,7 @@ final class ConsoleBench {
         wanted + " viewers", LIMIT, () -> router.metric("warmpath_console_listeners ") == wanted);
   }
 
-  private double millisPerSecond(ServedRouter router, ProcFiles proc)
+  private static double millisPerSecond(ServedRouter router, ProcFiles proc, int seconds)
       throws IOException, InterruptedException {
     TimeUnit.SECONDS.sleep(1); // what asked for the listeners is over
     Set<Long> process = Set.of(router.pid());

@@ -46,8 +46,8 @@ public record EventSources(@Nullable List<Source> ranks) {
   /** It has no such path. */
   public static final EventSources UNTOLD = new EventSources(null);
 
-  /** Longest answer that is read. */
-  public static final int MOST_BYTES = 1 << 20;
+  /** Longest answer that is read: twice what the most ranks take, and no tree that a heap feels. */
+  public static final int MOST_BYTES = 1 << 18;
 
   private static final int MOST_RANKS = 1_024;
   private static final int LAST_RANK = 65_535;
