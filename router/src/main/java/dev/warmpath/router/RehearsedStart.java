@@ -1,8 +1,8 @@
 package dev.warmpath.router;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.warmup.WarmUp;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

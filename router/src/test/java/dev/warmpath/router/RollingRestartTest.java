@@ -3,8 +3,8 @@ package dev.warmpath.router;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import dev.warmpath.router.rig.TcpBalancer;

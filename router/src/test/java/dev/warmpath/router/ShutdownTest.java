@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.RawClient;
 import dev.warmpath.router.rig.Rig;

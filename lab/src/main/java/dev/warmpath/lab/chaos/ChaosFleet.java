@@ -1,9 +1,9 @@
 package dev.warmpath.lab.chaos;
 
 import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.simulator.live.LiveEngine;
 import dev.warmpath.simulator.live.LiveEngineOptions;
 import dev.warmpath.simulator.live.LiveEngines;

@@ -1,6 +1,6 @@
 package dev.warmpath.router.auth;
 
-import dev.warmpath.router.config.read.Key;
+import dev.warmpath.router.config.Key;
 import java.util.List;
 import java.util.regex.Pattern;
 

@@ -1,9 +1,9 @@
 package dev.warmpath.router.auth;
 
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.ConfigNode.Mapping;
-import dev.warmpath.router.config.read.ConfigReader;
-import dev.warmpath.router.config.read.YamlReader;
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigReader;
+import dev.warmpath.router.config.YamlReader;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

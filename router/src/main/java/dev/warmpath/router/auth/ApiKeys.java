@@ -1,7 +1,7 @@
 package dev.warmpath.router.auth;
 
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.YamlReader;
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.YamlReader;
 import dev.warmpath.router.watch.FileWatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,8 +1,8 @@
 package dev.warmpath.router.cli;
 
 import dev.warmpath.router.cli.serve.ServeFlags;
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.doctor.DoctorReport;
 import dev.warmpath.router.doctor.probe.FleetProbe;
 import java.io.UncheckedIOException;

@@ -8,11 +8,10 @@ import dev.warmpath.router.StartException;
 import dev.warmpath.router.cli.serve.Hangup;
 import dev.warmpath.router.cli.serve.JsonLogging;
 import dev.warmpath.router.cli.serve.ServeFlags;
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.EnvironmentKeys;
-import dev.warmpath.router.config.ListenTls;
 import dev.warmpath.router.config.MemoryBudget;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.snapshot.DataDirectory;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -135,7 +134,7 @@ public final class ServeCommand implements WarmpathCommand {
     announce(config, router);
   }
 
-  private static String address(ListenTls tls, String host, int port) {
+  private static String address(RouterConfig.ListenTls tls, String host, int port) {
     String scheme = tls.tlsCert() == null ? "http" : "https";
     String shown = host.contains(":") ? "[" + host + "]" : host;
     return scheme + "://" + shown + ":" + port;

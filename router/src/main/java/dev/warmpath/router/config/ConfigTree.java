@@ -1,13 +1,8 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.ConfigKey;
-import dev.warmpath.router.config.read.ConfigNode;
-import dev.warmpath.router.config.read.ConfigNode.Listing;
-import dev.warmpath.router.config.read.ConfigNode.Mapping;
-import dev.warmpath.router.config.read.ConfigNode.Scalar;
-import dev.warmpath.router.config.read.ConfigReader;
-import dev.warmpath.router.config.read.YamlReader;
+import dev.warmpath.router.config.ConfigNode.Listing;
+import dev.warmpath.router.config.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigNode.Scalar;
 import dev.warmpath.router.watch.BoundedRead;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,6 +1,5 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.Key;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,5 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.ConfigKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

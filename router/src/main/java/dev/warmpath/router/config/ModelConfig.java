@@ -1,6 +1,5 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.Key;
 import dev.warmpath.router.routing.policy.Policies;
 import java.time.DateTimeException;
 import java.time.ZoneId;

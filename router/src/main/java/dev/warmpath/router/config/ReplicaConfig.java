@@ -4,7 +4,6 @@ import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
 import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.kvindex.CopyCounting;
-import dev.warmpath.router.config.read.Key;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;

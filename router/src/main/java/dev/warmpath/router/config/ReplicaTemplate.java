@@ -1,10 +1,8 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.ConfigNode;
-import dev.warmpath.router.config.read.ConfigNode.Listing;
-import dev.warmpath.router.config.read.ConfigNode.Mapping;
-import dev.warmpath.router.config.read.ConfigNode.Scalar;
+import dev.warmpath.router.config.ConfigNode.Listing;
+import dev.warmpath.router.config.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigNode.Scalar;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -6,8 +6,8 @@ import dev.warmpath.eventingest.ring.RingLimits;
 import dev.warmpath.eventingest.session.StreamLimits;
 import dev.warmpath.eventingest.transport.Descriptors;
 import dev.warmpath.eventingest.transport.ReplayLimits;
-import dev.warmpath.router.config.read.Key;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public record RouterConfig(
     Listen listen,
     Admin admin,
-    AuthConfig auth,
+    Auth auth,
     @Key(advanced = true) Files files,
     @Key(reloadable = true) PolicyConfig policy,
     @Key(reloadable = true) List<ModelConfig> models,
@@ -160,6 +160,33 @@ public record RouterConfig(
       @Key(standard = "0", max = 4096, advanced = true) int decisionsMb,
       @Key(standard = "false") boolean showPrompts,
       ListenTls tls) {}
+
+  /** The certificate of one of the router's ports. */
+  public record ListenTls(
+      @Key @Nullable String tlsCert,
+      @Key @Nullable String tlsKey,
+      @Key @Nullable String tlsClientCa) {
+
+    public ListenTls {
+      if ((tlsCert == null) != (tlsKey == null)) {
+        throw new IllegalArgumentException("'tls-cert' and 'tls-key' need each other");
+      }
+      if (tlsClientCa != null && tlsCert == null) {
+        throw new IllegalArgumentException("'tls-client-ca' needs 'tls-cert'");
+      }
+    }
+
+    /** The files that it names. */
+    public List<Path> files() {
+      return Stream.of(tlsCert, tlsKey, tlsClientCa)
+          .filter(file -> file != null)
+          .map(Path::of)
+          .toList();
+    }
+  }
+
+  /** Who may use the router. */
+  public record Auth(@Key @Nullable String keysFile) {}
 
   /** How replicas come and go. */
   public record Fleet(

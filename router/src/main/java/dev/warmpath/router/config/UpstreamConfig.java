@@ -1,6 +1,5 @@
 package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.Key;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;

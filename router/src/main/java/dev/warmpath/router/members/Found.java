@@ -1,8 +1,8 @@
 package dev.warmpath.router.members;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.ReplicaTemplate;
-import dev.warmpath.router.config.read.ConfigException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.warmpath.router.members;
 
+import dev.warmpath.router.config.Records;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.config.read.Records;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.members.NamedReplicas.Wanted;

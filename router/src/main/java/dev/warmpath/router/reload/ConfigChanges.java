@@ -1,9 +1,9 @@
 package dev.warmpath.router.reload;
 
+import dev.warmpath.router.config.ConfigException;
+import dev.warmpath.router.config.ConfigKey;
+import dev.warmpath.router.config.Records;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.ConfigKey;
-import dev.warmpath.router.config.read.Records;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

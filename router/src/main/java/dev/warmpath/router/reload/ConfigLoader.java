@@ -1,7 +1,7 @@
 package dev.warmpath.router.reload;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

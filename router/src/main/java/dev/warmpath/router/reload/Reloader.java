@@ -1,7 +1,7 @@
 package dev.warmpath.router.reload;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.watch.FileWatch;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,6 +1,6 @@
 package dev.warmpath.router.tls;
 
-import dev.warmpath.router.config.ListenTls;
+import dev.warmpath.router.config.RouterConfig;
 import dev.warmpath.router.watch.FileWatch;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.ClientAuth;
@@ -46,7 +46,8 @@ public final class ServerTls {
    * @throws IOException if they cannot be used; the message names the key and says why
    */
   public static @Nullable ServerTls begin(
-      String section, ListenTls files, FileWatch watch, Vertx vertx) throws IOException {
+      String section, RouterConfig.ListenTls files, FileWatch watch, Vertx vertx)
+      throws IOException {
     if (files.tlsCert() == null) {
       return null;
     }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.warmpath.router.config.ConfigKey;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigKey;
 import dev.warmpath.router.rig.Backend;
 import dev.warmpath.router.rig.Rig;
 import io.vertx.core.http.HttpServerResponse;

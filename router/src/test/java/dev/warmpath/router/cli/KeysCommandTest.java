@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.warmpath.router.auth.ApiKeyConfig;
 import dev.warmpath.router.auth.ApiKeyFile;
 import dev.warmpath.router.auth.Secrets;
-import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.ConfigException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;

@@ -14,8 +14,6 @@ import dev.warmpath.eventingest.sglang.SglangRules;
 import dev.warmpath.eventingest.transport.ReplayLimits;
 import dev.warmpath.kvindex.CopyCounting;
 import dev.warmpath.router.auth.ApiKeyFile;
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.ConfigKey;
 import dev.warmpath.router.reload.ConfigChange;
 import dev.warmpath.router.reload.ConfigChanges;
 import dev.warmpath.router.routing.policy.Policies;
@@ -36,7 +34,7 @@ class ConfigTreeTest {
   @Test
   void defaultsAreThoseOfTheKeys() throws ConfigException {
     RouterConfig config = ConfigTree.empty().config();
-    ListenTls none = new ListenTls(null, null, null);
+    RouterConfig.ListenTls none = new RouterConfig.ListenTls(null, null, null);
     assertThat(config.listen())
         .isEqualTo(
             new RouterConfig.Listen(

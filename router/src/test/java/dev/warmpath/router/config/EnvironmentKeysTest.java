@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.ConfigKey;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

@@ -3,7 +3,6 @@ package dev.warmpath.router.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.warmpath.router.config.read.ConfigException;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;

@@ -2,9 +2,9 @@ package dev.warmpath.router.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.console.RecentDecisions.Query;
 import dev.warmpath.router.requestlog.Decision;
 import java.time.Clock;

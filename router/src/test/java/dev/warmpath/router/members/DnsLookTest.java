@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.members.DnsClient.Search;
 import io.netty.handler.codec.dns.DnsResponseCode;
 import java.io.IOException;

@@ -3,10 +3,10 @@ package dev.warmpath.router.members;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.HostPattern;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;

@@ -3,10 +3,10 @@ package dev.warmpath.router.members;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.HostPattern;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
 import dev.warmpath.router.rig.Rig;

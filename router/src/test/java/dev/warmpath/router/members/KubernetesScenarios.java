@@ -2,9 +2,9 @@ package dev.warmpath.router.members;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.rig.Rig;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;

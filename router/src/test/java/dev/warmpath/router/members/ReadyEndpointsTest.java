@@ -2,9 +2,9 @@ package dev.warmpath.router.members;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.DiscoveryConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.warmpath.router.rig;
 
 import dev.warmpath.router.Environment;
 import dev.warmpath.router.RouterProcess;
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
-import dev.warmpath.router.config.read.ConfigException;
 import dev.warmpath.router.fleet.Replica;
 import io.vertx.core.Vertx;
 import java.io.IOException;

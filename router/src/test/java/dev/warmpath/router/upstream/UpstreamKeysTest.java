@@ -89,7 +89,7 @@ class UpstreamKeysTest {
       Map<String, Object> replica =
           Map.of("name", "r0", "url", url, "api-key-file", own.toString());
       return keyed.put("replicas", replica, "test");
-    } catch (dev.warmpath.router.config.read.ConfigException e) {
+    } catch (dev.warmpath.router.config.ConfigException e) {
       throw new IllegalStateException(e);
     }
   }

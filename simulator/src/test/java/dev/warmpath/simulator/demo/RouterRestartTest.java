@@ -3,7 +3,7 @@ package dev.warmpath.simulator.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.warmpath.router.config.read.ConfigException;
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.simulator.demo.RoutedEngine.Router;
 import dev.warmpath.simulator.load.FleetPage;
 import java.io.OutputStream;

@@ -1,10 +1,10 @@
 package dev.warmpath.router.cli.serve;
 
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.EnvironmentKeys;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
-import dev.warmpath.router.config.read.YamlReader;
+import dev.warmpath.router.config.YamlReader;
 import dev.warmpath.router.reload.ConfigLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;

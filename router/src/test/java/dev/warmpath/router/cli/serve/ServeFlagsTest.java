@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.warmpath.eventingest.sglang.EventFormat;
 import dev.warmpath.eventingest.sglang.SglangNamespaces;
+import dev.warmpath.router.config.ConfigException;
 import dev.warmpath.router.config.ModelConfig;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.config.RouterConfig;
-import dev.warmpath.router.config.read.ConfigException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.warmpath.router.config.read;
+package dev.warmpath.router.config;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;

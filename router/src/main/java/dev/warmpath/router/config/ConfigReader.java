@@ -1,7 +1,7 @@
-package dev.warmpath.router.config.read;
+package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.ConfigNode.Listing;
-import dev.warmpath.router.config.read.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigNode.Listing;
+import dev.warmpath.router.config.ConfigNode.Mapping;
 import dev.warmpath.router.watch.BoundedRead;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;

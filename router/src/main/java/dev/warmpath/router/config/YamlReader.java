@@ -1,8 +1,8 @@
-package dev.warmpath.router.config.read;
+package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.ConfigNode.Listing;
-import dev.warmpath.router.config.read.ConfigNode.Mapping;
-import dev.warmpath.router.config.read.ConfigNode.Scalar;
+import dev.warmpath.router.config.ConfigNode.Listing;
+import dev.warmpath.router.config.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigNode.Scalar;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;

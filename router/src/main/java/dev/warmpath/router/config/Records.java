@@ -1,6 +1,6 @@
-package dev.warmpath.router.config.read;
+package dev.warmpath.router.config;
 
-import dev.warmpath.router.config.read.ConfigNode.Mapping;
+import dev.warmpath.router.config.ConfigNode.Mapping;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 import java.util.LinkedHashSet;
