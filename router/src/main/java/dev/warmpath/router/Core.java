@@ -82,14 +82,12 @@ final class Core implements AutoCloseable {
 
   /**
    * @param running the configuration that holds; what a reload cannot change is read once
-   * @param sources find replicas beside those that are configured
    */
   Core(
       Supplier<RouterConfig> running,
       Environment environment,
       Metrics metrics,
-      Upstreams upstreams,
-      List<ReplicaSource> sources) {
+      Upstreams upstreams) {
     this.config = running.get();
     this.running = running;
     this.budget = MemoryBudget.of(config);
@@ -143,7 +141,12 @@ final class Core implements AutoCloseable {
     try {
       fleet.onRemoval(this::removed);
       streams.onRestart(this::restarted);
-      membership.begin(config.replicas(), config.onlyModel(), sources);
+      membership.begin(
+          config.replicas(),
+          config.onlyModel(),
+          config.discovery().stream()
+              .map(source -> new ReplicaSource(source, environment.nanoClock()))
+              .toList());
     } catch (RuntimeException e) {
       close();
       throw new StartException(String.valueOf(e.getMessage()), e);

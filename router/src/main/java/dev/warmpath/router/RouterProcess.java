@@ -15,7 +15,6 @@ import dev.warmpath.router.fleet.match.EngineChain;
 import dev.warmpath.router.health.FleetWatch;
 import dev.warmpath.router.health.HealthChecker;
 import dev.warmpath.router.members.Membership;
-import dev.warmpath.router.members.ReplicaSource;
 import dev.warmpath.router.metrics.Metric;
 import dev.warmpath.router.metrics.Metrics;
 import dev.warmpath.router.observe.DiscoveryMetrics;
@@ -87,7 +86,6 @@ public final class RouterProcess implements AutoCloseable {
 
   private final RunningConfig running;
   private final MemoryBudget budget;
-  private final List<ReplicaSource> sources;
   private final Core core;
   private final Connections adminConnections;
   private final Vertx vertx;
@@ -126,10 +124,6 @@ public final class RouterProcess implements AutoCloseable {
             security.clientsTls());
     Metrics metrics = new Metrics().ofTheProcess();
     this.upstreams = new Upstreams(config.upstream(), vertx, files);
-    this.sources =
-        config.discovery().stream()
-            .map(source -> new ReplicaSource(source, environment.nanoClock()))
-            .toList();
     this.core = newCore(environment, metrics);
     this.reloader =
         new Reloader(environment.loader(), running, core::reload, metrics.registry(), files);
@@ -167,7 +161,10 @@ public final class RouterProcess implements AutoCloseable {
             ::collect);
     metrics.add(to -> to.add(Metric.CONSOLE_LISTENERS, admin.listeners()));
     metrics.add(console::collect);
-    metrics.add(to -> sources.forEach(source -> DiscoveryMetrics.source(to, source.status())));
+    metrics.add(to ->
+        core.membership()
+            .sources()
+            .forEach(source -> DiscoveryMetrics.source(to, source.status())));
     core.recording()
         .captured()
         .ifPresent(status -> metrics.add(to -> FileMetrics.capture(to, status.get())));
@@ -316,10 +313,9 @@ public final class RouterProcess implements AutoCloseable {
 
   private Core newCore(Environment environment, Metrics metrics) {
     try {
-      return new Core(running, environment, metrics, upstreams, sources);
+      return new Core(running, environment, metrics, upstreams);
     } catch (RuntimeException e) {
       files.close();
-      sources.forEach(ReplicaSource::close);
       vertx.close();
       throw e;
     }

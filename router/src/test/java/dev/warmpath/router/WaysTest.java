@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class WaysTest {
 
   private static final int MOST_CLASSES = 25;
+  private static final int MOST_FORMS = 4;
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
@@ -36,7 +38,7 @@ final class WaysTest {
   private static final Pattern NAME = Pattern.compile("`([A-Z]\\w*)`");
 
   @ParameterizedTest
-  @ValueSource(strings = {"One request", "One event"})
+  @ValueSource(strings = {"One request", "One replica", "One event"})
   void wayIsAsItIsWritten(String title) throws IOException {
     List<String> way = List.copyOf(named(title));
     assertThat(way).hasSizeBetween(10, MOST_CLASSES);
@@ -53,17 +55,49 @@ final class WaysTest {
     }
   }
 
+  /** Whoever keeps what was said of one replica is on its way, and most of all its forms. */
+  @Test
+  void replicaHasFewForms() throws IOException {
+    List<String> forms =
+        rows("One replica").stream()
+            .map(row -> names(row.split("\\|")[3]))
+            .flatMap(Set::stream)
+            .toList();
+    assertThat(forms)
+        .hasSizeLessThanOrEqualTo(MOST_FORMS)
+        .startsWith("ReplicaConfig")
+        .endsWith("EngineState");
+    assertThat(
+            CLASSES.stream()
+                .filter(type -> type.getPackageName().endsWith(".router.members"))
+                .flatMap(type -> type.getFields().stream())
+                .filter(field -> field.getRawType().getSimpleName().equals("ReplicaConfig"))
+                .map(field -> outermost(field.getOwner())))
+        .isNotEmpty()
+        .isSubsetOf(named("One replica"));
+  }
+
+  private static String outermost(JavaClass type) {
+    return type.getEnclosingClass().map(WaysTest::outermost).orElseGet(type::getSimpleName);
+  }
+
   /** The classes that the table of a section names. */
   private static Set<String> named(String title) throws IOException {
+    return names(String.join("\n", rows(title)));
+  }
+
+  private static List<String> rows(String title) throws IOException {
     String page = Files.readString(Path.of("..", "docs", "architecture.md"));
     String section = page.substring(page.indexOf("## " + title));
     section = section.substring(0, section.indexOf("\n## ", 1));
+    return section.lines().filter(row -> row.startsWith("| ")).toList();
+  }
+
+  private static Set<String> names(String text) {
     Set<String> names = new LinkedHashSet<>();
-    for (String line : section.lines().filter(row -> row.startsWith("| ")).toList()) {
-      Matcher name = NAME.matcher(line);
-      while (name.find()) {
-        names.add(name.group(1));
-      }
+    Matcher name = NAME.matcher(text);
+    while (name.find()) {
+      names.add(name.group(1));
     }
     return names;
   }

@@ -18,6 +18,14 @@ public record FleetChange(
     List<String> adjusted,
     List<Refusal> refused) {
 
+  /**
+   * A replica that was named and is not in the fleet.
+   *
+   * @param source where it was named
+   * @param reason what to change, as a sentence
+   */
+  public record Refusal(String source, String replica, String reason) {}
+
   public FleetChange {
     added = List.copyOf(added);
     removed = List.copyOf(removed);

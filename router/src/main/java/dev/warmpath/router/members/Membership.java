@@ -4,21 +4,21 @@ import dev.warmpath.router.config.Records;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
-import dev.warmpath.router.members.NamedReplicas.Wanted;
+import dev.warmpath.router.members.EventSources.Described;
+import dev.warmpath.router.members.FleetChange.Refusal;
 import dev.warmpath.router.members.ReplicaCheck.Verdict;
 import java.net.URI;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -26,6 +26,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +47,19 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Changes may wait for the index writer, so they are not for event loops.
  */
 public final class Membership implements AutoCloseable, EventSources.Listener {
+
+  /*
+   * One way for every change, whoever asks for it:
+   *
+   *   what is said          by sources and engines, as it shall be from now on
+   *     → wanted members    of each name that of the first source whose replica is not refused
+   *     → events            followed and followed no more; if that fails it is undone, in the
+   *                         opposite order, and nothing else has been done
+   *     → fleet, members    what cannot fail: replicas come, go, are adjusted or begin to leave
+   *
+   * What is said is a value. It takes the place of the one before only after the events, so a
+   * change that fails leaves nothing behind.
+   */
 
   /** The source of the configured replicas. */
   public static final String CONFIGURATION = "configuration";
@@ -115,57 +129,92 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
    *
    * @param asked the replica as it is named
    * @param hosts that it names and that may be followed
+   * @param problems that come of it
    */
-  private record Told(ReplicaConfig asked, EventSources sources, Set<String> hosts) {}
+  private record Told(
+      ReplicaConfig asked, EventSources sources, Set<String> hosts, List<String> problems) {}
 
   /**
-   * A replica of the fleet, as it is now.
+   * All that the members follow from.
    *
-   * @param model of its blocks
-   * @param addresses that are connected to, by its hosts' names
+   * <p>Immutable.
+   *
+   * @param bySource what each source names, those first that come first
+   * @param onlyModel whose blocks every replica has that names no model
+   * @param byEngine what engines say, by their replicas' names
    */
-  private record Entry(
-      Member member, String model, long leavesNanos, Map<String, String> addresses) {
+  private record Said(
+      Map<String, List<ReplicaConfig>> bySource, String onlyModel, Map<String, Told> byEngine) {
 
-    /** Its description with the endpoints that are connected to. */
-    ReplicaConfig connected() {
-      return member.config().connectingTo(addresses);
+    /** What the source names but that one. */
+    List<ReplicaConfig> without(String source, String name) {
+      return bySource.getOrDefault(source, List.of()).stream()
+          .filter(replica -> !replica.name().equals(name))
+          .toList();
     }
 
-    String name() {
-      return member.config().name();
+    /** The same with one more source, which names none yet and comes last. */
+    Said joinedBy(String source) {
+      if (bySource.containsKey(source)) {
+        throw new IllegalArgumentException("source=" + source);
+      }
+      Map<String, List<ReplicaConfig>> next = new LinkedHashMap<>(bySource);
+      next.put(source, List.of());
+      return new Said(next, onlyModel, byEngine);
     }
 
-    boolean isIdle() {
-      return member.replica().requests() == 0;
+    Said naming(String source, List<ReplicaConfig> replicas) {
+      Map<String, List<ReplicaConfig>> next = new LinkedHashMap<>(bySource);
+      if (next.replace(source, List.copyOf(replicas)) == null) {
+        throw new IllegalArgumentException("source=" + source);
+      }
+      return new Said(next, onlyModel, byEngine);
+    }
+
+    Said withOnlyModel(String model) {
+      return new Said(bySource, model, byEngine);
+    }
+
+    /** The same with what an engine says; with null, without. */
+    Said telling(String name, @Nullable Told told) {
+      Map<String, Told> next = new HashMap<>(byEngine);
+      if (told == null) {
+        next.remove(name);
+      } else {
+        next.put(name, told);
+      }
+      return new Said(bySource, onlyModel, next);
+    }
+
+    /** The replica as its engine describes it, as far as it was asked. */
+    ReplicaConfig described(ReplicaConfig named) {
+      Told told = byEngine.get(named.name());
+      return told == null || !isSameEngine(told.asked(), named)
+          ? named
+          : told.sources().describe(named, told.hosts()::contains).replica();
     }
   }
 
   private final Environment environment;
   private final ScheduledExecutorService thread;
   private final ScheduledExecutorService lookups;
-  private final NamedReplicas named = new NamedReplicas();
-  private final Map<String, ReplicaSource> sources = new ConcurrentHashMap<>();
-  private final Map<String, Entry> entries = new LinkedHashMap<>();
-  private final Map<String, Told> told = new HashMap<>();
-  private final Map<String, List<String>> shownProblems = new HashMap<>();
-  private final Set<String> drained = ConcurrentHashMap.newKeySet();
-  private volatile Map<Replica, Member> members = Map.of();
+  private Said said = new Said(Map.of(), "", Map.of()).joinedBy(CONFIGURATION).joinedBy(ADMIN);
+  private volatile List<ReplicaSource> sources = List.of();
+
+  /** By name, in the order in which they came; a change puts another map in its place. */
+  private volatile Map<String, Member> members = Map.of();
+
   private volatile List<Refusal> refusals = List.of();
 
   /** URLs that several replicas have, with the replicas' names. */
   private Map<URI, List<String>> shared = Map.of();
 
-  private String onlyModel = "";
   private boolean watching;
-  private Map<Entry, Verdict> movedHosts = Map.of();
 
   public Membership(Environment environment) {
     this.environment = environment;
     this.thread = Executors.newSingleThreadScheduledExecutor(environment.threads());
     this.lookups = Executors.newSingleThreadScheduledExecutor(environment.threads());
-    named.add(CONFIGURATION);
-    named.add(ADMIN);
   }
 
   /** The replicas of the fleet now, as a list that does not change any more. */
@@ -180,14 +229,17 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
 
   /** The kinds of discovery, in the order in which they came. */
   public List<ReplicaSource> sources() {
-    synchronized (this) {
-      return named.sources().stream().filter(sources::containsKey).map(sources::get).toList();
-    }
+    return sources;
   }
 
   /** How a replica was described; empty if it has left. */
   public Optional<ReplicaConfig> config(Replica replica) {
-    return Optional.ofNullable(members.get(replica)).map(Member::config);
+    return Optional.ofNullable(member(replica)).map(Member::config);
+  }
+
+  private @Nullable Member member(Replica replica) {
+    Member member = members.get(replica.name());
+    return member != null && member.replica().equals(replica) ? member : null;
   }
 
   /**
@@ -201,7 +253,8 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
     var unused =
         lookups.scheduleWithFixedDelay(
             this::lookUpHostsSafely, LOOKUP_MILLIS, LOOKUP_MILLIS, TimeUnit.MILLISECONDS);
-    sources.forEach(this::follow);
+    addSources(sources);
+    sources.forEach(source -> source.start(found -> later(() -> offer(source.name(), found), 0)));
     if (sources.isEmpty() && configured.stream().noneMatch(ReplicaConfig::asksForEvents)) {
       environment.follower().allKnown();
     } else {
@@ -209,14 +262,11 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
     }
   }
 
-  private void follow(ReplicaSource source) {
-    synchronized (this) {
-      if (!named.add(source.name())) {
-        throw new IllegalArgumentException("source=" + source.name());
-      }
-      sources.put(source.name(), source);
+  private synchronized void addSources(List<ReplicaSource> found) {
+    for (ReplicaSource source : found) {
+      said = said.joinedBy(source.name());
     }
-    source.start(found -> later(() -> set(source.name(), found), 0));
+    sources = List.copyOf(found);
   }
 
   private void later(Runnable work, long delayMillis) {
@@ -242,14 +292,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
    * @param onlyModel whose blocks every replica has that names no model; empty if there are several
    */
   public synchronized FleetChange configure(List<ReplicaConfig> replicas, String onlyModel) {
-    String before = this.onlyModel;
-    this.onlyModel = onlyModel;
-    try {
-      return set(CONFIGURATION, replicas);
-    } catch (RuntimeException e) {
-      this.onlyModel = before;
-      throw e;
-    }
+    return apply(said.naming(CONFIGURATION, replicas).withOnlyModel(onlyModel), this::judge);
   }
 
   /**
@@ -258,31 +301,26 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
    *
    * @param replicas with different names
    */
-  public synchronized FleetChange set(String source, List<ReplicaConfig> replicas) {
-    List<ReplicaConfig> before = named.of(source);
-    named.set(source, replicas);
-    try {
-      return apply();
-    } catch (RuntimeException e) {
-      named.set(source, before);
-      throw e;
-    }
+  public synchronized FleetChange offer(String source, List<ReplicaConfig> replicas) {
+
+    return apply(said.naming(source, replicas), this::judge);
   }
 
   /** The source names one more replica, in the place of one of the same name, unless it may not. */
   public synchronized FleetChange put(String source, ReplicaConfig replica) {
-    String refused = judge(source, replica).refusal();
+    Verdict verdict = judge(source, replica);
+    String refused = verdict.refusal();
     if (refused != null) {
       return FleetChange.refused(new Refusal(source, replica.name(), refused));
     }
-    List<ReplicaConfig> replicas = named.without(source, replica.name());
+    List<ReplicaConfig> replicas = new ArrayList<>(said.without(source, replica.name()));
     replicas.add(replica);
-    return set(source, replicas);
+    return apply(said.naming(source, replicas), knowing(source, replica, verdict));
   }
 
   /** The source names that replica no more. */
   public synchronized FleetChange drop(String source, String name) {
-    return set(source, named.without(source, name));
+    return offer(source, said.without(source, name));
   }
 
   /**
@@ -291,13 +329,13 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
    * @return false if there is none of that name
    */
   public synchronized boolean drain(String name) {
-    Entry entry = entries.get(name);
-    if (entry != null) {
-      drained.add(name);
-      entry.member().replica().draining(true);
+    Member member = members.get(name);
+    if (member != null) {
+      replace(member.drained(true));
+      member.replica().draining(true);
       LOG.info("replica {} drains", name);
     }
-    return entry != null;
+    return member != null;
   }
 
   /**
@@ -306,62 +344,267 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
    * @return false if there is none of that name, or if it leaves
    */
   public synchronized boolean resume(String name) {
-    Entry entry = entries.get(name);
-    boolean stays = entry != null && !entry.member().leaving();
-    if (entry != null && stays) {
-      drained.remove(name);
-      entry.member().replica().draining(false);
+    Member member = members.get(name);
+    boolean stays = member != null && !member.leaving();
+    if (member != null && stays) {
+      replace(member.drained(false));
+      member.replica().draining(false);
       LOG.info("replica {} gets requests again", name);
     }
     return stays;
   }
 
-  private FleetChange apply() {
-    NamedReplicas.Merged merged = named.merged(this::judge);
-    Map<String, Wanted> wanted = merged.wanted();
-    wanted.replaceAll((name, one) -> one.described(describe(one.named())));
-    Difference difference = new Difference();
-    wanted.values().forEach(difference::see);
-    entries.values().stream()
-        .filter(entry -> !wanted.containsKey(entry.name()) && !entry.member().leaving())
-        .forEach(difference.leave::add);
-    difference.follow();
-    difference.commit();
-    FleetChange change = difference.change(merged.refused());
+  private void replace(Member now) {
+    Map<String, Member> next = new LinkedHashMap<>(members);
+    next.put(now.name(), now);
+    members = Collections.unmodifiableMap(next);
+  }
+
+  /** The one way by which the fleet changes, but for those that have left. */
+  private FleetChange apply(Said now, ReplicaCheck judge) {
+    List<Refusal> refused = new ArrayList<>();
+    Map<String, Member> wanted = wanted(now, judge, refused);
+    followEvents(wanted.values());
+    said = now;
+    FleetChange change = commit(wanted, refused);
     publish(change);
     return change;
   }
 
+  /** Of each name the replica of the first source that names one that may be there. */
+  private Map<String, Member> wanted(Said now, ReplicaCheck judge, List<Refusal> refused) {
+    Map<String, Member> wanted = new LinkedHashMap<>();
+    now.bySource()
+        .forEach((source, replicas) ->
+            replicas.forEach(replica -> {
+              Member first = wanted.get(replica.name());
+              Verdict verdict =
+                  first == null
+                      ? judge.judge(source, replica)
+                      : Verdict.refused("the name is taken by a replica of " + first.source());
+              String reason = verdict.refusal();
+              if (reason == null) {
+                wanted.put(replica.name(), member(now, source, replica, verdict.addresses()));
+              } else {
+                refused.add(new Refusal(source, replica.name(), reason));
+              }
+            }));
+    return wanted;
+  }
+
+  /** The replica stays the one that there is if its engine does. */
+  private Member member(
+      Said now, String source, ReplicaConfig named, Map<String, List<String>> allowed) {
+    Member known = members.get(named.name());
+    ReplicaConfig config = now.described(named);
+    String model = config.blockModel(now.onlyModel());
+    Map<String, String> before = known == null ? Map.of() : known.addresses();
+    Map<String, String> addresses = connected(before, allowed);
+    boolean isDrained = known != null && known.drained();
+    Replica replica =
+        known != null && isSameEngine(known.config(), config) && addresses.equals(before)
+            ? known.replica()
+            : replica(config, isDrained);
+    return new Member(source, named, config, model, addresses, replica, isDrained, null);
+  }
+
+  private static Replica replica(ReplicaConfig config, boolean isDrained) {
+    Replica replica =
+        new Replica(
+            config.name(),
+            config.url(),
+            Set.copyOf(config.models()),
+            config.ranks(),
+            config.firstRank());
+    replica.weight(config.weight());
+    replica.globalRanks(config.globalRanks());
+    replica.draining(isDrained);
+    return replica;
+  }
+
+  /** Whether an engine described so and so is one. */
+  private static boolean isSameEngine(ReplicaConfig one, ReplicaConfig other) {
+    return IN_PLACE.containsAll(Records.differences(one, other));
+  }
+
+  /** One address for each name: that of before, if it is still one of the name's. */
+  private static Map<String, String> connected(
+      Map<String, String> before, Map<String, List<String>> allowed) {
+    Map<String, String> addresses = new HashMap<>();
+    allowed.forEach((host, found) -> {
+      String known = before.get(host);
+      addresses.put(host, known != null && found.contains(known) ? known : found.get(0));
+    });
+    return Map.copyOf(addresses);
+  }
+
   /** A replica that is there already was judged when it came, or when its host moved. */
   private Verdict judge(String source, ReplicaConfig replica) {
-    Entry known = entries.get(replica.name());
+    Member known = members.get(replica.name());
     if (known == null
-        || known.member().leaving()
-        || !known.member().named().equals(replica)
-        || !known.member().source().equals(source)) {
+        || known.leaving()
+        || !known.named().equals(replica)
+        || !known.source().equals(source)) {
       return environment.check().judge(source, replica);
-    }
-    Verdict moved = movedHosts.get(known);
-    if (moved != null) {
-      return moved;
     }
     Map<String, List<String>> addresses = new HashMap<>();
     known.addresses().forEach((host, address) -> addresses.put(host, List.of(address)));
     return new Verdict(null, addresses, true);
   }
 
-  /** The replica as its engine describes it, as far as it was asked. */
-  private ReplicaConfig describe(ReplicaConfig named) {
-    Told known = told.get(named.name());
-    return known == null || !isSameEngine(known.asked(), named)
-        ? named
-        : known.sources().describe(named, known.hosts()::contains).replica();
+  /** The same, but for one replica that was judged just now. */
+  private ReplicaCheck knowing(String source, ReplicaConfig replica, Verdict verdict) {
+    return (named, other) ->
+        named.equals(source) && other.equals(replica) ? verdict : judge(named, other);
+  }
+
+  /** All of them, or none. */
+  private void followEvents(Collection<Member> wanted) {
+    Follower follower = environment.follower();
+    List<Runnable> undo = new ArrayList<>();
+    try {
+      for (Member now : wanted) {
+        Member before = members.get(now.name());
+        if (before != null && before.replica().equals(now.replica()) && !isRenamed(before, now)) {
+          continue;
+        }
+        if (before != null) {
+          follower.unfollow(before.config());
+          undo.add(() -> follower.follow(before.connected(), before.model()));
+        }
+        follower.follow(now.connected(), now.model());
+        undo.add(() -> follower.unfollow(now.config()));
+      }
+    } catch (RuntimeException e) {
+      Collections.reverse(undo);
+      undo.forEach(step -> runEvenSo(step, e));
+      throw e;
+    }
+  }
+
+  private static void runEvenSo(Runnable step, RuntimeException cause) {
+    try {
+      step.run();
+    } catch (RuntimeException e) {
+      cause.addSuppressed(e);
+    }
+  }
+
+  /** Whether its events are of another model's blocks now. */
+  private static boolean isRenamed(Member before, Member now) {
+    return now.config().events() != null && !before.model().equals(now.model());
+  }
+
+  private FleetChange commit(Map<String, Member> wanted, List<Refusal> refused) {
+    Map<String, Member> before = members;
+    Map<String, Member> next = new LinkedHashMap<>(before);
+    List<String> added = new ArrayList<>();
+    List<String> replaced = new ArrayList<>();
+    List<String> adjusted = new ArrayList<>();
+    List<String> removed = new ArrayList<>();
+    wanted.forEach((name, now) -> {
+      Member known = next.put(name, now);
+      if (known == null) {
+        added.add(name);
+      } else if (!known.replica().equals(now.replica())) {
+        replaced.add(name);
+      } else if (isAdjusted(known, now)) {
+        adjusted.add(name);
+      }
+    });
+    long lateNanos =
+        environment.nanoClock().getAsLong()
+            + TimeUnit.MILLISECONDS.toNanos(environment.drainMillis().getAsLong());
+    before.forEach((name, known) -> {
+      if (!wanted.containsKey(name) && !known.leaving()) {
+        next.put(name, known.leavingUntil(lateNanos));
+        removed.add(name);
+      }
+    });
+    List<Member> come = Stream.of(added, replaced).flatMap(List::stream).map(next::get).toList();
+    come.forEach(member ->
+        environment.follower().entering(member.replica(), member.config(), member.address()));
+    members = Collections.unmodifiableMap(next); // whoever finds a replica in the fleet may ask
+    environment
+        .fleet()
+        .change(
+            replaced.stream().map(name -> before.get(name).replica()).toList(),
+            come.stream().map(Member::replica).toList());
+    adjusted.forEach(name -> adjust(before.get(name), next.get(name)));
+    removed.forEach(name -> next.get(name).replica().draining(true));
+    if (!removed.isEmpty()) {
+      watch();
+    }
+    return new FleetChange(added, removed, replaced, adjusted, refused);
+  }
+
+  private static boolean isAdjusted(Member before, Member now) {
+    return before.leaving()
+        || isRenamed(before, now)
+        || !before.config().equals(now.config())
+        || !before.source().equals(now.source());
+  }
+
+  private static void adjust(Member before, Member now) {
+    Replica replica = now.replica();
+    replica.weight(now.config().weight());
+    if (replica.models().equals(Set.copyOf(before.config().models()))) {
+      replica.models(Set.copyOf(now.config().models())); // else its engine has told them
+    }
+    replica.draining(now.drained());
+  }
+
+  private void publish(FleetChange change) {
+    change.refused().stream()
+        .filter(refusal -> !refusals.contains(refusal))
+        .forEach(refusal ->
+            LOG.warn(
+                "replica {} of {} is refused: {}",
+                refusal.replica(),
+                refusal.source(),
+                refusal.reason()));
+    refusals = change.refused();
+    warnOfSharedUrls();
+    if (!change.isEmpty()) {
+      environment
+          .follower()
+          .changed(
+              members.values().stream()
+                  .filter(member -> !member.leaving())
+                  .map(Member::config)
+                  .toList());
+      LOG.info(
+          "the fleet has {} replicas: added {}, leaving {}, replaced {}, adjusted {}",
+          members.size(),
+          change.added(),
+          change.removed(),
+          change.replaced(),
+          change.adjusted());
+    }
+  }
+
+  /** Two replicas behind one URL are one engine that is given twice the load. */
+  private void warnOfSharedUrls() {
+    Map<URI, List<String>> names =
+        members.values().stream()
+            .filter(member -> !member.leaving())
+            .collect(
+                Collectors.groupingBy(
+                    member -> member.config().url(),
+                    Collectors.mapping(Member::name, Collectors.toList())));
+    names.values().removeIf(sharing -> sharing.size() == 1);
+    names.forEach((url, sharing) -> {
+      if (!sharing.equals(shared.get(url))) {
+        LOG.warn("the replicas {} have one URL, {}: they are one engine", sharing, url);
+      }
+    });
+    shared = names;
   }
 
   /** One that connects to an endpoint that is bound here knows nothing that matters. */
   @Override
   public boolean isAsked(Replica replica) {
-    Member member = members.get(replica);
+    Member member = member(replica);
     return member != null
         && member.named().events() != null
         && !member.named().bind()
@@ -386,7 +629,7 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
 
   /** Whether the fleet has changed by it. */
   private boolean learn(Replica replica, EventSources sources) {
-    Member member = members.get(replica);
+    Member member = member(replica);
     if (member == null || isKnown(member.named(), sources)) {
       return false;
     }
@@ -394,52 +637,46 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
         sources.hosts().stream()
             .filter(host -> environment.check().mayFollow(member.named(), host))
             .collect(Collectors.toSet());
-    return learn(replica, new Told(member.named(), sources, hosts));
+    Described described = sources.describe(member.named(), hosts::contains);
+    Told now = new Told(member.named(), sources, hosts, described.problems());
+    return learn(replica, now, described.replica());
   }
 
   private synchronized boolean isKnown(ReplicaConfig named, EventSources sources) {
-    Told known = told.get(named.name());
+    Told known = said.byEngine().get(named.name());
     return known != null && known.sources().equals(sources) && isSameEngine(known.asked(), named);
   }
 
-  private synchronized boolean learn(Replica replica, Told now) {
-    Member member = members.get(replica);
+  private synchronized boolean learn(Replica replica, Told now, ReplicaConfig described) {
+    Member member = member(replica);
     if (member == null || member.leaving() || !isSameEngine(member.named(), now.asked())) {
       return false;
     }
-    String name = replica.name();
-    Told before = told.put(name, now);
-    try {
-      FleetChange change = apply();
-      shown(name, now.sources().describe(member.named(), now.hosts()::contains));
-      return !change.isEmpty();
-    } catch (RuntimeException e) {
-      told.remove(name);
-      if (before != null) {
-        told.put(name, before);
-      }
-      throw e;
+    Told before = said.byEngine().get(member.name());
+    FleetChange change = apply(said.telling(member.name(), now), this::judge);
+    if (now.problems().isEmpty()) {
+      logRanks(described);
+    } else if (before == null || !now.problems().equals(before.problems())) {
+      logProblems(member.name(), now.problems());
     }
+    return !change.isEmpty();
   }
 
-  private void shown(String name, EventSources.Described described) {
-    List<String> problems = described.problems();
-    if (problems.isEmpty()) {
-      ReplicaConfig now = described.replica();
-      String ranks =
-          now.ranks() == 1
-              ? "rank " + now.firstRank()
-              : "ranks %d to %d".formatted(now.firstRank(), now.firstRank() + now.ranks() - 1);
-      LOG.info("replica {}: {}, events at {}", name, ranks, now.eventsOf(0));
-    } else if (!problems.equals(shownProblems.get(name))) {
-      problems.stream()
-          .limit(MOST_PROBLEMS)
-          .forEach(problem -> LOG.warn("replica {}: its engine {}", name, problem));
-      if (problems.size() > MOST_PROBLEMS) {
-        LOG.warn("replica {}: {} more of this kind", name, problems.size() - MOST_PROBLEMS);
-      }
+  private static void logRanks(ReplicaConfig now) {
+    String ranks =
+        now.ranks() == 1
+            ? "rank " + now.firstRank()
+            : "ranks %d to %d".formatted(now.firstRank(), now.firstRank() + now.ranks() - 1);
+    LOG.info("replica {}: {}, events at {}", now.name(), ranks, now.eventsOf(0));
+  }
+
+  private static void logProblems(String name, List<String> problems) {
+    problems.stream()
+        .limit(MOST_PROBLEMS)
+        .forEach(problem -> LOG.warn("replica {}: its engine {}", name, problem));
+    if (problems.size() > MOST_PROBLEMS) {
+      LOG.warn("replica {}: {} more of this kind", name, problems.size() - MOST_PROBLEMS);
     }
-    shownProblems.put(name, problems);
   }
 
   private void lookUpHostsSafely() {
@@ -452,279 +689,61 @@ public final class Membership implements AutoCloseable, EventSources.Listener {
 
   /** Looks up again what the names stand for by which replicas were allowed. */
   void lookUpHosts() {
-    List<Entry> named;
-    synchronized (this) {
-      named =
-          entries.values().stream()
-              .filter(entry -> !entry.addresses().isEmpty() && !entry.member().leaving())
-              .toList();
-    }
-    for (Entry entry : named) {
-      Member member = entry.member();
-      Verdict now = environment.check().judge(member.source(), member.named());
-      boolean moved =
-          now.refusal() != null
-              || !connected(entry.addresses(), now.addresses()).equals(entry.addresses());
-      if (now.known() && moved) {
-        hostMoved(entry, now);
-      }
-    }
-  }
-
-  @SuppressWarnings("ReferenceEquality") // another entry of that name may stand there by now
-  private synchronized void hostMoved(Entry entry, Verdict now) {
-    if (entries.get(entry.name()) == entry) {
-      LOG.info("replica {}: its host has moved from {}", entry.name(), entry.addresses());
-      movedHosts = Map.of(entry, now);
-      try {
-        apply();
-      } finally {
-        movedHosts = Map.of();
-      }
-    }
-  }
-
-  /** One address for each name: that of before, if it is still one of the name's. */
-  private static Map<String, String> connected(
-      Map<String, String> before, Map<String, List<String>> allowed) {
-    Map<String, String> addresses = new HashMap<>();
-    allowed.forEach((host, found) -> {
-      String known = before.get(host);
-      addresses.put(host, known != null && found.contains(known) ? known : found.get(0));
-    });
-    return Map.copyOf(addresses);
-  }
-
-  private void publish(FleetChange change) {
-    show();
-    change.refused().stream()
-        .filter(refusal -> !refusals.contains(refusal))
-        .forEach(refusal ->
-            LOG.warn(
-                "replica {} of {} is refused: {}",
-                refusal.replica(),
-                refusal.source(),
-                refusal.reason()));
-    refusals = change.refused();
-    warnOfSharedUrls();
-    if (!change.isEmpty()) {
-      environment
-          .follower()
-          .changed(
-              entries.values().stream()
-                  .map(Entry::member)
-                  .filter(member -> !member.leaving())
-                  .map(Member::config)
-                  .toList());
-      LOG.info(
-          "the fleet has {} replicas: added {}, leaving {}, replaced {}, adjusted {}",
-          members.size(),
-          change.added(),
-          change.removed(),
-          change.replaced(),
-          change.adjusted());
-    }
-  }
-
-  /** Two replicas behind one URL are one engine that is given twice the load. */
-  private void warnOfSharedUrls() {
-    Map<URI, List<String>> names =
-        entries.values().stream()
-            .filter(entry -> !entry.member().leaving())
-            .collect(
-                Collectors.groupingBy(
-                    entry -> entry.member().config().url(),
-                    Collectors.mapping(Entry::name, Collectors.toList())));
-    names.values().removeIf(sharing -> sharing.size() == 1);
-    names.forEach((url, sharing) -> {
-      if (!sharing.equals(shared.get(url))) {
-        LOG.warn("the replicas {} have one URL, {}: they are one engine", sharing, url);
-      }
-    });
-    shared = names;
-  }
-
-  /** From the fleet as it is to the fleet as it shall be. */
-  private final class Difference {
-    private final List<Wanted> come = new ArrayList<>();
-    private final List<Entry> leave = new ArrayList<>();
-    private final Map<Entry, Wanted> replace = new LinkedHashMap<>();
-    private final Map<Entry, Wanted> adjust = new LinkedHashMap<>();
-
-    void see(Wanted wanted) {
-      Entry known = entries.get(wanted.config().name());
-      if (known == null) {
-        come.add(wanted);
-      } else if (!isSameEngine(known.member().config(), wanted.config())
-          || !connected(known.addresses(), wanted.addresses()).equals(known.addresses())) {
-        replace.put(known, wanted);
-      } else if (known.member().leaving()
-          || isRenamed(known, wanted)
-          || !known.member().config().equals(wanted.config())
-          || !known.member().source().equals(wanted.source())) {
-        adjust.put(known, wanted);
-      }
-    }
-
-    /** What may fail is done first, and undone if it does. */
-    void follow() {
-      List<Runnable> undo = new ArrayList<>();
-      try {
-        come.forEach(wanted -> follow(wanted, Map.of(), undo));
-        replace.forEach((old, wanted) -> followAnew(old, wanted, undo));
-        adjust.forEach((old, wanted) -> {
-          if (isRenamed(old, wanted)) {
-            followAnew(old, wanted, undo);
-          }
-        });
-      } catch (RuntimeException e) {
-        for (int i = undo.size() - 1; i >= 0; i--) {
-          undo.get(i).run();
+    for (Member member : members.values()) {
+      if (!member.addresses().isEmpty() && !member.leaving()) {
+        Verdict now = environment.check().judge(member.source(), member.named());
+        boolean moved =
+            now.refusal() != null
+                || !connected(member.addresses(), now.addresses()).equals(member.addresses());
+        if (now.known() && moved) {
+          hostMoved(member, now);
         }
-        throw e;
       }
     }
-
-    private void followAnew(Entry old, Wanted wanted, List<Runnable> undo) {
-      environment.follower().unfollow(old.member().config());
-      undo.add(() -> environment.follower().follow(old.connected(), old.model()));
-      follow(wanted, old.addresses(), undo);
-    }
-
-    private void follow(Wanted wanted, Map<String, String> before, List<Runnable> undo) {
-      ReplicaConfig replica = wanted.config();
-      ReplicaConfig connected = replica.connectingTo(connected(before, wanted.addresses()));
-      environment.follower().follow(connected, replica.blockModel(onlyModel));
-      undo.add(() -> environment.follower().unfollow(replica));
-    }
-
-    void commit() {
-      List<Replica> gone =
-          replace.keySet().stream().map(entry -> entry.member().replica()).toList();
-      List<Replica> added = new ArrayList<>();
-      come.forEach(wanted -> added.add(enter(wanted)));
-      replace.values().forEach(wanted -> added.add(enter(wanted)));
-      show(); // whoever finds a replica in the fleet may ask how it was described
-      environment.fleet().change(gone, added);
-      adjust.forEach(Membership.this::adjust);
-      leave.forEach(Membership.this::leave);
-    }
-
-    FleetChange change(List<Refusal> refused) {
-      return new FleetChange(
-          come.stream().map(wanted -> wanted.config().name()).toList(),
-          leave.stream().map(Entry::name).toList(),
-          replace.keySet().stream().map(Entry::name).toList(),
-          adjust.keySet().stream().map(Entry::name).toList(),
-          refused);
-    }
   }
 
-  /** Whether an engine described so and so is one. */
-  private static boolean isSameEngine(ReplicaConfig one, ReplicaConfig other) {
-    return IN_PLACE.containsAll(Records.differences(one, other));
-  }
-
-  /** Whether its events are of another model's blocks now. */
-  private boolean isRenamed(Entry known, Wanted wanted) {
-    ReplicaConfig config = wanted.config();
-    return config.events() != null && !known.model().equals(config.blockModel(onlyModel));
-  }
-
-  private Replica enter(Wanted wanted) {
-    ReplicaConfig config = wanted.config();
-    Replica replica =
-        new Replica(
-            config.name(),
-            config.url(),
-            Set.copyOf(config.models()),
-            config.ranks(),
-            config.firstRank());
-    replica.weight(config.weight());
-    replica.globalRanks(config.globalRanks());
-    replica.draining(drained.contains(config.name()));
-    Entry known = entries.get(config.name());
-    Map<String, String> addresses =
-        connected(known == null ? Map.of() : known.addresses(), wanted.addresses());
-    String host = config.url().getHost().toLowerCase(Locale.ROOT);
-    environment.follower().entering(replica, config, addresses.get(host));
-    Member member = new Member(wanted.source(), wanted.named(), config, replica, false);
-    entries.put(config.name(), new Entry(member, config.blockModel(onlyModel), 0, addresses));
-    return replica;
-  }
-
-  private void adjust(Entry known, Wanted wanted) {
-    Replica replica = known.member().replica();
-    ReplicaConfig before = known.member().config();
-    ReplicaConfig now = wanted.config();
-    replica.weight(now.weight());
-    if (replica.models().equals(Set.copyOf(before.models()))) {
-      replica.models(Set.copyOf(now.models())); // else the engine has told its models itself
+  private synchronized void hostMoved(Member member, Verdict now) {
+    if (member.equals(members.get(member.name()))) {
+      LOG.info("replica {}: its host has moved from {}", member.name(), member.addresses());
+      apply(said, knowing(member.source(), member.named(), now));
     }
-    replica.draining(drained.contains(now.name()));
-    Member member = new Member(wanted.source(), wanted.named(), now, replica, false);
-    entries.put(now.name(), new Entry(member, now.blockModel(onlyModel), 0, known.addresses()));
-  }
-
-  private void leave(Entry known) {
-    Member member = known.member();
-    member.replica().draining(true);
-    long patience = TimeUnit.MILLISECONDS.toNanos(environment.drainMillis().getAsLong());
-    entries.put(
-        known.name(),
-        new Entry(
-            new Member(member.source(), member.named(), member.config(), member.replica(), true),
-            known.model(),
-            environment.nanoClock().getAsLong() + patience,
-            known.addresses()));
-    watch();
   }
 
   private void watch() {
     if (!watching) {
       watching = true;
-      later(this::look, LOOK_MILLIS);
+      later(this::removeThoseThatLeft, LOOK_MILLIS);
     }
   }
 
   /** Removes those that leave and are idle, or have had their time. */
-  private synchronized void look() {
+  private synchronized void removeThoseThatLeft() {
     watching = false;
     long now = environment.nanoClock().getAsLong();
-    List<Entry> leaving =
-        entries.values().stream().filter(entry -> entry.member().leaving()).toList();
-    for (Entry entry : leaving) {
-      boolean late = now - entry.leavesNanos() >= 0;
-      if (entry.isIdle() || late) {
-        remove(entry);
-      } else {
+    for (Member member : members.values()) {
+      if (member.hasLeft(now)) {
+        remove(member);
+      } else if (member.leaving()) {
         watch();
       }
     }
-    show();
   }
 
-  private void show() {
-    Map<Replica, Member> now = new LinkedHashMap<>();
-    entries.values().forEach(entry -> now.put(entry.member().replica(), entry.member()));
-    members = Collections.unmodifiableMap(now);
-  }
-
-  private void remove(Entry entry) {
-    Replica replica = entry.member().replica();
-    entries.remove(entry.name());
-    told.remove(entry.name());
-    shownProblems.remove(entry.name());
-    drained.remove(entry.name());
+  private void remove(Member member) {
+    Replica replica = member.replica();
     environment.fleet().change(List.of(replica), List.of());
-    environment.follower().unfollow(entry.member().config());
-    LOG.info("replica {} has left with {} requests in flight", entry.name(), replica.requests());
+    environment.follower().unfollow(member.config());
+    said = said.telling(member.name(), null);
+    Map<String, Member> next = new LinkedHashMap<>(members);
+    next.remove(member.name());
+    members = Collections.unmodifiableMap(next);
+    LOG.info("replica {} has left with {} requests in flight", member.name(), replica.requests());
   }
 
   /** Closes the kinds of discovery; the fleet changes no more. */
   @Override
   public void close() {
-    sources.values().forEach(ReplicaSource::close);
+    sources.forEach(ReplicaSource::close);
     thread.shutdownNow();
     lookups.shutdownNow();
   }

@@ -9,6 +9,7 @@ import dev.warmpath.router.config.HostPattern;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.members.FleetChange.Refusal;
 import dev.warmpath.router.rig.Rig;
 import java.net.InetAddress;
 import java.net.URI;

@@ -12,7 +12,9 @@ import dev.warmpath.router.config.ConfigTree;
 import dev.warmpath.router.config.ReplicaConfig;
 import dev.warmpath.router.fleet.Fleet;
 import dev.warmpath.router.fleet.Replica;
+import dev.warmpath.router.members.FleetChange.Refusal;
 import dev.warmpath.router.rig.Rig;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +33,7 @@ class MembershipTest {
   private final AtomicLong nanos = new AtomicLong();
   private final Map<String, String> models = new TreeMap<>();
   private final List<String> followed = new CopyOnWriteArrayList<>();
+  private final List<String> judged = new CopyOnWriteArrayList<>();
   private List<String> shall = List.of();
   private @Nullable String broken;
   private final Membership membership =
@@ -38,10 +41,12 @@ class MembershipTest {
           new Membership.Environment(
               fleet,
               new Follower(),
-              (source, replica) ->
-                  replica.port() == 666
-                      ? ReplicaCheck.Verdict.refused("port 666 is not for engines")
-                      : ReplicaCheck.Verdict.ALLOWED,
+              (source, replica) -> {
+                judged.add(replica.name());
+                return replica.port() == 666
+                    ? ReplicaCheck.Verdict.refused("port 666 is not for engines")
+                    : ReplicaCheck.Verdict.ALLOWED;
+              },
               () -> 1_000,
               nanos::get,
               Thread::new));
@@ -50,7 +55,8 @@ class MembershipTest {
 
     @Override
     public void follow(ReplicaConfig replica, String model) {
-      if (replica.name().equals(broken) || model.equals(broken)) {
+      String ranks = replica.name() + " of " + replica.ranks();
+      if (List.of(replica.name(), ranks, model).contains(String.valueOf(broken))) {
         throw new IllegalStateException("no slot");
       }
       followed.add(replica.name() + " " + replica.port());
@@ -202,6 +208,46 @@ class MembershipTest {
     assertThat(replica("a").baseUrl().getPort()).as("as it was").isEqualTo(1);
   }
 
+  /** It may be by looking up its host. */
+  @Test
+  void oneThatIsAddedIsJudgedOnce() throws Exception {
+    membership.put("admin", replicas("{name: a, url: 'http://h:1'}").get(0));
+    membership.put("admin", replicas("{name: b, url: 'http://h:2'}").get(0));
+    assertThat(names()).containsExactly("a", "b");
+    assertThat(judged).containsExactly("a", "b");
+  }
+
+  @Test
+  void nobodyElseNamesReplicas() throws Exception {
+    List<ReplicaConfig> one = replicas("{name: a, url: 'http://h:1'}");
+    assertThatThrownBy(() -> membership.offer("dns", one)).hasMessage("source=dns");
+    assertThatThrownBy(() -> membership.put("dns", one.get(0))).hasMessage("source=dns");
+    assertThat(names()).isEmpty();
+  }
+
+  @Test
+  void whatAnEngineSaysIsForgottenIfItCannotBeFollowed() throws Exception {
+    set("admin", "{name: a, url: 'http://h:1', events: auto}");
+    Replica a = replica("a");
+    EventSources two =
+        EventSources.read(
+                "{\"0\": {\"endpoint\": \"tcp://*:7\"}, \"1\": {\"endpoint\": \"tcp://*:8\"}}"
+                    .getBytes(StandardCharsets.UTF_8))
+            .orElseThrow();
+    broken = "a of 2";
+    assertThat(told(a, two)).isFalse();
+    broken = null;
+    set("admin", "{name: a, url: 'http://h:1', events: auto, weight: 2.0}");
+    assertThat(replica("a")).isSameAs(a);
+    assertThat(told(a, two)).isTrue();
+    assertThat(replica("a").ranks()).isEqualTo(2);
+    assertThat(told(replica("a"), two)).as("known").isFalse();
+  }
+
+  private boolean told(Replica replica, EventSources sources) {
+    return membership.told(replica, sources).toCompletableFuture().join();
+  }
+
   @Test
   void doesAllOrNothing() throws Exception {
     set("admin", "{name: a, url: 'http://h:1'}");
@@ -217,7 +263,18 @@ class MembershipTest {
     assertThat(replica("a").baseUrl().getPort()).isEqualTo(1);
     assertThat(followed).containsExactly("a 1");
     broken = null;
-    assertThat(membership.set("configuration", List.of()).isEmpty()).as("forgotten").isTrue();
+    assertThat(membership.offer("configuration", List.of()).isEmpty()).as("forgotten").isTrue();
+  }
+
+  @Test
+  void whatCannotBeUndoneKeepsNothingElseFromIt() throws Exception {
+    set("admin", "{name: a, url: 'http://h:1'}", "{name: b, url: 'http://h:2'}");
+    broken = "b";
+    assertThatThrownBy(
+            () -> set("admin", "{name: a, url: 'http://h:9'}", "{name: b, url: 'http://h:8'}"))
+        .hasMessage("no slot");
+    assertThat(followed).containsExactly("a 1");
+    assertThat(replica("a").baseUrl().getPort()).isEqualTo(1);
   }
 
   @Test
@@ -304,7 +361,7 @@ class MembershipTest {
   }
 
   private FleetChange set(String source, String... yaml) throws ConfigException {
-    return membership.set(source, replicas(yaml));
+    return membership.offer(source, replicas(yaml));
   }
 
   private static List<ReplicaConfig> replicas(String... yaml) throws ConfigException {
