@@ -1,5 +1,6 @@
 package dev.warmpath.tokenizer;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.PromptResult.Inexact;
@@ -7,6 +8,8 @@ import dev.warmpath.tokenizer.PromptResult.Tokens;
 import dev.warmpath.tokenizer.body.FallbackCause;
 import dev.warmpath.tokenizer.body.HiddenNamespace;
 import dev.warmpath.tokenizer.body.InexactPromptException;
+import dev.warmpath.tokenizer.chat.ChatOptions.Dialect;
+import dev.warmpath.tokenizer.chat.ChatTexts;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import dev.warmpath.tokenizer.encode.cache.EncodeBudget;
 import dev.warmpath.tokenizer.encode.cache.EncodeCounts;
@@ -19,6 +22,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,14 +40,29 @@ public final class ModelTokenizer implements AutoCloseable {
   /** Tests try this tokenizer on many more. */
   private static final int EMBEDDED_CHECK_TEXTS = 20;
 
-  private final RequestPrompts requests;
-  private final PromptEncoder encoder;
+  private final Map<RequestKind, ChatTexts> chats;
+  private final Dialect dialect;
+  private final long maxModelTokens;
+  private final int maxTokenId;
   private final boolean encodesTexts;
+  private final PromptEncoder encoder;
 
-  private ModelTokenizer(ModelFiles files, RequestPrompts requests, PromptEncoder encoder) {
-    this.requests = requests;
-    this.encoder = encoder;
+  private ModelTokenizer(ModelFiles files, ModelOptions options) {
+    this.chats = ChatPrompts.of(files, options.chat());
+    this.dialect = options.chat().dialect();
+    this.maxModelTokens = options.maxModelTokens();
+    this.maxTokenId = Math.max(files.tokenizer().maxTokenId(), files.modelMaxTokenId());
     this.encodesTexts = !files.tokenizesElsewhere();
+    this.encoder = PromptEncoder.of(files, dialect, specialIds(chats), options.budget());
+  }
+
+  /** The special tokens that texts of chats hold, none if they hold none. */
+  private static int[] specialIds(Map<RequestKind, ChatTexts> chats) {
+    return chats.values().stream()
+        .map(ChatTexts::specialIds)
+        .filter(ids -> ids.length > 0)
+        .findFirst()
+        .orElse(ChatTexts.NO_SPECIALS);
   }
 
   /**
@@ -63,7 +83,7 @@ public final class ModelTokenizer implements AutoCloseable {
   public static ModelTokenizer load(Path directoryOrTokenizerJson, ModelOptions options) {
     ModelFiles files = ModelFiles.read(directoryOrTokenizerJson);
     try {
-      return of(files, options);
+      return new ModelTokenizer(files, options);
     } catch (IllegalArgumentException e) {
       Path file =
           Files.isDirectory(directoryOrTokenizerJson)
@@ -81,15 +101,8 @@ public final class ModelTokenizer implements AutoCloseable {
   /** The same for an engine that was started with these options. */
   public static ModelTokenizer embedded(ModelOptions options) {
     EncodeBudget budget = new EncodeBudget(options.budget().bytes(), EMBEDDED_CHECK_TEXTS);
-    return of(
+    return new ModelTokenizer(
         EmbeddedFiles.read(), new ModelOptions(options.chat(), options.maxModelTokens(), budget));
-  }
-
-  private static ModelTokenizer of(ModelFiles files, ModelOptions options) {
-    RequestPrompts requests = RequestPrompts.of(files, options);
-    PromptEncoder encoder =
-        PromptEncoder.of(files, options.chat().dialect(), requests.specialIds(), options.budget());
-    return new ModelTokenizer(files, requests, encoder);
   }
 
   /**
@@ -101,10 +114,14 @@ public final class ModelTokenizer implements AutoCloseable {
    */
   public PromptResult prompt(RequestKind kind, ObjectNode body, @Nullable String loraName) {
     try {
-      RequestPrompt prompt = requests.read(kind, body, loraName);
-      Tokens tokens = tokens(prompt.content(), prompt.options(), prompt.keys());
-      Tokens named = tokens.in(HiddenNamespace.extraKey(body));
-      return PromptOptions.limitsLoads(body) ? named.onGpuOnly() : named;
+      PromptOptions options = options(kind, body).within(maxModelTokens, kind, body);
+      HiddenNamespace.check(body);
+      PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
+      Tokens tokens =
+          kind == RequestKind.COMPLETION
+              ? completion(body, options, keys)
+              : chat(kind, body, options, keys);
+      return tokens.askedBy(body);
     } catch (InexactPromptException e) {
       return Inexact.of(e);
     }
@@ -131,7 +148,7 @@ public final class ModelTokenizer implements AutoCloseable {
 
   /** The largest token id that the engine takes. */
   public int maxTokenId() {
-    return requests.maxTokenId();
+    return maxTokenId;
   }
 
   /** Where texts are cut to be encoded, and why there. */
@@ -144,7 +161,7 @@ public final class ModelTokenizer implements AutoCloseable {
    * use the model's template.
    */
   public boolean rendersInCode(RequestKind kind) {
-    return requests.hasSpecials(kind);
+    return kind != RequestKind.COMPLETION && texts(kind).specialIds().length > 0;
   }
 
   /** Remembers texts within another budget from now on; keeps what fits. */
@@ -162,14 +179,87 @@ public final class ModelTokenizer implements AutoCloseable {
     encoder.close();
   }
 
-  private Tokens tokens(PromptContent content, PromptOptions options, PromptKeys keys) {
-    if (content instanceof PromptContent.Texts texts) {
-      return ofTexts(texts.texts(), options, keys);
+  private PromptOptions options(RequestKind kind, ObjectNode body) {
+    PromptOptions options = ofTexts(kind, body);
+    return rendersInCode(kind) ? options.withSpecials(kind) : options;
+  }
+
+  private PromptOptions ofTexts(RequestKind kind, ObjectNode body) {
+    boolean sglang = dialect == Dialect.SGLANG && kind != RequestKind.COMPLETION;
+    if (sglang || kind == RequestKind.MESSAGES) {
+      return PromptOptions.readWhole(kind, body);
     }
-    if (content instanceof PromptContent.WithSpecials chat) {
-      return ofEncoded(List.of(encoder.encodeWithSpecials(chat.text())), null, options, keys);
+    return kind == RequestKind.RESPONSES
+        ? PromptOptions.readResponses(body)
+        : PromptOptions.read(kind, body);
+  }
+
+  private ChatTexts texts(RequestKind kind) {
+    return Objects.requireNonNull(chats.get(kind));
+  }
+
+  private Tokens chat(RequestKind kind, ObjectNode body, PromptOptions options, PromptKeys keys) {
+    if (body.path("kv_transfer_params").hasNonNull("prompt_token_ids")) {
+      throw new InexactPromptException(
+          FallbackCause.KV_TRANSFER, "kv_transfer_params has prompt_token_ids");
     }
-    return finish(((PromptContent.TokenIds) content).sequences(), null, options, keys);
+    String text = texts(kind).render(body);
+    return rendersInCode(kind)
+        ? ofEncoded(List.of(encoder.encodeWithSpecials(text)), null, options, keys)
+        : ofTexts(List.of(text), options, keys);
+  }
+
+  /** A completion's prompt: a text, token ids, or a list of either. */
+  private Tokens completion(ObjectNode body, PromptOptions options, PromptKeys keys) {
+    if (body.hasNonNull("prompt_embeds")) {
+      throw new InexactPromptException(FallbackCause.PROMPT_EMBEDS, "prompt_embeds is given");
+    }
+    if (!body.path("suffix").asText("").isEmpty()) {
+      throw new InexactPromptException(
+          FallbackCause.INVALID_REQUEST, "suffix: the engine places it its own way");
+    }
+    JsonNode prompt = body.path("prompt");
+    if (prompt.isTextual()) {
+      return ofTexts(List.of(prompt.textValue()), options, keys);
+    }
+    JsonNode first = prompt.path(0);
+    if (first.isTextual()) {
+      List<String> texts = new ArrayList<>(prompt.size());
+      prompt.forEach(text -> {
+        requirePrompt(text.isTextual());
+        texts.add(text.textValue());
+      });
+      return ofTexts(texts, options, keys);
+    }
+    List<int[]> sequences = new ArrayList<>();
+    if (first.isArray()) {
+      prompt.forEach(ids -> sequences.add(tokenIds(ids)));
+    } else {
+      sequences.add(tokenIds(prompt));
+    }
+    return finish(sequences, null, options, keys);
+  }
+
+  private int[] tokenIds(JsonNode list) {
+    requirePrompt(list.isArray());
+    list.forEach(id -> requirePrompt(id.isIntegralNumber()));
+    int[] ids = new int[list.size()];
+    for (int i = 0; i < ids.length; i++) {
+      JsonNode id = list.get(i);
+      if (!id.canConvertToInt() || id.intValue() < 0 || id.intValue() > maxTokenId) {
+        throw new InexactPromptException(
+            FallbackCause.TOKEN_OUT_OF_RANGE, "a token id is not in 0.." + maxTokenId);
+      }
+      ids[i] = id.intValue();
+    }
+    return ids;
+  }
+
+  private static void requirePrompt(boolean holds) {
+    if (!holds) {
+      throw InexactPromptException.invalid(
+          "prompt must be a text, token ids, or a list of one of the two");
+    }
   }
 
   private Tokens ofTexts(List<String> texts, PromptOptions options, PromptKeys keys) {

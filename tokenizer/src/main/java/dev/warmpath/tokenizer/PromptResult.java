@@ -1,9 +1,11 @@
 package dev.warmpath.tokenizer;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.warmpath.kvindex.block.BlockChain;
 import dev.warmpath.kvindex.block.ChainSpace;
 import dev.warmpath.kvindex.block.PromptKeys;
 import dev.warmpath.tokenizer.body.FallbackCause;
+import dev.warmpath.tokenizer.body.HiddenNamespace;
 import dev.warmpath.tokenizer.body.InexactPromptException;
 import dev.warmpath.tokenizer.encode.EncodedText;
 import java.util.List;
@@ -17,6 +19,29 @@ import org.jspecify.annotations.Nullable;
  * {@link Inexact}.
  */
 public sealed interface PromptResult {
+
+  /**
+   * The prompt of the request {@code body} whose tokens an engine said.
+   *
+   * @param loraName the adapter that the request's model name stands for, or null
+   * @param tokenIds what the engine makes of it, not to be changed
+   */
+  static PromptResult ofEngine(
+      RequestKind kind, ObjectNode body, @Nullable String loraName, int[] tokenIds) {
+    try {
+      PromptOptions options = PromptOptions.read(kind, body);
+      HiddenNamespace.check(body);
+      if (tokenIds.length == 0) {
+        throw InexactPromptException.invalid("a prompt has no tokens");
+      }
+      PromptKeys keys = new PromptKeys(loraName, options.cacheSalt());
+      Tokens tokens =
+          new Tokens(List.of(tokenIds), keys, options.readsCache(), options.singleChoice(), null);
+      return tokens.askedBy(body);
+    } catch (InexactPromptException e) {
+      return Inexact.of(e);
+    }
+  }
 
   /** The prompt exactly as the engine will compute it. */
   final class Tokens implements PromptResult {
@@ -73,6 +98,12 @@ public sealed interface PromptResult {
       this.text = plain.text;
       this.extraKey = extraKey;
       this.readsSlowTiers = readsSlowTiers;
+    }
+
+    /** The same prompt with what {@code body} says of its name space and of slower memory. */
+    Tokens askedBy(ObjectNode body) {
+      Tokens named = in(HiddenNamespace.extraKey(body));
+      return PromptOptions.limitsLoads(body) ? named.onGpuOnly() : named;
     }
 
     /** The same prompt in the name space that SGLang opens for an {@code extra_key}, if any. */

@@ -15,7 +15,6 @@ import dev.warmpath.router.tokenize.engine.TokenizeCall;
 import dev.warmpath.router.upstream.EngineClient;
 import dev.warmpath.router.upstream.EngineClient.Answer;
 import dev.warmpath.router.upstream.Upstreams;
-import dev.warmpath.tokenizer.EnginePrompt;
 import dev.warmpath.tokenizer.PromptResult;
 import dev.warmpath.tokenizer.RequestKind;
 import dev.warmpath.tokenizer.body.FallbackCause;
@@ -272,7 +271,7 @@ public final class RemotePrompts implements RemoteReader, AutoCloseable {
   }
 
   private static PromptResult prompt(Asked asked, int[] ids) {
-    return EnginePrompt.of(asked.kind(), asked.request(), asked.adapter(), ids);
+    return PromptResult.ofEngine(asked.kind(), asked.request(), asked.adapter(), ids);
   }
 
   private Gate gate(Replica replica, String source) {
